@@ -1,0 +1,1 @@
+//! Drop-in compiler wrapper and linker shim

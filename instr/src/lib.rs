@@ -1,0 +1,1 @@
+//! The instr command: summary, merge, graph, symbolize

@@ -1,0 +1,160 @@
+/*
+ * Probes: the C functions that generated stubs call (design decision "one probe, three linkages").
+ *
+ * Every probe takes the real function first, then the constants named in the description file
+ * (instr-rewrite/api/…), then the real function's own arguments, and returns what the real function returns. Types are those
+ * of libgomp (GCC 7 to 17); `fn` is an outlined body, `cpyfn` a copy constructor of task data.
+ */
+#ifndef INSTR_PROBES_H
+#define INSTR_PROBES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef void instr_fn(void *);
+typedef void instr_cpyfn(void *, void *);
+typedef unsigned long long instr_ull;
+
+/* Loop schedules as recorded (docs/trace-format.md). */
+enum {
+    INSTR_LOOP_RUNTIME = 0,
+    INSTR_LOOP_STATIC = 1,
+    INSTR_LOOP_DYNAMIC = 2,
+    INSTR_LOOP_GUIDED = 3,
+    INSTR_LOOP_AUTO = 4,
+    INSTR_LOOP_ORDERED = 0x100,
+    INSTR_LOOP_MONOTONIC = 0x200,
+    INSTR_LOOP_NONMONOTONIC = 0x400,
+    INSTR_LOOP_ULL = 0x800,
+    INSTR_LOOP_DOACROSS = 0x1000,
+    INSTR_LOOP_COMBINED = 0x2000
+};
+
+/* Kinds of mutual exclusion as recorded. */
+enum {
+    INSTR_MUTEX_CRITICAL = 1,
+    INSTR_MUTEX_CRITICAL_NAME = 2,
+    INSTR_MUTEX_ATOMIC = 3,
+    INSTR_MUTEX_ORDERED = 4,
+    INSTR_MUTEX_LOCK = 5,
+    INSTR_MUTEX_NEST_LOCK = 6
+};
+
+/* Parallel constructs. `schedule` is a constant from the description. */
+void instr_probe_parallel(void (*real)(instr_fn *, void *, unsigned, unsigned), instr_fn *fn, void *data, unsigned num_threads,
+                          unsigned flags);
+unsigned instr_probe_parallel_reductions(unsigned (*real)(instr_fn *, void *, unsigned, unsigned), instr_fn *fn, void *data,
+                                         unsigned num_threads, unsigned flags);
+void instr_probe_parallel_loop(void (*real)(instr_fn *, void *, unsigned, long, long, long, long, unsigned), unsigned schedule,
+                               instr_fn *fn, void *data, unsigned num_threads, long start, long end, long incr, long chunk,
+                               unsigned flags);
+void instr_probe_parallel_loop_runtime(void (*real)(instr_fn *, void *, unsigned, long, long, long, unsigned), unsigned schedule,
+                                       instr_fn *fn, void *data, unsigned num_threads, long start, long end, long incr,
+                                       unsigned flags);
+void instr_probe_parallel_sections(void (*real)(instr_fn *, void *, unsigned, unsigned, unsigned), instr_fn *fn, void *data,
+                                   unsigned num_threads, unsigned count, unsigned flags);
+/* Before GCC 4.9: the caller runs `fn` itself between start and end. */
+void instr_probe_parallel_start(void (*real)(instr_fn *, void *, unsigned), instr_fn *fn, void *data, unsigned num_threads);
+void instr_probe_parallel_loop_start(void (*real)(instr_fn *, void *, unsigned, long, long, long, long), unsigned schedule,
+                                     instr_fn *fn, void *data, unsigned num_threads, long start, long end, long incr, long chunk);
+void instr_probe_parallel_loop_runtime_start(void (*real)(instr_fn *, void *, unsigned, long, long, long), unsigned schedule,
+                                             instr_fn *fn, void *data, unsigned num_threads, long start, long end, long incr);
+void instr_probe_parallel_sections_start(void (*real)(instr_fn *, void *, unsigned, unsigned), instr_fn *fn, void *data,
+                                         unsigned num_threads, unsigned count);
+void instr_probe_parallel_end(void (*real)(void));
+
+/* Work-sharing loops. */
+bool instr_probe_loop_start(bool (*real)(long, long, long, long, long *, long *), unsigned schedule, long start, long end, long incr,
+                            long chunk, long *istart, long *iend);
+bool instr_probe_loop_runtime_start(bool (*real)(long, long, long, long *, long *), unsigned schedule, long start, long end,
+                                    long incr, long *istart, long *iend);
+bool instr_probe_loop_generic_start(bool (*real)(long, long, long, long, long, long *, long *, uintptr_t *, void **),
+                                    unsigned schedule, long start, long end, long incr, long sched, long chunk, long *istart,
+                                    long *iend, uintptr_t *reductions, void **mem);
+bool instr_probe_loop_next(bool (*real)(long *, long *), long *istart, long *iend);
+bool instr_probe_loop_ull_start(bool (*real)(bool, instr_ull, instr_ull, instr_ull, instr_ull, instr_ull *, instr_ull *),
+                                unsigned schedule, bool up, instr_ull start, instr_ull end, instr_ull incr, instr_ull chunk,
+                                instr_ull *istart, instr_ull *iend);
+bool instr_probe_loop_ull_runtime_start(bool (*real)(bool, instr_ull, instr_ull, instr_ull, instr_ull *, instr_ull *),
+                                        unsigned schedule, bool up, instr_ull start, instr_ull end, instr_ull incr,
+                                        instr_ull *istart, instr_ull *iend);
+bool instr_probe_loop_ull_generic_start(bool (*real)(bool, instr_ull, instr_ull, instr_ull, long, instr_ull, instr_ull *,
+                                                     instr_ull *, uintptr_t *, void **),
+                                        unsigned schedule, bool up, instr_ull start, instr_ull end, instr_ull incr, long sched,
+                                        instr_ull chunk, instr_ull *istart, instr_ull *iend, uintptr_t *reductions, void **mem);
+bool instr_probe_loop_ull_next(bool (*real)(instr_ull *, instr_ull *), instr_ull *istart, instr_ull *iend);
+bool instr_probe_loop_doacross_start(bool (*real)(unsigned, long *, long, long *, long *), unsigned schedule, unsigned ncounts,
+                                     long *counts, long chunk, long *istart, long *iend);
+bool instr_probe_loop_doacross_runtime_start(bool (*real)(unsigned, long *, long *, long *), unsigned schedule, unsigned ncounts,
+                                             long *counts, long *istart, long *iend);
+bool instr_probe_loop_doacross_generic_start(bool (*real)(unsigned, long *, long, long, long *, long *, uintptr_t *, void **),
+                                             unsigned schedule, unsigned ncounts, long *counts, long sched, long chunk,
+                                             long *istart, long *iend, uintptr_t *reductions, void **mem);
+bool instr_probe_loop_ull_doacross_start(bool (*real)(unsigned, instr_ull *, instr_ull, instr_ull *, instr_ull *),
+                                         unsigned schedule, unsigned ncounts, instr_ull *counts, instr_ull chunk,
+                                         instr_ull *istart, instr_ull *iend);
+bool instr_probe_loop_ull_doacross_runtime_start(bool (*real)(unsigned, instr_ull *, instr_ull *, instr_ull *), unsigned schedule,
+                                                 unsigned ncounts, instr_ull *counts, instr_ull *istart, instr_ull *iend);
+bool instr_probe_loop_ull_doacross_generic_start(bool (*real)(unsigned, instr_ull *, long, instr_ull, instr_ull *, instr_ull *,
+                                                              uintptr_t *, void **),
+                                                 unsigned schedule, unsigned ncounts, instr_ull *counts, long sched,
+                                                 instr_ull chunk, instr_ull *istart, instr_ull *iend, uintptr_t *reductions,
+                                                 void **mem);
+void instr_probe_loop_end(void (*real)(void));
+void instr_probe_loop_end_nowait(void (*real)(void));
+bool instr_probe_loop_end_cancel(bool (*real)(void));
+
+/* Sections, single. */
+unsigned instr_probe_sections_start(unsigned (*real)(unsigned), unsigned count);
+unsigned instr_probe_sections2_start(unsigned (*real)(unsigned, uintptr_t *, void **), unsigned count, uintptr_t *reductions,
+                                     void **mem);
+unsigned instr_probe_sections_next(unsigned (*real)(void));
+void instr_probe_sections_end(void (*real)(void));
+void instr_probe_sections_end_nowait(void (*real)(void));
+bool instr_probe_sections_end_cancel(bool (*real)(void));
+bool instr_probe_single_start(bool (*real)(void));
+void *instr_probe_single_copy_start(void *(*real)(void));
+void instr_probe_single_copy_end(void (*real)(void *), void *data);
+
+/* Mutual exclusion. `kind` is a constant from the description. */
+void instr_probe_mutex_enter(void (*real)(void), unsigned kind);
+void instr_probe_mutex_leave(void (*real)(void), unsigned kind);
+void instr_probe_critical_name_start(void (*real)(void **), void **lock);
+void instr_probe_critical_name_end(void (*real)(void **), void **lock);
+void instr_probe_lock_set(void (*real)(void *), unsigned kind, void *lock);
+void instr_probe_lock_unset(void (*real)(void *), unsigned kind, void *lock);
+int instr_probe_lock_test(int (*real)(void *), unsigned kind, void *lock);
+
+/* Synchronization. */
+void instr_probe_barrier(void (*real)(void));
+bool instr_probe_barrier_cancel(bool (*real)(void));
+void instr_probe_taskwait(void (*real)(void));
+void instr_probe_taskwait_depend(void (*real)(void **), void **depend);
+void instr_probe_taskyield(void (*real)(void));
+void instr_probe_taskgroup_start(void (*real)(void));
+void instr_probe_taskgroup_end(void (*real)(void));
+
+/* Tasks. */
+void instr_probe_task(void (*real)(instr_fn *, void *, instr_cpyfn *, long, long, bool, unsigned, void **, int, void *),
+                      instr_fn *fn, void *data, instr_cpyfn *cpyfn, long arg_size, long arg_align, bool if_clause, unsigned flags,
+                      void **depend, int priority, void *detach);
+void instr_probe_taskloop(void (*real)(instr_fn *, void *, instr_cpyfn *, long, long, unsigned, unsigned long, int, long, long, long),
+                          instr_fn *fn, void *data, instr_cpyfn *cpyfn, long arg_size, long arg_align, unsigned flags,
+                          unsigned long num_tasks, int priority, long start, long end, long step);
+void instr_probe_taskloop_ull(void (*real)(instr_fn *, void *, instr_cpyfn *, long, long, unsigned, unsigned long, int, instr_ull,
+                                           instr_ull, instr_ull),
+                              instr_fn *fn, void *data, instr_cpyfn *cpyfn, long arg_size, long arg_align, unsigned flags,
+                              unsigned long num_tasks, int priority, instr_ull start, instr_ull end, instr_ull step);
+
+/* Process end: _exit, _Exit, quick_exit. The trace is closed, then the real function called. */
+void instr_probe_process_exit(void (*real)(int), int status);
+
+/*
+ * Generated stubs of described functions without a probe: `name` is a string literal of the stub, `args` the declared
+ * arguments converted to 64 bits (pointers and integers by value, floating point by bit pattern).
+ */
+void instr_call_begin(const char *name, uint32_t count, const uint64_t *args);
+void instr_call_end(uint64_t result);
+
+#endif

@@ -1,0 +1,1 @@
+//! The C runtime's sources, embedded for the host tools

@@ -1,0 +1,1 @@
+//! Raw trace reader, clock conversion, k-way merge, event model, output formats
