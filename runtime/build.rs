@@ -1,0 +1,38 @@
+//! Collects the C sources and headers into one table, so that the host tools carry them inside.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::{env, fs, io};
+
+const FOLDERS: [&str; 6] = ["arch", "core", "include", "platform", "probes", "sinks"];
+
+fn collect(dir: &Path, out: &mut Vec<PathBuf>) -> io::Result<()> {
+    for entry in fs::read_dir(dir)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            collect(&path, out)?;
+        } else if path.extension().is_some_and(|e| e == "c" || e == "h") {
+            out.push(path);
+        }
+    }
+    Ok(())
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?);
+    let mut files = Vec::new();
+    for folder in FOLDERS {
+        println!("cargo:rerun-if-changed={folder}");
+        collect(&root.join(folder), &mut files)?;
+    }
+    files.sort();
+    let mut table = String::from("&[\n");
+    for file in &files {
+        let name = file.strip_prefix(&root)?.to_str().ok_or("file name is not UTF-8")?;
+        let path = file.to_str().ok_or("path is not UTF-8")?;
+        writeln!(table, "    ({name:?}, include_str!({path:?})),")?;
+    }
+    table.push(']');
+    fs::write(Path::new(&env::var("OUT_DIR")?).join("files.rs"), table)?;
+    Ok(())
+}
