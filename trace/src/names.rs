@@ -1,0 +1,162 @@
+//! Names of code addresses, and how they are shown.
+
+/// What an address stands for, as far as the symbol tables tell.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CodeName {
+    /// Function as the linker knows it (demangled where the language mangles), e.g. `main._omp_fn.0`.
+    pub function: Option<String>,
+    /// Source file of the function's first line.
+    pub file: Option<String>,
+    /// Source line, from 1.
+    pub line: Option<u32>,
+    /// Path of the module that holds the address.
+    pub module: Option<String>,
+}
+
+/// A source of names: the symbol tables of one traced process. Addresses are those of the process.
+pub trait Names {
+    /// The name of the code at `address`; `None` when nothing is known about it.
+    fn resolve(&self, address: u64) -> Option<CodeName>;
+}
+
+/// Knows no name at all: every label is a hexadecimal address.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoNames;
+
+impl Names for NoNames {
+    fn resolve(&self, _address: u64) -> Option<CodeName> {
+        None
+    }
+}
+
+/// What an outlined function is the body of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum CodeRole {
+    /// A parallel region.
+    Parallel,
+    /// An explicit task.
+    Task,
+    /// An ordinary function.
+    Function,
+}
+
+impl CodeRole {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Parallel => "omp parallel",
+            Self::Task => "omp task",
+            Self::Function => "",
+        }
+    }
+}
+
+/// The label of the code at `address`: `main [omp task sparselu.c:120]`, or `0x401136` when nothing is known.
+pub fn label(names: &dyn Names, address: u64, role: CodeRole) -> String {
+    match names.resolve(address) {
+        Some(name) => format_label(&name, address, role),
+        None => format!("{address:#x}"),
+    }
+}
+
+/// [`label`] for a name that was already looked up.
+pub fn format_label(name: &CodeName, address: u64, role: CodeRole) -> String {
+    let place = place(name);
+    let Some(function) = name.function.as_deref().filter(|text| !text.is_empty()) else {
+        return match place {
+            Some(place) => format!("{address:#x} [{}]", bracket(role, Some(&place))),
+            None => format!("{address:#x}"),
+        };
+    };
+    let (outer, outlined) = outer_function(function);
+    let role = if outlined || role == CodeRole::Function {
+        role
+    } else {
+        CodeRole::Function
+    };
+    let inner = bracket(role, place.as_deref());
+    if inner.is_empty() {
+        outer.to_owned()
+    } else {
+        format!("{outer} [{inner}]")
+    }
+}
+
+/// The place of a name as `file.c:12` (base name of the file), `file.c`, or nothing.
+pub fn place(name: &CodeName) -> Option<String> {
+    let file = name.file.as_deref()?;
+    let base = file
+        .rsplit(['/', '\\'])
+        .next()
+        .filter(|base| !base.is_empty())?;
+    match name.line {
+        Some(line) if line > 0 => Some(format!("{base}:{line}")),
+        _ => Some(base.to_owned()),
+    }
+}
+
+/// The user's function an outlined body was taken from, and whether `function` is such a body: GCC's `f._omp_fn.N`
+/// (also behind clone suffixes such as `.constprop.0`) and LLVM's `.omp_outlined.N`, `f.omp_outlined`.
+pub fn outer_function(function: &str) -> (&str, bool) {
+    for mark in [
+        "._omp_fn.",
+        "._omp_fn",
+        ".omp_outlined",
+        ".omp_task_entry",
+        ".omp_microtask",
+    ] {
+        if let Some(at) = function.find(mark) {
+            let outer = function[..at].trim_end_matches(" [clone ");
+            return (if outer.is_empty() { function } else { outer }, true);
+        }
+    }
+    (function, false)
+}
+
+fn bracket(role: CodeRole, place: Option<&str>) -> String {
+    match (role.word(), place) {
+        ("", place) => place.unwrap_or_default().to_owned(),
+        (word, Some(place)) => format!("{word} {place}"),
+        (word, None) => word.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(function: &str, file: Option<&str>, line: Option<u32>) -> CodeName {
+        CodeName {
+            function: Some(function.into()),
+            file: file.map(Into::into),
+            line,
+            module: None,
+        }
+    }
+
+    #[test]
+    fn outlined_bodies_are_shown_by_their_construct_and_place() {
+        let task = name("main._omp_fn.0", Some("/home/u/sparselu.c"), Some(120));
+        assert_eq!(
+            format_label(&task, 1, CodeRole::Task),
+            "main [omp task sparselu.c:120]"
+        );
+        let region = name("main._omp_fn.0.constprop.0", Some("file.c"), Some(12));
+        assert_eq!(
+            format_label(&region, 1, CodeRole::Parallel),
+            "main [omp parallel file.c:12]"
+        );
+        assert_eq!(
+            format_label(&name("f._omp_fn.3", None, None), 1, CodeRole::Task),
+            "f [omp task]"
+        );
+    }
+
+    #[test]
+    fn unknown_addresses_are_hexadecimal() {
+        assert_eq!(label(&NoNames, 0x40_1136, CodeRole::Task), "0x401136");
+        assert_eq!(
+            format_label(&CodeName::default(), 0xabc, CodeRole::Parallel),
+            "0xabc"
+        );
+    }
+}
