@@ -1,0 +1,216 @@
+//! Cases: one test program with directives, built plainly and with `instr-cc`, run, compared and judged.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::ctf;
+use crate::directives::{Demands, Directives};
+use crate::expect::{Expect, lookup};
+use crate::outcome::{Check, Stop, ensure};
+use crate::process::{Outcome, Run, Status};
+use crate::prv;
+use crate::toolchain::{Build, Family, Language, Target, tools};
+use crate::workspace;
+
+/// A program, a target and a compiler.
+#[derive(Debug, Clone)]
+pub struct Case {
+    /// `folder/target/compiler`
+    pub name: String,
+    source: PathBuf,
+    directives: Directives,
+    language: Language,
+    target: Target,
+    family: Family,
+}
+
+/// All cases of `tests/sources`, by name.
+///
+/// # Errors
+///
+/// When a folder holds no source, or a directive is wrong.
+pub fn discover() -> Check<Vec<Case>> {
+    let sources = workspace::root()?.join("tests/sources");
+    let mut folders: Vec<PathBuf> = std::fs::read_dir(&sources)?.flatten().map(|entry| entry.path()).collect();
+    folders.sort();
+    let mut cases = Vec::new();
+    for folder in folders.iter().filter(|folder| folder.is_dir()) {
+        let name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let candidates = ["c", "cc", "f90"].map(|extension| folder.join(&name).with_extension(extension));
+        let source = candidates.into_iter().find(|path| path.is_file());
+        let source = source.ok_or_else(|| Stop::Fail(format!("no {name}.c, .cc or .f90 in {}", folder.display())))?;
+        let directives = Directives::read(&source)?;
+        let language = Language::of(&source).ok_or("unknown language")?;
+        for &target in directives.targets.iter().filter(|target| wanted(**target)) {
+            for &family in &directives.families {
+                let name = format!("program::{name}::{}::{}", target.name(), family.name());
+                cases.push(Case { name, source: source.clone(), directives: directives.clone(), language, target, family });
+            }
+        }
+    }
+    Ok(cases)
+}
+
+/// Whether `INSTR_TEST_TARGETS` (a comma-separated list) lets `target` run.
+#[must_use]
+pub fn wanted(target: Target) -> bool {
+    std::env::var("INSTR_TEST_TARGETS").map_or(true, |list| list.split(',').any(|name| name == target.name()))
+}
+
+impl Case {
+    /// Builds, runs, compares and judges.
+    ///
+    /// # Errors
+    ///
+    /// The first thing that does not hold.
+    pub fn run(&self) -> Check {
+        let demands = self.directives.demands(self.target, self.family)?;
+        let dir = workspace::work_dir(&self.name.replace("program::", ""))?;
+        let (plain, traced) = self.build(&demands, dir.path())?;
+        let reference = self.execute(&plain, &demands, dir.path(), "none")?;
+        let outcome = self.execute(&traced, &demands, dir.path(), "trace")?;
+        reference.same_as(&outcome)?;
+        let exit = Status::Code(demands.exit);
+        ensure(reference.status == exit, || format!("the plain run must end with {exit:?}\n{reference}"))?;
+        let no_trace = !dir.path().join("none").exists();
+        ensure(no_trace, || "the plain run left a trace".into())?;
+        let trace = dir.path().join("trace");
+        if demands.no_trace {
+            return ensure(!trace.exists(), || format!("a trace appeared\n{outcome}"));
+        }
+        ensure(trace.join("metadata").is_file(), || format!("no trace\n{outcome}"))?;
+        self.judge(&trace, &demands, &outcome)
+    }
+
+    fn build(&self, demands: &Demands, dir: &Path) -> Check<(PathBuf, PathBuf)> {
+        let mut flags = vec!["-g".to_owned()];
+        flags.extend(demands.flags.iter().cloned());
+        let build = Build { target: self.target, family: self.family, language: self.language, flags };
+        let (plain, traced) = (dir.join("plain/app"), dir.join("traced/app"));
+        for path in [&plain, &traced] {
+            std::fs::create_dir_all(path.parent().ok_or("no folder")?)?;
+        }
+        let said = build.plain(&[&self.source], &plain)?;
+        let wrapped = build.traced(&[&self.source], &traced)?;
+        let same = (said.stdout == wrapped.stdout) && (neutral(&said) == neutral(&wrapped));
+        ensure(same, || format!("instr-cc does not say what the compiler says\n--- plain\n{said}\n--- instr-cc\n{wrapped}"))?;
+        Ok((plain, traced))
+    }
+
+    fn execute(&self, program: &Path, demands: &Demands, dir: &Path, trace: &str) -> Check<Outcome> {
+        let mut run = self.target.run(program).args(&demands.args).dir(dir).env("INSTR_TRACE", dir.join(trace));
+        for (name, value) in &demands.env {
+            run = run.env(name, value);
+        }
+        run.output()
+    }
+
+    fn judge(&self, trace: &Path, demands: &Demands, outcome: &Outcome) -> Check {
+        let summary = summary(trace)?;
+        let mut problems = Vec::new();
+        let mut standing = vec![Expect::parse("discarded = 0")?, Expect::parse("truncated_streams = 0")?];
+        standing.extend(demands.expects.iter().cloned());
+        for expect in standing {
+            let actual = lookup(&summary, &expect.subject, &self.directives.marks);
+            problems.extend(actual.and_then(|actual| expect.check(actual)).err().map(|why| format!("summary: {why}")));
+        }
+        if summary["target"].as_str() != Some(self.target.in_trace()) {
+            problems.push(format!("summary: target is {}, not {}", summary["target"], self.target.in_trace()));
+        }
+        let events = ctf::counts(&ctf::read(trace)?);
+        problems.extend(against(&demands.events, &events).map(|why| format!("events: {why}")));
+        let paraver = paraver(trace, prv::check::Options { open: demands.open })?;
+        problems.extend(against(&demands.comms, &comm_counts(&paraver)).map(|why| format!("comms: {why}")));
+        problems.extend(times(&summary).err());
+        ensure(problems.is_empty(), || format!("{}\n{events:?}\n{summary:#}\n{outcome}", problems.join("\n")))
+    }
+}
+
+fn against<'a>(expects: &'a [Expect], counts: &'a BTreeMap<String, i128>) -> impl Iterator<Item = String> + 'a {
+    expects.iter().filter_map(|expect| expect.check(counts.get(&expect.subject).copied().unwrap_or(0)).err())
+}
+
+fn comm_counts(trace: &prv::Trace) -> BTreeMap<String, i128> {
+    let mut counts = BTreeMap::from([("all".to_owned(), trace.comms.len() as i128)]);
+    for comm in &trace.comms {
+        *counts.entry(comm.tag.to_string()).or_insert(0) += 1;
+    }
+    counts
+}
+
+/// What a compiler said, without the random names of its temporary files.
+fn neutral(outcome: &Outcome) -> String {
+    let mut text = String::new();
+    for (index, part) in outcome.errors().split("/tmp/cc").enumerate() {
+        let random = if index == 0 { 0 } else { part.bytes().take(6).take_while(u8::is_ascii_alphanumeric).count() };
+        text += &part[random..];
+    }
+    text
+}
+
+/// `instr summary --json` of a trace.
+///
+/// # Errors
+///
+/// When it fails or prints something that is no JSON.
+pub fn summary(trace: &Path) -> Check<Value> {
+    let outcome = Run::new(&tools()?.instr).arg("summary").arg("--json").arg(trace).succeed()?;
+    serde_json::from_slice(&outcome.stdout).map_err(|error| Stop::Fail(format!("summary --json: {error}\n{outcome}")))
+}
+
+/// The five times of each thread add up to no more than the program's duration, and each is sensible.
+fn times(summary: &Value) -> Result<(), String> {
+    let duration = summary["duration_ns"].as_u64().ok_or("summary: duration_ns is no integer")?;
+    for thread in summary["threads"].as_array().ok_or("summary: threads is no array")? {
+        let part = |name: &str| thread[name].as_u64().ok_or_else(|| format!("summary: thread's {name} is no unsigned integer"));
+        let parts = ["useful_ns", "sync_ns", "sched_ns", "idle_ns", "flush_ns"].map(part);
+        let total: u64 = parts.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().sum();
+        if total > duration {
+            return Err(format!("summary: a thread's times add up to {total} ns in a run of {duration} ns: {thread}"));
+        }
+    }
+    Ok(())
+}
+
+/// Merges a trace to Paraver beside it, reads the result back and proves it right.
+///
+/// # Errors
+///
+/// When the merge fails or the result is wrong.
+pub fn paraver(trace: &Path, options: prv::check::Options) -> Check<prv::Trace> {
+    let name = trace.with_extension("merged");
+    Run::new(&tools()?.instr).arg("merge").arg(trace).arg("-o").arg(&name).succeed()?;
+    let mut file = name.into_os_string();
+    file.push(".prv");
+    let read = prv::read(Path::new(&file))?;
+    prv::check::check(&read, options)?;
+    Ok(read)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn random_names_of_temporary_files_do_not_matter() {
+        let said = |text: &str| Outcome {
+            shown: String::new(),
+            dir: None,
+            status: Status::Code(0),
+            stdout: Vec::new(),
+            stderr: text.as_bytes().to_vec(),
+        };
+        assert_eq!(neutral(&said("ld: /tmp/ccAbCd12.o: bad")), neutral(&said("ld: /tmp/ccZz99xx.o: bad")));
+        assert_ne!(neutral(&said("ld: /tmp/ccAbCd12.o: bad")), neutral(&said("ld: /tmp/ccAbCd12.o: good")));
+    }
+
+    #[test]
+    fn thread_times_longer_than_the_run_are_noticed() {
+        let thread = |useful: u64| serde_json::json!({"useful_ns": useful, "sync_ns": 1, "sched_ns": 0, "idle_ns": 0, "flush_ns": 0});
+        assert!(times(&serde_json::json!({"duration_ns": 10, "threads": [thread(9)]})).is_ok());
+        assert!(times(&serde_json::json!({"duration_ns": 10, "threads": [thread(10)]})).is_err());
+        assert!(times(&serde_json::json!({"duration_ns": 10, "threads": [{"useful_ns": -1}]})).is_err());
+    }
+}

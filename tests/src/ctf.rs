@@ -1,0 +1,107 @@
+//! What babeltrace2, a reader that is not ours, says about a trace.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use crate::outcome::{Check, ensure};
+use crate::process::{Run, Status};
+use crate::toolchain::need;
+
+/// One event as babeltrace2 prints it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Event {
+    /// Its name.
+    pub name: String,
+    /// Every `field = number` of the packet context and the event, the last of equal names.
+    pub fields: BTreeMap<String, i128>,
+}
+
+impl Event {
+    /// The field of that name.
+    #[must_use]
+    pub fn get(&self, field: &str) -> Option<i128> {
+        self.fields.get(field).copied()
+    }
+}
+
+/// Reads a whole trace; any warning is a failure.
+///
+/// # Errors
+///
+/// When babeltrace2 refuses the trace, warns, or prints something that is no event; a skip when it is not installed.
+pub fn read(trace: &Path) -> Check<Vec<Event>> {
+    read_with(trace, false)
+}
+
+/// The same for a trace that lost events: the warning `Tracer discarded N events` is allowed.
+///
+/// # Errors
+///
+/// As [`read`].
+pub fn read_lossy(trace: &Path) -> Check<Vec<Event>> {
+    read_with(trace, true)
+}
+
+fn read_with(trace: &Path, lossy: bool) -> Check<Vec<Event>> {
+    need("babeltrace2")?;
+    let outcome = Run::new("babeltrace2").arg("--no-delta").arg(trace).output()?;
+    let allowed = |line: &str| lossy && (line.contains("Tracer discarded") || line.contains("packets were discarded"));
+    let complaints: Vec<_> = outcome.errors().lines().filter(|line| !line.trim().is_empty() && !allowed(line)).map(str::to_owned).collect();
+    ensure(outcome.status == Status::Code(0) && complaints.is_empty(), || format!("babeltrace2 is not content\n{outcome}"))?;
+    let events = outcome.text().lines().map(parse_event).collect::<Option<Vec<_>>>();
+    Ok(events.ok_or("babeltrace2 printed a line that is no event")?)
+}
+
+/// How many events of each name there are.
+#[must_use]
+pub fn counts(events: &[Event]) -> BTreeMap<String, i128> {
+    let mut counts = BTreeMap::new();
+    for event in events {
+        *counts.entry(event.name.clone()).or_insert(0) += 1;
+    }
+    counts
+}
+
+/// Parses `[time] host name: { context }, { fields }`.
+fn parse_event(line: &str) -> Option<Event> {
+    let (head, body) = line.split_once(": {").unwrap_or((line.strip_suffix(": ").unwrap_or(line), ""));
+    let name = head.rsplit_once(' ').map_or(head, |(_, name)| name).trim_end_matches(':').to_owned();
+    let mut fields = BTreeMap::new();
+    let words: Vec<&str> = body.split([' ', ',', '{', '}', '(', ')']).filter(|word| !word.is_empty()).collect();
+    for window in words.windows(3) {
+        if window[1] == "="
+            && let Some(value) = parse_number(window[2])
+        {
+            fields.insert(window[0].to_owned(), value);
+        }
+    }
+    (head.starts_with('[') && !name.is_empty()).then_some(Event { name, fields })
+}
+
+fn parse_number(word: &str) -> Option<i128> {
+    match word.strip_prefix("0x") {
+        Some(digits) => i128::from_str_radix(digits, 16).ok(),
+        None => word.parse().ok(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_babeltrace_are_understood() {
+        let line = "[09:12:01.000000123] vm user_event: { thread = 1, os_tid = 77 }, { type = 5, value = 18446744073709551615 }";
+        let event = parse_event(line).expect("an event");
+        assert_eq!((event.name.as_str(), event.get("thread"), event.get("type")), ("user_event", Some(1), Some(5)));
+        assert_eq!(event.get("value"), Some(18_446_744_073_709_551_615));
+        let line = "[09:12:01.000000123] vm task_create: { thread = 0 }, { seq = 0, function = 0x5581, flags = 8, count = 1, \
+                    deps = [ [0] = { address = 0x7FF0, kind = 2 } ] }";
+        let event = parse_event(line).expect("an event");
+        assert_eq!((event.get("function"), event.get("address"), event.get("count")), (Some(0x5581), Some(0x7ff0), Some(1)));
+        let bare = parse_event("[1.0] vm thread_end: { thread = 0 }, { }").expect("an event");
+        assert_eq!(bare.name, "thread_end");
+        assert!(parse_event("nonsense").is_none());
+        assert_eq!(counts(&[bare.clone(), bare]).get("thread_end"), Some(&2));
+    }
+}

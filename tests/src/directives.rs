@@ -1,0 +1,253 @@
+//! Directives: what the top comment of a test program says about building, running and judging it.
+//!
+//! A line that begins with `//#` (C, C++) or `!#` (Fortran) is one directive, `Key: value`. A key may be limited to some targets or
+//! compilers: `Events@sparc-linux,sparc64-linux: chunk_begin = 3`.
+//!
+//! | key | value |
+//! |---|---|
+//! | `Targets` | target names (default: all four of [`Target`]) |
+//! | `Compilers` | `gcc`, `clang` (default gcc); the language comes from the file's extension |
+//! | `Flags` | compiler arguments behind `-g` |
+//! | `Env` | `NAME=VALUE …` for the run |
+//! | `Args` | the program's arguments |
+//! | `Exit` | its exit status (default 0) |
+//! | `Expect` | a condition on `instr summary --json`, see [`crate::expect`] |
+//! | `Events` | a condition on the number of events of that name as babeltrace2 reads them |
+//! | `Comms` | a condition on the number of Paraver communications with that tag, or `all` |
+//! | `Open` | constructs may stay open at the end (the program leaves from inside one) |
+//! | `NoTrace` | the program must leave no trace |
+//! | `SkipTarget` | `NAME reason`: not on that target |
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use crate::expect::Expect;
+use crate::toolchain::{Family, Target};
+
+/// The directives of one program.
+#[derive(Debug, Clone, Default)]
+pub struct Directives {
+    /// Where to run it.
+    pub targets: Vec<Target>,
+    /// Who compiles it.
+    pub families: Vec<Family>,
+    /// Lines `@mark`: name → line number.
+    pub marks: BTreeMap<String, u64>,
+    entries: Vec<Entry>,
+}
+
+#[derive(Debug, Clone)]
+struct Entry {
+    key: Key,
+    only: Vec<String>,
+    value: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Key {
+    Flags,
+    Env,
+    Args,
+    Exit,
+    Expect,
+    Events,
+    Comms,
+    Open,
+    NoTrace,
+}
+
+/// What one build and run of a program has to satisfy.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Demands {
+    /// Compiler arguments.
+    pub flags: Vec<String>,
+    /// Environment of the run.
+    pub env: Vec<(String, String)>,
+    /// Arguments of the run.
+    pub args: Vec<String>,
+    /// Exit status.
+    pub exit: i32,
+    /// Conditions on the summary.
+    pub expects: Vec<Expect>,
+    /// Conditions on event counts.
+    pub events: Vec<Expect>,
+    /// Conditions on counts of Paraver communications by tag.
+    pub comms: Vec<Expect>,
+    /// Constructs may be open at the end.
+    pub open: bool,
+    /// No trace must appear.
+    pub no_trace: bool,
+}
+
+impl Directives {
+    /// Reads the directives of the source at `path`.
+    ///
+    /// # Errors
+    ///
+    /// `file:line: message` for an unreadable file or a directive that is not understood.
+    pub fn read(path: &Path) -> Result<Self, String> {
+        let text = std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+        Self::parse(&text).map_err(|message| format!("{}:{message}", path.display()))
+    }
+
+    /// Parses the directives of a source text.
+    ///
+    /// # Errors
+    ///
+    /// `line: message` for a directive that is not understood.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let mut parsed = Self::default();
+        let mut skipped = Vec::new();
+        for (number, line) in (1..).zip(text.lines()) {
+            let at = |message: String| format!("{number}: {message}");
+            parsed.note_marks(line, number);
+            let Some(directive) = line.strip_prefix("//#").or_else(|| line.strip_prefix("!#")) else { continue };
+            let (key, value) = directive.split_once(':').unwrap_or((directive, ""));
+            let (key, only) = key.split_once('@').unwrap_or((key, ""));
+            let value = value.trim();
+            match key.trim() {
+                "Targets" => parsed.targets = names(value, Target::from_name).map_err(at)?,
+                "Compilers" => parsed.families = names(value, family).map_err(at)?,
+                "SkipTarget" => skipped.push(skip(value).map_err(at)?),
+                key => parsed.entry(key, only, value).map_err(at)?,
+            }
+        }
+        if parsed.targets.is_empty() {
+            parsed.targets = Target::ALL.to_vec();
+        }
+        parsed.targets.retain(|target| !skipped.contains(target));
+        if parsed.families.is_empty() {
+            parsed.families = vec![Family::Gcc];
+        }
+        Ok(parsed)
+    }
+
+    fn note_marks(&mut self, line: &str, number: u64) {
+        for comment in line.split("@").skip(1) {
+            let end = comment.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(comment.len());
+            if end > 0 && !line.starts_with("//#") && !line.starts_with("!#") {
+                self.marks.insert(comment[..end].to_owned(), number);
+            }
+        }
+    }
+
+    fn entry(&mut self, key: &str, only: &str, value: &str) -> Result<(), String> {
+        let key = match key {
+            "Flags" => Key::Flags,
+            "Env" => Key::Env,
+            "Args" => Key::Args,
+            "Exit" => Key::Exit,
+            "Expect" => Key::Expect,
+            "Events" => Key::Events,
+            "Comms" => Key::Comms,
+            "Open" => Key::Open,
+            "NoTrace" => Key::NoTrace,
+            other => return Err(format!("unknown directive `{other}`")),
+        };
+        let only: Vec<String> = only.split(',').map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect();
+        if let Some(name) = only.iter().find(|name| Target::from_name(name).is_none() && family(name).is_none()) {
+            return Err(format!("`{name}` is neither a target nor a compiler"));
+        }
+        let entry = Entry { key, only, value: value.to_owned() };
+        entry.apply(&mut Demands::default())?;
+        self.entries.push(entry);
+        Ok(())
+    }
+
+    /// What holds for `target` and `family`.
+    ///
+    /// # Errors
+    ///
+    /// None for directives that were parsed; the type is shared with parsing.
+    pub fn demands(&self, target: Target, family: Family) -> Result<Demands, String> {
+        let mut demands = Demands::default();
+        for entry in &self.entries {
+            let named = |kind: &str| entry.only.iter().any(|name| name == kind);
+            let targets = entry.only.iter().any(|name| Target::from_name(name).is_some());
+            let families = entry.only.len() > usize::from(targets) && !entry.only.iter().all(|n| Target::from_name(n).is_some());
+            if (!targets || named(target.name())) && (!families || named(family.name())) {
+                entry.apply(&mut demands)?;
+            }
+        }
+        Ok(demands)
+    }
+}
+
+impl Entry {
+    fn apply(&self, demands: &mut Demands) -> Result<(), String> {
+        let words = || self.value.split_whitespace().map(str::to_owned);
+        match self.key {
+            Key::Flags => demands.flags.extend(words()),
+            Key::Args => demands.args.extend(words()),
+            Key::Env => {
+                for word in words() {
+                    let (name, value) = word.split_once('=').ok_or_else(|| format!("`{word}` is not NAME=VALUE"))?;
+                    demands.env.push((name.to_owned(), value.to_owned()));
+                }
+            }
+            Key::Exit => demands.exit = self.value.parse().map_err(|error| format!("exit status: {error}"))?,
+            Key::Expect => demands.expects.push(Expect::parse(&self.value)?),
+            Key::Events => demands.events.push(Expect::parse(&self.value)?),
+            Key::Comms => demands.comms.push(Expect::parse(&self.value)?),
+            Key::Open => demands.open = true,
+            Key::NoTrace => demands.no_trace = true,
+        }
+        Ok(())
+    }
+}
+
+fn names<T>(text: &str, find: impl Fn(&str) -> Option<T>) -> Result<Vec<T>, String> {
+    text.split_whitespace().map(|name| find(name).ok_or_else(|| format!("unknown name `{name}`"))).collect()
+}
+
+fn family(name: &str) -> Option<Family> {
+    [Family::Gcc, Family::Clang].into_iter().find(|family| family.name() == name)
+}
+
+fn skip(value: &str) -> Result<Target, String> {
+    let (name, reason) = value.split_once(' ').unwrap_or((value, ""));
+    let target = Target::from_name(name).ok_or_else(|| format!("unknown target `{name}`"))?;
+    if reason.trim().is_empty() { Err("SkipTarget needs a reason".into()) } else { Ok(target) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn directives_are_read_with_their_limits() {
+        let text = "//# Targets: x86_64-linux sparc-linux\n//# Compilers: gcc clang\n//# Flags: -O2 -fopenmp\n//# Env: A=1 B=2\n\
+                    //# Exit: 3\n//# Expect: tasks.created = 10\n//# Events@sparc-linux: mutex_acquire = 4\n\
+                    //# Events@clang: chunk_begin = 0\nint main(void) { /* @here */ }\n";
+        let parsed = Directives::parse(text).expect("well-formed");
+        assert_eq!(parsed.targets, [Target::X86_64, Target::Sparc32]);
+        assert_eq!(parsed.families, [Family::Gcc, Family::Clang]);
+        assert_eq!(parsed.marks.get("here"), Some(&9));
+        let native = parsed.demands(Target::X86_64, Family::Gcc).expect("well-formed");
+        assert_eq!(native.flags, ["-O2", "-fopenmp"]);
+        assert_eq!(native.env, [("A".into(), "1".into()), ("B".into(), "2".into())]);
+        assert_eq!((native.exit, native.expects.len(), native.events.len()), (3, 1, 0));
+        let sparc = parsed.demands(Target::Sparc32, Family::Gcc).expect("well-formed");
+        assert_eq!(sparc.events.len(), 1);
+        let clang = parsed.demands(Target::X86_64, Family::Clang).expect("well-formed");
+        assert_eq!(clang.events[0].subject, "chunk_begin");
+    }
+
+    #[test]
+    fn mistakes_are_named_with_their_line() {
+        let error = |text: &str| Directives::parse(text).expect_err("malformed");
+        assert_eq!(error("//# Flags: -O2\n//# Flag: -O2\n"), "2: unknown directive `Flag`");
+        assert_eq!(error("//# Targets: vax\n"), "1: unknown name `vax`");
+        assert_eq!(error("//# Events@vax: a = 1\n"), "1: `vax` is neither a target nor a compiler");
+        assert_eq!(error("//# Env: A\n"), "1: `A` is not NAME=VALUE");
+        assert_eq!(error("//# SkipTarget: sparc-linux\n"), "1: SkipTarget needs a reason");
+        assert!(error("//# Expect: tasks.created\n").starts_with("1: no `=`"));
+    }
+
+    #[test]
+    fn default_is_every_target_with_gcc() {
+        let parsed = Directives::parse("//# SkipTarget: sparc-linux no thanks\n").expect("well-formed");
+        assert_eq!(parsed.targets, [Target::X86_64, Target::X86_64Static, Target::Sparc64]);
+        assert_eq!(parsed.families, [Family::Gcc]);
+    }
+}

@@ -1,0 +1,275 @@
+//! The tools under test and the compilers, emulators and viewers around them.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+use crate::outcome::{Check, Stop};
+use crate::process::{Outcome, Run};
+use crate::workspace;
+
+/// The programs under test.
+#[derive(Debug, Clone)]
+pub struct Tools {
+    /// `instr`
+    pub instr: PathBuf,
+    /// `instr-cc`
+    pub instr_cc: PathBuf,
+    /// `instr-rewrite`
+    pub instr_rewrite: PathBuf,
+}
+
+/// Finds the tools, building them once with cargo unless `INSTR_TEST_BIN` names a folder that holds them.
+///
+/// # Errors
+///
+/// When cargo fails, or a tool is not there.
+pub fn tools() -> Check<&'static Tools> {
+    static TOOLS: OnceLock<Result<Tools, String>> = OnceLock::new();
+    let found = TOOLS.get_or_init(|| find_tools().map_err(|stop| stop.to_string()));
+    found.as_ref().map_err(|message| Stop::Fail(message.clone()))
+}
+
+fn find_tools() -> Check<Tools> {
+    let dir = match std::env::var_os("INSTR_TEST_BIN") {
+        Some(dir) => PathBuf::from(dir),
+        None => build_tools()?,
+    };
+    let tool = |name: &str| {
+        let path = dir.join(name);
+        if path.is_file() { Ok(path) } else { Err(Stop::Fail(format!("no tool {}", path.display()))) }
+    };
+    Ok(Tools { instr: tool("instr")?, instr_cc: tool("instr-cc")?, instr_rewrite: tool("instr-rewrite")? })
+}
+
+/// Builds the tools into the target folder and profile of this test binary.
+fn build_tools() -> Check<PathBuf> {
+    let profile = workspace::profile_dir()?;
+    let target = profile.parent().ok_or("the test binary is not in a target folder")?;
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo.current_dir(workspace::root()?).args(["build", "--quiet", "-p", "instr", "-p", "instr-cc", "-p", "instr-rewrite"]);
+    if profile.ends_with("release") {
+        cargo.arg("--release");
+    }
+    let output = cargo.arg("--target-dir").arg(target).output()?;
+    if !output.status.success() {
+        return Err(format!("the tools do not build:\n{}", String::from_utf8_lossy(&output.stderr)).into());
+    }
+    Ok(profile)
+}
+
+/// Where a program runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Target {
+    /// x86-64 Linux, shared libraries.
+    X86_64,
+    /// x86-64 Linux, `-static`.
+    X86_64Static,
+    /// SPARC V8, 32 bits, static, under qemu.
+    Sparc32,
+    /// SPARC V9, 64 bits, static, under qemu.
+    Sparc64,
+}
+
+impl Target {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::X86_64, Self::X86_64Static, Self::Sparc32, Self::Sparc64];
+
+    /// Its name in directives.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::X86_64 => "x86_64-linux",
+            Self::X86_64Static => "x86_64-linux-static",
+            Self::Sparc32 => "sparc-linux",
+            Self::Sparc64 => "sparc64-linux",
+        }
+    }
+
+    /// The target of that name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|target| target.name() == name)
+    }
+
+    /// What a trace's `target` says.
+    #[must_use]
+    pub fn in_trace(self) -> &'static str {
+        self.name().trim_end_matches("-static")
+    }
+
+    /// Compiler arguments that select it.
+    #[must_use]
+    pub fn flags(self) -> &'static [&'static str] {
+        match self {
+            Self::X86_64 => &[],
+            Self::X86_64Static => &["-static"],
+            Self::Sparc32 => &["-m32", "-mcpu=v8", "-static"],
+            Self::Sparc64 => &["-m64", "-static"],
+        }
+    }
+
+    /// The emulator that runs its programs.
+    #[must_use]
+    pub fn emulator(self) -> Option<&'static str> {
+        match self {
+            Self::X86_64 | Self::X86_64Static => None,
+            Self::Sparc32 => Some("qemu-sparc32plus"),
+            Self::Sparc64 => Some("qemu-sparc64"),
+        }
+    }
+
+    /// A run of `program`, through the emulator when there is one.
+    #[must_use]
+    pub fn run(self, program: &Path) -> Run {
+        match self.emulator() {
+            Some(emulator) => Run::new(emulator).arg(program),
+            None => Run::new(program),
+        }
+    }
+
+    fn is_sparc(self) -> bool {
+        self.emulator().is_some()
+    }
+}
+
+/// A family of compilers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Family {
+    /// GCC: gcc, g++, gfortran.
+    Gcc,
+    /// LLVM: clang, clang++.
+    Clang,
+}
+
+/// The language of a source file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Language {
+    /// C11
+    C,
+    /// C++
+    Cxx,
+    /// Fortran
+    Fortran,
+}
+
+impl Language {
+    /// By the file name's extension.
+    #[must_use]
+    pub fn of(path: &Path) -> Option<Self> {
+        match path.extension()?.to_str()? {
+            "c" => Some(Self::C),
+            "cc" => Some(Self::Cxx),
+            "f90" => Some(Self::Fortran),
+            _ => None,
+        }
+    }
+}
+
+impl Family {
+    /// Its name in directives.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Gcc => "gcc",
+            Self::Clang => "clang",
+        }
+    }
+
+    /// The command that compiles `language` for `target`.
+    ///
+    /// # Errors
+    ///
+    /// A skip when there is no such compiler here.
+    pub fn command(self, language: Language, target: Target) -> Check<String> {
+        let base = match (self, language) {
+            (Self::Gcc, Language::C) => "gcc",
+            (Self::Gcc, Language::Cxx) => "g++",
+            (Self::Gcc, Language::Fortran) => "gfortran",
+            (Self::Clang, Language::C) => "clang",
+            (Self::Clang, Language::Cxx) => "clang++",
+            (Self::Clang, Language::Fortran) => return Err(Stop::Skip("no Fortran compiler of LLVM".into())),
+        };
+        let name = if target.is_sparc() { format!("sparc64-linux-gnu-{base}") } else { base.to_owned() };
+        need(&name)?;
+        if let Some(emulator) = target.emulator() {
+            need(emulator)?;
+        }
+        Ok(name)
+    }
+}
+
+/// Skips the test unless `program` is in `PATH`.
+///
+/// # Errors
+///
+/// A skip when it is not.
+pub fn need(program: &str) -> Check {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&path).any(|dir| dir.join(program).is_file());
+    if found { Ok(()) } else { Err(Stop::Skip(format!("{program} is not installed"))) }
+}
+
+/// One way to build a program.
+#[derive(Debug, Clone)]
+pub struct Build {
+    /// Where it will run.
+    pub target: Target,
+    /// Who compiles it.
+    pub family: Family,
+    /// In which language.
+    pub language: Language,
+    /// Further arguments.
+    pub flags: Vec<String>,
+}
+
+impl Build {
+    /// gcc, C, `-g -O1 -fopenmp`.
+    #[must_use]
+    pub fn openmp(target: Target) -> Self {
+        let flags = ["-g", "-O1", "-fopenmp"].map(str::to_owned).to_vec();
+        Self { target, family: Family::Gcc, language: Language::C, flags }
+    }
+
+    /// The same with `flag` added.
+    #[must_use]
+    pub fn flag(mut self, flag: impl Into<String>) -> Self {
+        self.flags.push(flag.into());
+        self
+    }
+
+    /// The command line that compiles `sources` into `output`; through `wrapper` when it is given. The plain one finds
+    /// `instr/instr.h` by `-I`, the wrapper by itself.
+    ///
+    /// # Errors
+    ///
+    /// A skip when the compiler is missing.
+    pub fn command(&self, wrapper: Option<&Path>, sources: &[&Path], output: &Path) -> Check<Run> {
+        let compiler = self.family.command(self.language, self.target)?;
+        let run = match wrapper {
+            Some(wrapper) => Run::new(wrapper).arg(compiler),
+            None => Run::new(compiler).arg("-I").arg(workspace::root()?.join("runtime/include")),
+        };
+        let run = run.args(self.target.flags()).args(sources).arg("-o").arg(output);
+        // Libraries named by the flags must come after the sources.
+        Ok(run.args(&self.flags))
+    }
+
+    /// Compiles plainly.
+    ///
+    /// # Errors
+    ///
+    /// When the compiler fails or is missing.
+    pub fn plain(&self, sources: &[&Path], output: &Path) -> Check<Outcome> {
+        self.command(None, sources, output)?.succeed()
+    }
+
+    /// Compiles with `instr-cc`.
+    ///
+    /// # Errors
+    ///
+    /// When it fails or the compiler is missing.
+    pub fn traced(&self, sources: &[&Path], output: &Path) -> Check<Outcome> {
+        self.command(Some(&tools()?.instr_cc), sources, output)?.succeed()
+    }
+}
