@@ -272,7 +272,7 @@ impl Schedule {
     }
 }
 
-/// Bits of `task_create.flags`: those of libgomp's `GOMP_task`, and two of ours.
+/// Bits of `task_create.flags`: those of libgomp's `GOMP_task`, and one of ours.
 pub mod task_flags {
     /// `untied`.
     pub const UNTIED: u32 = 1;
@@ -288,8 +288,6 @@ pub mod task_flags {
     pub const DETACH: u32 = 0x2000;
     /// The `if` clause was false: the task is undeferred.
     pub const IF_FALSE: u32 = 0x8000;
-    /// Made by a taskloop.
-    pub const TASKLOOP: u32 = 0x1_0000;
 }
 
 /// What happened. Times inside payloads are nanoseconds since the trace's start, like [`Event::time`], unless said otherwise.
@@ -433,6 +431,14 @@ pub enum Payload<'a> {
         step: i64,
     },
     TaskloopEnd,
+    TaskgroupBegin,
+    /// Stands for the creation of task (this event's thread, `seq`) by `taskloop`; its `TaskBegin` follows.
+    TaskloopTask {
+        taskloop: TaskId,
+        seq: u32,
+        start: i64,
+        end: i64,
+    },
     /// Not in the table: made by the reader where events of this thread are missing before the packet that begins here.
     /// All that was open on the thread is to be taken as closed, then `region`'s implicit task and `task` as running.
     Lost {
@@ -487,6 +493,8 @@ impl Payload<'_> {
             Self::TaskwaitDepend { .. } => 45,
             Self::TaskloopBegin { .. } => 46,
             Self::TaskloopEnd => 47,
+            Self::TaskgroupBegin => 48,
+            Self::TaskloopTask { .. } => 49,
             Self::Lost { .. } => 0,
         }
     }

@@ -1,9 +1,34 @@
 //! Reads raw traces (`docs/trace-format.md`), converts clocks, merges the streams in time order, and writes other formats.
+//!
+//! ```no_run
+//! let trace = instr_trace::Trace::open("app.instr")?;
+//! let mut merge = trace.merge();
+//! while let Some(event) = merge.next()? {
+//!     println!("{} {} {:?}", event.time, event.thread, event.payload);
+//! }
+//! # Ok::<(), instr_trace::Error>(())
+//! ```
 
+mod clock;
+mod decode;
+mod error;
 pub mod event;
 mod layout;
+mod merge;
+mod metadata;
 pub mod names;
+mod packet;
+mod stream;
+mod trace;
+mod window;
 
+pub use clock::Clock;
+pub use error::{Error, Warning};
 pub use event::{Event, Payload, RegionId, TaskId};
 pub use layout::{ByteOrder, Layout, WordSize};
+pub use merge::Merge;
+pub use metadata::{ClockInfo, Metadata, Module};
 pub use names::{CodeName, Names};
+pub use packet::PacketInfo;
+pub use stream::StreamReader;
+pub use trace::{ThreadInfo, Trace};

@@ -1,0 +1,328 @@
+//! Bytes of one event to its payload.
+
+use crate::clock::Clock;
+use crate::event::{Args, Deps, Payload, RegionId, TaskId};
+use crate::layout::{Layout, WordSize};
+
+/// Bytes of the header word.
+pub(crate) const EVENT_HEADER: usize = 8;
+/// Low bits of the clock in an event header.
+const TIME_BITS: u32 = 56;
+/// An event longer than this is taken for damage.
+pub(crate) const MAX_EVENT: usize = 16 << 20;
+
+/// How far the bytes at hand reach.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Size {
+    /// The event takes this many bytes, header included.
+    Known(usize),
+    /// At least this many bytes are needed to tell.
+    AtLeast(usize),
+    /// No event begins here.
+    Bad,
+}
+
+const VARIABLE: u8 = 0xff;
+const NONE: u8 = 0xfe;
+
+/// Payload bytes of each id, without those that vary.
+const fn sizes(word: usize) -> [u8; 64] {
+    let w = word as u8;
+    let mut table = [NONE; 64];
+    let rows = [
+        (1, 8),
+        (2, 0),
+        (3, 24),
+        (4, 12),
+        (5, 0),
+        (6, 0),
+        (7, VARIABLE),
+        (8, 12),
+        (9, w),
+        (10, 0),
+        (11, w + 8),
+        (12, VARIABLE),
+        (13, 8),
+        (16, 12 + w),
+        (17, 4),
+        (18, 16),
+        (19, 0),
+        (20, 36),
+        (21, 4),
+        (22, 4),
+        (23, 16),
+        (24, 4),
+        (25, 0),
+        (26, 4),
+        (32, 4),
+        (33, 4),
+        (34, 4 + w),
+        (35, 4 + w),
+        (36, 4 + w),
+        (37, 4 + w),
+        (40, VARIABLE),
+        (41, 0),
+        (42, 8),
+        (43, 0),
+        (44, VARIABLE),
+        (45, VARIABLE),
+        (46, 40 + w),
+        (47, 0),
+        (48, 0),
+        (49, 28),
+    ];
+    let mut row = 0;
+    while row < rows.len() {
+        table[rows[row].0] = rows[row].1;
+        row += 1;
+    }
+    table
+}
+
+static SIZES: [[u8; 64]; 2] = [sizes(4), sizes(8)];
+
+/// Id and low 56 bits of the clock.
+#[inline]
+pub(crate) fn header(bytes: &[u8], layout: Layout) -> (u8, u64) {
+    let word = layout.u64(bytes, 0);
+    match layout.order {
+        crate::layout::ByteOrder::Little => ((word & 0xff) as u8, word >> 8),
+        crate::layout::ByteOrder::Big => ((word >> TIME_BITS) as u8, word & ((1 << TIME_BITS) - 1)),
+    }
+}
+
+/// Full clock value of an event whose header carries `low`, not earlier than `last`.
+#[inline]
+pub(crate) fn extend(last: u64, low: u64) -> Option<u64> {
+    const MASK: u64 = (1 << TIME_BITS) - 1;
+    let time = (last & !MASK) | low;
+    if time >= last {
+        Some(time)
+    } else {
+        time.checked_add(1 << TIME_BITS)
+    }
+}
+
+/// Size of the event at the start of `bytes` (at least 8 of them).
+#[inline]
+pub(crate) fn size(bytes: &[u8], layout: Layout) -> Size {
+    let id = header(bytes, layout).0;
+    let fixed = SIZES[usize::from(layout.word == WordSize::Eight)]
+        .get(usize::from(id))
+        .copied()
+        .unwrap_or(NONE);
+    match fixed {
+        VARIABLE => variable_size(id, bytes, layout),
+        NONE => Size::Bad,
+        fixed => Size::Known(EVENT_HEADER + usize::from(fixed)),
+    }
+}
+
+fn variable_size(id: u8, bytes: &[u8], layout: Layout) -> Size {
+    let word = layout.word_bytes();
+    // Offset of the count, and bytes of one entry.
+    let (count_at, entry) = match id {
+        7 => return string_size(bytes, EVENT_HEADER + word),
+        12 => (EVENT_HEADER + word, 8),
+        40 => (EVENT_HEADER + 4 + word + 4, word + 4),
+        44 => (EVENT_HEADER + 4, word + 4),
+        _ => (EVENT_HEADER, word + 4),
+    };
+    if bytes.len() < count_at + 4 {
+        return Size::AtLeast(count_at + 4);
+    }
+    let count = layout.u32(bytes, count_at) as usize;
+    match count
+        .checked_mul(entry)
+        .and_then(|tail| tail.checked_add(count_at + 4))
+    {
+        Some(size) if size <= MAX_EVENT => Size::Known(size),
+        _ => Size::Bad,
+    }
+}
+
+fn string_size(bytes: &[u8], at: usize) -> Size {
+    let Some(text) = bytes.get(at..) else {
+        return Size::AtLeast(at + 4);
+    };
+    match text.iter().position(|byte| *byte == 0) {
+        Some(end) => Size::Known((at + end + 1).next_multiple_of(4)),
+        None if bytes.len() >= MAX_EVENT => Size::Bad,
+        None => Size::AtLeast(bytes.len() + 1),
+    }
+}
+
+/// The payload of the complete event at the start of `bytes`. Unknown ids give `None`.
+#[inline]
+pub(crate) fn payload<'a>(bytes: &'a [u8], layout: Layout, clock: &Clock) -> Option<Payload<'a>> {
+    let id = header(bytes, layout).0;
+    let fields = bytes.get(EVENT_HEADER..)?;
+    let word = layout.word_bytes();
+    let u32 = |at| layout.u32(fields, at);
+    let u64 = |at| layout.u64(fields, at);
+    let i64 = |at| layout.u64(fields, at) as i64;
+    let addr = |at| layout.addr(fields, at);
+    let tail = |at: usize| fields.get(at..).unwrap_or_default();
+    Some(match id {
+        1 => Payload::ThreadBegin {
+            os_tid: u32(0),
+            flags: u32(4),
+        },
+        2 => Payload::ThreadEnd,
+        3 => Payload::ClockSync {
+            ticks: u64(0),
+            monotonic_ns: u64(8),
+            realtime_ns: u64(16),
+        },
+        4 => Payload::Flush {
+            begin: clock.to_ns(u64(0)),
+            bytes: u32(8),
+        },
+        5 => Payload::TracingOff,
+        6 => Payload::TracingOn,
+        7 => {
+            let text = tail(word);
+            let end = text
+                .iter()
+                .position(|byte| *byte == 0)
+                .unwrap_or(text.len());
+            Payload::String {
+                address: addr(0),
+                text: &text[..end],
+            }
+        }
+        8 => Payload::UserEvent {
+            kind: u32(0),
+            value: u64(4),
+        },
+        9 => Payload::RegionBegin { name: addr(0) },
+        10 => Payload::RegionEnd,
+        11 => Payload::Counter {
+            name: addr(0),
+            value: i64(word),
+        },
+        12 => Payload::CallBegin {
+            name: addr(0),
+            args: Args::new(tail(word + 4), layout),
+        },
+        13 => Payload::CallEnd { result: u64(0) },
+        16 => {
+            let kind = u32(word + 8).into();
+            Payload::ParallelBegin {
+                seq: u32(0),
+                function: addr(4),
+                requested: u32(word + 4),
+                kind,
+            }
+        }
+        17 => Payload::ParallelEnd { seq: u32(0) },
+        18 => {
+            let region = RegionId {
+                thread: u32(0),
+                seq: u32(4),
+            };
+            Payload::ImplicitBegin {
+                region,
+                thread_num: u32(8),
+                team_size: u32(12),
+            }
+        }
+        19 => Payload::ImplicitEnd,
+        20..=26 => return work_payload(id, fields, layout),
+        32 => Payload::SyncBegin {
+            kind: u32(0).into(),
+        },
+        33 => Payload::SyncEnd {
+            kind: u32(0).into(),
+        },
+        34 => Payload::MutexAcquire {
+            kind: u32(0).into(),
+            object: addr(4),
+        },
+        35 => Payload::MutexAcquired {
+            kind: u32(0).into(),
+            object: addr(4),
+        },
+        36 => Payload::MutexReleased {
+            kind: u32(0).into(),
+            object: addr(4),
+        },
+        37 => Payload::MutexFailed {
+            kind: u32(0).into(),
+            object: addr(4),
+        },
+        40 => Payload::TaskCreate {
+            seq: u32(0),
+            function: addr(4),
+            flags: u32(4 + word),
+            deps: Deps::new(tail(12 + word), layout),
+        },
+        41 => Payload::TaskCreated,
+        42 => Payload::TaskBegin {
+            task: TaskId {
+                thread: u32(0),
+                seq: u32(4),
+            },
+        },
+        43 => Payload::TaskEnd,
+        44 => Payload::TaskDepend {
+            seq: u32(0),
+            deps: Deps::new(tail(8), layout),
+        },
+        45 => Payload::TaskwaitDepend {
+            deps: Deps::new(tail(4), layout),
+        },
+        46 => Payload::TaskloopBegin {
+            seq: u32(0),
+            function: addr(4),
+            flags: u32(4 + word),
+            num_tasks: u64(8 + word),
+            start: i64(16 + word),
+            end: i64(24 + word),
+            step: i64(32 + word),
+        },
+        47 => Payload::TaskloopEnd,
+        48 => Payload::TaskgroupBegin,
+        49 => {
+            let taskloop = TaskId {
+                thread: u32(0),
+                seq: u32(4),
+            };
+            Payload::TaskloopTask {
+                taskloop,
+                seq: u32(8),
+                start: i64(12),
+                end: i64(20),
+            }
+        }
+        _ => return None,
+    })
+}
+
+fn work_payload<'a>(id: u8, fields: &'a [u8], layout: Layout) -> Option<Payload<'a>> {
+    let u32 = |at| layout.u32(fields, at);
+    let i64 = |at| layout.u64(fields, at) as i64;
+    Some(match id {
+        20 => Payload::LoopBegin {
+            schedule: crate::event::Schedule(u32(0)),
+            start: i64(4),
+            end: i64(12),
+            incr: i64(20),
+            chunk: i64(28),
+        },
+        21 => Payload::SectionsBegin { count: u32(0) },
+        22 => Payload::Single {
+            executor: u32(0) != 0,
+        },
+        23 => Payload::ChunkBegin {
+            begin: i64(0),
+            end: i64(8),
+        },
+        24 => Payload::SectionBegin { number: u32(0) },
+        25 => Payload::Dispatch,
+        26 => Payload::WorkEnd {
+            nowait: u32(0) != 0,
+        },
+        _ => return None,
+    })
+}

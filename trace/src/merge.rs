@@ -1,0 +1,92 @@
+//! K-way merge of the streams of a trace in time order.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
+
+use crate::error::Error;
+use crate::event::Event;
+use crate::stream::StreamReader;
+
+/// All events of a trace by time; at equal times by thread index, within a thread in recorded order.
+#[derive(Debug)]
+pub struct Merge<'t> {
+    streams: Vec<StreamReader<'t>>,
+    /// (time, position of the stream); the stream may not be open yet, its time is then a lower bound.
+    heap: BinaryHeap<Reverse<(u64, usize)>>,
+    opened: Vec<bool>,
+    /// The stream whose event was given out last.
+    current: Option<usize>,
+}
+
+impl<'t> Merge<'t> {
+    /// `streams` in order of their thread index.
+    pub(crate) fn new(streams: Vec<StreamReader<'t>>) -> Self {
+        let heap = streams
+            .iter()
+            .enumerate()
+            .filter_map(|(at, stream)| Some(Reverse((stream.earliest()?, at))))
+            .collect();
+        Self {
+            opened: vec![false; streams.len()],
+            streams,
+            heap,
+            current: None,
+        }
+    }
+
+    /// The next event of all; `None` at the end. The event borrows this merge, so it is gone with the next call.
+    #[allow(clippy::should_implement_trait, reason = "a lending iterator")]
+    #[inline]
+    pub fn next(&mut self) -> Result<Option<Event<'_>>, Error> {
+        Ok(match self.step()? {
+            Some(position) => self.streams[position].current(),
+            None => None,
+        })
+    }
+
+    /// Position (in order of [`crate::Trace::threads`]) of the thread whose event [`Merge::next`] gave last.
+    pub fn position(&self) -> Option<usize> {
+        self.current
+    }
+
+    /// Packets so far that ended in damage.
+    pub fn damaged(&self) -> u64 {
+        self.streams.iter().map(StreamReader::damaged).sum()
+    }
+
+    #[inline]
+    fn step(&mut self) -> Result<Option<usize>, Error> {
+        if let Some(position) = self.current {
+            let key = self.streams[position]
+                .advance()?
+                .then(|| (self.streams[position].time(), position));
+            match key {
+                // Most often one thread has a run of events: no need to touch the heap.
+                Some(key) if self.heap.peek().is_none_or(|Reverse(top)| key < *top) => {
+                    return Ok(Some(position));
+                }
+                Some(key) => self.heap.push(Reverse(key)),
+                None => self.current = None,
+            }
+        }
+        loop {
+            let Some(mut top) = self.heap.peek_mut() else {
+                self.current = None;
+                return Ok(None);
+            };
+            let position = top.0.1;
+            if self.opened[position] {
+                PeekMut::pop(top);
+                self.current = Some(position);
+                return Ok(Some(position));
+            }
+            self.opened[position] = true;
+            if self.streams[position].advance()? {
+                top.0.0 = self.streams[position].time();
+            } else {
+                PeekMut::pop(top);
+            }
+        }
+    }
+}

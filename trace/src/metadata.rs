@@ -1,0 +1,454 @@
+//! The `metadata` file: as much of TSDL as our traces need (trace, env and clock blocks), read without trusting it.
+
+use std::path::Path;
+
+use crate::error::Error;
+use crate::layout::{ByteOrder, Layout, WordSize};
+
+/// Larger metadata files are refused: ours have a few kilobytes.
+const MAX_BYTES: u64 = 16 << 20;
+
+/// One loaded object of the traced process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Module {
+    /// Load bias: run-time address minus link-time address.
+    pub base: u64,
+    /// First address behind the object.
+    pub end: u64,
+    /// Build id in hexadecimal, if it has one.
+    pub build_id: Option<String>,
+    /// Path of the file on the traced machine.
+    pub path: String,
+}
+
+/// The clock block.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ClockInfo {
+    /// Name of the clock.
+    pub name: String,
+    /// Ticks a second; an estimate unless the trace was closed.
+    pub freq: u64,
+    /// Seconds from 1970 to tick 0.
+    pub offset_s: i64,
+    /// Ticks to add to that.
+    pub offset: i64,
+}
+
+/// What the trace says about itself. Numbers that are missing are 0, texts empty.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Metadata {
+    /// Byte order and word size.
+    pub layout: Layout,
+    /// Identity of the trace, repeated in each packet.
+    pub uuid: Option<[u8; 16]>,
+    /// The clock.
+    pub clock: ClockInfo,
+    /// `instr`.
+    pub tracer_name: String,
+    /// Version of the tracer.
+    pub tracer_major: u64,
+    /// Version of the tracer.
+    pub tracer_minor: u64,
+    /// Version of the raw format.
+    pub format: u64,
+    /// Name of the machine.
+    pub hostname: String,
+    /// Process id.
+    pub pid: u64,
+    /// Base name of the program.
+    pub program: String,
+    /// Path of the program.
+    pub executable: String,
+    /// Such as `x86_64-linux`.
+    pub target: String,
+    /// Bits of a pointer.
+    pub word_bits: u64,
+    /// Buffer policy: `stream`, `end` or `ring`.
+    pub policy: String,
+    /// Bytes of a thread's buffer.
+    pub buffer_bytes: u64,
+    /// Where ticks come from.
+    pub clock_source: String,
+    /// Ticks at the trace's start: time 0.
+    pub start_ticks: u64,
+    /// `CLOCK_MONOTONIC` at the start, ns.
+    pub start_monotonic_ns: u64,
+    /// `CLOCK_REALTIME` at the start, ns since 1970.
+    pub start_realtime_ns: u64,
+    /// `libgomp` or `none`.
+    pub openmp: String,
+    /// Whether the program ended cleanly.
+    pub closed: bool,
+    /// Loaded objects, by number.
+    pub modules: Vec<Module>,
+    /// Entries of `env` that have no field above, in file order, as text.
+    pub other: Vec<(String, String)>,
+}
+
+impl Metadata {
+    /// Reads the file at `path`.
+    pub fn read(path: &Path) -> Result<Self, Error> {
+        use std::io::Read as _;
+        let file = std::fs::File::open(path).map_err(Error::io("read", path))?;
+        let mut bytes = Vec::new();
+        file.take(MAX_BYTES + 1)
+            .read_to_end(&mut bytes)
+            .map_err(Error::io("read", path))?;
+        if bytes.len() as u64 > MAX_BYTES {
+            return Err(Error::Metadata {
+                path: path.to_owned(),
+                why: "more than 16 MiB of metadata".into(),
+            });
+        }
+        let parsed = Self::parse(&bytes).map_err(|why| Error::Metadata {
+            path: path.to_owned(),
+            why,
+        })?;
+        if parsed.format != 1 {
+            return Err(Error::Version {
+                path: path.to_owned(),
+                found: parsed.format,
+            });
+        }
+        Ok(parsed)
+    }
+
+    /// Parses TSDL text; the error says what is wrong.
+    pub fn parse(bytes: &[u8]) -> Result<Self, String> {
+        if !bytes.starts_with(b"/* CTF 1.8 */") {
+            return Err("does not begin with /* CTF 1.8 */".into());
+        }
+        let text = String::from_utf8_lossy(bytes);
+        let mut metadata = Self::default();
+        let mut order = None;
+        for (block, entries) in blocks(&text) {
+            for (key, value) in entries {
+                match block.as_str() {
+                    "trace" if key == "byte_order" => order = byte_order(&value),
+                    "trace" if key == "uuid" => metadata.uuid = uuid(&value),
+                    "clock" => metadata.set_clock(&key, value),
+                    "env" => metadata.set_env(key, value),
+                    _ => {}
+                }
+            }
+        }
+        metadata.layout.order = order.ok_or("the trace block names no byte_order (le or be)")?;
+        metadata.layout.word = match metadata.word_bits {
+            32 => WordSize::Four,
+            64 => WordSize::Eight,
+            other => return Err(format!("env.word_bits is {other}, expected 32 or 64")),
+        };
+        Ok(metadata)
+    }
+
+    fn set_clock(&mut self, key: &str, value: Value) {
+        match key {
+            "name" => self.clock.name = value.text(),
+            "freq" => self.clock.freq = value.number(),
+            "offset_s" => self.clock.offset_s = value.signed(),
+            "offset" => self.clock.offset = value.signed(),
+            _ => {}
+        }
+    }
+
+    fn set_env(&mut self, key: String, value: Value) {
+        match key.as_str() {
+            "tracer_name" => self.tracer_name = value.text(),
+            "tracer_major" => self.tracer_major = value.number(),
+            "tracer_minor" => self.tracer_minor = value.number(),
+            "format" => self.format = value.number(),
+            "hostname" => self.hostname = value.text(),
+            "pid" => self.pid = value.number(),
+            "program" => self.program = value.text(),
+            "executable" => self.executable = value.text(),
+            "target" => self.target = value.text(),
+            "word_bits" => self.word_bits = value.number(),
+            "policy" => self.policy = value.text(),
+            "buffer_bytes" => self.buffer_bytes = value.number(),
+            "clock_source" => self.clock_source = value.text(),
+            "start_ticks" => self.start_ticks = value.number(),
+            "start_monotonic_ns" => self.start_monotonic_ns = value.number(),
+            "start_realtime_ns" => self.start_realtime_ns = value.number(),
+            "openmp" => self.openmp = value.text(),
+            "closed" => self.closed = value.number() != 0,
+            name if is_module(name) => match module(&value.text()) {
+                Some(module) => self.modules.push(module),
+                None => self.other.push((key, value.text())),
+            },
+            _ => self.other.push((key, value.text())),
+        }
+    }
+}
+
+fn is_module(key: &str) -> bool {
+    key.strip_prefix("module_")
+        .is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
+}
+
+fn module(text: &str) -> Option<Module> {
+    let mut parts = text.splitn(4, ' ');
+    let base = hex(parts.next()?)?;
+    let end = hex(parts.next()?)?;
+    let build_id = Some(parts.next()?.to_owned()).filter(|id| id != "-");
+    Some(Module {
+        base,
+        end,
+        build_id,
+        path: parts.next()?.to_owned(),
+    })
+}
+
+fn hex(text: &str) -> Option<u64> {
+    u64::from_str_radix(text.strip_prefix("0x").unwrap_or(text), 16).ok()
+}
+
+fn byte_order(value: &Value) -> Option<ByteOrder> {
+    match value.text().as_str() {
+        "le" => Some(ByteOrder::Little),
+        "be" | "network" => Some(ByteOrder::Big),
+        _ => None,
+    }
+}
+
+fn uuid(value: &Value) -> Option<[u8; 16]> {
+    let digits: Vec<u8> = value.text().bytes().filter(|b| *b != b'-').collect();
+    let mut uuid = [0; 16];
+    if digits.len() != 32 {
+        return None;
+    }
+    for (byte, pair) in uuid.iter_mut().zip(digits.chunks_exact(2)) {
+        *byte = u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()?;
+    }
+    Some(uuid)
+}
+
+/// A value of a `key = value;` line.
+#[derive(Clone, Debug)]
+enum Value {
+    Number(i128),
+    Text(String),
+}
+
+impl Value {
+    fn text(&self) -> String {
+        match self {
+            Self::Number(number) => number.to_string(),
+            Self::Text(text) => text.clone(),
+        }
+    }
+
+    fn wide(&self) -> i128 {
+        match self {
+            Self::Number(number) => *number,
+            Self::Text(text) => integer(text).unwrap_or(0),
+        }
+    }
+
+    fn number(&self) -> u64 {
+        u64::try_from(self.wide()).unwrap_or(0)
+    }
+
+    fn signed(&self) -> i64 {
+        i64::try_from(self.wide()).unwrap_or(0)
+    }
+}
+
+fn integer(text: &str) -> Option<i128> {
+    let (negative, digits) = match text.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, text.strip_prefix('+').unwrap_or(text)),
+    };
+    let digits = digits.trim_end_matches(['u', 'U', 'l', 'L']);
+    let value = match digits
+        .strip_prefix("0x")
+        .or_else(|| digits.strip_prefix("0X"))
+    {
+        Some(hexadecimal) => i128::from_str_radix(hexadecimal, 16).ok()?,
+        None => digits.parse().ok()?,
+    };
+    Some(if negative { -value } else { value })
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Token {
+    Word(String),
+    Text(String),
+    Mark(char),
+}
+
+/// The top-level blocks `name { key = value; … }` with their direct entries; nested blocks are passed over.
+fn blocks(text: &str) -> Vec<(String, Vec<(String, Value)>)> {
+    let tokens = tokens(text);
+    let mut found: Vec<(String, Vec<(String, Value)>)> = Vec::new();
+    let mut depth = 0usize;
+    for (at, token) in tokens.iter().enumerate() {
+        match token {
+            Token::Mark('{') => {
+                if depth == 0 {
+                    let name = match at.checked_sub(1).and_then(|before| tokens.get(before)) {
+                        Some(Token::Word(word)) => word.clone(),
+                        _ => String::new(),
+                    };
+                    found.push((name, Vec::new()));
+                }
+                depth += 1;
+            }
+            Token::Mark('}') => depth = depth.saturating_sub(1),
+            Token::Mark('=') if depth == 1 => {
+                let (Some(Token::Word(key)), Some(value)) =
+                    (tokens.get(at.wrapping_sub(1)), tokens.get(at + 1))
+                else {
+                    continue;
+                };
+                let value = match value {
+                    Token::Text(text) => Value::Text(text.clone()),
+                    Token::Word(word) => {
+                        integer(word).map_or_else(|| Value::Text(word.clone()), Value::Number)
+                    }
+                    Token::Mark(_) => continue,
+                };
+                if let Some((_, entries)) = found.last_mut() {
+                    entries.push((key.clone(), value));
+                }
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+fn tokens(text: &str) -> Vec<Token> {
+    let mut tokens = Vec::new();
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '/' if chars.peek() == Some(&'*') => {
+                let mut last = ' ';
+                chars.next();
+                for c in chars.by_ref() {
+                    if last == '*' && c == '/' {
+                        break;
+                    }
+                    last = c;
+                }
+            }
+            '/' if chars.peek() == Some(&'/') => while chars.next().is_some_and(|c| c != '\n') {},
+            '"' => tokens.push(Token::Text(quoted(&mut chars))),
+            c if is_word(c) => {
+                let mut word = String::from(c);
+                while let Some(c) = chars.next_if(|c| is_word(*c)) {
+                    word.push(c);
+                }
+                tokens.push(Token::Word(word));
+            }
+            c if c.is_whitespace() => {}
+            c => tokens.push(Token::Mark(c)),
+        }
+    }
+    tokens
+}
+
+fn is_word(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '-' | '+' | '.')
+}
+
+/// The rest of a string literal, escapes resolved as in C.
+fn quoted(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) -> String {
+    let mut text = String::new();
+    while let Some(c) = chars.next() {
+        match c {
+            '"' => break,
+            '\\' => match chars.next() {
+                Some('n') => text.push('\n'),
+                Some('t') => text.push('\t'),
+                Some('r') => text.push('\r'),
+                Some('x') => text.push(numeric_escape(chars, 0, 16, 2)),
+                Some(c) if c.is_digit(8) => {
+                    text.push(numeric_escape(chars, c.to_digit(8).unwrap_or(0), 8, 2))
+                }
+                Some(c) => text.push(c),
+                None => break,
+            },
+            c => text.push(c),
+        }
+    }
+    text
+}
+
+fn numeric_escape(
+    chars: &mut std::iter::Peekable<std::str::Chars<'_>>,
+    start: u32,
+    radix: u32,
+    more: usize,
+) -> char {
+    let mut value = start;
+    for _ in 0..more {
+        match chars
+            .next_if(|c| c.is_digit(radix))
+            .and_then(|c| c.to_digit(radix))
+        {
+            Some(digit) => value = value * radix + digit,
+            None => break,
+        }
+    }
+    char::from_u32(value).unwrap_or('\u{fffd}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = r#"/* CTF 1.8 */
+typealias integer { size = 8; align = 8; signed = false; } := u8;
+trace {
+    major = 1; minor = 8;
+    uuid = "2a6422d0-6cee-11e0-8c08-cb07d7b3a564";
+    byte_order = be; // network order
+    packet.header := struct { uint32_t magic; uint8_t uuid[16]; uint32_t stream_id; };
+};
+env { word_bits = 32; format = 1; program = "a \"quoted\" \\name"; closed = 1; start_ticks = 18446744073709551615;
+  module_0 = "10000 20000 abcdef /opt/my program"; module_1 = "0x7f00 0x8f00 - libm.so"; extra = -5; };
+clock { name = instr; freq = 50000000; offset_s = 1700000000; offset = -3; };
+"#;
+
+    #[test]
+    fn blocks_are_read_as_written() {
+        let metadata = Metadata::parse(TEXT.as_bytes()).unwrap();
+        assert_eq!(
+            metadata.layout,
+            Layout {
+                order: ByteOrder::Big,
+                word: WordSize::Four
+            }
+        );
+        assert_eq!(metadata.uuid.unwrap()[..4], [0x2a, 0x64, 0x22, 0xd0]);
+        assert_eq!(metadata.program, r#"a "quoted" \name"#);
+        assert_eq!(metadata.start_ticks, u64::MAX);
+        assert!(metadata.closed);
+        assert_eq!(
+            metadata.clock,
+            ClockInfo {
+                name: "instr".into(),
+                freq: 50_000_000,
+                offset_s: 1_700_000_000,
+                offset: -3
+            }
+        );
+        let expected = Module {
+            base: 0x10000,
+            end: 0x20000,
+            build_id: Some("abcdef".into()),
+            path: "/opt/my program".into(),
+        };
+        assert_eq!(metadata.modules[0], expected);
+        assert_eq!(metadata.modules[1].build_id, None);
+        assert_eq!(metadata.other, [("extra".to_owned(), "-5".to_owned())]);
+    }
+
+    #[test]
+    fn any_prefix_of_the_text_is_read_or_refused_without_a_panic() {
+        for end in 0..TEXT.len() {
+            let _ = Metadata::parse(&TEXT.as_bytes()[..end]);
+        }
+    }
+}

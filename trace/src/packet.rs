@@ -1,0 +1,308 @@
+//! Packets: header, context, and the index of those in a stream file.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt as _;
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Warning};
+use crate::event::{RegionId, TaskId};
+use crate::layout::Layout;
+
+/// Bytes of header and context.
+pub(crate) const HEADER_BYTES: u64 = 104;
+/// First number of each packet.
+pub(crate) const MAGIC: u32 = 0xC1FC_1FC1;
+/// Flag: the ring overwrote older packets before this one.
+pub(crate) const FLAG_OVERWROTE: u32 = 1;
+/// Warnings kept word for word; the rest are only counted.
+pub(crate) const MAX_WARNINGS: usize = 100;
+
+/// One packet as its context describes it, and where it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PacketInfo {
+    /// Offset of the packet in its file, bytes.
+    pub offset: u64,
+    /// Bytes of header and events.
+    pub bytes: u64,
+    /// Whether it lies in the window file and not in the stream file.
+    pub in_window: bool,
+    /// Whether its end is missing or could not be trusted: events are read up to the last complete one.
+    pub torn: bool,
+    /// Ticks at its begin.
+    pub begin: u64,
+    /// Ticks at its end; 0 when torn.
+    pub end: u64,
+    /// Number in its stream.
+    pub seq: u64,
+    /// Events of the stream lost so far.
+    pub discarded: u64,
+    /// The kernel's thread id.
+    pub os_tid: u32,
+    /// Explicit task running at its begin.
+    pub task: Option<TaskId>,
+    /// Innermost region whose implicit task runs at its begin.
+    pub region: Option<RegionId>,
+    /// Raw flags.
+    pub flags: u32,
+    /// Explicit tasks created by the thread so far.
+    pub tasks_created: u32,
+    /// Whether events are missing between the packet before and this one.
+    pub after_loss: bool,
+}
+
+/// The fields of a header before any of them is believed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RawHeader {
+    pub(crate) uuid: [u8; 16],
+    pub(crate) content_bits: u64,
+    pub(crate) packet_bits: u64,
+    pub(crate) thread: u32,
+    pub(crate) info: PacketInfo,
+}
+
+impl RawHeader {
+    /// Parses 104 bytes; `None` when they do not begin with the magic number or are fewer.
+    pub(crate) fn parse(bytes: &[u8], layout: Layout) -> Option<Self> {
+        if (bytes.len() as u64) < HEADER_BYTES || layout.u32(bytes, 0) != MAGIC {
+            return None;
+        }
+        let pair = |at| (layout.u32(bytes, at), layout.u32(bytes, at + 4));
+        let (task, region) = (pair(80), pair(88));
+        let mut uuid = [0; 16];
+        uuid.copy_from_slice(&bytes[4..20]);
+        let info = PacketInfo {
+            offset: 0,
+            bytes: 0,
+            in_window: false,
+            torn: false,
+            begin: layout.u64(bytes, 24),
+            end: layout.u64(bytes, 32),
+            seq: layout.u64(bytes, 56),
+            discarded: layout.u64(bytes, 64),
+            os_tid: layout.u32(bytes, 76),
+            task: (task.0 != u32::MAX).then_some(TaskId {
+                thread: task.0,
+                seq: task.1,
+            }),
+            region: (region.0 != u32::MAX).then_some(RegionId {
+                thread: region.0,
+                seq: region.1,
+            }),
+            flags: layout.u32(bytes, 96),
+            tasks_created: layout.u32(bytes, 100),
+            after_loss: false,
+        };
+        let (content_bits, packet_bits) = (layout.u64(bytes, 40), layout.u64(bytes, 48));
+        Some(Self {
+            uuid,
+            content_bits,
+            packet_bits,
+            thread: layout.u32(bytes, 72),
+            info,
+        })
+    }
+
+    /// Bytes of the packet, if content and packet size are as the format wants them.
+    pub(crate) fn bytes(&self) -> Option<u64> {
+        let whole = self.content_bits == self.packet_bits && self.content_bits.is_multiple_of(32);
+        (whole && self.content_bits >= HEADER_BYTES * 8).then_some(self.content_bits / 8)
+    }
+
+    pub(crate) fn belongs(&self, uuid: Option<[u8; 16]>) -> bool {
+        uuid.is_none_or(|uuid| uuid == self.uuid)
+    }
+}
+
+/// The packets of one stream, in order, from its file and its window.
+#[derive(Debug)]
+pub(crate) struct Stream {
+    pub(crate) thread: u32,
+    pub(crate) file: Option<PathBuf>,
+    pub(crate) window: Option<PathBuf>,
+    pub(crate) packets: Vec<PacketInfo>,
+    /// Events lost as the window counts them; the last packet's count may be older.
+    pub(crate) discarded: u64,
+}
+
+impl Stream {
+    pub(crate) fn path(&self, packet: &PacketInfo) -> Option<&Path> {
+        if packet.in_window {
+            self.window.as_deref()
+        } else {
+            self.file.as_deref()
+        }
+    }
+}
+
+/// Collects warnings up to a limit.
+#[derive(Debug, Default)]
+pub(crate) struct Warnings {
+    pub(crate) list: Vec<Warning>,
+    pub(crate) count: u64,
+}
+
+impl Warnings {
+    pub(crate) fn add(&mut self, path: &Path, offset: u64, what: impl Into<String>) {
+        self.count += 1;
+        if self.list.len() < MAX_WARNINGS {
+            self.list.push(Warning {
+                path: path.to_owned(),
+                offset,
+                what: what.into(),
+            });
+        }
+    }
+}
+
+/// Reads up to `into.len()` bytes at `offset`; fewer at the end of the file.
+pub(crate) fn read_at(file: &File, into: &mut [u8], offset: u64) -> std::io::Result<usize> {
+    let mut done = 0;
+    while done < into.len() {
+        match file.read_at(&mut into[done..], offset + done as u64) {
+            Ok(0) => break,
+            Ok(n) => done += n,
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(done)
+}
+
+/// What the index needs to know of the trace.
+#[derive(Clone, Copy)]
+pub(crate) struct Expect {
+    pub(crate) layout: Layout,
+    pub(crate) uuid: Option<[u8; 16]>,
+    pub(crate) thread: u32,
+}
+
+/// Indexes the packets of a stream file. Damage is reported and passed over.
+pub(crate) fn index_file(
+    path: &Path,
+    expect: Expect,
+    warnings: &mut Warnings,
+) -> Result<Vec<PacketInfo>, Error> {
+    let file = File::open(path).map_err(Error::io("read", path))?;
+    let length = file.metadata().map_err(Error::io("read", path))?.len();
+    let mut packets: Vec<PacketInfo> = Vec::new();
+    let mut offset = 0;
+    let mut lost = false;
+    while offset < length {
+        let header = header_at(&file, path, offset, expect)?;
+        let Some((info, torn_header)) = header.and_then(|raw| place(&raw, offset, length)) else {
+            let next = next_header(&file, path, offset + 4, expect)?;
+            let what = if next.is_some() {
+                "no packet here, skipped to the next"
+            } else {
+                "no packet here, the rest is ignored"
+            };
+            warnings.add(path, offset, what);
+            lost = true;
+            match next {
+                Some(next) => offset = next,
+                None => break,
+            }
+            continue;
+        };
+        let mut info = info;
+        if torn_header {
+            match next_header(&file, path, offset + HEADER_BYTES, expect)? {
+                Some(next) => info.bytes = next - offset,
+                None => info.bytes = length - offset,
+            }
+            warnings.add(
+                path,
+                offset,
+                "the packet is cut short, read up to its last complete event",
+            );
+        }
+        offset = offset.saturating_add(info.bytes);
+        push(&mut packets, info, lost, path, warnings);
+        lost = torn_header;
+    }
+    Ok(packets)
+}
+
+/// Adds a packet if it follows the ones before, and marks it when something is missing before it.
+pub(crate) fn push(
+    packets: &mut Vec<PacketInfo>,
+    mut info: PacketInfo,
+    lost: bool,
+    path: &Path,
+    warnings: &mut Warnings,
+) {
+    let (seq, discarded) = match packets.last() {
+        Some(last) if info.seq <= last.seq => {
+            warnings.add(
+                path,
+                info.offset,
+                format!(
+                    "packet {} comes after packet {}, ignored",
+                    info.seq, last.seq
+                ),
+            );
+            return;
+        }
+        Some(last) => (last.seq + 1, last.discarded),
+        None => (0, 0),
+    };
+    let overwrote = packets.is_empty() && info.flags & FLAG_OVERWROTE != 0;
+    info.after_loss = lost || info.seq != seq || info.discarded > discarded || overwrote;
+    packets.push(info);
+}
+
+fn header_at(
+    file: &File,
+    path: &Path,
+    offset: u64,
+    expect: Expect,
+) -> Result<Option<RawHeader>, Error> {
+    let mut bytes = [0; HEADER_BYTES as usize];
+    let got = read_at(file, &mut bytes, offset).map_err(Error::io("read", path))?;
+    let header = RawHeader::parse(&bytes[..got], expect.layout);
+    Ok(header.filter(|raw| raw.belongs(expect.uuid) && raw.thread == expect.thread))
+}
+
+/// The packet at `offset`, and whether its end is missing.
+fn place(raw: &RawHeader, offset: u64, length: u64) -> Option<(PacketInfo, bool)> {
+    let mut info = PacketInfo { offset, ..raw.info };
+    match raw.bytes() {
+        Some(bytes) if bytes <= length - offset => {
+            info.bytes = bytes;
+            // Times that run backwards: nothing after the begin can be checked.
+            info.torn = info.end < info.begin;
+            Some((info, false))
+        }
+        _ => {
+            info.torn = true;
+            info.end = 0;
+            Some((info, true))
+        }
+    }
+}
+
+/// Offset of the next believable packet header at or behind `from`.
+fn next_header(file: &File, path: &Path, from: u64, expect: Expect) -> Result<Option<u64>, Error> {
+    const CHUNK: usize = 1 << 16;
+    let mut buffer = vec![0; CHUNK + HEADER_BYTES as usize];
+    let mut at = from;
+    loop {
+        let got = read_at(file, &mut buffer, at).map_err(Error::io("read", path))?;
+        let bytes = &buffer[..got];
+        for start in (0..got.min(CHUNK)).step_by(4) {
+            let Some(raw) = bytes
+                .get(start..)
+                .and_then(|tail| RawHeader::parse(tail, expect.layout))
+            else {
+                continue;
+            };
+            if raw.belongs(expect.uuid) && raw.thread == expect.thread && raw.bytes().is_some() {
+                return Ok(Some(at + start as u64));
+            }
+        }
+        if got < buffer.len() {
+            return Ok(None);
+        }
+        at += CHUNK as u64;
+    }
+}

@@ -1,0 +1,315 @@
+//! One stream, event by event, through a small buffer.
+
+use std::fs::File;
+
+use crate::clock::Clock;
+use crate::decode::{self, EVENT_HEADER, MAX_EVENT, Size};
+use crate::error::Error;
+use crate::event::{Event, Payload};
+use crate::layout::Layout;
+use crate::packet::{HEADER_BYTES, PacketInfo, Stream, read_at};
+
+/// What [`StreamReader::advance`] stands on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Current {
+    Nothing,
+    /// An event in the buffer.
+    Event {
+        at: usize,
+        bytes: usize,
+    },
+    /// The begin of a packet behind lost events.
+    Lost,
+}
+
+/// Reads the events of one thread in time order. Damage ends the packet it is in, and is counted.
+#[derive(Debug)]
+pub struct StreamReader<'t> {
+    stream: &'t Stream,
+    clock: &'t Clock,
+    layout: Layout,
+    buffer_bytes: usize,
+    /// Index of the next packet to open.
+    next_packet: usize,
+    end_packet: usize,
+    packet: Option<PacketInfo>,
+    /// File offset behind the buffered bytes, and of the packet's end.
+    file_at: u64,
+    file_end: u64,
+    buffer: Vec<u8>,
+    at: usize,
+    ticks: u64,
+    time: u64,
+    hint: usize,
+    current: Current,
+    lost_events: u64,
+    discarded: u64,
+    after_damage: bool,
+    damaged: u64,
+    events: u64,
+}
+
+impl<'t> StreamReader<'t> {
+    pub(crate) fn new(
+        stream: &'t Stream,
+        clock: &'t Clock,
+        layout: Layout,
+        buffer_bytes: usize,
+    ) -> Self {
+        Self {
+            stream,
+            clock,
+            layout,
+            buffer_bytes: buffer_bytes.max(4096),
+            next_packet: 0,
+            end_packet: stream.packets.len(),
+            packet: None,
+            file_at: 0,
+            file_end: 0,
+            buffer: Vec::new(),
+            at: 0,
+            ticks: 0,
+            time: 0,
+            hint: 0,
+            current: Current::Nothing,
+            lost_events: 0,
+            discarded: 0,
+            after_damage: false,
+            damaged: 0,
+            events: 0,
+        }
+    }
+
+    /// Limits the reader to some packets of the stream.
+    pub(crate) fn packets(mut self, range: std::ops::Range<usize>) -> Self {
+        self.next_packet = range.start.min(self.stream.packets.len());
+        self.end_packet = range.end.min(self.stream.packets.len());
+        self
+    }
+
+    /// Index of the thread.
+    pub fn thread(&self) -> u32 {
+        self.stream.thread
+    }
+
+    /// Packets so far that ended in damage.
+    pub fn damaged(&self) -> u64 {
+        self.damaged
+    }
+
+    /// Events given out so far.
+    pub fn events(&self) -> u64 {
+        self.events
+    }
+
+    /// A time not later than the first event, known without opening the stream's files.
+    pub(crate) fn earliest(&self) -> Option<u64> {
+        let packet = self
+            .stream
+            .packets
+            .get(self.next_packet..self.end_packet)?
+            .first()?;
+        Some(self.clock.to_ns(packet.begin))
+    }
+
+    /// The next event; `None` at the stream's end.
+    #[allow(
+        clippy::should_implement_trait,
+        reason = "the event borrows the reader's buffer"
+    )]
+    pub fn next(&mut self) -> Result<Option<Event<'_>>, Error> {
+        Ok(if self.advance()? {
+            self.current()
+        } else {
+            None
+        })
+    }
+
+    /// Moves to the next event; `false` at the end. Its time is then [`StreamReader::time`].
+    #[inline]
+    pub(crate) fn advance(&mut self) -> Result<bool, Error> {
+        loop {
+            if self.packet.is_none() {
+                if !self.open_packet()? {
+                    self.current = Current::Nothing;
+                    self.buffer = Vec::new();
+                    return Ok(false);
+                }
+                if self.current == Current::Lost {
+                    return Ok(true);
+                }
+            }
+            let bytes = &self.buffer[self.at..];
+            let size = if bytes.len() < EVENT_HEADER {
+                Size::AtLeast(EVENT_HEADER)
+            } else {
+                decode::size(bytes, self.layout)
+            };
+            match size {
+                Size::Known(size) if size <= bytes.len() => {
+                    if self.take(size) {
+                        return Ok(true);
+                    }
+                }
+                Size::Known(needed) | Size::AtLeast(needed) => self.fill(needed)?,
+                Size::Bad => self.close_packet(true),
+            }
+        }
+    }
+
+    /// The event that [`StreamReader::advance`] found.
+    #[inline]
+    pub(crate) fn current(&self) -> Option<Event<'_>> {
+        let payload = match self.current {
+            Current::Nothing => return None,
+            Current::Event { at, bytes } => {
+                decode::payload(&self.buffer[at..at + bytes], self.layout, self.clock)?
+            }
+            Current::Lost => {
+                let packet = self.packet?;
+                Payload::Lost {
+                    events: self.lost_events,
+                    task: packet.task,
+                    region: packet.region,
+                }
+            }
+        };
+        Some(Event {
+            time: self.time,
+            ticks: self.ticks,
+            thread: self.stream.thread,
+            payload,
+        })
+    }
+
+    /// Time of the current event, ns.
+    #[inline]
+    pub(crate) fn time(&self) -> u64 {
+        self.time
+    }
+
+    #[inline]
+    fn take(&mut self, size: usize) -> bool {
+        let low = decode::header(&self.buffer[self.at..], self.layout).1;
+        let limit = self.packet.map_or(0, |packet| {
+            if packet.torn {
+                u64::MAX
+            } else {
+                packet.end.max(packet.begin)
+            }
+        });
+        let Some(ticks) =
+            decode::extend(self.ticks, low).filter(|ticks| *ticks <= limit.max(self.ticks))
+        else {
+            self.close_packet(true);
+            return false;
+        };
+        self.set_time(ticks);
+        self.current = Current::Event {
+            at: self.at,
+            bytes: size,
+        };
+        self.at += size;
+        self.events += 1;
+        true
+    }
+
+    #[inline]
+    fn set_time(&mut self, ticks: u64) {
+        self.ticks = ticks;
+        self.time = self.clock.to_ns_near(ticks, &mut self.hint).max(self.time);
+    }
+
+    fn open_packet(&mut self) -> Result<bool, Error> {
+        if self.next_packet >= self.end_packet {
+            return Ok(false);
+        }
+        let packet = self.stream.packets[self.next_packet];
+        let first = self.next_packet == 0;
+        self.next_packet += 1;
+        self.packet = Some(packet);
+        self.file_at = packet.offset + HEADER_BYTES;
+        self.file_end = packet.offset + packet.bytes;
+        self.buffer.clear();
+        self.at = 0;
+        self.lost_events = packet.discarded.saturating_sub(self.discarded);
+        self.discarded = self.discarded.max(packet.discarded);
+        let lost = packet.after_loss
+            || self.after_damage
+            || (first && (packet.task.is_some() || packet.region.is_some()));
+        self.after_damage = false;
+        self.set_time(packet.begin.max(self.ticks));
+        self.current = if lost {
+            Current::Lost
+        } else {
+            Current::Nothing
+        };
+        Ok(true)
+    }
+
+    /// Makes at least `needed` bytes available, or closes the packet when it has no more.
+    #[cold]
+    fn fill(&mut self, needed: usize) -> Result<(), Error> {
+        let kept = self.buffer.len() - self.at;
+        let left = self.file_end.saturating_sub(self.file_at);
+        if needed > MAX_EVENT || (needed - kept) as u64 > left {
+            // An event that ends behind its packet; at the very end there is simply nothing more.
+            self.close_packet(kept != 0 || left != 0);
+            return Ok(());
+        }
+        self.buffer.drain(..self.at);
+        self.at = 0;
+        let want = self.buffer_bytes.max(needed.next_power_of_two());
+        let more = (want - kept).min(usize::try_from(left).unwrap_or(usize::MAX));
+        self.buffer.resize(kept + more, 0);
+        let got = self.read(kept)?;
+        self.buffer.truncate(kept + got);
+        self.file_at += got as u64;
+        if got < more {
+            // The file is shorter than it was when it was indexed.
+            self.file_end = self.file_at;
+        }
+        Ok(())
+    }
+
+    fn read(&mut self, from: usize) -> Result<usize, Error> {
+        let Some(path) = self
+            .packet
+            .as_ref()
+            .and_then(|packet| self.stream.path(packet))
+        else {
+            return Ok(0);
+        };
+        match File::open(path) {
+            Ok(file) => read_at(&file, &mut self.buffer[from..], self.file_at)
+                .map_err(Error::io("read", path)),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(0),
+            Err(error) => Err(Error::io("read", path)(error)),
+        }
+    }
+
+    #[cold]
+    fn close_packet(&mut self, damaged: bool) {
+        if damaged {
+            self.damaged += 1;
+            self.after_damage = true;
+        }
+        if let Some(packet) = self.packet.take()
+            && !packet.torn
+            && !damaged
+        {
+            self.ticks = self.ticks.max(packet.end);
+        }
+        self.current = Current::Nothing;
+    }
+
+    /// Where the open packet's events end: file offset behind the last event given out.
+    pub(crate) fn position(&self) -> u64 {
+        self.file_at - (self.buffer.len() - self.at) as u64
+    }
+
+    /// Raw clock of the last event.
+    pub(crate) fn ticks(&self) -> u64 {
+        self.ticks
+    }
+}

@@ -1,0 +1,479 @@
+//! A trace directory, opened.
+
+use std::path::{Path, PathBuf};
+
+use crate::clock::{Clock, SyncPairs};
+use crate::error::{Error, Warning};
+use crate::event::Payload;
+use crate::merge::Merge;
+use crate::metadata::Metadata;
+use crate::packet::{self, Expect, PacketInfo, Stream, Warnings};
+use crate::stream::StreamReader;
+use crate::window;
+
+/// Bytes of buffers for all streams of a merge together, as long as each gets [`MIN_BUFFER`].
+const MERGE_BUFFERS: usize = 32 << 20;
+const MIN_BUFFER: usize = 16 << 10;
+const MAX_BUFFER: usize = 256 << 10;
+/// Events at the begin of each packet that are searched for clock pairs; first and last packet are read whole.
+const SYNC_SEARCH: usize = 8;
+/// Deepest nesting of forked children.
+const MAX_FORKS: usize = 64;
+
+/// One thread of the traced process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ThreadInfo {
+    /// Index of the thread: the number in the stream file's name, and [`crate::Event::thread`].
+    pub index: u32,
+    /// The kernel's thread id; 0 when unknown.
+    pub os_tid: u32,
+    /// A name to show.
+    pub name: String,
+    /// Whether it is the thread that runs `main`.
+    pub initial: bool,
+    /// First event, ns since the trace's start.
+    pub first_time: u64,
+    /// Last event, ns since the trace's start.
+    pub last_time: u64,
+    /// Events that the runtime lost.
+    pub discarded: u64,
+    /// Whether part of the stream is damaged or missing at its end.
+    pub truncated: bool,
+    /// Packets of the stream.
+    pub packets: usize,
+    /// Bytes of the stream's packets.
+    pub bytes: u64,
+}
+
+/// A trace: one directory, one process.
+#[derive(Debug)]
+pub struct Trace {
+    dir: PathBuf,
+    metadata: Metadata,
+    clock: Clock,
+    streams: Vec<Stream>,
+    threads: Vec<ThreadInfo>,
+    children: Vec<PathBuf>,
+    warnings: Warnings,
+    has_tasks: bool,
+    repairable: bool,
+}
+
+impl Trace {
+    /// Opens the trace in `dir`: reads its metadata and indexes its packets. Forked children are only listed, see
+    /// [`Trace::children`]. Damage is no error: what can be read is read, the rest is reported by [`Trace::warnings`].
+    pub fn open(dir: impl AsRef<Path>) -> Result<Self, Error> {
+        let dir = dir.as_ref();
+        let files = Files::list(dir)?;
+        let path = dir.join("metadata");
+        if !path.is_file() {
+            return Err(Error::NotATrace {
+                path: dir.to_owned(),
+                why: "it holds no metadata file".into(),
+            });
+        }
+        let metadata = Metadata::read(&path)?;
+        let mut warnings = Warnings::default();
+        let (streams, repairable) = index(files.streams, files.windows, &metadata, &mut warnings)?;
+        let mut trace = Self {
+            dir: dir.to_owned(),
+            clock: Clock::new(&metadata, SyncPairs::default()),
+            metadata,
+            streams,
+            threads: Vec::new(),
+            children: files.children,
+            warnings,
+            has_tasks: false,
+            repairable,
+        };
+        trace.scan()?;
+        Ok(trace)
+    }
+
+    /// Opens several traces and the children nested in each, parents first, in order of `dirs` and process ids.
+    pub fn open_all<P: AsRef<Path>>(dirs: &[P]) -> Result<Vec<Self>, Error> {
+        let mut pending: Vec<(PathBuf, usize)> = dirs
+            .iter()
+            .rev()
+            .map(|dir| (dir.as_ref().to_owned(), 0))
+            .collect();
+        let mut traces = Vec::new();
+        while let Some((dir, depth)) = pending.pop() {
+            let trace = Self::open(&dir)?;
+            if depth < MAX_FORKS {
+                pending.extend(
+                    trace
+                        .children
+                        .iter()
+                        .rev()
+                        .map(|child| (child.clone(), depth + 1)),
+                );
+            }
+            traces.push(trace);
+        }
+        Ok(traces)
+    }
+
+    /// The directory.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// What the trace says about itself.
+    pub fn metadata(&self) -> &Metadata {
+        &self.metadata
+    }
+
+    /// Ticks to nanoseconds.
+    pub fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
+    /// The threads in order of their index.
+    pub fn threads(&self) -> &[ThreadInfo] {
+        &self.threads
+    }
+
+    /// Directories of forked children's traces, by process id.
+    pub fn children(&self) -> &[PathBuf] {
+        &self.children
+    }
+
+    /// Last event of all threads, ns since the start.
+    pub fn end_time(&self) -> u64 {
+        self.threads
+            .iter()
+            .map(|thread| thread.last_time)
+            .max()
+            .unwrap_or(0)
+    }
+
+    /// Bytes of all packets.
+    pub fn bytes(&self) -> u64 {
+        self.threads.iter().map(|thread| thread.bytes).sum()
+    }
+
+    /// Events that the runtime lost, all threads.
+    pub fn discarded(&self) -> u64 {
+        self.threads.iter().map(|thread| thread.discarded).sum()
+    }
+
+    /// Streams that are damaged or cut short.
+    pub fn truncated_streams(&self) -> usize {
+        self.threads
+            .iter()
+            .filter(|thread| thread.truncated)
+            .count()
+    }
+
+    /// The first hundred troubles met while indexing.
+    pub fn warnings(&self) -> &[Warning] {
+        &self.warnings.list
+    }
+
+    /// All troubles met while indexing, also those not kept in [`Trace::warnings`].
+    pub fn warning_count(&self) -> u64 {
+        self.warnings.count
+    }
+
+    /// Whether any explicit task was created (never `false` for a trace with tasks).
+    pub fn has_tasks(&self) -> bool {
+        self.has_tasks
+    }
+
+    /// Whether the directory is no plain CTF trace as it is: it has windows, or packets that other readers refuse.
+    pub fn needs_repair(&self) -> bool {
+        self.repairable
+    }
+
+    /// The packets of the thread at `position` in [`Trace::threads`].
+    pub fn packets(&self, position: usize) -> &[PacketInfo] {
+        self.streams
+            .get(position)
+            .map_or(&[], |stream| &stream.packets)
+    }
+
+    /// Position in [`Trace::threads`] of the thread with this index.
+    pub fn position(&self, index: u32) -> Option<usize> {
+        self.threads
+            .binary_search_by_key(&index, |thread| thread.index)
+            .ok()
+    }
+
+    /// The events of the thread at `position` in [`Trace::threads`].
+    pub fn stream(&self, position: usize) -> Option<StreamReader<'_>> {
+        let stream = self.streams.get(position)?;
+        Some(StreamReader::new(
+            stream,
+            &self.clock,
+            self.metadata.layout,
+            MAX_BUFFER,
+        ))
+    }
+
+    /// All events in time order.
+    pub fn merge(&self) -> Merge<'_> {
+        let buffer = (MERGE_BUFFERS / self.streams.len().max(1)).clamp(MIN_BUFFER, MAX_BUFFER);
+        let reader = |stream| StreamReader::new(stream, &self.clock, self.metadata.layout, buffer);
+        Merge::new(self.streams.iter().map(reader).collect())
+    }
+
+    pub(crate) fn streams(&self) -> &[Stream] {
+        &self.streams
+    }
+
+    /// Reads first and last packets, and the first events of the others: clock pairs, ends of torn packets, thread names.
+    fn scan(&mut self) -> Result<(), Error> {
+        let mut pairs = SyncPairs::default();
+        let mut found = Vec::with_capacity(self.streams.len());
+        for stream in &self.streams {
+            found.push(scan_stream(
+                stream,
+                &self.metadata,
+                &self.clock,
+                &mut pairs,
+            )?);
+        }
+        self.clock = Clock::new(&self.metadata, pairs);
+        for (stream, scan) in self.streams.iter_mut().zip(&found) {
+            self.has_tasks |= scan.tasks
+                || stream
+                    .packets
+                    .iter()
+                    .any(|packet| packet.tasks_created != 0);
+            if let Some(last) = stream.packets.last_mut() {
+                self.repairable |= scan.damaged && !last.torn;
+                last.bytes = if last.torn {
+                    scan.end
+                        .saturating_sub(last.offset)
+                        .max(packet::HEADER_BYTES)
+                } else {
+                    last.bytes
+                };
+            }
+            let info = thread_info(stream, scan, &self.clock);
+            self.threads.push(info);
+        }
+        Ok(())
+    }
+}
+
+/// What [`Trace::scan`] learns of a stream.
+struct Scan {
+    os_tid: u32,
+    initial: bool,
+    tasks: bool,
+    damaged: bool,
+    /// File offset behind the last complete event of the last packet, and its raw time.
+    end: u64,
+    end_ticks: u64,
+}
+
+fn scan_stream(
+    stream: &Stream,
+    metadata: &Metadata,
+    clock: &Clock,
+    pairs: &mut SyncPairs,
+) -> Result<Scan, Error> {
+    let count = stream.packets.len();
+    let mut scan = Scan {
+        os_tid: stream.packets.first().map_or(0, |packet| packet.os_tid),
+        initial: false,
+        tasks: false,
+        damaged: false,
+        end: 0,
+        end_ticks: 0,
+    };
+    for number in 0..count {
+        let whole = number == 0 || number + 1 == count;
+        let buffer = if whole { MAX_BUFFER } else { 4096 };
+        let mut reader =
+            StreamReader::new(stream, clock, metadata.layout, buffer).packets(number..number + 1);
+        let mut left = if whole { usize::MAX } else { SYNC_SEARCH };
+        let mut end = stream.packets[number].offset + packet::HEADER_BYTES;
+        while left > 0 && reader.advance()? {
+            match reader.current().map(|event| event.payload) {
+                Some(Payload::ClockSync {
+                    ticks,
+                    monotonic_ns,
+                    ..
+                }) => pairs.push(ticks, monotonic_ns),
+                Some(Payload::ThreadBegin { os_tid, flags }) => {
+                    scan.os_tid = os_tid;
+                    scan.initial = flags & 1 != 0;
+                }
+                Some(
+                    Payload::TaskCreate { .. }
+                    | Payload::TaskloopBegin { .. }
+                    | Payload::TaskloopTask { .. },
+                ) => scan.tasks = true,
+                _ => {}
+            }
+            end = reader.position();
+            left -= 1;
+        }
+        scan.damaged |= reader.damaged() > 0;
+        (scan.end, scan.end_ticks) = (end, reader.ticks());
+    }
+    Ok(scan)
+}
+
+fn thread_info(stream: &Stream, scan: &Scan, clock: &Clock) -> ThreadInfo {
+    let (first, last) = (stream.packets.first(), stream.packets.last());
+    let first_time = first.map_or(0, |packet| clock.to_ns(packet.begin));
+    let last_ticks = stream
+        .packets
+        .iter()
+        .map(|packet| packet.end.max(packet.begin))
+        .max()
+        .unwrap_or(0);
+    let torn = stream
+        .packets
+        .iter()
+        .any(|packet| packet.torn && !packet.in_window);
+    ThreadInfo {
+        index: stream.thread,
+        os_tid: scan.os_tid,
+        name: if scan.initial {
+            "main".to_owned()
+        } else {
+            format!("thread {}", stream.thread)
+        },
+        initial: scan.initial,
+        first_time,
+        last_time: clock.to_ns(last_ticks.max(scan.end_ticks)).max(first_time),
+        discarded: last
+            .map_or(0, |packet| packet.discarded)
+            .max(stream.discarded),
+        truncated: torn || scan.damaged || last.is_some_and(|packet| packet.in_window),
+        packets: stream.packets.len(),
+        bytes: stream.packets.iter().map(|packet| packet.bytes).sum(),
+    }
+}
+
+/// The files of a trace directory.
+#[derive(Default)]
+struct Files {
+    streams: Vec<(u32, PathBuf)>,
+    windows: Vec<PathBuf>,
+    children: Vec<PathBuf>,
+}
+
+impl Files {
+    fn list(dir: &Path) -> Result<Self, Error> {
+        let mut files = Self::default();
+        let mut children = Vec::new();
+        for entry in std::fs::read_dir(dir).map_err(Error::io("read", dir))? {
+            let entry = entry.map_err(Error::io("read", dir))?;
+            let name = entry.file_name();
+            let Some(name) = name.to_str() else { continue };
+            if let Some(thread) = numbered(name, "thread_") {
+                files.streams.push((thread, entry.path()));
+            } else if numbered(name, ".window_").is_some() {
+                files.windows.push(entry.path());
+            } else if let Some(pid) = numbered(name, "fork-")
+                && entry.path().join("metadata").is_file()
+            {
+                children.push((pid, entry.path()));
+            }
+        }
+        files.streams.sort();
+        files.windows.sort();
+        children.sort();
+        files.children = children.into_iter().map(|(_, path)| path).collect();
+        Ok(files)
+    }
+}
+
+fn numbered(name: &str, prefix: &str) -> Option<u32> {
+    let digits = name.strip_prefix(prefix)?;
+    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    digits.parse().ok()
+}
+
+/// Indexes all streams and joins their windows. Also tells whether other readers would stumble.
+fn index(
+    files: Vec<(u32, PathBuf)>,
+    windows: Vec<PathBuf>,
+    metadata: &Metadata,
+    warnings: &mut Warnings,
+) -> Result<(Vec<Stream>, bool), Error> {
+    let mut streams = std::collections::BTreeMap::new();
+    let mut repairable = !windows.is_empty();
+    for (thread, path) in files {
+        let expect = Expect {
+            layout: metadata.layout,
+            uuid: metadata.uuid,
+            thread,
+        };
+        let before = warnings.count;
+        let packets = packet::index_file(&path, expect, warnings)?;
+        repairable |= warnings.count != before;
+        streams.entry(thread).or_insert(Stream {
+            thread,
+            file: Some(path),
+            window: None,
+            packets,
+            discarded: 0,
+        });
+    }
+    for path in windows {
+        let Some(window) = window::read(&path, metadata.layout, metadata.uuid, warnings)? else {
+            continue;
+        };
+        if window.packets.is_empty() {
+            continue;
+        }
+        let thread = window.thread;
+        let empty = || Stream {
+            thread,
+            file: None,
+            window: None,
+            packets: Vec::new(),
+            discarded: 0,
+        };
+        join(
+            streams.entry(thread).or_insert_with(empty),
+            path,
+            window,
+            warnings,
+        );
+    }
+    Ok((
+        streams
+            .into_values()
+            .filter(|stream| !stream.packets.is_empty())
+            .collect(),
+        repairable,
+    ))
+}
+
+/// Appends a window's packets that the stream file does not hold already.
+fn join(stream: &mut Stream, path: PathBuf, window: window::Window, warnings: &mut Warnings) {
+    if stream.window.is_some() {
+        warnings.add(
+            &path,
+            0,
+            format!("a second window of thread {}, ignored", stream.thread),
+        );
+        return;
+    }
+    stream.discarded = window.discarded;
+    for packet in window.packets {
+        let last = stream.packets.last();
+        if last.is_some_and(|last| last.torn && last.seq == packet.seq) {
+            stream.packets.pop();
+        }
+        if stream
+            .packets
+            .last()
+            .is_some_and(|last| packet.seq <= last.seq)
+        {
+            continue;
+        }
+        packet::push(&mut stream.packets, packet, false, &path, warnings);
+    }
+    stream.window = Some(path);
+}
