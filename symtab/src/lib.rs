@@ -1,1 +1,35 @@
-//! Addresses to functions, files and lines
+//! Addresses to functions, files, lines and inlined calls: for executables, position independent or not, shared
+//! objects and relocatable files, x86-64 and SPARC (V8, V8+, V9), with DWARF 2 to 5, split and compressed too.
+//!
+//! The core opens no file and starts no process: the caller hands in bytes, [`Image::wants`] tells which further
+//! files would help, and [`Image::with_debug`] takes them.
+//!
+//! ```no_run
+//! let bytes: Vec<u8> = todo!("the caller reads the program");
+//! let image = instr_symtab::Image::parse(&bytes)?;
+//! let answer = image.lookup(0x401136);
+//! if let (Some(function), Some(file), Some(line)) = (&answer.function, &answer.file, answer.line) {
+//!     println!("{} at {file}:{line}", function.demangled);
+//! }
+//! # Ok::<(), instr_symtab::Error>(())
+//! ```
+
+mod bytes;
+mod demangle;
+mod dwarf;
+mod elf;
+mod entry_line;
+mod error;
+mod image;
+mod lookup;
+mod outlined;
+mod relocate;
+mod symbols;
+
+pub use bytes::Bytes;
+pub use demangle::demangle;
+pub use error::{Error, Result};
+pub use image::Image;
+pub use lookup::{Frame, FunctionName, Lookup};
+pub use outlined::{Outlined, OutlinedKind, parse_outlined};
+pub use symbols::{Symbol, SymbolKind};

@@ -1,0 +1,148 @@
+//! Names as the programmer wrote them.
+
+use std::borrow::Cow;
+use std::fmt::{self, Write};
+
+/// Longest mangled name that is taken apart, in bytes; longer ones are shown as they are.
+const MAX_MANGLED: usize = 16 * 1024;
+
+/// Longest demangled name, in bytes: substitutions let a name of a few hundred bytes grow without end.
+const MAX_DEMANGLED: usize = 64 * 1024;
+
+/// Turns a linker's name into the source's: Rust (both manglings) and C++ (Itanium), everything else as it is.
+///
+/// What the optimizer appended stays visible in the way binutils shows it: `_Z3foov.constprop.0` becomes
+/// `foo() [clone .constprop.0]`. Bytes that are not UTF-8 are replaced.
+#[must_use]
+pub fn demangle(raw: &[u8]) -> Cow<'_, str> {
+    let plain = || String::from_utf8_lossy(raw);
+    if raw.len() > MAX_MANGLED || !raw.starts_with(b"_") {
+        return plain();
+    }
+    let Ok(text) = std::str::from_utf8(raw) else {
+        return plain();
+    };
+    if let Ok(name) = rustc_demangle::try_demangle(text) {
+        return bounded(format_args!("{name:#}")).map_or_else(plain, Cow::Owned);
+    }
+    if !raw.starts_with(b"_Z") && !raw.starts_with(b"__Z") {
+        return plain();
+    }
+    let (mangled, clone) = text.split_at(text.find('.').unwrap_or(text.len()));
+    match demangle_cpp(mangled) {
+        Some(name) => Cow::Owned(format!("{name}{}", CloneSuffix(clone))),
+        None => plain(),
+    }
+}
+
+/// Demangles one C++ name without clone suffix.
+fn demangle_cpp(mangled: &str) -> Option<String> {
+    let options = cpp_demangle::ParseOptions::default().recursion_limit(96);
+    let symbol = cpp_demangle::Symbol::new_with_options(mangled.as_bytes(), &options).ok()?;
+    let mut out = Bounded::default();
+    let options = cpp_demangle::DemangleOptions::new().recursion_limit(128);
+    symbol.structured_demangle(&mut out, &options).ok()?;
+    Some(out.0)
+}
+
+/// Prints into a text of bounded length.
+fn bounded(text: fmt::Arguments) -> Option<String> {
+    let mut out = Bounded::default();
+    out.write_fmt(text).ok()?;
+    Some(out.0)
+}
+
+/// A text that refuses to grow over [`MAX_DEMANGLED`].
+#[derive(Default)]
+struct Bounded(String);
+
+impl Write for Bounded {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        if self.0.len().saturating_add(text.len()) > MAX_DEMANGLED {
+            return Err(fmt::Error);
+        }
+        self.0.push_str(text);
+        Ok(())
+    }
+}
+
+/// `.constprop.0.isra.1` shown as ` [clone .constprop.0] [clone .isra.1]`, as binutils does.
+struct CloneSuffix<'a>(&'a str);
+
+impl fmt::Display for CloneSuffix<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut open = false;
+        for part in self.0.split('.').skip(1) {
+            let number = !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+            if open && !number {
+                f.write_char(']')?;
+                open = false;
+            }
+            if !open {
+                f.write_str(" [clone ")?;
+                open = true;
+            }
+            write!(f, ".{part}")?;
+        }
+        if open { f.write_char(']') } else { Ok(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn languages_and_clones() {
+        for (raw, expected) in [
+            ("main", "main"),
+            ("_start", "_start"),
+            ("_Z3foov", "foo()"),
+            ("_Z3foov.constprop.0", "foo() [clone .constprop.0]"),
+            (
+                "_Z3foov.constprop.0.isra.1",
+                "foo() [clone .constprop.0] [clone .isra.1]",
+            ),
+            ("_Z3foov._omp_fn.0", "foo() [clone ._omp_fn.0]"),
+            ("_Z3foov.cold", "foo() [clone .cold]"),
+            ("foo.constprop.0", "foo.constprop.0"),
+            (
+                "_ZN4core3fmt9Formatter3pad17h0123456789abcdefE",
+                "core::fmt::Formatter::pad",
+            ),
+            ("_RNvC6_123foo3bar", "123foo::bar"),
+            ("_Zbroken", "_Zbroken"),
+        ] {
+            assert_eq!(demangle(raw.as_bytes()), expected, "{raw}");
+        }
+        assert_eq!(demangle(b"_Z\xff"), "_Z\u{fffd}");
+    }
+
+    #[test]
+    fn growth_is_bounded() {
+        // Each S_ doubles: a tuple of tuples of tuples.
+        let mut name = String::from("_Z1f1TIiiE");
+        for level in 0..60 {
+            let id = if level == 0 {
+                String::from("S_")
+            } else {
+                format!("S{}_", radix36(level - 1))
+            };
+            name.push_str(&format!("1TI{id}{id}E"));
+        }
+        assert!(demangle(name.as_bytes()).len() <= MAX_DEMANGLED.max(name.len()));
+        let deep = format!("_Z1f{}i", "P".repeat(15_000));
+        assert!(!demangle(deep.as_bytes()).is_empty());
+    }
+
+    fn radix36(mut n: u32) -> String {
+        let mut digits = Vec::new();
+        loop {
+            digits.push(char::from_digit(n % 36, 36).unwrap().to_ascii_uppercase());
+            n /= 36;
+            if n == 0 {
+                return digits.iter().rev().collect();
+            }
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! Names of the functions that compilers make of OpenMP constructs.
+//!
+//! GCC names the body of a parallel region or task after the function it stands in: `main._omp_fn.0`; the function
+//! that copies a task's data is `main._omp_cpyfn.1`. Clang writes `.omp_outlined.`, `.omp_outlined..3`,
+//! `main.omp_outlined` (17 and later), `.omp_task_entry.`, `.omp_task_entry..5`.
+
+use crate::demangle::demangle;
+
+/// What an outlined function does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum OutlinedKind {
+    /// Body of a parallel region or a task by GCC (`_omp_fn`); the name does not tell which.
+    Body,
+    /// Copies the data of a task (`_omp_cpyfn`).
+    Copy,
+    /// Body of a parallel region, or of a task inside its entry, by clang (`.omp_outlined.`).
+    Region,
+    /// Entry of a task by clang (`.omp_task_entry.`).
+    Task,
+}
+
+/// An outlined function's name, taken apart.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outlined {
+    /// Demangled name of the function that holds the construct: `main`, `foo()` for `_Z3foov._omp_fn.0`; `None`
+    /// where the compiler does not tell (clang before 17).
+    pub parent: Option<String>,
+    /// Name of the parent as the linker sees it: `main`, `_Z3foov`, `__m_MOD_work`.
+    pub parent_raw: Option<String>,
+    /// The compiler's number of the construct, unique in a translation unit, not in a program.
+    pub index: u32,
+    /// What the function does.
+    pub kind: OutlinedKind,
+}
+
+/// The marks compilers put between the parent's name and the number, and what they mean.
+const MARKS: [(&str, OutlinedKind); 6] = [
+    ("._omp_fn.", OutlinedKind::Body),
+    ("._omp_cpyfn.", OutlinedKind::Copy),
+    (".omp_outlined", OutlinedKind::Region),
+    (".omp_task_entry.", OutlinedKind::Task),
+    (".omp_task_privates_map.", OutlinedKind::Copy),
+    (".omp_task_dup.", OutlinedKind::Copy),
+];
+
+/// Takes the name of an outlined function apart, or says that it is none.
+///
+/// Clones that the optimizer made of it (`main._omp_fn.0.constprop.0`, `main._omp_fn.0.cold`) count as the same
+/// function.
+///
+/// ```
+/// let body = instr_symtab::parse_outlined("main._omp_fn.3").unwrap();
+/// assert_eq!((body.parent.as_deref(), body.index), (Some("main"), 3));
+/// assert!(instr_symtab::parse_outlined("main").is_none());
+/// ```
+#[must_use]
+pub fn parse_outlined(name: &str) -> Option<Outlined> {
+    let (at, mark, kind) = MARKS
+        .iter()
+        .filter_map(|&(mark, kind)| Some((name.rfind(mark)?, mark, kind)))
+        .max_by_key(|&(at, ..)| at)?;
+    let index = match kind {
+        OutlinedKind::Body => leading_number(&name[at + mark.len()..])?,
+        OutlinedKind::Copy if mark == "._omp_cpyfn." => leading_number(&name[at + mark.len()..])?,
+        _ => clang_number(&name[at + mark.len()..])?,
+    };
+    let parent_raw = Some(&name[..at]).filter(|parent| !parent.is_empty());
+    Some(Outlined {
+        parent: parent_raw.map(|parent| demangle(parent.as_bytes()).into_owned()),
+        parent_raw: parent_raw.map(str::to_owned),
+        index,
+        kind,
+    })
+}
+
+/// The number at the start of a text, followed by nothing or by a clone's suffix (`.constprop.0`).
+fn leading_number(rest: &str) -> Option<u32> {
+    let digits = rest
+        .find(|c: char| !c.is_ascii_digit())
+        .unwrap_or(rest.len());
+    let (number, suffix) = rest.split_at(digits);
+    if !suffix.is_empty() && !suffix.starts_with('.') {
+        return None;
+    }
+    number.parse().ok()
+}
+
+/// The number after clang's mark: nothing or `.` for the first, then `.1`, `..1`.
+fn clang_number(rest: &str) -> Option<u32> {
+    let digits = rest.trim_start_matches('.');
+    if digits.is_empty() {
+        return Some(0);
+    }
+    let (number, suffix) = digits.split_at(
+        digits
+            .find(|c: char| !c.is_ascii_digit())
+            .unwrap_or(digits.len()),
+    );
+    match number.parse() {
+        Ok(number) if rest.starts_with('.') || suffix.is_empty() => Some(number),
+        // `_debug__` and other suffixes: the function is still the outlined one.
+        _ if rest.starts_with(['.', '_']) => Some(0),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parts(name: &str) -> Option<(Option<String>, u32, OutlinedKind)> {
+        parse_outlined(name).map(|o| (o.parent, o.index, o.kind))
+    }
+
+    fn is(name: &str, parent: Option<&str>, index: u32, kind: OutlinedKind) {
+        assert_eq!(
+            parts(name),
+            Some((parent.map(str::to_owned), index, kind)),
+            "{name}"
+        );
+    }
+
+    #[test]
+    fn gcc_bodies_and_copy_functions() {
+        is("main._omp_fn.0", Some("main"), 0, OutlinedKind::Body);
+        is("main._omp_fn.12", Some("main"), 12, OutlinedKind::Body);
+        is("main._omp_cpyfn.1", Some("main"), 1, OutlinedKind::Copy);
+        is(
+            "main._omp_fn.0.constprop.0",
+            Some("main"),
+            0,
+            OutlinedKind::Body,
+        );
+        is("main._omp_fn.4.cold", Some("main"), 4, OutlinedKind::Body);
+        // A construct inside of an outlined function belongs to that one.
+        is(
+            "main._omp_fn.0._omp_fn.1",
+            Some("main._omp_fn.0"),
+            1,
+            OutlinedKind::Body,
+        );
+    }
+
+    #[test]
+    fn fortran_and_cpp_parents() {
+        is("foo_._omp_fn.1", Some("foo_"), 1, OutlinedKind::Body);
+        is(
+            "__m_MOD_work._omp_fn.2",
+            Some("__m_MOD_work"),
+            2,
+            OutlinedKind::Body,
+        );
+        is("MAIN__._omp_fn.0", Some("MAIN__"), 0, OutlinedKind::Body);
+        is("_Z3foov._omp_fn.0", Some("foo()"), 0, OutlinedKind::Body);
+        is(
+            "_ZN1a1BIiE3runEv._omp_fn.7",
+            Some("a::B<int>::run()"),
+            7,
+            OutlinedKind::Body,
+        );
+    }
+
+    #[test]
+    fn clang_spellings_old_and_new() {
+        is(".omp_outlined.", None, 0, OutlinedKind::Region);
+        is(".omp_outlined..3", None, 3, OutlinedKind::Region);
+        is(".omp_task_entry.", None, 0, OutlinedKind::Task);
+        is(".omp_task_entry..5", None, 5, OutlinedKind::Task);
+        is("main.omp_outlined", Some("main"), 0, OutlinedKind::Region);
+        is("main.omp_outlined.1", Some("main"), 1, OutlinedKind::Region);
+        is(".omp_outlined._debug__", None, 0, OutlinedKind::Region);
+    }
+
+    #[test]
+    fn other_names_are_not_outlined() {
+        for name in [
+            "main",
+            "",
+            "._omp_fn.",
+            "main._omp_fn.x",
+            "main._omp_fn.1x",
+            "omp_fn.0",
+            "main._omp_fn.99999999999",
+        ] {
+            assert_eq!(parse_outlined(name), None, "{name}");
+        }
+    }
+}
