@@ -1,0 +1,22 @@
+/*
+ * What the instruction set gives: a cheap clock and what a spinning thread does.
+ *
+ *   INSTR_ARCH_TICKS()       64-bit tick counter, INSTR_ARCH_HAS_TICKS says whether there is one at all
+ *   instr_arch_ticks_ok()    whether the running processor's counter may be used as a clock
+ *   INSTR_ARCH_UNALIGNED64   1 when a 64-bit store to a 4-byte boundary is fine
+ */
+#ifndef INSTR_ARCH_H
+#define INSTR_ARCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#if defined(__x86_64__)
+#include "arch/x86_64.h"
+#elif defined(__sparc__)
+#include "arch/sparc.h"
+#else
+#include "arch/generic.h"
+#endif
+
+#endif

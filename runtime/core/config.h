@@ -1,0 +1,50 @@
+/* Compile-time settings of the runtime. Each may be given with -D; the comment says unit and cost. */
+#ifndef INSTR_CONFIG_H
+#define INSTR_CONFIG_H
+
+/* Packet space of a thread's window when INSTR_BUFFER is not set, in bytes, by policy. Small enough to stay in a second-level
+ * cache while it is reused, large enough that a write() is rare. */
+#ifndef INSTR_CFG_STREAM_BYTES
+#define INSTR_CFG_STREAM_BYTES (512u * 1024u)
+#endif
+#ifndef INSTR_CFG_END_BYTES
+#define INSTR_CFG_END_BYTES (16u * 1024u * 1024u)
+#endif
+#ifndef INSTR_CFG_RING_BYTES
+#define INSTR_CFG_RING_BYTES (1024u * 1024u)
+#endif
+
+/* Smallest and largest packet space accepted from INSTR_BUFFER, in bytes. */
+#ifndef INSTR_CFG_MIN_BYTES
+#define INSTR_CFG_MIN_BYTES 4096u
+#endif
+#ifndef INSTR_CFG_MAX_BYTES
+#define INSTR_CFG_MAX_BYTES (1024u * 1024u * 1024u)
+#endif
+
+/* Slots of the ring policy: the oldest one is overwritten, so 1/slots of the ring is lost at a time. At most 16. */
+#ifndef INSTR_CFG_RING_SLOTS
+#define INSTR_CFG_RING_SLOTS 8u
+#endif
+
+/* Depend entries written with one event; longer lists are continued (docs/trace-format.md, task_depend). */
+#ifndef INSTR_CFG_DEPENDS_PER_EVENT
+#define INSTR_CFG_DEPENDS_PER_EVENT 64u
+#endif
+
+/* Task data up to this many bytes is copied once on the creator's stack; larger data is copied by the OpenMP runtime. */
+#ifndef INSTR_CFG_TASK_STACK_BYTES
+#define INSTR_CFG_TASK_STACK_BYTES 512
+#endif
+
+/* Longest text of a string event, in bytes, without the terminator. */
+#ifndef INSTR_CFG_STRING_BYTES
+#define INSTR_CFG_STRING_BYTES 255u
+#endif
+
+/* Longest path of a trace directory, in bytes. */
+#ifndef INSTR_CFG_PATH_BYTES
+#define INSTR_CFG_PATH_BYTES 1024
+#endif
+
+#endif

@@ -1,0 +1,19 @@
+/* The trace's metadata: CTF's TSDL text, with what the host must know in its env block. */
+#ifndef INSTR_METADATA_H
+#define INSTR_METADATA_H
+
+#include <stdbool.h>
+
+#include "core/process.h"
+
+struct instr_metadata {
+    const char *executable;
+    struct instr_clock_pair start;
+    uint64_t frequency; /* ticks per second */
+    bool closed;
+};
+
+/* Writes the metadata through the sink. False when the sink refused. */
+bool instr_metadata_write(const struct instr_metadata *m);
+
+#endif

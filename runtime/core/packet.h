@@ -1,0 +1,30 @@
+/* Packets of a thread: opening, closing, handing them to the sink. Callers hold the thread's guard (limit is NULL). */
+#ifndef INSTR_PACKET_H
+#define INSTR_PACKET_H
+
+#include <stdbool.h>
+
+#include "core/thread.h"
+
+/* UUID of the trace, as in the metadata. */
+extern uint8_t instr_uuid[16];
+
+/* Starts the packet `t->next_seq` in the current slot. */
+void instr_packet_open(struct instr_thread *t);
+
+/*
+ * The current packet is full: hands it over (stream), moves to the next slot (ring), or does nothing (end). True when there is
+ * now an empty packet. A packet the sink refused is counted as discarded.
+ */
+bool instr_packet_turn(struct instr_thread *t);
+
+/* Hands over everything the window still holds. False when the sink refused: then the window must be kept. */
+bool instr_packet_finish(struct instr_thread *t);
+
+/* Writes an event although tracing is off; for the runtime's own last events. False when it does not fit. */
+bool instr_packet_append(struct instr_thread *t, unsigned id, const uint32_t *words, unsigned count);
+
+/* Adds what signal handlers lost to the thread's count. */
+void instr_packet_count_nested(struct instr_thread *t);
+
+#endif

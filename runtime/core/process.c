@@ -1,0 +1,374 @@
+#include "core/process.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "arch/arch.h"
+#include "core/metadata.h"
+#include "core/packet.h"
+#include "core/record.h"
+#include "core/settings.h"
+#include "sinks/sink.h"
+
+struct instr_process instr_process __attribute__((aligned(4096)));
+_Thread_local struct instr_thread *instr_self __attribute__((tls_model("initial-exec")));
+
+/* Set while this thread is inside the runtime's slow paths, so that whatever they call cannot attach it again. */
+static _Thread_local bool inside __attribute__((tls_model("initial-exec")));
+
+enum life { LIFE_BEFORE, LIFE_RUNNING, LIFE_CHILD, LIFE_CLOSED };
+
+static struct {
+    atomic_flag lock; /* registry, sink and metadata; never taken in the hot path */
+    enum life life;
+    uint32_t clock; /* INSTR_ON_TICKS or INSTR_ON_SYSTEM */
+    uint32_t threads; /* next thread index */
+    uint32_t windows; /* next window file number */
+    uint32_t pid;     /* whose trace this is: a child of vfork or of a raw system call must not close it */
+    struct instr_thread *all;
+    volatile uint32_t lost_unattached;
+    bool has_executable;
+    uint64_t modules;
+    uint64_t frequency;
+    struct instr_clock_pair start;
+    char executable[INSTR_CFG_PATH_BYTES];
+} process = {.lock = ATOMIC_FLAG_INIT};
+
+static void lock(void)
+{
+    while (atomic_flag_test_and_set_explicit(&process.lock, memory_order_acquire))
+        instr_platform_yield();
+}
+
+static void unlock(void)
+{
+    atomic_flag_clear_explicit(&process.lock, memory_order_release);
+}
+
+uint32_t instr_process_clock(void)
+{
+    return process.clock;
+}
+
+uint64_t instr_lost_unattached(void)
+{
+    return process.lost_unattached;
+}
+
+/* ---- clock ---- */
+
+void instr_read_clocks(struct instr_clock_pair *pair)
+{
+    uint64_t best = UINT64_MAX;
+    for (int i = 0; i < 5; i++) {
+        const uint64_t before = instr_ticks(process.clock);
+        const uint64_t monotonic = instr_platform_monotonic_ns();
+        const uint64_t after = instr_ticks(process.clock);
+        if (after - before < best) {
+            best = after - before;
+            pair->ticks = before + (after - before) / 2;
+            pair->monotonic_ns = monotonic;
+        }
+    }
+    pair->realtime_ns = instr_platform_realtime_ns();
+}
+
+/* ticks × 10^9 / ns without a 128-bit type (32-bit targets have none). */
+static uint64_t frequency_of(uint64_t ticks, uint64_t ns)
+{
+    while (ticks > UINT64_MAX / 1000000000u) {
+        ticks >>= 1;
+        ns >>= 1;
+    }
+    return ns == 0 ? 0 : (ticks * 1000000000u + ns / 2) / ns;
+}
+
+/* A first estimate, good to some 10^-5, from 0.1 ms; the end of the run gives the exact figure. */
+static uint64_t estimate_frequency(const struct instr_clock_pair *start)
+{
+    struct instr_clock_pair now;
+    if (process.clock == INSTR_ON_SYSTEM)
+        return 1000000000u;
+    do {
+        now.monotonic_ns = instr_platform_monotonic_ns();
+    } while (now.monotonic_ns - start->monotonic_ns < 100000u);
+    instr_read_clocks(&now);
+    return frequency_of(now.ticks - start->ticks, now.monotonic_ns - start->monotonic_ns);
+}
+
+static void write_metadata(bool closed)
+{
+    const struct instr_metadata m = {
+        .executable = process.has_executable ? process.executable : NULL,
+        .start = process.start,
+        .frequency = process.frequency,
+        .closed = closed,
+    };
+    process.modules = instr_platform_module_generation();
+    (void)instr_metadata_write(&m);
+}
+
+void instr_modules_changed(void)
+{
+    if (instr_platform_module_generation() == process.modules)
+        return;
+    lock();
+    if (process.life == LIFE_RUNNING)
+        write_metadata(false);
+    unlock();
+}
+
+/* ---- threads ---- */
+
+/* A window for a new thread: one that an ended thread left, a new window file, or plain memory. The lock is held. */
+static struct instr_thread *take_window(void)
+{
+    for (struct instr_thread *t = process.all; t != NULL; t = t->next)
+        if (t->state == 0 && t->magic == INSTR_WINDOW_MAGIC)
+            return t;
+    const size_t bytes = INSTR_WINDOW_HEADER_BYTES + (size_t)instr_settings.buffer;
+    struct instr_thread *t = instr_sink_window(process.windows, bytes);
+    const bool mapped = t != NULL;
+    if (!mapped)
+        t = instr_platform_memory(bytes);
+    if (t == NULL)
+        return NULL;
+    t->mapped = mapped;
+    t->file_number = process.windows++;
+    t->next = process.all;
+    process.all = t;
+    return t;
+}
+
+static void start_thread(struct instr_thread *t)
+{
+    struct instr_thread *const next = t->next;
+    const uint32_t mapped = t->mapped;
+    const uint32_t number = t->file_number;
+    memset(t, 0, sizeof *t);
+    t->next = next;
+    t->mapped = mapped;
+    t->file_number = number;
+    t->version = INSTR_WINDOW_VERSION;
+    t->header_bytes = INSTR_WINDOW_HEADER_BYTES;
+    t->word_bytes = sizeof(void *);
+    t->index = process.threads++;
+    t->size = instr_settings.buffer;
+    t->slots = instr_settings.slots;
+    t->base = (char *)t + INSTR_WINDOW_HEADER_BYTES;
+    t->task_thread = t->task_seq = t->region_thread = t->region_seq = INSTR_NONE;
+    t->os_tid = instr_platform_tid();
+    instr_packet_open(t);
+    INSTR_BARRIER();
+    t->state = 1;
+    t->magic = INSTR_WINDOW_MAGIC;
+    const uint32_t words[2] = {t->os_tid, instr_platform_is_initial_thread() ? 1u : 0u};
+    (void)instr_packet_append(t, INSTR_EV_THREAD_BEGIN, words, 2);
+    instr_append_clock_sync(t);
+    INSTR_BARRIER();
+    t->limit = t->slot_end;
+}
+
+/* A forked child records its first event: its trace begins. The lock is held. */
+static bool begin_child(void)
+{
+    if (!instr_sink_open_child(instr_platform_pid())) {
+        process.life = LIFE_CLOSED;
+        return false;
+    }
+    instr_platform_random(instr_uuid, sizeof instr_uuid);
+    process.life = LIFE_RUNNING;
+    write_metadata(false);
+    return true;
+}
+
+struct instr_thread *instr_attach(void)
+{
+    if (instr_process.active == INSTR_OFF || inside)
+        return NULL;
+    struct instr_guest guest;
+    struct instr_thread *t = NULL;
+    inside = true;
+    instr_platform_enter(&guest);
+    lock();
+    if (process.life == LIFE_RUNNING || (process.life == LIFE_CHILD && begin_child())) {
+        t = take_window();
+        if (t != NULL)
+            start_thread(t);
+        else
+            process.lost_unattached++;
+    } else {
+        instr_process.active = INSTR_OFF;
+    }
+    unlock();
+    if (t != NULL) {
+        instr_self = t;
+        instr_platform_watch_thread(t);
+    }
+    instr_platform_leave(&guest);
+    inside = false;
+    return t;
+}
+
+/* Writes the last events of a thread and hands everything over; the window stays on disk if the sink refused. */
+static void end_thread(struct instr_thread *t)
+{
+    (void)instr_packet_append(t, INSTR_EV_THREAD_END, NULL, 0);
+    if (!instr_packet_finish(t)) {
+        /* The window file keeps what the stream could not take; nobody may reuse it. */
+        if (!t->mapped)
+            t->discarded += t->events;
+        t->state = 2;
+        return;
+    }
+    t->state = 0;
+}
+
+void instr_thread_ended(struct instr_thread *t)
+{
+    if (instr_self != t || inside)
+        return;
+    struct instr_guest guest;
+    inside = true;
+    instr_platform_enter(&guest);
+    lock();
+    if (process.life == LIFE_RUNNING && t->state == 1) {
+        t->limit = NULL;
+        INSTR_BARRIER();
+        instr_append_clock_sync(t);
+        end_thread(t);
+    }
+    instr_self = NULL;
+    unlock();
+    instr_platform_leave(&guest);
+    inside = false;
+}
+
+/* ---- process ---- */
+
+bool instr_switch(bool on)
+{
+    const uint32_t wanted = on ? process.clock : (uint32_t)INSTR_OFF;
+    lock();
+    const bool changed = process.life == LIFE_RUNNING && instr_process.active != wanted;
+    if (changed)
+        instr_process.active = wanted;
+    unlock();
+    return changed;
+}
+
+/* Waits, for a bounded time, until no other thread is in the middle of an event. Recording is off already. */
+static void quiesce(void)
+{
+    const uint64_t give_up = instr_platform_monotonic_ns() + 100000000u;
+    instr_platform_fence_all();
+    for (struct instr_thread *t = process.all; t != NULL; t = t->next) {
+        char *volatile *limit = &t->limit;
+        while (t != instr_self && t->state == 1 && *limit == NULL && instr_platform_monotonic_ns() < give_up)
+            instr_platform_yield();
+    }
+}
+
+void instr_finish(void)
+{
+    if (inside || instr_platform_pid() != process.pid)
+        return;
+    struct instr_guest guest;
+    inside = true;
+    instr_platform_enter(&guest);
+    lock();
+    if (process.life == LIFE_RUNNING) {
+        struct instr_clock_pair now;
+        instr_process.active = INSTR_OFF;
+        quiesce();
+        instr_read_clocks(&now);
+        if (now.monotonic_ns - process.start.monotonic_ns > 1000000u && process.clock == INSTR_ON_TICKS)
+            process.frequency = frequency_of(now.ticks - process.start.ticks, now.monotonic_ns - process.start.monotonic_ns);
+        for (struct instr_thread *t = process.all; t != NULL; t = t->next) {
+            if (t->state == 1) {
+                t->limit = NULL;
+                instr_append_clock_sync(t);
+                end_thread(t);
+            }
+            if (t->state == 0 && t->mapped)
+                instr_sink_window_remove(t->file_number);
+        }
+        process.life = LIFE_CLOSED;
+        write_metadata(true);
+    }
+    unlock();
+    instr_platform_leave(&guest);
+    inside = false;
+}
+
+void instr_forked(void)
+{
+    atomic_flag_clear(&process.lock);
+    inside = false;
+    instr_self = NULL; /* the parent's window, shared with the parent: never touched again */
+    process.all = NULL;
+    process.threads = 0;
+    process.windows = 0;
+    process.lost_unattached = 0;
+    if (process.life == LIFE_RUNNING || process.life == LIFE_CHILD) {
+        process.life = LIFE_CHILD;
+        process.pid = instr_platform_pid();
+        instr_read_clocks(&process.start);
+        instr_process.active = process.clock;
+    }
+}
+
+static void begin(void)
+{
+    char host_name[INSTR_CFG_PATH_BYTES];
+    const char *name = "program";
+    process.has_executable = instr_platform_executable(process.executable, sizeof process.executable);
+    if (process.has_executable) {
+        const char *slash = strrchr(process.executable, '/');
+        name = slash != NULL ? slash + 1 : process.executable;
+    }
+    size_t length = strlen(name);
+    if (length >= sizeof host_name)
+        length = sizeof host_name - 1;
+    memcpy(host_name, name, length);
+    host_name[length] = '\0';
+    if (!instr_sink_open(instr_settings.trace, host_name)) {
+        if (instr_settings.verbose)
+            instr_platform_say("instr: note: not traced: the trace directory cannot be made\n");
+        return;
+    }
+    process.clock = INSTR_ARCH_HAS_TICKS && instr_platform_ticks_ok() ? INSTR_ON_TICKS : INSTR_ON_SYSTEM;
+    instr_platform_random(instr_uuid, sizeof instr_uuid);
+    instr_read_clocks(&process.start);
+    process.frequency = estimate_frequency(&process.start);
+    process.pid = instr_platform_pid();
+    process.life = LIFE_RUNNING;
+    write_metadata(false);
+    instr_platform_watch_process(&instr_process, sizeof instr_process);
+    instr_process.active = process.clock;
+}
+
+/* Before the program's own constructors (they may record), after the C library's. */
+__attribute__((constructor(101))) static void instr_begin(void)
+{
+    struct instr_guest guest;
+    instr_platform_enter(&guest);
+    instr_settings_read();
+    if (instr_settings.trouble != NULL && instr_settings.verbose) {
+        instr_platform_say("instr: note: ");
+        instr_platform_say(instr_settings.trouble);
+        instr_platform_say("\n");
+    }
+    if (instr_settings.enabled) {
+        begin();
+        if (instr_process.active != INSTR_OFF)
+            (void)instr_attach();
+    }
+    instr_platform_leave(&guest);
+}
+
+/* After everything else of this object has ended. */
+__attribute__((destructor(101))) static void instr_end(void)
+{
+    instr_finish();
+}

@@ -1,0 +1,156 @@
+/*
+ * Writing one event: reserve, write, commit. See core/thread.h for the guard.
+ *
+ *     struct instr_slot s;
+ *     uint32_t *p = instr_open(t, &s, INSTR_EV_CHUNK_BEGIN, 4);
+ *     if (p) { put…; instr_close(&s); }
+ */
+#ifndef INSTR_RECORD_H
+#define INSTR_RECORD_H
+
+#include <string.h>
+
+#include "arch/arch.h"
+#include "core/thread.h"
+#include "platform/platform.h"
+
+#define INSTR_BARRIER() __asm__ volatile("" ::: "memory")
+#define INSTR_LIKELY(x) __builtin_expect(!!(x), 1)
+
+struct instr_slot {
+    struct instr_thread *thread;
+    char *limit;
+    char *end;
+};
+
+/* Out of line: makes room, or counts the event as discarded. Returns where the event goes, or NULL. */
+char *instr_make_room(struct instr_thread *t, char *limit, size_t bytes);
+
+static inline uint64_t instr_ticks(uint32_t active)
+{
+#if INSTR_ARCH_HAS_TICKS
+    if (INSTR_LIKELY(active == INSTR_ON_TICKS))
+        return instr_arch_ticks();
+#else
+    (void)active;
+#endif
+    return instr_platform_monotonic_ns();
+}
+
+static inline uint32_t *instr_put32(uint32_t *p, uint32_t value)
+{
+    *p = value;
+    return p + 1;
+}
+
+static inline uint32_t *instr_put64(uint32_t *p, uint64_t value)
+{
+#if INSTR_ARCH_UNALIGNED64
+    memcpy(p, &value, 8);
+#elif INSTR_BIG_ENDIAN
+    p[0] = (uint32_t)(value >> 32);
+    p[1] = (uint32_t)value;
+#else
+    p[0] = (uint32_t)value;
+    p[1] = (uint32_t)(value >> 32);
+#endif
+    return p + 2;
+}
+
+static inline uint32_t *instr_put_addr(uint32_t *p, uintptr_t value)
+{
+#if UINTPTR_MAX > 0xffffffffu
+    return instr_put64(p, value);
+#else
+    return instr_put32(p, value);
+#endif
+}
+
+static inline uint32_t *instr_put_header(uint32_t *p, unsigned id, uint64_t ticks)
+{
+#if INSTR_BIG_ENDIAN
+    p[0] = (uint32_t)id << 24 | ((uint32_t)(ticks >> 32) & 0xffffffu);
+    p[1] = (uint32_t)ticks;
+    return p + 2;
+#else
+    return instr_put64(p, ticks << 8 | id);
+#endif
+}
+
+/*
+ * Opens an event of `words` 32-bit words of payload, with its header written, and returns where the payload goes; NULL when
+ * tracing is off or the event was discarded (and counted).
+ */
+static inline __attribute__((always_inline)) uint32_t *instr_open(struct instr_thread *t, struct instr_slot *s, unsigned id,
+                                                                  size_t words)
+{
+    const size_t bytes = 8 + 4 * words;
+    char *limit = t->limit;
+    t->limit = NULL;
+    INSTR_BARRIER(); /* busy is visible to this thread's signal handlers before anything else happens */
+    const uint32_t active = instr_process.active;
+    char *p = t->cursor;
+    if (!INSTR_LIKELY(active != INSTR_OFF)) {
+        t->limit = limit;
+        return NULL;
+    }
+    if (!INSTR_LIKELY((uintptr_t)p + bytes <= (uintptr_t)limit)) {
+        p = instr_make_room(t, limit, bytes);
+        if (p == NULL)
+            return NULL;
+        limit = t->slot_end;
+    }
+    s->thread = t;
+    s->limit = limit;
+    s->end = p + bytes;
+    return instr_put_header((uint32_t *)(void *)p, id, instr_ticks(active));
+}
+
+/* Commits the event: one store makes it part of the trace. */
+static inline __attribute__((always_inline)) void instr_close(const struct instr_slot *s)
+{
+    INSTR_BARRIER(); /* the payload is stored before the cursor passes it */
+    s->thread->cursor = s->end;
+    s->thread->events++;
+    INSTR_BARRIER();
+    s->thread->limit = s->limit;
+}
+
+/* Events with no, one or two words of payload. */
+static inline void instr_event0(struct instr_thread *t, unsigned id)
+{
+    struct instr_slot s;
+    if (instr_open(t, &s, id, 0) != NULL)
+        instr_close(&s);
+}
+
+static inline void instr_event1(struct instr_thread *t, unsigned id, uint32_t a)
+{
+    struct instr_slot s;
+    uint32_t *p = instr_open(t, &s, id, 1);
+    if (p != NULL) {
+        instr_put32(p, a);
+        instr_close(&s);
+    }
+}
+
+static inline void instr_event2(struct instr_thread *t, unsigned id, uint32_t a, uint32_t b)
+{
+    struct instr_slot s;
+    uint32_t *p = instr_open(t, &s, id, 2);
+    if (p != NULL) {
+        instr_put32(instr_put32(p, a), b);
+        instr_close(&s);
+    }
+}
+
+/* Makes sure that the current packet holds the text behind `address`, which must stay valid and unchanged. */
+void instr_string(struct instr_thread *t, const char *address);
+
+static inline void instr_define(struct instr_thread *t, const char *address)
+{
+    if (!INSTR_LIKELY(t->strings[((uintptr_t)address >> 2 ^ (uintptr_t)address >> 9) & (INSTR_STRING_CACHE - 1)] == address))
+        instr_string(t, address);
+}
+
+#endif

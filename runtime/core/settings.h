@@ -1,0 +1,31 @@
+/* The INSTR_* settings of a traced program, read once at its start. */
+#ifndef INSTR_SETTINGS_H
+#define INSTR_SETTINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum instr_policy { INSTR_POLICY_STREAM, INSTR_POLICY_END, INSTR_POLICY_RING };
+
+struct instr_settings {
+    bool enabled;            /* INSTR_ENABLED */
+    bool verbose;            /* INSTR_VERBOSE */
+    enum instr_policy policy; /* INSTR_POLICY */
+    uint32_t buffer;         /* INSTR_BUFFER: packet space of a thread, bytes; a multiple of 8 × slots */
+    uint32_t slots;          /* derived from the policy */
+    const char *trace;       /* INSTR_TRACE, or NULL */
+    const char *trouble;     /* the first setting that was not understood, or NULL */
+};
+
+extern struct instr_settings instr_settings;
+
+/* Reads the environment. Malformed values keep their default and leave a word in `trouble`. */
+void instr_settings_read(void);
+
+const char *instr_policy_name(enum instr_policy policy);
+
+/* Parses "65536", "64K", "4M", "1G" (powers of 1024); false when malformed. */
+bool instr_parse_size(const char *text, uint64_t *bytes);
+
+#endif

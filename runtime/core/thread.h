@@ -1,0 +1,110 @@
+/*
+ * A thread's window and its recording state, and the process-wide switch.
+ *
+ *   window file / memory block of one thread
+ *   +----------------------------+ <- struct instr_thread (4096 bytes: the part other programs read, then private state)
+ *   | magic … base cursor | …    |
+ *   +----------------------------+ <- base
+ *   | packet header (104 bytes)  |
+ *   | event event event …        | <- cursor: everything before it is complete
+ *   | (free)                     |
+ *   +----------------------------+ <- slot end
+ *
+ * The struct lives in the window file itself: committing an event is one store of `cursor`, and that store is already in
+ * the file when the process is killed.
+ *
+ * Who may touch it: only the owning thread, its signal handlers, and, after instr_quiesce(), the thread that closes the trace.
+ * `limit` is the guard: NULL while an event is being written, so that a signal handler (or a call that finds its way back into
+ * the runtime) takes the slow path, where it is counted as discarded.
+ */
+#ifndef INSTR_THREAD_H
+#define INSTR_THREAD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/config.h"
+#include "core/format.h"
+
+#define INSTR_STRING_CACHE 64u /* power of two */
+#define INSTR_MAX_SLOTS 16u
+#define INSTR_SPLIT_BYTES 2048u
+
+struct instr_thread {
+    /* Read by the host (docs/trace-format.md, "Window file"). */
+    uint32_t magic;
+    uint32_t version;
+    uint32_t header_bytes;
+    uint32_t word_bytes;
+    uint32_t state;
+    uint32_t index;
+    uint64_t size;
+    uint64_t discarded;
+    uint64_t next_seq;
+    uint32_t slots;
+    uint32_t slot;
+    char *base;
+    char *cursor;
+
+    /* Private from here on. */
+    char *limit;      /* end of the current slot; NULL while busy */
+    char *slot_end;   /* what `limit` is when not busy */
+    uint32_t events;  /* events of the packet being filled */
+    uint32_t nested;  /* events lost because they came while another one was being written */
+    uint32_t task_thread; /* explicit task running here */
+    uint32_t task_seq;
+    uint32_t region_thread; /* region whose implicit task runs here */
+    uint32_t region_seq;
+    uint32_t next_task;
+    uint32_t next_region;
+    uint32_t os_tid;
+    uint32_t nested_counted;
+    uint64_t packet_begin;
+    uint64_t last_ticks; /* end of the previous packet */
+    struct instr_thread *next; /* in the registry; never removed */
+    const void *strings[INSTR_STRING_CACHE]; /* addresses whose text this packet already holds */
+    uint32_t slot_events[INSTR_MAX_SLOTS];   /* events of each ring slot */
+    uint64_t split[INSTR_SPLIT_BYTES / 8]; /* regions open by the split calls (probes/parallel_split.c) */
+    uint32_t split_depth;
+    uint32_t overwrote; /* the ring has lost packets */
+    uint32_t mapped;    /* the block is a file */
+    uint32_t file_number; /* NNNN of its window file */
+};
+
+_Static_assert(sizeof(struct instr_thread) <= INSTR_WINDOW_HEADER_BYTES, "the header page is too small");
+_Static_assert(offsetof(struct instr_thread, size) == 24, "window layout");
+_Static_assert(offsetof(struct instr_thread, discarded) == 32, "window layout");
+_Static_assert(offsetof(struct instr_thread, next_seq) == 40, "window layout");
+_Static_assert(offsetof(struct instr_thread, slots) == 48, "window layout");
+_Static_assert(offsetof(struct instr_thread, base) == 56, "window layout");
+_Static_assert(offsetof(struct instr_thread, cursor) == 56 + sizeof(void *), "window layout");
+
+/* Clock in use; 0 = nothing is recorded. One word answers "on?" and "which clock?". */
+enum { INSTR_OFF = 0, INSTR_ON_TICKS = 1, INSTR_ON_SYSTEM = 2 };
+
+/*
+ * Process-wide state. A page of its own: the kernel is asked to clear it in forked children (MADV_WIPEONFORK), so that even a
+ * child made by a raw system call never writes into its parent's windows.
+ */
+struct instr_process {
+    volatile uint32_t active;
+    char page[4096 - sizeof(uint32_t)];
+};
+
+extern struct instr_process instr_process;
+extern _Thread_local struct instr_thread *instr_self __attribute__((tls_model("initial-exec")));
+
+/* Attaches the calling thread: gives it a window and writes thread_begin. NULL when nothing is recorded. */
+struct instr_thread *instr_attach(void);
+
+/* The calling thread's state, or NULL when nothing is recorded (then a probe only calls the real function). */
+static inline struct instr_thread *instr_thread(void)
+{
+    struct instr_thread *t = instr_self;
+    if (__builtin_expect(t != NULL && instr_process.active != INSTR_OFF, 1))
+        return t;
+    return instr_attach();
+}
+
+#endif

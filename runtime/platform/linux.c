@@ -1,0 +1,284 @@
+/* Linux with glibc (other C libraries with pthreads and dl_iterate_phdr work too). */
+#define _GNU_SOURCE
+#define _FILE_OFFSET_BITS 64
+
+#include "platform/platform.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "arch/arch.h"
+#include "core/process.h"
+
+#ifndef MADV_WIPEONFORK
+#define MADV_WIPEONFORK 18
+#endif
+#ifndef MEMBARRIER_CMD_GLOBAL
+#define MEMBARRIER_CMD_GLOBAL 1
+#endif
+#define EXPEDITED 8           /* MEMBARRIER_CMD_PRIVATE_EXPEDITED, linux/membarrier.h */
+#define REGISTER_EXPEDITED 16 /* MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED */
+
+static uint64_t clock_ns(clockid_t id)
+{
+    struct timespec now;
+    if (clock_gettime(id, &now) != 0)
+        return 0;
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+uint64_t instr_platform_monotonic_ns(void)
+{
+    return clock_ns(CLOCK_MONOTONIC);
+}
+
+uint64_t instr_platform_realtime_ns(void)
+{
+    return clock_ns(CLOCK_REALTIME);
+}
+
+#if defined(__x86_64__)
+/* Reads the start of a small file; the count of bytes, 0 when it cannot be read. */
+static size_t read_file(const char *path, char *buffer, size_t bytes)
+{
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return 0;
+    const ssize_t count = read(fd, buffer, bytes);
+    close(fd);
+    return count > 0 ? (size_t)count : 0;
+}
+#endif
+
+bool instr_platform_ticks_ok(void)
+{
+    if (!instr_arch_ticks_ok(getauxval(AT_HWCAP)))
+        return false;
+#if defined(__x86_64__)
+    /* The kernel stops using a counter that is not the same on all processors. */
+    char name[8];
+    return read_file("/sys/devices/system/clocksource/clocksource0/current_clocksource", name, sizeof name) < 3 ||
+           memcmp(name, "tsc", 3) == 0 || memcmp(name, "kvm", 3) == 0;
+#else
+    return true;
+#endif
+}
+
+uint32_t instr_platform_pid(void)
+{
+    return (uint32_t)getpid();
+}
+
+uint32_t instr_platform_tid(void)
+{
+    return (uint32_t)syscall(SYS_gettid);
+}
+
+bool instr_platform_is_initial_thread(void)
+{
+    return instr_platform_tid() == instr_platform_pid();
+}
+
+void instr_platform_yield(void)
+{
+    sched_yield();
+}
+
+const char *instr_platform_getenv(const char *name)
+{
+    return getenv(name);
+}
+
+bool instr_platform_executable(char *path, size_t bytes)
+{
+    const ssize_t length = readlink("/proc/self/exe", path, bytes - 1);
+    if (length <= 0)
+        return false;
+    path[length] = '\0';
+    return true;
+}
+
+void instr_platform_hostname(char *name, size_t bytes)
+{
+    if (gethostname(name, bytes) != 0)
+        name[0] = '\0';
+    name[bytes - 1] = '\0';
+}
+
+void instr_platform_random(uint8_t *bytes, size_t count)
+{
+    if (syscall(SYS_getrandom, bytes, count, 1 /* GRND_NONBLOCK */) == (long)count)
+        return;
+    uint64_t state = instr_platform_realtime_ns() ^ (uint64_t)getpid() << 40 ^ instr_platform_monotonic_ns() << 8;
+    for (size_t i = 0; i < count; i++) {
+        state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        bytes[i] = (uint8_t)(state >> 56);
+    }
+}
+
+const char *instr_platform_name(void)
+{
+#if defined(__x86_64__)
+    return "x86_64-linux";
+#elif defined(__sparc__) && defined(__arch64__)
+    return "sparc64-linux";
+#elif defined(__sparc__)
+    return "sparc-linux";
+#else
+    return INSTR_ARCH_NAME "-linux";
+#endif
+}
+
+void instr_platform_enter(struct instr_guest *guest)
+{
+    guest->error = errno;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &guest->cancel);
+}
+
+void instr_platform_leave(const struct instr_guest *guest)
+{
+    pthread_setcancelstate(guest->cancel, NULL);
+    errno = guest->error;
+}
+
+void *instr_platform_memory(size_t bytes)
+{
+    void *block = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return block != MAP_FAILED ? block : NULL;
+}
+
+static pthread_key_t thread_key;
+static bool has_thread_key;
+
+static void thread_ended(void *t)
+{
+    const int error = errno;
+    instr_thread_ended(t);
+    errno = error;
+}
+
+void instr_platform_watch_thread(struct instr_thread *t)
+{
+    if (has_thread_key)
+        (void)pthread_setspecific(thread_key, t);
+}
+
+void instr_platform_fence_all(void)
+{
+#ifdef SYS_membarrier
+    if (syscall(SYS_membarrier, EXPEDITED, 0, 0) == 0 || syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) == 0)
+        return;
+#endif
+    /* No such call: store buffers drain long before this is over. */
+    const struct timespec pause = {0, 2000000};
+    nanosleep(&pause, NULL);
+}
+
+static void forked(void)
+{
+    instr_forked();
+}
+
+void instr_platform_watch_process(void *page, size_t bytes)
+{
+    static bool watched;
+    (void)madvise(page, bytes, MADV_WIPEONFORK);
+#ifdef SYS_membarrier
+    (void)syscall(SYS_membarrier, REGISTER_EXPEDITED, 0, 0);
+#endif
+    if (watched)
+        return;
+    watched = true;
+    has_thread_key = pthread_key_create(&thread_key, thread_ended) == 0;
+    (void)pthread_atfork(NULL, NULL, forked);
+}
+
+struct module_visit {
+    instr_module_fn *fn;
+    void *arg;
+};
+
+/* The descriptor of the NT_GNU_BUILD_ID note, if a PT_NOTE segment holds one. */
+static const uint8_t *build_id(const struct dl_phdr_info *info, size_t *bytes)
+{
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
+        if (ph->p_type != PT_NOTE)
+            continue;
+        const char *note = (const char *)(info->dlpi_addr + ph->p_vaddr);
+        const char *const end = note + ph->p_memsz;
+        while ((size_t)(end - note) >= sizeof(ElfW(Nhdr))) {
+            const ElfW(Nhdr) *header = (const ElfW(Nhdr) *)(const void *)note;
+            const size_t name = (header->n_namesz + 3u) & ~(size_t)3;
+            const size_t desc = (header->n_descsz + 3u) & ~(size_t)3;
+            if (name > (size_t)(end - note) || desc > (size_t)(end - note) || sizeof *header + name + desc > (size_t)(end - note))
+                break;
+            const char *text = note + sizeof *header;
+            if (header->n_type == NT_GNU_BUILD_ID && header->n_namesz == 4 && memcmp(text, "GNU", 4) == 0 &&
+                header->n_descsz <= 64) {
+                *bytes = header->n_descsz;
+                return (const uint8_t *)text + name;
+            }
+            note += sizeof *header + name + desc;
+        }
+    }
+    *bytes = 0;
+    return NULL;
+}
+
+static int visit(struct dl_phdr_info *info, size_t size, void *arg)
+{
+    const struct module_visit *v = arg;
+    uintptr_t end = 0;
+    (void)size;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
+        if (ph->p_type == PT_LOAD && ph->p_vaddr + ph->p_memsz > end)
+            end = ph->p_vaddr + ph->p_memsz;
+    }
+    size_t id_bytes;
+    const uint8_t *id = build_id(info, &id_bytes);
+    char path[INSTR_CFG_PATH_BYTES];
+    const char *name = info->dlpi_name;
+    if (name == NULL || name[0] == '\0') /* the executable itself */
+        name = instr_platform_executable(path, sizeof path) ? path : "";
+    v->fn(v->arg, (uintptr_t)info->dlpi_addr, (uintptr_t)(info->dlpi_addr + end), id, id_bytes, name);
+    return 0;
+}
+
+void instr_platform_modules(instr_module_fn *fn, void *arg)
+{
+    struct module_visit v = {fn, arg};
+    (void)dl_iterate_phdr(visit, &v);
+}
+
+static int generation(struct dl_phdr_info *info, size_t size, void *arg)
+{
+    uint64_t *value = arg;
+    if (size >= offsetof(struct dl_phdr_info, dlpi_subs) + sizeof info->dlpi_subs)
+        *value = info->dlpi_adds + info->dlpi_subs;
+    return 1;
+}
+
+uint64_t instr_platform_module_generation(void)
+{
+    uint64_t value = 0;
+    (void)dl_iterate_phdr(generation, &value);
+    return value;
+}
+
+void instr_platform_say(const char *text)
+{
+    const ssize_t written = write(STDERR_FILENO, text, strlen(text));
+    (void)written;
+}

@@ -1,0 +1,65 @@
+/*
+ * What the core asks of an operating system. One file per system implements it (platform/linux.c); nothing else in the
+ * runtime calls the system. No function here sets errno for the caller, allocates with malloc, or is a cancellation point.
+ */
+#ifndef INSTR_PLATFORM_H
+#define INSTR_PLATFORM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct instr_thread;
+
+/* Nanoseconds of a clock that is never set (CLOCK_MONOTONIC), and since the epoch. */
+uint64_t instr_platform_monotonic_ns(void);
+uint64_t instr_platform_realtime_ns(void);
+
+/* Whether the processor's tick counter is a usable clock on this system, as far as the system knows. */
+bool instr_platform_ticks_ok(void);
+
+uint32_t instr_platform_pid(void);
+uint32_t instr_platform_tid(void);
+bool instr_platform_is_initial_thread(void);
+void instr_platform_yield(void);
+
+/* The value of an environment variable, or NULL. */
+const char *instr_platform_getenv(const char *name);
+
+/* Path of the running executable into `path`; false when unknown. */
+bool instr_platform_executable(char *path, size_t bytes);
+void instr_platform_hostname(char *name, size_t bytes);
+void instr_platform_random(uint8_t *bytes, size_t count);
+const char *instr_platform_name(void);
+
+/* Saves and restores what a guest must not see changed: errno and the cancellation state. */
+struct instr_guest {
+    int error;
+    int cancel;
+};
+void instr_platform_enter(struct instr_guest *guest);
+void instr_platform_leave(const struct instr_guest *guest);
+
+/* Memory that is never given back, zeroed; NULL when there is none. */
+void *instr_platform_memory(size_t bytes);
+
+/* Has instr_thread_ended() called on the calling thread when it ends. */
+void instr_platform_watch_thread(struct instr_thread *t);
+
+/* After it returns, no other thread can still act on an older value of what this thread stored before. */
+void instr_platform_fence_all(void);
+
+/* Arranges calls of instr_forked() in a forked child and instr_finish() at the end of the process; clears `page` in children. */
+void instr_platform_watch_process(void *page, size_t bytes);
+
+/* Visits the loaded objects: load bias, end address, build id (may be empty) and path. */
+typedef void instr_module_fn(void *arg, uintptr_t base, uintptr_t end, const uint8_t *id, size_t id_bytes, const char *path);
+void instr_platform_modules(instr_module_fn *fn, void *arg);
+
+/* A number that changes when an object is loaded or unloaded. */
+uint64_t instr_platform_module_generation(void);
+
+/* One line to the standard error stream, only when the user asked for it (INSTR_VERBOSE). */
+void instr_platform_say(const char *text);
+
+#endif

@@ -1,0 +1,122 @@
+/*
+ * Explicit tasks. The OpenMP runtime is given a block [header | user's data] and our body; the header carries the task's identity from
+ * the creating thread to the executing one.
+ *
+ *   user:     data ─────────────► fn(data)
+ *   here:     [header|copy of data] ─► task_body(block) ─► fn(block + offset)
+ *
+ * The header's first word is a scratch slot: for a detachable task libgomp stores the event handle into the first word of the block
+ * it is given, and the user's body reads it from the first word of its own data.
+ *
+ * libgomp never moves a started task to another thread, so the current task is a matter of one thread alone.
+ */
+#include "core/record.h"
+#include "instr/probes.h"
+#include "probes/depend.h"
+
+#define FLAG_DEPEND 0x8u
+#define FLAG_DETACH 0x2000u
+
+struct task_header {
+    void *handle; /* scratch: see above */
+    instr_fn *fn;
+    instr_cpyfn *cpyfn;
+    void *source; /* the user's data at creation */
+    uint32_t thread;
+    uint32_t seq;
+    uint32_t offset; /* of the user's data in the block */
+    uint32_t flags;
+    long size; /* of the user's data */
+};
+
+static void task_body(void *block)
+{
+    const struct task_header *h = block;
+    void *const data = (char *)block + h->offset;
+    instr_fn *const fn = h->fn;
+    if (h->flags & FLAG_DETACH && h->size >= (long)sizeof(void *))
+        memcpy(data, &h->handle, sizeof h->handle);
+    struct instr_thread *t = instr_thread();
+    if (t == NULL) {
+        fn(data);
+        return;
+    }
+    const uint32_t outer_thread = t->task_thread;
+    const uint32_t outer_seq = t->task_seq;
+    const uint32_t thread = h->thread;
+    const uint32_t seq = h->seq;
+    instr_event2(t, INSTR_EV_TASK_BEGIN, thread, seq);
+    t->task_thread = thread;
+    t->task_seq = seq;
+    fn(data);
+    instr_event0(t, INSTR_EV_TASK_END);
+    t->task_thread = outer_thread;
+    t->task_seq = outer_seq;
+}
+
+/* Copies the block when the user's data needs a copy constructor, or is too large for a copy on the creator's stack. */
+static void copy_block(void *to, void *from)
+{
+    struct task_header *h = to;
+    memcpy(h, from, sizeof *h);
+    char *const data = (char *)to + h->offset;
+    if (h->cpyfn != NULL)
+        h->cpyfn(data, h->source);
+    else
+        memcpy(data, h->source, (size_t)h->size);
+}
+
+/* task_create, preceded by task_depend events when the list is long. */
+static void record_create(struct instr_thread *t, uint32_t seq, instr_fn *fn, uint32_t flags, void **depend)
+{
+    struct instr_depends d = {NULL, 0, 0, 0, 0, false};
+    if (flags & FLAG_DEPEND && depend != NULL)
+        d = instr_depends_of(depend);
+    size_t from = 0;
+    struct instr_slot s;
+    uint32_t *p;
+    for (; d.total - from > INSTR_CFG_DEPENDS_PER_EVENT; from += INSTR_CFG_DEPENDS_PER_EVENT) {
+        p = instr_open(t, &s, INSTR_EV_TASK_DEPEND, 2 + INSTR_CFG_DEPENDS_PER_EVENT * INSTR_DEPEND_WORDS);
+        if (p == NULL)
+            continue;
+        p = instr_put32(instr_put32(p, seq), INSTR_CFG_DEPENDS_PER_EVENT);
+        instr_put_depends(p, &d, from, from + INSTR_CFG_DEPENDS_PER_EVENT);
+        instr_close(&s);
+    }
+    const size_t count = d.total - from;
+    p = instr_open(t, &s, INSTR_EV_TASK_CREATE, 3 + INSTR_ADDR_WORDS + count * INSTR_DEPEND_WORDS);
+    if (p == NULL)
+        return;
+    p = instr_put_addr(instr_put32(p, seq), (uintptr_t)fn);
+    p = instr_put32(instr_put32(p, flags), (uint32_t)count);
+    instr_put_depends(p, &d, from, d.total);
+    instr_close(&s);
+}
+
+void instr_probe_task(void (*real)(instr_fn *, void *, instr_cpyfn *, long, long, bool, unsigned, void **, int, void *),
+                      instr_fn *fn, void *data, instr_cpyfn *cpyfn, long arg_size, long arg_align, bool if_clause, unsigned flags,
+                      void **depend, int priority, void *detach)
+{
+    struct instr_thread *t = instr_thread();
+    if (t == NULL) {
+        real(fn, data, cpyfn, arg_size, arg_align, if_clause, flags, depend, priority, detach);
+        return;
+    }
+    const uint32_t seq = t->next_task++;
+    record_create(t, seq, fn, flags | (if_clause ? 0 : INSTR_TASK_FLAG_IF_FALSE), depend);
+
+    const size_t align = (size_t)arg_align > _Alignof(struct task_header) ? (size_t)arg_align : _Alignof(struct task_header);
+    const size_t offset = (sizeof(struct task_header) + align - 1) / align * align;
+    const struct task_header header = {NULL, fn, cpyfn, data, t->index, seq, (uint32_t)offset, flags, arg_size};
+    if (cpyfn == NULL && arg_size <= INSTR_CFG_TASK_STACK_BYTES && align <= 64) {
+        _Alignas(64) char block[sizeof header + 64 + INSTR_CFG_TASK_STACK_BYTES];
+        memcpy(block, &header, sizeof header);
+        if (arg_size > 0)
+            memcpy(block + offset, data, (size_t)arg_size);
+        real(task_body, block, NULL, (long)offset + arg_size, (long)align, if_clause, flags, depend, priority, detach);
+    } else {
+        struct task_header source = header;
+        real(task_body, &source, copy_block, (long)offset + arg_size, (long)align, if_clause, flags, depend, priority, detach);
+    }
+    instr_event0(t, INSTR_EV_TASK_CREATED);
+}

@@ -1,0 +1,77 @@
+#include "probes/team.h"
+
+/* Of libgomp; the object that defines GOMP_parallel defines these too. */
+extern int omp_get_thread_num(void);
+extern int omp_get_num_threads(void);
+
+uint32_t instr_region_open(struct instr_thread *t, instr_fn *fn, unsigned num_threads, unsigned kind)
+{
+    const uint32_t seq = t->next_region++;
+    struct instr_slot s;
+    uint32_t *p = instr_open(t, &s, INSTR_EV_PARALLEL_BEGIN, 3 + INSTR_ADDR_WORDS);
+    if (p != NULL) {
+        p = instr_put_addr(instr_put32(p, seq), (uintptr_t)fn);
+        instr_put32(instr_put32(p, num_threads), kind);
+        instr_close(&s);
+    }
+    return seq;
+}
+
+void instr_loop_begin(struct instr_thread *t, uint32_t schedule, int64_t start, int64_t end, int64_t incr, int64_t chunk)
+{
+    struct instr_slot s;
+    uint32_t *p = instr_open(t, &s, INSTR_EV_LOOP_BEGIN, 9);
+    if (p == NULL)
+        return;
+    p = instr_put64(instr_put32(p, schedule), (uint64_t)start);
+    p = instr_put64(instr_put64(p, (uint64_t)end), (uint64_t)incr);
+    instr_put64(p, (uint64_t)chunk);
+    instr_close(&s);
+}
+
+void instr_implicit_begin(struct instr_thread *t, const struct instr_team *team, struct instr_outer *outer)
+{
+    struct instr_slot s;
+    uint32_t *p = instr_open(t, &s, INSTR_EV_IMPLICIT_BEGIN, 4);
+    if (p != NULL) {
+        p = instr_put32(instr_put32(p, team->thread), team->seq);
+        instr_put32(instr_put32(p, (uint32_t)omp_get_thread_num()), (uint32_t)omp_get_num_threads());
+        instr_close(&s);
+    }
+    *outer = (struct instr_outer){t->task_thread, t->task_seq, t->region_thread, t->region_seq};
+    t->task_thread = t->task_seq = INSTR_NONE;
+    t->region_thread = team->thread;
+    t->region_seq = team->seq;
+}
+
+void instr_implicit_end(struct instr_thread *t, const struct instr_outer *outer)
+{
+    instr_event0(t, INSTR_EV_IMPLICIT_END);
+    t->task_thread = outer->task_thread;
+    t->task_seq = outer->task_seq;
+    t->region_thread = outer->region_thread;
+    t->region_seq = outer->region_seq;
+}
+
+void instr_team_body(void *arg)
+{
+    const struct instr_team *team = arg;
+    struct instr_thread *t = instr_thread();
+    struct instr_outer outer;
+    instr_fn *const fn = team->fn;
+    void *const data = team->data;
+    if (t == NULL) {
+        fn(data);
+        return;
+    }
+    instr_implicit_begin(t, team, &outer);
+    const struct instr_work *work = team->work;
+    if (work != NULL) {
+        if (work->kind == INSTR_PARALLEL_LOOP)
+            instr_loop_begin(t, work->schedule, work->start, work->end, work->incr, work->chunk);
+        else
+            instr_event1(t, INSTR_EV_SECTIONS_BEGIN, work->count);
+    }
+    fn(data);
+    instr_implicit_end(t, &outer);
+}
