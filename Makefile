@@ -1,0 +1,47 @@
+# The front door. `make help` lists the targets. Cargo's output goes to target/, or to $CARGO_TARGET_DIR.
+SHELL := /bin/bash
+CARGO := scripts/cargo.sh
+PREFIX ?= /usr/local
+
+all: ## Build the tools: instr, instr-cc, instr-rewrite (the default)
+	@scripts/setup.sh demo
+	$(CARGO) build --release
+	@scripts/links.sh
+
+demo: all ## Trace two versions of a small program and show what came out
+	@scripts/demo.sh
+
+test: ## Check everything: format, lints, tests, examples, SPARC under an emulator
+	@scripts/setup.sh test
+	@scripts/test.sh
+
+cross: all ## Build and run the examples for SPARC, 32 and 64 bits
+	@scripts/setup.sh test
+	@scripts/cross.sh
+
+bench: all ## Measure overhead, size and speed
+	@scripts/bench.sh
+
+golden: ## Rewrite the expected outputs of the tests; read the difference before committing it
+	INSTR_UPDATE_GOLDEN=1 $(CARGO) test --workspace
+
+fuzz-smoke: ## Feed random and broken inputs to every parser, a minute each
+	@scripts/fuzz-smoke.sh
+
+docs: ## Build the reference of the Rust crates
+	$(CARGO) doc --workspace --no-deps
+
+check: ## Format and lints only
+	$(CARGO) fmt --all -- --check
+	$(CARGO) clippy --workspace --all-targets -- -D warnings
+
+install: all ## Install below PREFIX (default /usr/local; DESTDIR is respected)
+	@scripts/install.sh '$(PREFIX)'
+
+clean: ## Remove everything that was built
+	$(CARGO) clean
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: all demo test cross bench golden fuzz-smoke docs check install clean help

@@ -1,0 +1,25 @@
+# Sourced by the other scripts: where things are, and small helpers.
+# shellcheck shell=bash
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+unset MAKEFLAGS MAKELEVEL MFLAGS # builds started from here are not part of the calling make
+target=${CARGO_TARGET_DIR:-$root/target}
+[[ $target == /* ]] || target=$PWD/$target
+bin=$target/release
+scripts=$root/scripts
+
+fail() { # message, then an optional line of help
+    echo "$(basename "$0"): error: $1" >&2
+    [[ $# -gt 1 ]] && echo "  help: $2" >&2
+    exit 1
+}
+
+say() { printf '\n== %s\n' "$*"; }
+
+need_tools() {
+    local tool
+    for tool in instr instr-cc; do
+        [[ -x $bin/$tool ]] || fail "$bin/$tool is not there" "run make first"
+    done
+}
