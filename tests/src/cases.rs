@@ -119,12 +119,15 @@ impl Case {
         if summary["target"].as_str() != Some(self.target.in_trace()) {
             problems.push(format!("summary: target is {}, not {}", summary["target"], self.target.in_trace()));
         }
-        let events = ctf::counts(&ctf::read(trace)?);
-        problems.extend(against(&demands.events, &events).map(|why| format!("events: {why}")));
+        let events = ctf::read(trace)?;
+        for expect in &demands.events {
+            let verdict = ctf::count(&events, &expect.subject).and_then(|actual| expect.check(actual));
+            problems.extend(verdict.err().map(|why| format!("events: {why}")));
+        }
         let paraver = paraver(trace, prv::check::Options { open: demands.open })?;
         problems.extend(against(&demands.comms, &comm_counts(&paraver)).map(|why| format!("comms: {why}")));
         problems.extend(times(&summary).err());
-        ensure(problems.is_empty(), || format!("{}\n{events:?}\n{summary:#}\n{outcome}", problems.join("\n")))
+        ensure(problems.is_empty(), || format!("{}\n{:?}\n{summary:#}\n{outcome}", problems.join("\n"), ctf::counts(&events)))
     }
 }
 

@@ -62,6 +62,25 @@ pub fn counts(events: &[Event]) -> BTreeMap<String, i128> {
     counts
 }
 
+/// How many events fit `name` or `name{field=number,…}`.
+///
+/// # Errors
+///
+/// When the text is not of that form.
+pub fn count(events: &[Event], subject: &str) -> Result<i128, String> {
+    let (name, filter) = match subject.split_once('{') {
+        Some((name, filter)) => (name, filter.strip_suffix('}').ok_or_else(|| format!("`{subject}`: no `}}`"))?),
+        None => (subject, ""),
+    };
+    let mut wanted = Vec::new();
+    for condition in filter.split(',').filter(|condition| !condition.is_empty()) {
+        let (field, value) = condition.split_once('=').ok_or_else(|| format!("`{condition}` is not field=number"))?;
+        wanted.push((field, parse_number(value).ok_or_else(|| format!("`{value}` is not a number"))?));
+    }
+    let fits = |event: &&Event| event.name == name && wanted.iter().all(|(field, value)| event.get(field) == Some(*value));
+    Ok(events.iter().filter(fits).count() as i128)
+}
+
 /// Parses `[time] host name: { context }, { fields }`.
 fn parse_event(line: &str) -> Option<Event> {
     let (head, body) = line.split_once(": {").unwrap_or((line.strip_suffix(": ").unwrap_or(line), ""));
@@ -103,5 +122,21 @@ mod tests {
         assert_eq!(bare.name, "thread_end");
         assert!(parse_event("nonsense").is_none());
         assert_eq!(counts(&[bare.clone(), bare]).get("thread_end"), Some(&2));
+    }
+
+    #[test]
+    fn events_are_counted_by_name_and_fields() {
+        let event = |kind: i128, value: i128| Event {
+            name: "sync_begin".into(),
+            fields: BTreeMap::from([("kind".to_owned(), kind), ("value".to_owned(), value)]),
+        };
+        let events = [event(1, 5), event(1, -6), event(2, 5)];
+        assert_eq!(count(&events, "sync_begin"), Ok(3));
+        assert_eq!(count(&events, "sync_begin{kind=1}"), Ok(2));
+        assert_eq!(count(&events, "sync_begin{kind=1,value=-6}"), Ok(1));
+        assert_eq!(count(&events, "sync_begin{other=1}"), Ok(0));
+        assert_eq!(count(&events, "sync_end"), Ok(0));
+        assert!(count(&events, "sync_begin{kind=1").is_err());
+        assert!(count(&events, "sync_begin{kind}").is_err());
     }
 }

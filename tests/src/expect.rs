@@ -38,9 +38,13 @@ impl Expect {
     ///
     /// A message saying what is wrong with the text.
     pub fn parse(text: &str) -> Result<Self, String> {
+        // A filter `{field=3}` of the subject has signs of its own.
+        let filter_end = text.find('}').map_or(0, |at| at + 1);
+        let (filter, comparison) = text.split_at(filter_end);
         let ops = [(">=", Op::AtLeast), ("<=", Op::AtMost), ("=", Op::Equal)];
-        let found = ops.into_iter().find_map(|(sign, op)| text.split_once(sign).map(|(left, right)| (left, op, right)));
-        let (subject, op, value) = found.ok_or_else(|| format!("no `=`, `>=` or `<=` in `{text}`"))?;
+        let found = ops.into_iter().find_map(|(sign, op)| comparison.split_once(sign).map(|(left, right)| (left, op, right)));
+        let (rest, op, value) = found.ok_or_else(|| format!("no `=`, `>=` or `<=` in `{text}`"))?;
+        let subject = format!("{filter}{rest}");
         let value = evaluate(value).ok_or_else(|| format!("`{}` is not a sum of products of integers", value.trim()))?;
         Ok(Self { subject: subject.trim().to_owned(), op, value })
     }
@@ -60,9 +64,38 @@ impl Expect {
     }
 }
 
+/// Sum of products of integers and parenthesised sums.
 fn evaluate(text: &str) -> Option<i128> {
-    let product = |term: &str| term.split('*').map(|factor| factor.trim().parse::<i128>().ok()).product::<Option<i128>>();
-    text.split('+').map(product).sum()
+    let compact: String = text.split_whitespace().collect();
+    let (value, rest) = sum(&compact)?;
+    rest.is_empty().then_some(value)
+}
+
+fn sum(text: &str) -> Option<(i128, &str)> {
+    let (mut value, mut rest) = product(text)?;
+    while let Some(more) = rest.strip_prefix('+') {
+        let (term, after) = product(more)?;
+        (value, rest) = (value.checked_add(term)?, after);
+    }
+    Some((value, rest))
+}
+
+fn product(text: &str) -> Option<(i128, &str)> {
+    let (mut value, mut rest) = factor(text)?;
+    while let Some(more) = rest.strip_prefix('*') {
+        let (term, after) = factor(more)?;
+        (value, rest) = (value.checked_mul(term)?, after);
+    }
+    Some((value, rest))
+}
+
+fn factor(text: &str) -> Option<(i128, &str)> {
+    if let Some(inside) = text.strip_prefix('(') {
+        let (value, rest) = sum(inside)?;
+        return Some((value, rest.strip_prefix(')')?));
+    }
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '-').unwrap_or(text.len());
+    Some((text[..end].parse().ok()?, &text[end..]))
 }
 
 /// The number `path` stands for in `root`; `marks` are the lines of the comments `@mark`.
@@ -157,10 +190,14 @@ mod tests {
         assert_eq!((expect.subject.as_str(), expect.op, expect.value), ("tasks.created", Op::Equal, 14));
         assert!(expect.check(14).is_ok());
         assert_eq!(expect.check(13), Err("tasks.created: expected = 14, got 13".into()));
+        let filtered = Expect::parse("single{executor=1} = 3").expect("well-formed");
+        assert_eq!((filtered.subject.as_str(), filtered.value), ("single{executor=1}", 3));
         let at_least = Expect::parse("a >= 2").expect("well-formed");
         assert!(at_least.check(2).is_ok() && at_least.check(1).is_err());
         let at_most = Expect::parse("a <= 2").expect("well-formed");
         assert!(at_most.check(2).is_ok() && at_most.check(3).is_err());
+        assert_eq!(evaluate("3*(4 + 2) + -1"), Some(17));
+        assert_eq!(evaluate("3*(4 + 2"), None);
         assert!(Expect::parse("tasks.created 3").is_err());
         assert!(Expect::parse("tasks.created = many").is_err());
     }
