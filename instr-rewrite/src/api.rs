@@ -1,0 +1,216 @@
+//! Descriptions of interceptable libraries.
+//!
+//! A description is a Rust file of ordinary `unsafe extern "C" { … }` blocks, parsed with `syn`, never compiled:
+//!
+//! ```text
+//! unsafe extern "C" {
+//!     /// Worth a probe of the runtime: the stub calls `instr_probe_loop_start(real, INSTR_LOOP_DYNAMIC, …)`.
+//!     #[probe(loop_start, INSTR_LOOP_DYNAMIC)]
+//!     pub fn GOMP_loop_dynamic_start(start: c_long, end: c_long, …) -> bool;
+//!     /// No attribute: enter, exit and the arguments are recorded.
+//!     pub fn omp_set_num_threads(count: c_int);
+//!     #[no_wrap = "variable arguments"]
+//!     pub fn GOMP_doacross_wait(first: c_long, ...);
+//! }
+//! ```
+//!
+//! `#[link_name = "…"]` names a symbol that is no identifier, `#[since(9, 1)]` the library version that brought it.
+//! Structs declared in the file are opaque: pointers to them become `void *`; passed by value, they make a
+//! function refused.
+
+mod parse;
+
+use crate::ctype::CType;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// Largest description file read, in bytes.
+const MAX_FILE_SIZE: u64 = 1 << 20;
+
+/// The descriptions that come with the tool: file name, text.
+const BUILTIN: &[(&str, &str)] = &[
+    ("gomp.rs", include_str!("../api/gomp.rs")),
+    ("omp.rs", include_str!("../api/omp.rs")),
+    ("process.rs", include_str!("../api/process.rs")),
+];
+
+/// Why a description was refused.
+#[derive(Debug, thiserror::Error)]
+pub enum ApiError {
+    /// The file could not be read.
+    #[error("cannot read description {}: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The file is larger than any description can be.
+    #[error("cannot read description {}: {size} bytes, at most {MAX_FILE_SIZE} are allowed", path.display())]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// Its size in bytes.
+        size: u64,
+    },
+    /// The text is not a valid description.
+    #[error("{file}:{line}:{column}: {message}")]
+    Invalid {
+        /// Name of the description as given.
+        file: String,
+        /// Line, from 1.
+        line: usize,
+        /// Column, from 1.
+        column: usize,
+        /// What is wrong and what is expected.
+        message: String,
+    },
+}
+
+/// A probe of the runtime, called by the stub of a function.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Probe {
+    /// Name without the prefix: `loop_start` stands for `instr_probe_loop_start`.
+    pub name: String,
+    /// C constants passed between the real function and its arguments.
+    pub constants: Vec<String>,
+}
+
+/// One described function.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Function {
+    /// Symbol, as the linker sees it.
+    pub symbol: String,
+    /// Description file that has the last word about it.
+    pub source: String,
+    /// C type of the result.
+    pub result: CType,
+    /// C types of the parameters, in order.
+    pub params: Vec<CType>,
+    /// Never returns (`-> !`).
+    pub noreturn: bool,
+    /// Its probe; none: a generic stub records enter, exit and the arguments.
+    pub probe: Option<Probe>,
+    /// Described, but not to be wrapped: why.
+    pub refusal: Option<String>,
+    /// Version (major, minor) of the library or compiler that brought it.
+    pub since: Option<(u32, u32)>,
+}
+
+impl Function {
+    /// The prototype in C with `name` as function name, without semicolon.
+    pub fn c_prototype(&self, name: &str) -> String {
+        let params = crate::ctype::parameter_list(&self.params);
+        self.result.declare(&format!("{name}({params})"))
+    }
+}
+
+/// All known descriptions, by symbol.
+#[derive(Debug, Clone, Default)]
+pub struct Api {
+    functions: BTreeMap<String, Function>,
+}
+
+impl Api {
+    /// No descriptions at all.
+    pub fn empty() -> Self {
+        Self::default()
+    }
+
+    /// The descriptions that come with the tool: libgomp, the `omp_*` locks, the end of the process.
+    ///
+    /// # Panics
+    ///
+    /// Never in a tested build: the embedded text is parsed by a unit test.
+    pub fn builtin() -> Self {
+        let mut api = Self::empty();
+        for (name, text) in BUILTIN {
+            if let Err(error) = api.add_source(name, text) {
+                panic!("embedded description: {error}");
+            }
+        }
+        api
+    }
+
+    /// Adds the description in the file `path`; it overrides earlier descriptions of the same symbols.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read, or is not a description; nothing is added then.
+    pub fn add_file(&mut self, path: &Path) -> Result<(), ApiError> {
+        let read = |source| ApiError::Read {
+            path: path.to_owned(),
+            source,
+        };
+        let size = std::fs::metadata(path).map_err(read)?.len();
+        if size > MAX_FILE_SIZE {
+            return Err(ApiError::TooLarge {
+                path: path.to_owned(),
+                size,
+            });
+        }
+        let text = std::fs::read_to_string(path).map_err(read)?;
+        self.add_source(&path.display().to_string(), &text)
+    }
+
+    /// Adds the description `text`; `name` is used in messages and as [`Function::source`].
+    ///
+    /// # Errors
+    ///
+    /// The text is not a description; nothing is added then.
+    pub fn add_source(&mut self, name: &str, text: &str) -> Result<(), ApiError> {
+        self.functions.extend(parse::parse(name, text)?);
+        Ok(())
+    }
+
+    /// The description of a symbol, given as in the symbol table but without version suffix.
+    pub fn get(&self, symbol: impl AsRef<[u8]>) -> Option<&Function> {
+        self.functions
+            .get(std::str::from_utf8(symbol.as_ref()).ok()?)
+    }
+
+    /// All described functions, sorted by symbol.
+    pub fn functions(&self) -> impl Iterator<Item = &Function> {
+        self.functions.values()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn builtin_descriptions_parse() {
+        let api = Api::builtin();
+        let function = api.get("GOMP_parallel").expect("described");
+        assert_eq!(
+            function.c_prototype("f"),
+            "void f(void (*)(void *), void *, unsigned, unsigned)"
+        );
+        assert_eq!(function.source, "gomp.rs");
+    }
+
+    #[test]
+    fn user_files_override_and_duplicates_are_errors() {
+        let mut api = Api::builtin();
+        api.add_source(
+            "mine.rs",
+            "unsafe extern \"C\" { fn GOMP_barrier(); fn mine(x: f64) -> c_int; }",
+        )
+        .unwrap();
+        assert_eq!(api.get("GOMP_barrier").unwrap().source, "mine.rs");
+        assert_eq!(api.get("GOMP_barrier").unwrap().probe, None);
+        assert_eq!(
+            api.get("mine").unwrap().c_prototype("mine"),
+            "int mine(double)"
+        );
+        let twice = api
+            .add_source("two.rs", "extern \"C\" {\n    fn a();\n    fn a();\n}")
+            .unwrap_err();
+        assert_eq!(
+            twice.to_string(),
+            "two.rs:3:8: `a` is described twice in this file, first in line 2"
+        );
+        assert!(api.get("a").is_none());
+    }
+}

@@ -1,0 +1,231 @@
+//! Command line: reads files, prints flags, stubs, tables, writes redirected objects.
+
+use anyhow::{Context, Result};
+use clap::{CommandFactory, Parser, ValueEnum, error::ErrorKind};
+use instr_rewrite::scan::{Inputs, scan_file};
+use instr_rewrite::select::{Selection, select};
+use instr_rewrite::{Api, stubs};
+use std::collections::BTreeSet;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Reads ELF symbol tables, decides what to wrap, emits linker flags, stubs and rewritten objects.
+#[derive(Debug, Parser)]
+#[command(name = "instr-rewrite", version)]
+struct Arguments {
+    #[command(flatten)]
+    action: Action,
+    /// Objects, archives (thin too), shared objects or executables
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+    /// Where to write instead of the standard output ("-")
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// One more description of a library; overrides the built-in ones
+    #[arg(long, value_name = "FILE")]
+    api: Vec<PathBuf>,
+    /// Form of the flags: for the compiler driver, for the linker, or quoted for an @file
+    #[arg(long, value_enum, default_value = "gcc")]
+    style: Style,
+    /// What stubs are called: by --wrap, or by objects that went through --redirect
+    #[arg(long, value_enum, default_value = "wrap")]
+    linkage: LinkageName,
+    /// With --list: JSON instead of a table
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+#[group(required = true, multiple = false)]
+struct Action {
+    /// Print a --wrap flag for every known function that the files call, one a line
+    #[arg(long)]
+    emit_wrap_flags: bool,
+    /// Print the C source of the stubs of these functions
+    #[arg(long)]
+    emit_stubs: bool,
+    /// Tell what would be wrapped, by which description, and what would not and why
+    #[arg(long)]
+    list: bool,
+    /// Rename undefined references of one object or archive, in place of --wrap
+    #[arg(long)]
+    redirect: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Style {
+    /// -Wl,--wrap=SYMBOL
+    Gcc,
+    /// --wrap=SYMBOL
+    Ld,
+    /// "--wrap=SYMBOL", quoted for an @file
+    Response,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum LinkageName {
+    /// __wrap_F calls __real_F
+    Wrap,
+    /// instr_wrap_F calls F
+    Rename,
+}
+
+impl From<LinkageName> for stubs::Linkage {
+    fn from(name: LinkageName) -> Self {
+        match name {
+            LinkageName::Wrap => Self::Wrap,
+            LinkageName::Rename => Self::Rename,
+        }
+    }
+}
+
+/// Files were refused; each was reported already.
+#[derive(Debug, thiserror::Error)]
+#[error("{0} of the files given cannot be used")]
+struct Reported(usize);
+
+/// Runs the command; the exit status follows the contract: 0 done, 1 input refused, 2 wrong usage.
+pub(crate) fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return usage(&error),
+    };
+    if arguments.action.redirect && (arguments.files.len() != 1 || arguments.output.is_none()) {
+        return usage(&usage_error("--redirect takes one FILE and -o OUT"));
+    }
+    if arguments.json && !arguments.action.list {
+        return usage(&usage_error("--json belongs to --list"));
+    }
+    match run(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            if !error.is::<Reported>() {
+                report("error", &format!("{error:#}"));
+            }
+            ExitCode::from(1)
+        }
+    }
+}
+
+fn usage_error(message: &str) -> clap::Error {
+    Arguments::command().error(ErrorKind::ArgumentConflict, message)
+}
+
+fn usage(error: &clap::Error) -> ExitCode {
+    // Nothing sensible is left to do when the message cannot be printed.
+    _ = error.print();
+    if error.use_stderr() {
+        ExitCode::from(2)
+    } else {
+        ExitCode::SUCCESS
+    }
+}
+
+#[expect(clippy::print_stderr, reason = "the one place that talks to the user")]
+fn report(severity: &str, message: &str) {
+    eprintln!("instr-rewrite: {severity}: {message}");
+}
+
+fn run(arguments: &Arguments) -> Result<()> {
+    let mut api = Api::builtin();
+    for file in &arguments.api {
+        api.add_file(file)?;
+    }
+    let inputs = scan_all(&arguments.files)?;
+    let (strong, weak) = undefined(&inputs);
+    let selection = select(&strong, &weak, &api);
+    for symbol in &selection.unknown {
+        report(
+            "warning",
+            &format!(
+                "{symbol}: an entry point of libgomp that no description knows; it is not wrapped"
+            ),
+        );
+    }
+    let text = if arguments.action.emit_stubs {
+        stubs::emit(selection.symbols(), &api, arguments.linkage.into())
+    } else {
+        wrap_flags(&selection, arguments.style)
+    };
+    write_text(arguments.output.as_deref(), &text)
+}
+
+/// Reads all files; every one that cannot be used is reported.
+fn scan_all(files: &[PathBuf]) -> Result<Vec<Inputs>> {
+    let mut inputs = Vec::with_capacity(files.len());
+    let mut refused = 0;
+    for file in files {
+        match scan_file(file) {
+            Ok(input) => {
+                for error in &input.refused {
+                    report("error", &error.to_string());
+                }
+                refused += usize::from(!input.refused.is_empty());
+                inputs.push(input);
+            }
+            Err(error) => {
+                report("error", &error.to_string());
+                refused += 1;
+            }
+        }
+    }
+    if refused > 0 {
+        return Err(Reported(refused).into());
+    }
+    Ok(inputs)
+}
+
+type Symbols = BTreeSet<Vec<u8>>;
+
+fn undefined(inputs: &[Inputs]) -> (Symbols, Symbols) {
+    let (mut strong, mut weak) = (Symbols::new(), Symbols::new());
+    for input in inputs {
+        let (input_strong, input_weak) = input.undefined();
+        strong.extend(input_strong);
+        weak.extend(input_weak);
+    }
+    weak.retain(|symbol| !strong.contains(symbol));
+    (strong, weak)
+}
+
+fn wrap_flags(selection: &Selection<'_>, style: Style) -> String {
+    let line = |symbol: &str| match style {
+        Style::Gcc => format!("-Wl,--wrap={symbol}\n"),
+        Style::Ld => format!("--wrap={symbol}\n"),
+        Style::Response => format!(
+            "\"--wrap={}\"\n",
+            symbol.replace('\\', "\\\\").replace('"', "\\\"")
+        ),
+    };
+    selection.symbols().map(line).collect()
+}
+
+/// Writes `text` to the standard output, or to a file by way of a temporary one beside it.
+fn write_text(output: Option<&Path>, text: &str) -> Result<()> {
+    match output {
+        Some(path) if path != Path::new("-") => write_file(path, text.as_bytes()),
+        _ => {
+            let mut stdout = std::io::stdout().lock();
+            let written = stdout
+                .write_all(text.as_bytes())
+                .and_then(|()| stdout.flush());
+            written.context("cannot write to the standard output")
+        }
+    }
+}
+
+fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
+    let what = || format!("cannot write {}", path.display());
+    let directory = path
+        .parent()
+        .filter(|parent| !parent.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
+    let mut file = tempfile::Builder::new()
+        .prefix(".instr-rewrite")
+        .tempfile_in(directory)
+        .with_context(what)?;
+    file.write_all(bytes).with_context(what)?;
+    file.persist(path).with_context(what)?;
+    Ok(())
+}

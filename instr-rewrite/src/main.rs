@@ -1,0 +1,9 @@
+//! The command `instr-rewrite`: see `--help`.
+
+mod cli;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    cli::main()
+}

@@ -1,0 +1,1 @@
+//! Undefined references renamed inside a relocatable object, for linkers without `--wrap`.
