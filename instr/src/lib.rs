@@ -1,1 +1,58 @@
-//! The instr command: summary, merge, graph, symbolize
+//! The `instr` command as a library: what a traced program did, as tables, JSON, graphs and Paraver files.
+//!
+//! | module | job |
+//! |---|---|
+//! | [`cli`] | the command line: what may be typed |
+//! | [`console`] | standard streams, messages, exit statuses |
+//! | [`output`] | files that appear complete or not at all |
+//! | [`progress`] | the bar on a terminal |
+//! | [`symbols`] | run-time addresses to names, through the metadata's module list |
+//! | [`merge`], [`summary`], [`graph`], [`repair`], [`symbolize`] | one command each |
+
+pub mod cli;
+pub mod console;
+pub mod graph;
+pub mod merge;
+pub mod output;
+pub mod progress;
+pub mod repair;
+pub mod summary;
+pub mod symbolize;
+pub mod symbols;
+
+use std::ffi::OsString;
+
+use anyhow::Result;
+use clap::Parser;
+
+use cli::{Cli, Command};
+use console::{Console, Status};
+
+/// Runs the command with the process's own arguments and streams and returns its exit status (0 to 3).
+pub fn run_process() -> u8 {
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    console::with_process_streams(|console| run(arguments, console)) as u8
+}
+
+/// Runs the command with the given arguments (the first is the program's name) and streams.
+///
+/// Messages about failure are printed to the console's error stream; the status says what happened.
+pub fn run(arguments: Vec<OsString>, console: &mut Console<'_>) -> Status {
+    match Cli::try_parse_from(arguments) {
+        Ok(cli) => {
+            let result = dispatch(&cli.command, console);
+            console.finish(result)
+        }
+        Err(error) => console.usage(&error),
+    }
+}
+
+fn dispatch(command: &Command, console: &mut Console<'_>) -> Result<()> {
+    match command {
+        Command::Merge(options) => merge::run(options, console),
+        Command::Summary(options) => summary::run(options, console),
+        Command::Graph(options) => graph::run(options, console),
+        Command::Repair(options) => repair::run(options, console),
+        Command::Symbolize(options) => symbolize::run(options, console),
+    }
+}

@@ -1,0 +1,203 @@
+//! The command line of `instr`. Paths and addresses stay as the user typed them (bytes, not text).
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// What a traced program really did: tables, task graphs and Paraver files from raw traces.
+#[derive(Debug, Parser)]
+#[command(name = "instr", version, about, max_term_width = 100, arg_required_else_help = true)]
+#[command(after_help = "Exit status: 0 done, 1 the input was refused, 2 wrong usage, 3 a bug in instr.")]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands of `instr`.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Write a trace as Paraver files NAME.prv, NAME.pcf and NAME.row
+    Merge(MergeOptions),
+    /// Show what the program did, as tables or JSON
+    Summary(SummaryOptions),
+    /// Write the graph of explicit tasks and their dependences
+    Graph(GraphOptions),
+    /// Join the windows a killed program left behind, so that any CTF reader opens the trace
+    Repair(RepairOptions),
+    /// Translate addresses into functions, files and lines, as addr2line does
+    Symbolize(SymbolizeOptions),
+}
+
+/// Where the files behind a trace's addresses are.
+#[derive(Debug, Clone, Default, Args)]
+pub struct SymbolOptions {
+    /// Take the names of the program from PROGRAM, in place of the path in the trace
+    #[arg(long, value_name = "PROGRAM")]
+    pub exe: Option<PathBuf>,
+    /// Look below DIR for the files whose paths are in the trace
+    #[arg(long, value_name = "DIR")]
+    pub sysroot: Option<PathBuf>,
+}
+
+/// Options of `instr merge`.
+#[derive(Debug, Args)]
+pub struct MergeOptions {
+    /// Trace directories (NAME.instr); several become several applications of one Paraver trace
+    #[arg(required = true, value_name = "DIR")]
+    pub traces: Vec<PathBuf>,
+    /// Base name of the three files [default: the program's name, in the current directory]
+    #[arg(short, long, value_name = "NAME")]
+    pub output: Option<PathBuf>,
+    /// Arrows to write
+    #[arg(long, value_enum, default_value_t = Comms::All)]
+    pub comms: Comms,
+    /// Where names come from.
+    #[command(flatten)]
+    pub symbols: SymbolOptions,
+}
+
+/// The arrows of a Paraver trace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Comms {
+    /// No arrows
+    None,
+    /// From the creation of a task to its execution
+    Create,
+    /// From the end of a task to the start of each task that depends on it
+    Depend,
+    /// Both
+    All,
+}
+
+/// Options of `instr summary`.
+#[derive(Debug, Args)]
+pub struct SummaryOptions {
+    /// Trace directories (NAME.instr)
+    #[arg(required = true, value_name = "DIR")]
+    pub traces: Vec<PathBuf>,
+    /// Write JSON (docs/summary-json.md): an object, or an array of objects for several directories
+    #[arg(long)]
+    pub json: bool,
+    /// Where names come from.
+    #[command(flatten)]
+    pub symbols: SymbolOptions,
+}
+
+/// Options of `instr graph`.
+#[derive(Debug, Args)]
+pub struct GraphOptions {
+    /// Trace directory (NAME.instr)
+    #[arg(value_name = "DIR")]
+    pub trace: PathBuf,
+    /// How to write the graph
+    #[arg(long, value_enum)]
+    pub format: GraphFormat,
+    /// Where to write it; - is standard output
+    #[arg(short, long, value_name = "FILE", default_value = "-")]
+    pub output: PathBuf,
+    /// Where names come from.
+    #[command(flatten)]
+    pub symbols: SymbolOptions,
+}
+
+/// How a task graph is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum GraphFormat {
+    /// Graphviz
+    Dot,
+    /// One object with nodes and edges
+    Json,
+}
+
+/// Options of `instr repair`.
+#[derive(Debug, Args)]
+pub struct RepairOptions {
+    /// Trace directory (NAME.instr); it is only read
+    #[arg(value_name = "DIR")]
+    pub trace: PathBuf,
+    /// Directory to make; it must not exist
+    #[arg(short, long, value_name = "OUT")]
+    pub output: PathBuf,
+}
+
+/// Options of `instr symbolize`, spelled as addr2line's.
+#[derive(Debug, Args)]
+pub struct SymbolizeOptions {
+    /// Program or shared object the addresses belong to
+    #[arg(short, long, value_name = "PROGRAM", default_value = "a.out")]
+    pub exe: PathBuf,
+    /// Show function names
+    #[arg(short, long)]
+    pub functions: bool,
+    /// Show the functions a line was inlined into
+    #[arg(short, long)]
+    pub inlines: bool,
+    /// One line for each place
+    #[arg(short, long)]
+    pub pretty_print: bool,
+    /// File names without their directories
+    #[arg(short = 's', long)]
+    pub basenames: bool,
+    /// Show the address before its place
+    #[arg(short, long)]
+    pub addresses: bool,
+    /// Show C++ and Rust names as in the source
+    #[arg(short = 'C', long, num_args = 0..=1, require_equals = true, default_missing_value = "auto", value_name = "STYLE")]
+    pub demangle: Option<String>,
+    /// Hexadecimal addresses; read from standard input, one a line, when there are none
+    #[arg(value_name = "ADDRESS")]
+    pub values: Vec<OsString>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    fn parse(arguments: &[&str]) -> Result<Cli, clap::Error> {
+        Cli::try_parse_from(std::iter::once(&"instr").chain(arguments))
+    }
+
+    #[test]
+    fn definitions_do_not_contradict_each_other() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn commands_that_do_not_exist_yet_are_unknown() {
+        for name in ["run", "report", "sweep", "query", "doctor"] {
+            let error = parse(&[name]).expect_err(name);
+            assert_eq!(error.kind(), clap::error::ErrorKind::InvalidSubcommand, "{name}");
+        }
+    }
+
+    #[test]
+    fn short_options_of_addr2line_can_be_joined() {
+        let Command::Symbolize(options) = parse(&["symbolize", "-Cfipsa", "-e", "prog", "0x10", "20"]).unwrap().command else {
+            panic!("another command");
+        };
+        assert!(options.functions && options.inlines && options.pretty_print && options.basenames && options.addresses);
+        assert!(options.demangle.is_some());
+        assert_eq!(options.exe, PathBuf::from("prog"));
+        assert_eq!(options.values, ["0x10", "20"]);
+    }
+
+    #[test]
+    fn merge_writes_all_arrows_unless_told_otherwise() {
+        let Command::Merge(options) = parse(&["merge", "a.instr"]).unwrap().command else { panic!("another command") };
+        assert_eq!(options.comms, Comms::All);
+        assert_eq!(options.output, None);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn paths_may_hold_any_bytes() {
+        use std::os::unix::ffi::OsStringExt;
+        let odd = OsString::from_vec(b"tr\xff.instr".to_vec());
+        let cli = Cli::try_parse_from([OsString::from("instr"), OsString::from("summary"), odd.clone()]).unwrap();
+        let Command::Summary(options) = cli.command else { panic!("another command") };
+        assert_eq!(options.traces, [PathBuf::from(odd)]);
+    }
+}

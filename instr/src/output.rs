@@ -1,0 +1,81 @@
+//! Output files: written under a temporary name in the destination folder, renamed when complete.
+
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+use anyhow::{Context, Result};
+
+use crate::console::Console;
+
+const BUFFER_BYTES: usize = 1 << 18;
+
+/// Calls `write` with the place that `path` names: standard output for `-`, else a file that appears only when
+/// everything is written.
+///
+/// # Errors
+///
+/// What `write` returns, and failures to make, write or rename the file, with its path.
+pub fn write_to(path: &Path, console: &mut Console<'_>, write: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
+    if path == Path::new("-") {
+        let mut out = BufWriter::with_capacity(BUFFER_BYTES, &mut *console.out);
+        write(&mut out)?;
+        return Ok(out.flush()?);
+    }
+    let cannot = || format!("cannot write {}", path.display());
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let file = new_file(folder).with_context(cannot)?;
+    let mut out = BufWriter::with_capacity(BUFFER_BYTES, file);
+    write(&mut out).with_context(cannot)?;
+    let file = out.into_inner().map_err(|error| error.into_error()).with_context(cannot)?;
+    file.persist(path).map_err(|error| error.error).with_context(cannot)?;
+    Ok(())
+}
+
+#[cfg(unix)]
+fn new_file(folder: &Path) -> std::io::Result<tempfile::NamedTempFile> {
+    use std::os::unix::fs::PermissionsExt;
+    // The mode an ordinary new file has; the process's umask is applied to it.
+    let mode = std::fs::Permissions::from_mode(0o666);
+    tempfile::Builder::new().prefix(".instr-").permissions(mode).tempfile_in(folder)
+}
+
+#[cfg(not(unix))]
+fn new_file(folder: &Path) -> std::io::Result<tempfile::NamedTempFile> {
+    tempfile::Builder::new().prefix(".instr-").tempfile_in(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with_console(body: impl FnOnce(&mut Console<'_>)) -> Vec<u8> {
+        let (mut out, mut err) = (Vec::new(), Vec::new());
+        body(&mut Console { out: &mut out, err: &mut err, colour: false, progress: false });
+        out
+    }
+
+    #[test]
+    fn dash_is_standard_output() {
+        let out = with_console(|console| write_to(Path::new("-"), console, |out| Ok(out.write_all(b"text")?)).unwrap());
+        assert_eq!(out, b"text");
+    }
+
+    #[test]
+    fn failure_leaves_the_old_file_and_no_temporary_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        std::fs::write(&path, "old").unwrap();
+        with_console(|console| {
+            write_to(&path, console, |out| {
+                out.write_all(b"half")?;
+                anyhow::bail!("no more")
+            })
+            .unwrap_err();
+        });
+        assert_eq!(std::fs::read(&path).unwrap(), b"old");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+        with_console(|console| write_to(&path, console, |out| Ok(out.write_all(b"new")?)).unwrap());
+        assert_eq!(std::fs::read(&path).unwrap(), b"new");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+}

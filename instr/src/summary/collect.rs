@@ -1,0 +1,497 @@
+//! Events in, numbers out: one pass over a merged trace. Addresses stay addresses; [`super::build`] names them.
+//!
+//! Memory grows with the threads, the functions of the program and the tasks that wait to run, not with the events.
+
+use std::collections::{BTreeMap, HashMap};
+
+use instr_trace::event::{MutexKind, Schedule, SyncKind};
+use instr_trace::{Event, Payload, RegionId, TaskId};
+
+use super::model::Times;
+
+/// Everything counted, by address or name. What is missing in [`Times`] (bodies that began before a gap) was not timed.
+#[derive(Debug, Default)]
+pub struct Collected {
+    /// Parallel constructs by body.
+    pub regions: BTreeMap<u64, Times>,
+    /// Task bodies.
+    pub tasks: BTreeMap<u64, TaskCount>,
+    /// Bodies run inside the construct that created them.
+    pub undeferred: u64,
+    /// Loops by enclosing body and schedule.
+    pub loops: BTreeMap<(Option<u64>, Schedule), WorkCount>,
+    /// Sections constructs by enclosing body.
+    pub sections: BTreeMap<Option<u64>, WorkCount>,
+    /// Single blocks executed.
+    pub singles: u64,
+    /// Waiting by kind name.
+    pub syncs: BTreeMap<&'static str, Times>,
+    /// Mutual exclusion by kind and object.
+    pub mutexes: BTreeMap<(MutexKind, u64), MutexCount>,
+    /// User events by type.
+    pub user_events: BTreeMap<u32, u64>,
+    /// User regions by name.
+    pub user_regions: BTreeMap<String, Times>,
+    /// Calls of described functions by name.
+    pub calls: BTreeMap<String, Times>,
+    /// Counters by name.
+    pub counters: BTreeMap<String, CounterCount>,
+    /// Events by thread index.
+    pub events: BTreeMap<u32, u64>,
+    /// First and last time, if there was any event.
+    pub span: Option<(u64, u64)>,
+}
+
+/// Task bodies of one function.
+#[derive(Debug, Default)]
+pub struct TaskCount {
+    /// Constructs met.
+    pub created: u64,
+    /// Bodies begun.
+    pub executed: u64,
+    /// Own times.
+    pub own: Times,
+    /// Sum of begin-to-end times.
+    pub inclusive_ns: u64,
+}
+
+/// Loops or sections of one place.
+#[derive(Debug, Default)]
+pub struct WorkCount {
+    /// Executions by a team.
+    pub instances: u64,
+    /// Chunks or sections handed out.
+    pub pieces: u64,
+    /// Per thread and execution.
+    pub times: Times,
+}
+
+/// One object of mutual exclusion.
+#[derive(Debug, Default)]
+pub struct MutexCount {
+    /// Acquisitions.
+    pub count: u64,
+    /// Failed tries.
+    pub failed: u64,
+    /// ns.
+    pub wait_ns: u64,
+    /// ns.
+    pub held_ns: u64,
+}
+
+/// Values of one counter.
+#[derive(Debug, Default)]
+pub struct CounterCount {
+    /// Samples.
+    pub count: u64,
+    /// Smallest.
+    pub min: i64,
+    /// Largest.
+    pub max: i64,
+    /// Latest.
+    pub last: i64,
+}
+
+/// A running body.
+#[derive(Debug, Clone, Copy)]
+enum Body {
+    Implicit { region: RegionId, function: Option<u64>, leads: bool },
+    Task { task: TaskId, function: Option<u64>, begin: Option<u64>, inner_ns: u64 },
+}
+
+impl Body {
+    fn function(&self) -> Option<u64> {
+        match *self {
+            Self::Implicit { function, .. } | Self::Task { function, .. } => function,
+        }
+    }
+}
+
+#[derive(Debug)]
+struct OpenWork {
+    schedule: Option<Schedule>,
+    function: Option<u64>,
+    instances: u64,
+    pieces: u64,
+    begin: u64,
+}
+
+#[derive(Debug, Default)]
+struct ThreadState {
+    events: u64,
+    last: u64,
+    bodies: Vec<Body>,
+    regions: Vec<(u32, u64, u64)>,
+    creating: Vec<u32>,
+    work: Vec<OpenWork>,
+    syncs: Vec<(SyncKind, u64)>,
+    asking: Vec<(MutexKind, u64, u64)>,
+    holding: Vec<(MutexKind, u64, u64)>,
+    user: Vec<(u64, u64)>,
+    calls: Vec<(u64, u64)>,
+    strings: HashMap<u64, String>,
+}
+
+/// Folds the events of a merged trace.
+#[derive(Debug, Default)]
+pub struct Collector {
+    shared: Shared,
+    slots: BTreeMap<u32, usize>,
+    threads: Vec<ThreadState>,
+    latest: Option<(u32, usize)>,
+}
+
+/// What the threads share.
+#[derive(Debug, Default)]
+struct Shared {
+    out: Collected,
+    bodies_of_regions: HashMap<RegionId, u64>,
+    bodies_of_tasks: HashMap<TaskId, u64>,
+}
+
+impl Collector {
+    /// Takes the next event. Times must not decrease within a thread.
+    pub fn event(&mut self, event: &Event<'_>) {
+        let slot = self.slot(event.thread);
+        let thread = &mut self.threads[slot];
+        let span = self.shared.out.span.get_or_insert((event.time, event.time));
+        *span = (span.0.min(event.time), span.1.max(event.time));
+        self.shared.dispatch(event, thread);
+        thread.last = event.time;
+        if event.payload.id() != 0 {
+            thread.events += 1;
+        }
+    }
+
+    fn slot(&mut self, thread: u32) -> usize {
+        if let Some((latest, slot)) = self.latest
+            && latest == thread
+        {
+            return slot;
+        }
+        let slot = *self.slots.entry(thread).or_insert_with(|| {
+            self.threads.push(ThreadState::default());
+            self.threads.len() - 1
+        });
+        self.latest = Some((thread, slot));
+        slot
+    }
+
+    /// Ends all threads: what is still open counts up to the last event of its thread.
+    pub fn finish(mut self) -> Collected {
+        for (index, slot) in self.slots {
+            let thread = &mut self.threads[slot];
+            self.shared.close_all(thread, None, None);
+            self.shared.out.events.insert(index, thread.events);
+        }
+        self.shared.out
+    }
+}
+
+impl Shared {
+    fn dispatch(&mut self, event: &Event<'_>, thread: &mut ThreadState) {
+        match event.payload {
+            Payload::ParallelBegin { .. }
+            | Payload::ParallelEnd { .. }
+            | Payload::ImplicitBegin { .. }
+            | Payload::ImplicitEnd => self.region(event, thread),
+            Payload::TaskCreate { .. }
+            | Payload::TaskCreated
+            | Payload::TaskBegin { .. }
+            | Payload::TaskEnd
+            | Payload::TaskloopBegin { .. }
+            | Payload::TaskloopTask { .. } => self.task(event, thread),
+            Payload::LoopBegin { .. }
+            | Payload::SectionsBegin { .. }
+            | Payload::ChunkBegin { .. }
+            | Payload::SectionBegin { .. }
+            | Payload::Single { .. }
+            | Payload::WorkEnd { .. } => self.work(event, thread),
+            Payload::SyncBegin { .. }
+            | Payload::SyncEnd { .. }
+            | Payload::MutexAcquire { .. }
+            | Payload::MutexAcquired { .. }
+            | Payload::MutexReleased { .. }
+            | Payload::MutexFailed { .. } => self.waiting(event, thread),
+            Payload::Lost { task, region, .. } => self.close_all(thread, region, task),
+            _ => self.user(event, thread),
+        }
+    }
+
+    fn region(&mut self, event: &Event<'_>, thread: &mut ThreadState) {
+        match event.payload {
+            Payload::ParallelBegin { seq, function, .. } => {
+                self.bodies_of_regions.insert(RegionId { thread: event.thread, seq }, function);
+                thread.regions.push((seq, function, event.time));
+            }
+            Payload::ParallelEnd { seq } => {
+                self.bodies_of_regions.remove(&RegionId { thread: event.thread, seq });
+                while let Some((open, function, begin)) = thread.regions.pop() {
+                    self.out.regions.entry(function).or_default().add(event.time.saturating_sub(begin));
+                    if open == seq {
+                        break;
+                    }
+                }
+            }
+            Payload::ImplicitBegin { region, thread_num, .. } => {
+                let function = self.bodies_of_regions.get(&region).copied();
+                thread.bodies.push(Body::Implicit { region, function, leads: thread_num == 0 });
+            }
+            Payload::ImplicitEnd => {
+                while let Some(body) = thread.bodies.pop() {
+                    match body {
+                        Body::Implicit { .. } => break,
+                        Body::Task { .. } => self.end_task(body, thread, event.time),
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn task(&mut self, event: &Event<'_>, thread: &mut ThreadState) {
+        match event.payload {
+            Payload::TaskCreate { seq, function, .. } => {
+                self.create(TaskId { thread: event.thread, seq }, function);
+                thread.creating.push(seq);
+            }
+            Payload::TaskCreated => drop(thread.creating.pop()),
+            Payload::TaskloopBegin { seq, function, .. } => {
+                self.bodies_of_tasks.insert(TaskId { thread: event.thread, seq }, function);
+            }
+            Payload::TaskloopTask { taskloop, seq, .. } => {
+                let function = self.bodies_of_tasks.get(&taskloop).copied().unwrap_or(0);
+                self.create(TaskId { thread: event.thread, seq }, function);
+            }
+            Payload::TaskBegin { task } => {
+                let function = self.bodies_of_tasks.remove(&task);
+                self.out.tasks.entry(function.unwrap_or(0)).or_default().executed += 1;
+                if task.thread == event.thread && thread.creating.contains(&task.seq) {
+                    self.out.undeferred += 1;
+                }
+                thread.bodies.push(Body::Task { task, function, begin: Some(event.time), inner_ns: 0 });
+            }
+            Payload::TaskEnd => {
+                // Innermost explicit task; an implicit one above it was cut by a loss nobody noticed.
+                if let Some(at) = thread.bodies.iter().rposition(|body| matches!(body, Body::Task { .. })) {
+                    let body = thread.bodies.remove(at);
+                    self.end_task(body, thread, event.time);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn create(&mut self, task: TaskId, function: u64) {
+        self.bodies_of_tasks.insert(task, function);
+        self.out.tasks.entry(function).or_default().created += 1;
+    }
+
+    /// Counts a task body that was just taken off the stack; the body below learns what it must not call its own.
+    fn end_task(&mut self, body: Body, thread: &mut ThreadState, now: u64) {
+        let Body::Task { function, begin: Some(begin), inner_ns, .. } = body else { return };
+        let whole = now.saturating_sub(begin);
+        let count = self.out.tasks.entry(function.unwrap_or(0)).or_default();
+        count.own.add(whole.saturating_sub(inner_ns));
+        count.inclusive_ns = count.inclusive_ns.saturating_add(whole);
+        let below = thread.bodies.iter_mut().rev().find_map(|body| match body {
+            Body::Task { inner_ns, .. } => Some(inner_ns),
+            Body::Implicit { .. } => None,
+        });
+        if let Some(inner) = below {
+            *inner = inner.saturating_add(whole);
+        }
+    }
+
+    fn work(&mut self, event: &Event<'_>, thread: &mut ThreadState) {
+        match event.payload {
+            Payload::LoopBegin { schedule, .. } => open_work(thread, Some(schedule), event.time),
+            Payload::SectionsBegin { .. } => open_work(thread, None, event.time),
+            Payload::ChunkBegin { .. } | Payload::SectionBegin { .. } => {
+                if let Some(open) = thread.work.last_mut() {
+                    open.pieces += 1;
+                }
+            }
+            Payload::Single { executor } => self.out.singles += u64::from(executor),
+            Payload::WorkEnd { .. } => {
+                if let Some(open) = thread.work.pop() {
+                    self.end_work(&open, event.time);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn end_work(&mut self, open: &OpenWork, now: u64) {
+        let count = match open.schedule {
+            Some(schedule) => self.out.loops.entry((open.function, schedule)).or_default(),
+            None => self.out.sections.entry(open.function).or_default(),
+        };
+        count.instances += open.instances;
+        count.pieces += open.pieces;
+        count.times.add(now.saturating_sub(open.begin));
+    }
+
+    fn waiting(&mut self, event: &Event<'_>, thread: &mut ThreadState) {
+        let now = event.time;
+        match event.payload {
+            Payload::SyncBegin { kind } => thread.syncs.push((kind, now)),
+            Payload::SyncEnd { kind } => {
+                if let Some(begin) = take_last(&mut thread.syncs, |open| open.0 == kind).map(|open| open.1) {
+                    self.out.syncs.entry(sync_name(kind)).or_default().add(now.saturating_sub(begin));
+                }
+            }
+            Payload::MutexAcquire { kind, object } => thread.asking.push((kind, object, now)),
+            Payload::MutexAcquired { kind, object } => {
+                let asked = take_last(&mut thread.asking, |open| (open.0, open.1) == (kind, object));
+                let count = self.out.mutexes.entry((kind, object)).or_default();
+                count.count += 1;
+                count.wait_ns = count.wait_ns.saturating_add(asked.map_or(0, |open| now.saturating_sub(open.2)));
+                thread.holding.push((kind, object, now));
+            }
+            Payload::MutexFailed { kind, object } => {
+                take_last(&mut thread.asking, |open| (open.0, open.1) == (kind, object));
+                self.out.mutexes.entry((kind, object)).or_default().failed += 1;
+            }
+            Payload::MutexReleased { kind, object } => {
+                if let Some(open) = take_last(&mut thread.holding, |open| (open.0, open.1) == (kind, object)) {
+                    let count = self.out.mutexes.entry((kind, object)).or_default();
+                    count.held_ns = count.held_ns.saturating_add(now.saturating_sub(open.2));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn user(&mut self, event: &Event<'_>, thread: &mut ThreadState) {
+        match event.payload {
+            Payload::String { address, text } => {
+                thread.strings.insert(address, String::from_utf8_lossy(text).into_owned());
+            }
+            Payload::UserEvent { kind, .. } => *self.out.user_events.entry(kind).or_default() += 1,
+            Payload::RegionBegin { name } => thread.user.push((name, event.time)),
+            Payload::RegionEnd => {
+                if let Some((name, begin)) = thread.user.pop() {
+                    add_named(&mut self.out.user_regions, thread, name, event.time - begin.min(event.time));
+                }
+            }
+            Payload::CallBegin { name, .. } => thread.calls.push((name, event.time)),
+            Payload::CallEnd { .. } => {
+                if let Some((name, begin)) = thread.calls.pop() {
+                    add_named(&mut self.out.calls, thread, name, event.time - begin.min(event.time));
+                }
+            }
+            Payload::Counter { name, value } => {
+                let counter = self.out.counters.entry(text(thread, name)).or_default();
+                let first = counter.count == 0;
+                counter.min = if first { value } else { counter.min.min(value) };
+                counter.max = if first { value } else { counter.max.max(value) };
+                counter.last = value;
+                counter.count += 1;
+            }
+            _ => {}
+        }
+    }
+
+    /// Closes what is open on a thread at its last event, then takes `region` and `task` as running. A body that goes on
+    /// is not closed.
+    fn close_all(&mut self, thread: &mut ThreadState, region: Option<RegionId>, task: Option<TaskId>) {
+        let now = thread.last;
+        for open in std::mem::take(&mut thread.work) {
+            self.end_work(&open, now);
+        }
+        for (_, function, begin) in std::mem::take(&mut thread.regions) {
+            self.out.regions.entry(function).or_default().add(now.saturating_sub(begin));
+        }
+        for (name, begin) in std::mem::take(&mut thread.user) {
+            add_named(&mut self.out.user_regions, thread, name, now.saturating_sub(begin));
+        }
+        for (name, begin) in std::mem::take(&mut thread.calls) {
+            add_named(&mut self.out.calls, thread, name, now.saturating_sub(begin));
+        }
+        for (kind, begin) in std::mem::take(&mut thread.syncs) {
+            self.out.syncs.entry(sync_name(kind)).or_default().add(now.saturating_sub(begin));
+        }
+        for (kind, object, begin) in std::mem::take(&mut thread.holding) {
+            let count = self.out.mutexes.entry((kind, object)).or_default();
+            count.held_ns = count.held_ns.saturating_add(now.saturating_sub(begin));
+        }
+        thread.asking.clear();
+        thread.creating.clear();
+        self.replace_bodies(thread, region, task, now);
+    }
+
+    fn replace_bodies(&mut self, thread: &mut ThreadState, region: Option<RegionId>, task: Option<TaskId>, now: u64) {
+        let goes_on = |body: &Body| match body {
+            Body::Implicit { region: open, .. } => Some(*open) == region,
+            Body::Task { task: open, .. } => Some(*open) == task,
+        };
+        let keep = thread.bodies.iter().rposition(goes_on).map_or(0, |at| at + 1);
+        while thread.bodies.len() > keep {
+            if let Some(body) = thread.bodies.pop() {
+                self.end_task(body, thread, now);
+            }
+        }
+        if let Some(region) = region
+            && !thread.bodies.iter().any(|body| matches!(body, Body::Implicit { region: open, .. } if *open == region))
+        {
+            let function = self.bodies_of_regions.get(&region).copied();
+            thread.bodies.push(Body::Implicit { region, function, leads: false });
+        }
+        if let Some(task) = task
+            && !thread.bodies.iter().any(|body| matches!(body, Body::Task { task: open, .. } if *open == task))
+        {
+            let function = self.bodies_of_tasks.remove(&task);
+            thread.bodies.push(Body::Task { task, function, begin: None, inner_ns: 0 });
+        }
+    }
+}
+
+fn open_work(thread: &mut ThreadState, schedule: Option<Schedule>, begin: u64) {
+    let body = thread.bodies.last();
+    let counts = !matches!(body, Some(Body::Implicit { leads: false, .. }));
+    let function = body.and_then(Body::function);
+    thread.work.push(OpenWork { schedule, function, instances: u64::from(counts), pieces: 0, begin });
+}
+
+fn take_last<T>(open: &mut Vec<T>, matches: impl Fn(&T) -> bool) -> Option<T> {
+    open.iter().rposition(matches).map(|at| open.remove(at))
+}
+
+fn text(thread: &ThreadState, address: u64) -> String {
+    thread.strings.get(&address).cloned().unwrap_or_else(|| format!("{address:#x}"))
+}
+
+fn add_named(to: &mut BTreeMap<String, Times>, thread: &ThreadState, name: u64, ns: u64) {
+    match thread.strings.get(&name).and_then(|text| to.get_mut(text)) {
+        Some(times) => times.add(ns),
+        None => to.entry(text(thread, name)).or_default().add(ns),
+    }
+}
+
+/// What a thread waits for, in the words of the OpenMP specification.
+pub fn sync_name(kind: SyncKind) -> &'static str {
+    match kind {
+        SyncKind::ExplicitBarrier => "barrier",
+        SyncKind::ImplicitBarrier => "work-sharing barrier",
+        SyncKind::Taskwait => "taskwait",
+        SyncKind::TaskwaitDepend => "taskwait depend",
+        SyncKind::TaskgroupEnd => "taskgroup",
+        SyncKind::Taskyield => "taskyield",
+        SyncKind::Copyprivate => "copyprivate",
+        SyncKind::Other(_) => "unknown",
+    }
+}
+
+/// The kind of a critical section or lock, for people.
+pub fn mutex_name(kind: MutexKind) -> &'static str {
+    match kind {
+        MutexKind::Critical => "critical",
+        MutexKind::NamedCritical => "named critical",
+        MutexKind::Atomic => "atomic",
+        MutexKind::Ordered => "ordered",
+        MutexKind::Lock => "lock",
+        MutexKind::NestLock => "nest lock",
+        MutexKind::Other(_) => "unknown",
+    }
+}

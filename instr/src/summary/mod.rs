@@ -1,0 +1,127 @@
+//! `instr summary`: what a program did, as tables or JSON.
+
+pub mod build;
+pub mod collect;
+pub mod model;
+pub mod notes;
+pub mod table;
+pub mod units;
+
+use std::path::Path;
+
+use anyhow::Result;
+use instr_trace::{Names, Trace};
+
+use crate::cli::{SummaryOptions, SymbolOptions};
+use crate::console::Console;
+use crate::progress::Progress;
+use crate::symbols;
+use collect::Collector;
+use model::{Clock, FORMAT, Summary, Thread};
+
+/// Deepest nesting of forked children that is shown.
+const MAX_FORKS: usize = 64;
+
+/// Runs the command.
+///
+/// # Errors
+///
+/// Directories that hold no readable trace, and failures to write.
+pub fn run(options: &SummaryOptions, console: &mut Console<'_>) -> Result<()> {
+    let mut summaries = Vec::new();
+    for dir in &options.traces {
+        summaries.push(process(dir, 0, &options.symbols, console)?);
+    }
+    if options.json {
+        match summaries.as_slice() {
+            [one] => serde_json::to_writer_pretty(&mut *console.out, one)?,
+            several => serde_json::to_writer_pretty(&mut *console.out, several)?,
+        }
+        writeln!(console.out)?;
+        return Ok(());
+    }
+    for (at, summary) in summaries.iter().enumerate() {
+        if at > 0 {
+            writeln!(console.out)?;
+        }
+        table::write(summary, console.colour, console.out)?;
+    }
+    Ok(())
+}
+
+/// The summary of the trace in `dir` and of its forked children.
+fn process(dir: &Path, depth: usize, options: &SymbolOptions, console: &mut Console<'_>) -> Result<Summary> {
+    let trace = symbols::open_trace(dir, console)?;
+    let names = symbols::Symbols::new(trace.metadata(), options);
+    let mut progress = Progress::new("reading", &trace, console);
+    let mut summary = summarize(&trace, &names, |time| progress.event(time))?;
+    drop(progress);
+    summary.forked = depth > 0;
+    names.report(console);
+    if depth < MAX_FORKS {
+        for child in trace.children() {
+            summary.children.push(process(child, depth + 1, options, console)?);
+        }
+    }
+    Ok(summary)
+}
+
+/// The summary of one process; `seen` is called with the time of each event.
+///
+/// # Errors
+///
+/// Stream files that cannot be read any more.
+pub fn summarize(trace: &Trace, names: &dyn Names, mut seen: impl FnMut(u64)) -> Result<Summary> {
+    let mut collector = Collector::default();
+    let mut merge = trace.merge();
+    while let Some(event) = merge.next()? {
+        seen(event.time);
+        collector.event(&event);
+    }
+    let collected = collector.finish();
+    let mut summary = head(trace);
+    summary.duration_ns = collected.span.map_or(0, |(first, last)| last - first);
+    summary.threads = threads(trace, &collected);
+    summary.events = collected.events.values().sum();
+    summary.bytes_per_event = per_event(summary.bytes, summary.events);
+    build::fill(&mut summary, collected, 0, names);
+    Ok(summary)
+}
+
+/// What metadata and index tell.
+fn head(trace: &Trace) -> Summary {
+    let metadata = trace.metadata();
+    Summary {
+        format: FORMAT,
+        directory: trace.dir().display().to_string(),
+        program: metadata.program.clone(),
+        executable: metadata.executable.clone(),
+        target: metadata.target.clone(),
+        pid: Some(metadata.pid).filter(|pid| *pid != 0),
+        closed: metadata.closed,
+        clock: Clock { source: metadata.clock_source.clone(), frequency_hz: metadata.clock.freq },
+        discarded: trace.discarded(),
+        truncated_streams: trace.truncated_streams() as u64,
+        bytes: trace.bytes(),
+        ..Summary::default()
+    }
+}
+
+fn per_event(bytes: u64, events: u64) -> f64 {
+    if events == 0 {
+        return 0.0;
+    }
+    (bytes as f64 * 100.0 / events as f64).round() / 100.0
+}
+
+fn threads(trace: &Trace, collected: &collect::Collected) -> Vec<Thread> {
+    let thread = |info: &instr_trace::ThreadInfo| Thread {
+        index: info.index,
+        os_tid: info.os_tid,
+        name: info.name.clone(),
+        events: collected.events.get(&info.index).copied().unwrap_or(0),
+        discarded: info.discarded,
+        ..Thread::default()
+    };
+    trace.threads().iter().map(thread).collect()
+}

@@ -1,0 +1,318 @@
+//! The summary as data: what `instr summary --json` writes. `docs/summary-json.md` describes every field.
+//!
+//! Names, units and meaning are stable; fields may be added. Times are whole nanoseconds, addresses hexadecimal text.
+
+use serde::{Serialize, Serializer};
+
+/// Version of the JSON form; raised when a field changes its meaning or goes away.
+pub const FORMAT: u32 = 1;
+
+/// One process: what `instr summary` knows about a trace directory.
+#[derive(Debug, Default, Serialize)]
+pub struct Summary {
+    /// [`FORMAT`].
+    pub format: u32,
+    /// Trace directory as given (for a forked child: the directory inside its parent's).
+    pub directory: String,
+    /// Base name of the program.
+    pub program: String,
+    /// Path of the program as the traced process knew it.
+    pub executable: String,
+    /// Kind of machine, e.g. `x86_64-linux`.
+    pub target: String,
+    /// Process id on that machine; absent when the trace does not tell.
+    pub pid: Option<u64>,
+    /// Whether this process is a forked child of the one it is listed under.
+    pub forked: bool,
+    /// Whether the trace was closed in order; false after a crash or kill.
+    pub closed: bool,
+    /// The clock of the time stamps.
+    pub clock: Clock,
+    /// From the first to the last event of any thread, ns.
+    pub duration_ns: u64,
+    /// Threads by index.
+    pub threads: Vec<Thread>,
+    /// Parallel constructs by body function, longest total first.
+    pub parallel_regions: Vec<ParallelRegion>,
+    /// Totals over all explicit tasks.
+    pub tasks: Tasks,
+    /// Explicit tasks by body function, longest total first.
+    pub task_functions: Vec<TaskFunction>,
+    /// Work-sharing loops with a run-time call of their own.
+    pub loops: Vec<Loop>,
+    /// `sections` constructs.
+    pub sections: Vec<Sections>,
+    /// `single` blocks executed (one for each time a team met the construct).
+    pub singles: u64,
+    /// Waiting by kind: barriers, taskwait, taskgroup …
+    pub syncs: Vec<Sync>,
+    /// Critical sections, ordered blocks, atomic locks, OpenMP locks.
+    pub criticals: Vec<Critical>,
+    /// Events of `instr_event`, by type.
+    pub user_events: Vec<UserEvent>,
+    /// Regions of `instr_region_begin`, by name.
+    pub regions: Vec<UserRegion>,
+    /// Calls of described library functions, by name.
+    pub calls: Vec<UserRegion>,
+    /// Counters of `instr_counter`, by name.
+    pub counters: Vec<Counter>,
+    /// Events the traced program could not keep.
+    pub discarded: u64,
+    /// Streams that end inside an event or packet, or lack one.
+    pub truncated_streams: u64,
+    /// Events in the trace.
+    pub events: u64,
+    /// Size of all streams, bytes.
+    pub bytes: u64,
+    /// `bytes / events`, two decimals.
+    pub bytes_per_event: f64,
+    /// Forked children, by process id.
+    pub children: Vec<Summary>,
+}
+
+/// The clock of the time stamps.
+#[derive(Debug, Default, Serialize)]
+pub struct Clock {
+    /// What is read, e.g. `tsc`.
+    pub source: String,
+    /// Ticks per second, as measured over the run.
+    pub frequency_hz: u64,
+}
+
+/// One thread. The five times add up to the thread's life.
+#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize)]
+pub struct Thread {
+    /// Number of the thread in the trace.
+    pub index: u32,
+    /// The kernel's number.
+    pub os_tid: u32,
+    /// `main` for the initial thread, else `thread INDEX`.
+    pub name: String,
+    /// Time in user code, ns.
+    pub useful_ns: u64,
+    /// Time waiting in barriers, taskwait, locks …, ns.
+    pub sync_ns: u64,
+    /// Time creating tasks and teams and fetching work, ns.
+    pub sched_ns: u64,
+    /// Time of a worker outside of parallel regions, ns.
+    pub idle_ns: u64,
+    /// Time the tracer itself took to write the trace, ns.
+    pub flush_ns: u64,
+    /// Events in the stream.
+    pub events: u64,
+    /// Events lost.
+    pub discarded: u64,
+}
+
+/// Number and times of one kind of construct. `count` is 0 only together with all times.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Times {
+    /// How many.
+    pub count: u64,
+    /// Sum, ns.
+    pub total_ns: u64,
+    /// Shortest, ns.
+    pub min_ns: u64,
+    /// `total_ns / count`, rounded down.
+    pub mean_ns: u64,
+    /// Longest, ns.
+    pub max_ns: u64,
+}
+
+impl Times {
+    /// Counts one more, of the given length.
+    pub fn add(&mut self, ns: u64) {
+        self.min_ns = if self.count == 0 { ns } else { self.min_ns.min(ns) };
+        self.max_ns = self.max_ns.max(ns);
+        self.count += 1;
+        self.total_ns = self.total_ns.saturating_add(ns);
+        self.mean_ns = self.total_ns / self.count;
+    }
+}
+
+/// A place in the program.
+#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize)]
+pub struct Place {
+    /// Function as the linker knows it, e.g. `main._omp_fn.0`; null when unknown.
+    pub function: Option<String>,
+    /// Source file; null when unknown.
+    pub file: Option<String>,
+    /// Line of the directive or function; null when unknown.
+    pub line: Option<u32>,
+    /// For people: `main [omp task sparselu.c:120]`, the address when nothing is known.
+    pub label: String,
+    /// Address at run time; null for code outside of any region or task.
+    #[serde(serialize_with = "optional_hexadecimal")]
+    pub address: Option<u64>,
+}
+
+/// A parallel construct. The time of one is that of the encountering thread, from its begin to its end.
+#[derive(Debug, Default, Serialize)]
+pub struct ParallelRegion {
+    /// Its body.
+    #[serde(flatten)]
+    pub place: Place,
+    /// Executions.
+    #[serde(flatten)]
+    pub times: Times,
+}
+
+/// Totals over all explicit tasks.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Tasks {
+    /// Task constructs met (each task of a taskloop counts).
+    pub created: u64,
+    /// Bodies begun.
+    pub executed: u64,
+    /// Bodies run inside the construct that created them.
+    pub undeferred: u64,
+    /// Dependences between two tasks, each pair once.
+    pub edges: u64,
+}
+
+/// Explicit tasks of one body function. The time of a body is its own: without the tasks that ran inside of it.
+#[derive(Debug, Default, Serialize)]
+pub struct TaskFunction {
+    /// The body.
+    #[serde(flatten)]
+    pub place: Place,
+    /// Task constructs met.
+    pub created: u64,
+    /// Bodies begun.
+    pub executed: u64,
+    /// Own time, ns.
+    pub total_ns: u64,
+    /// Shortest own time, ns.
+    pub min_ns: u64,
+    /// Mean own time, ns.
+    pub mean_ns: u64,
+    /// Longest own time, ns.
+    pub max_ns: u64,
+    /// Sum of the times from begin to end of the bodies, with the tasks that ran inside, ns.
+    pub inclusive_ns: u64,
+}
+
+/// A work-sharing loop. The time of one is that of one thread, from its start to its end.
+#[derive(Debug, Default, Serialize)]
+pub struct Loop {
+    /// The body of the enclosing region or task.
+    #[serde(flatten)]
+    pub place: Place,
+    /// `static`, `dynamic`, `guided`, `auto` or `runtime`.
+    pub schedule: &'static str,
+    /// Executions of the construct, however many threads took part.
+    pub instances: u64,
+    /// Chunks handed out.
+    pub chunks: u64,
+    /// One for each thread and execution.
+    #[serde(flatten)]
+    pub times: Times,
+}
+
+/// A `sections` construct. The time of one is that of one thread, from its start to its end.
+#[derive(Debug, Default, Serialize)]
+pub struct Sections {
+    /// The body of the enclosing region or task.
+    #[serde(flatten)]
+    pub place: Place,
+    /// Executions of the construct, however many threads took part.
+    pub instances: u64,
+    /// Sections executed.
+    pub executed: u64,
+    /// One for each thread and execution.
+    #[serde(flatten)]
+    pub times: Times,
+}
+
+/// Waiting of one kind. Time spent in tasks that ran meanwhile is included.
+#[derive(Debug, Default, Serialize)]
+pub struct Sync {
+    /// `barrier`, `work-sharing barrier`, `taskwait` …
+    pub kind: &'static str,
+    /// One for each thread that waited.
+    #[serde(flatten)]
+    pub times: Times,
+}
+
+/// A critical section, lock or the like.
+#[derive(Debug, Default, Serialize)]
+pub struct Critical {
+    /// Name of the critical section, symbol of the lock, or its address.
+    pub name: String,
+    /// `critical`, `named critical`, `atomic`, `ordered`, `lock` or `nest lock`.
+    pub kind: &'static str,
+    /// Acquisitions.
+    pub count: u64,
+    /// Tries that found it taken (`omp_test_lock`).
+    pub failed: u64,
+    /// Time from asking to having, ns.
+    pub wait_ns: u64,
+    /// Time from having to giving back, ns.
+    pub held_ns: u64,
+}
+
+/// User events of one type.
+#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize)]
+pub struct UserEvent {
+    /// First argument of `instr_event`.
+    #[serde(rename = "type")]
+    pub kind: u32,
+    /// How many.
+    pub count: u64,
+}
+
+/// Named regions or calls. Times are from begin to end, inner ones included.
+#[derive(Debug, Default, Serialize)]
+pub struct UserRegion {
+    /// The name.
+    pub name: String,
+    /// Number and times.
+    #[serde(flatten)]
+    pub times: Times,
+}
+
+/// Values of one counter, in the unit the program gave them.
+#[derive(Debug, Default, Serialize)]
+pub struct Counter {
+    /// The name.
+    pub name: String,
+    /// Samples.
+    pub count: u64,
+    /// Smallest value.
+    pub min: i64,
+    /// Largest value.
+    pub max: i64,
+    /// Latest value of any thread.
+    pub last: i64,
+}
+
+fn optional_hexadecimal<S: Serializer>(address: &Option<u64>, to: S) -> Result<S::Ok, S::Error> {
+    match address {
+        Some(address) => to.collect_str(&format_args!("{address:#x}")),
+        None => to.serialize_none(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_keep_sum_extremes_and_mean() {
+        let mut times = Times::default();
+        for ns in [7, 3, 5] {
+            times.add(ns);
+        }
+        assert_eq!(times, Times { count: 3, total_ns: 15, min_ns: 3, mean_ns: 5, max_ns: 7 });
+        times.add(u64::MAX);
+        assert_eq!(times.total_ns, u64::MAX, "no overflow");
+    }
+
+    #[test]
+    fn addresses_are_hexadecimal_text() {
+        let place = Place { label: "f".into(), address: Some(0x40_1000), ..Place::default() };
+        let json = serde_json::to_value(&place).unwrap();
+        assert_eq!(json["address"], "0x401000");
+        assert_eq!(json["function"], serde_json::Value::Null);
+    }
+}

@@ -1,0 +1,65 @@
+//! What a reader of the tables should know besides: losses, flushes, things a compiler hides.
+
+use super::model::Summary;
+use super::units::{count, time};
+
+/// The notes on one process, most serious first.
+pub fn of(summary: &Summary) -> Vec<String> {
+    let mut notes = Vec::new();
+    if summary.discarded > 0 {
+        let share = summary.discarded as f64 * 100.0 / (summary.discarded.saturating_add(summary.events)) as f64;
+        notes.push(format!("{} events were discarded ({share:.1}%): the tables do not show them", count(summary.discarded)));
+    }
+    if summary.truncated_streams > 0 {
+        let streams = summary.truncated_streams;
+        notes.push(match streams {
+            1 => "1 stream is cut: its last events are missing".to_owned(),
+            _ => format!("{streams} streams are cut: their last events are missing"),
+        });
+    }
+    if !summary.closed {
+        notes.push("the trace was not closed (the program was killed, crashed, or still runs)".to_owned());
+    }
+    let flush = summary.threads.iter().fold(0u64, |sum, thread| sum.saturating_add(thread.flush_ns));
+    if flush > 0 {
+        notes.push(format!("writing the trace took {} of the threads' time (column flush)", time(flush)));
+    }
+    if !summary.parallel_regions.is_empty() && summary.loops.is_empty() {
+        notes.push("static loops leave no runtime call in GCC <= 16: they are part of their region's useful time".to_owned());
+    }
+    if summary.events > 0 && summary.parallel_regions.is_empty() && summary.tasks.created == 0 {
+        notes.push("no OpenMP construct was seen".to_owned());
+    }
+    notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::model::{Loop, ParallelRegion, Thread};
+    use super::*;
+
+    fn clean() -> Summary {
+        Summary { closed: true, events: 90, parallel_regions: vec![ParallelRegion::default()], ..Summary::default() }
+    }
+
+    #[test]
+    fn every_loss_is_told() {
+        let mut summary = clean();
+        summary.discarded = 10;
+        summary.truncated_streams = 2;
+        summary.closed = false;
+        summary.threads = vec![Thread { flush_ns: 1_500, ..Thread::default() }];
+        let text = of(&summary).join("\n");
+        for part in ["10 events were discarded (10.0%)", "2 streams are cut", "not closed", "1.50 us"] {
+            assert!(text.contains(part), "{part} in {text}");
+        }
+    }
+
+    #[test]
+    fn hidden_static_loops_are_told_once_and_only_without_loops() {
+        let mut summary = clean();
+        assert_eq!(of(&summary).iter().filter(|note| note.contains("static loops")).count(), 1);
+        summary.loops.push(Loop::default());
+        assert!(of(&summary).is_empty());
+    }
+}

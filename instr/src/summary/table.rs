@@ -1,0 +1,205 @@
+//! The summary for people: tables of plain characters, notes below.
+
+use std::io::{self, Write};
+
+use comfy_table::{Cell, CellAlignment, ContentArrangement, ContentLineStyle, LineStyle, Table, TableStyle};
+
+use super::model::{Place, Summary, Thread, Times};
+use super::units::{count, elide, share, size, time};
+
+const LABEL_WIDTH: usize = 64;
+/// A line below the header and nothing else.
+const STYLE: TableStyle = TableStyle::new()
+    .header_lines(ContentLineStyle::none().junction(' '))
+    .header_separator(LineStyle::none().fill('-').junction(' '))
+    .content_lines(ContentLineStyle::none().junction(' '));
+
+/// Writes the tables of one process and of its forked children.
+///
+/// # Errors
+///
+/// Those of `out`.
+pub fn write(summary: &Summary, colour: bool, out: &mut dyn Write) -> io::Result<()> {
+    title(summary, colour, out)?;
+    threads(summary, out)?;
+    parallel_regions(summary, out)?;
+    tasks(summary, out)?;
+    work_sharing(summary, out)?;
+    waiting(summary, out)?;
+    user(summary, out)?;
+    notes(summary, out)?;
+    for child in &summary.children {
+        writeln!(out)?;
+        write(child, colour, out)?;
+    }
+    Ok(())
+}
+
+fn title(summary: &Summary, colour: bool, out: &mut dyn Write) -> io::Result<()> {
+    let (bold, plain) = if colour { ("\x1b[1m", "\x1b[0m") } else { ("", "") };
+    let threads = summary.threads.len();
+    let plural = if threads == 1 { "" } else { "s" };
+    let seconds = time(summary.duration_ns);
+    write!(out, "{bold}{}{plain} · {} · {threads} thread{plural} · {seconds}", summary.program, summary.target)?;
+    match (summary.forked, summary.pid) {
+        (true, Some(pid)) => writeln!(out, " · forked process {pid}"),
+        _ => writeln!(out),
+    }
+}
+
+fn threads(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+    let lost = summary.discarded > 0;
+    let mut header = vec!["thread", "useful", "synchronization", "scheduling", "idle", "flush", "events"];
+    if lost {
+        header.push("discarded");
+    }
+    let mut table = new_table(1, &header);
+    for thread in &summary.threads {
+        let life = life(thread);
+        let mut row = vec![format!("{} {}", thread.index, thread.name)];
+        row.extend([thread.useful_ns, thread.sync_ns, thread.sched_ns, thread.idle_ns, thread.flush_ns].map(|ns| share(ns, life)));
+        row.push(count(thread.events));
+        if lost {
+            row.push(count(thread.discarded));
+        }
+        table.add_row(row);
+    }
+    print(&table, out)
+}
+
+fn life(thread: &Thread) -> u64 {
+    [thread.useful_ns, thread.sync_ns, thread.sched_ns, thread.idle_ns, thread.flush_ns].into_iter().fold(0, u64::saturating_add)
+}
+
+fn parallel_regions(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+    let mut table = new_table(1, &["parallel region", "count", "total", "min", "mean", "max"]);
+    for region in &summary.parallel_regions {
+        table.add_row(row([label(&region.place), count(region.times.count)], region.times));
+    }
+    print(&table, out)
+}
+
+fn tasks(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+    let mut table = new_table(1, &["task", "created", "executed", "total", "min", "mean", "max"]);
+    for task in &summary.task_functions {
+        let times = Times {
+            count: task.executed,
+            total_ns: task.total_ns,
+            min_ns: task.min_ns,
+            mean_ns: task.mean_ns,
+            max_ns: task.max_ns,
+        };
+        table.add_row(row([label(&task.place), count(task.created), count(task.executed)], times));
+    }
+    print(&table, out)?;
+    let all = &summary.tasks;
+    if all.created > 0 || all.executed > 0 {
+        writeln!(
+            out,
+            "{} tasks created, {} executed ({} at once by their creator), {} dependences",
+            count(all.created),
+            count(all.executed),
+            count(all.undeferred),
+            count(all.edges)
+        )?;
+    }
+    Ok(())
+}
+
+fn work_sharing(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+    let mut table = new_table(2, &["loop in", "schedule", "loops", "chunks", "thread total", "min", "mean", "max"]);
+    for item in &summary.loops {
+        let head = [label(&item.place), item.schedule.to_owned(), count(item.instances), count(item.chunks)];
+        table.add_row(row(head, item.times));
+    }
+    print(&table, out)?;
+    let mut table = new_table(1, &["sections in", "constructs", "sections", "thread total", "min", "mean", "max"]);
+    for item in &summary.sections {
+        table.add_row(row([label(&item.place), count(item.instances), count(item.executed)], item.times));
+    }
+    print(&table, out)?;
+    if summary.singles > 0 {
+        writeln!(out, "\n{} single blocks executed", count(summary.singles))?;
+    }
+    Ok(())
+}
+
+fn waiting(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+    let mut table = new_table(1, &["waiting", "count", "total", "min", "mean", "max"]);
+    for sync in &summary.syncs {
+        table.add_row(row([sync.kind.to_owned(), count(sync.times.count)], sync.times));
+    }
+    print(&table, out)?;
+    let mut table = new_table(2, &["mutual exclusion", "kind", "count", "waited", "held"]);
+    for item in &summary.criticals {
+        let name = elide(&item.name, LABEL_WIDTH);
+        table.add_row([name, item.kind.to_owned(), count(item.count), time(item.wait_ns), time(item.held_ns)]);
+    }
+    print(&table, out)
+}
+
+fn user(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+    for (head, regions) in [("user region", &summary.regions), ("call", &summary.calls)] {
+        let mut table = new_table(1, &[head, "count", "total", "min", "mean", "max"]);
+        for region in regions {
+            table.add_row(row([elide(&region.name, LABEL_WIDTH), count(region.times.count)], region.times));
+        }
+        print(&table, out)?;
+    }
+    let mut table = new_table(1, &["counter", "samples", "min", "max", "last"]);
+    for counter in &summary.counters {
+        let numbers = [counter.min, counter.max, counter.last].map(|value| value.to_string());
+        table.add_row([elide(&counter.name, LABEL_WIDTH), count(counter.count)].into_iter().chain(numbers));
+    }
+    print(&table, out)?;
+    let mut table = new_table(1, &["user event type", "count"]);
+    for event in &summary.user_events {
+        table.add_row([event.kind.to_string(), count(event.count)]);
+    }
+    print(&table, out)
+}
+
+fn notes(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(
+        out,
+        "\n{} events, {} ({:.1} bytes an event)",
+        count(summary.events),
+        size(summary.bytes),
+        summary.bytes_per_event
+    )?;
+    for note in super::notes::of(summary) {
+        writeln!(out, "note: {note}")?;
+    }
+    Ok(())
+}
+
+fn label(place: &Place) -> String {
+    elide(&place.label, LABEL_WIDTH)
+}
+
+fn row<const N: usize>(head: [String; N], times: Times) -> Vec<Cell> {
+    let tail = [times.total_ns, times.min_ns, times.mean_ns, times.max_ns].map(time);
+    head.into_iter().chain(tail).map(Cell::new).collect()
+}
+
+/// A table whose first `left` columns hold text and whose other columns hold numbers.
+fn new_table(left: usize, header: &[&str]) -> Table {
+    let mut table = Table::new();
+    table.set_content_arrangement(ContentArrangement::Disabled).load_style(STYLE).set_header(header);
+    for (at, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((0, 1));
+        column.set_cell_alignment(if at < left { CellAlignment::Left } else { CellAlignment::Right });
+    }
+    table
+}
+
+/// Prints a table with a blank line before it; one without rows is left out.
+fn print(table: &Table, out: &mut dyn Write) -> io::Result<()> {
+    if table.row_count() == 0 {
+        return Ok(());
+    }
+    for line in std::iter::once(String::new()).chain(table.lines()) {
+        writeln!(out, "{}", line.trim_end())?;
+    }
+    Ok(())
+}

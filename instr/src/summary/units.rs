@@ -1,0 +1,94 @@
+//! Numbers for people.
+
+/// A time with a unit: `0`, `870 ns`, `12.35 us`, `3.20 ms`, `1.25 s`.
+pub fn time(ns: u64) -> String {
+    let scaled = |unit: f64| ns as f64 / unit;
+    match ns {
+        0 => "0".into(),
+        1..1_000 => format!("{ns} ns"),
+        // The limits are where rounding to two decimals would give 1000.00.
+        1_000..999_995 => format!("{:.2} us", scaled(1e3)),
+        999_995..999_995_000 => format!("{:.2} ms", scaled(1e6)),
+        _ => format!("{:.2} s", scaled(1e9)),
+    }
+}
+
+/// A time and its share of `whole`: `3.20 ms  12.5%`.
+pub fn share(ns: u64, whole: u64) -> String {
+    if ns == 0 || whole == 0 {
+        return time(ns);
+    }
+    format!("{}  {:>5.1}%", time(ns), ns as f64 * 100.0 / whole as f64)
+}
+
+/// A whole number in groups of three: `48 211`.
+pub fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.char_indices() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            grouped.push(' ');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+/// A size with a unit: `512 B`, `1.5 KiB`, `3.2 MiB`.
+pub fn size(bytes: u64) -> String {
+    let units = ["B", "KiB", "MiB", "GiB", "TiB"];
+    let mut value = bytes as f64;
+    let mut unit = 0;
+    while value >= 1023.95 && unit + 1 < units.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    match unit {
+        0 => format!("{bytes} B"),
+        _ => format!("{value:.1} {}", units[unit]),
+    }
+}
+
+/// At most `width` characters, the end replaced by `...`.
+pub fn elide(text: &str, width: usize) -> String {
+    if text.chars().count() <= width {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(width.saturating_sub(3)).collect();
+    format!("{kept}...")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_never_show_a_thousand_of_a_unit() {
+        let shown = [0, 1, 999, 1_000, 999_994, 999_995, 1_000_000, 999_994_999, 999_995_000, 61_000_000_000].map(time);
+        let expected =
+            ["0", "1 ns", "999 ns", "1.00 us", "999.99 us", "1.00 ms", "1.00 ms", "999.99 ms", "1.00 s", "61.00 s"];
+        assert_eq!(shown, expected);
+    }
+
+    #[test]
+    fn numbers_are_grouped_from_the_right() {
+        assert_eq!([0, 999, 1_000, 48_211, 1_234_567].map(count), ["0", "999", "1 000", "48 211", "1 234 567"]);
+    }
+
+    #[test]
+    fn sizes_have_binary_units() {
+        assert_eq!([0, 1023, 1024, 1 << 20].map(size), ["0 B", "1023 B", "1.0 KiB", "1.0 MiB"]);
+    }
+
+    #[test]
+    fn long_names_are_cut_at_characters() {
+        assert_eq!(elide("größer", 6), "größer");
+        assert_eq!(elide("größeres", 6), "grö...");
+    }
+
+    #[test]
+    fn shares_are_of_the_whole() {
+        assert_eq!(share(250, 1_000), "250 ns   25.0%");
+        assert_eq!(share(0, 0), "0");
+    }
+}

@@ -1,0 +1,253 @@
+//! Run-time addresses to names: the metadata's module list says which file an address belongs to, the file's symbol
+//! tables say the rest. A file is mapped when the first of its addresses is asked for; each address is looked up once.
+
+use std::cell::{OnceCell, RefCell};
+use std::collections::HashMap;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use instr_symtab::{Bytes, FunctionName, Image, parse_outlined};
+use instr_trace::{CodeName, Metadata, Module, Names, Trace};
+
+use crate::cli::SymbolOptions;
+use crate::console::Console;
+
+/// Warnings about a trace's streams that are printed; more are counted.
+const MAX_WARNINGS: usize = 5;
+
+/// The names of one traced process.
+pub struct Symbols {
+    modules: Vec<Loaded>,
+    cache: RefCell<HashMap<u64, Option<CodeName>>>,
+    warnings: RefCell<Vec<String>>,
+}
+
+struct Loaded {
+    module: Module,
+    path: PathBuf,
+    /// Whether the user named this file, so that it must be right.
+    asked_for: bool,
+    image: OnceCell<Option<Image>>,
+}
+
+impl Symbols {
+    /// Finds the files of a process's modules as `options` say; opens none yet.
+    pub fn new(metadata: &Metadata, options: &SymbolOptions) -> Self {
+        let program = metadata.modules.iter().position(|module| module.path == metadata.executable).unwrap_or(0);
+        let loaded = |(at, module): (usize, &Module)| {
+            let own = options.exe.as_ref().filter(|_| at == program);
+            let path = match (own, &options.sysroot) {
+                (Some(path), _) => path.clone(),
+                (None, Some(root)) => root.join(module.path.trim_start_matches('/')),
+                (None, None) => PathBuf::from(&module.path),
+            };
+            Loaded { module: module.clone(), path, asked_for: own.is_some(), image: OnceCell::new() }
+        };
+        let modules = metadata.modules.iter().enumerate().map(loaded).collect();
+        Self { modules, cache: RefCell::default(), warnings: RefCell::default() }
+    }
+
+    /// Prints what was found wrong so far: files that are missing or are not those that ran.
+    pub fn report(&self, console: &mut Console<'_>) {
+        for warning in self.warnings.take() {
+            console.warn(&warning);
+        }
+    }
+
+    /// The innermost module around an address.
+    fn module(&self, address: u64) -> Option<&Loaded> {
+        self.modules
+            .iter()
+            .filter(|loaded| (loaded.module.base..loaded.module.end).contains(&address))
+            .max_by_key(|loaded| loaded.module.base)
+    }
+
+    fn image<'s>(&'s self, loaded: &'s Loaded) -> Option<&'s Image> {
+        loaded.image.get_or_init(|| self.open(loaded)).as_ref()
+    }
+
+    fn open(&self, loaded: &Loaded) -> Option<Image> {
+        let path = loaded.path.display();
+        let warn = |why: String| {
+            let advice = if loaded.asked_for { "" } else { "\n  help: name the program with --exe, or a copy of the system with --sysroot" };
+            self.warnings.borrow_mut().push(format!("no names from {path}: {why}{advice}"));
+        };
+        let image = match map(&loaded.path).map_err(|error| error.to_string()).and_then(|bytes| {
+            Image::from_bytes(bytes).map_err(|error| error.to_string())
+        }) {
+            Ok(image) => image,
+            // The kernel's own page has no file.
+            Err(_) if loaded.module.path.contains("vdso") => return None,
+            Err(why) => {
+                warn(why);
+                return None;
+            }
+        };
+        let found = image.build_id().map(hexadecimal);
+        match (&loaded.module.build_id, found) {
+            (Some(ran), Some(found)) if !ran.eq_ignore_ascii_case(&found) => {
+                warn(format!("it is not the file that ran (build id {found}, traced {ran})"));
+                None
+            }
+            (Some(ran), None) => {
+                warn(format!("it is not the file that ran (no build id, traced {ran})"));
+                None
+            }
+            _ => Some(image),
+        }
+    }
+
+    fn look_up(&self, address: u64) -> Option<CodeName> {
+        let loaded = self.module(address)?;
+        let module = Some(loaded.module.path.clone());
+        let image = self.image(loaded)?;
+        let linked = address.wrapping_sub(loaded.module.base);
+        let answer = image.lookup(linked);
+        if let Some(function) = &answer.function {
+            let file = answer.file.as_deref().map(str::to_owned);
+            return Some(CodeName { function: Some(function_name(function)), file, line: answer.line, module });
+        }
+        let symbol = image.data_symbol(linked)?;
+        let name = match linked - symbol.address.min(linked) {
+            0 => symbol.name,
+            offset => format!("{}+{offset:#x}", symbol.name),
+        };
+        Some(CodeName { function: Some(name), file: None, line: None, module })
+    }
+}
+
+impl Names for Symbols {
+    fn resolve(&self, address: u64) -> Option<CodeName> {
+        if let Some(known) = self.cache.borrow().get(&address) {
+            return known.clone();
+        }
+        let name = self.look_up(address);
+        self.cache.borrow_mut().insert(address, name.clone());
+        name
+    }
+}
+
+/// The name as in the source. Of an outlined body the parent is demangled and the compiler's suffix kept:
+/// `foo()._omp_fn.0`.
+fn function_name(name: &FunctionName) -> String {
+    let outlined = parse_outlined(&name.raw);
+    match outlined.and_then(|outlined| Some((outlined.parent?, outlined.parent_raw?))) {
+        Some((parent, raw)) => format!("{parent}{}", name.raw.get(raw.len()..).unwrap_or_default()),
+        None => name.demangled.to_string(),
+    }
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Maps a file for reading.
+///
+/// # Errors
+///
+/// Those of opening and mapping; directories and the like are refused.
+pub fn map(path: &Path) -> io::Result<Bytes> {
+    let file = File::open(path)?;
+    let kind = file.metadata()?;
+    if !kind.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
+    }
+    if kind.len() == 0 {
+        return Ok(Bytes::from(Vec::new()));
+    }
+    // SAFETY: the mapping is private and read-only. Should somebody truncate the file meanwhile, the process ends with
+    // SIGBUS, as with every program that maps its input; the contents themselves are never trusted.
+    let mapping = unsafe { memmap2::Mmap::map(&file) }?;
+    Ok(Bytes::from_owner(mapping))
+}
+
+/// Opens a trace and warns about its damaged parts.
+///
+/// # Errors
+///
+/// Directories that hold no readable trace.
+pub fn open_trace(dir: &Path, console: &mut Console<'_>) -> Result<Trace> {
+    let trace = Trace::open(dir).with_context(|| format!("cannot open the trace {}", dir.display()))?;
+    for warning in trace.warnings().iter().take(MAX_WARNINGS) {
+        console.warn(&warning.to_string());
+    }
+    let more = trace.warning_count().saturating_sub(MAX_WARNINGS as u64);
+    if more > 0 {
+        console.warn(&format!("{}: {more} more places are damaged", dir.display()));
+    }
+    Ok(trace)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn module(base: u64, end: u64, path: &str, build_id: Option<&str>) -> Module {
+        Module { base, end, build_id: build_id.map(Into::into), path: path.into() }
+    }
+
+    fn metadata(modules: Vec<Module>) -> Metadata {
+        Metadata { executable: modules[0].path.clone(), modules, ..Metadata::default() }
+    }
+
+    /// A function of this program and the address the linker gave it.
+    fn own_function(image: &Image) -> (u64, String) {
+        let symbols = image.symbols_where(|name| name.ends_with(b"own_function") || name.windows(13).any(|part| part == b"own_functions"));
+        let symbol = symbols.first().cloned().unwrap_or_else(|| image.symbols_named("main")[0].clone());
+        (symbol.address, symbol.name)
+    }
+
+    #[test]
+    fn addresses_are_translated_by_the_load_bias() {
+        let path = std::env::current_exe().unwrap();
+        let image = Image::from_bytes(map(&path).unwrap()).unwrap();
+        let (linked, name) = own_function(&image);
+        let bias = 0x5555_0000_0000;
+        let symbols =
+            Symbols::new(&metadata(vec![module(bias, bias + (1 << 32), path.to_str().unwrap(), None)]), &SymbolOptions::default());
+        assert_eq!(symbols.resolve(bias + linked).unwrap().function, Some(name));
+        assert_eq!(symbols.resolve(bias - 1), None);
+        assert_eq!(symbols.resolve(bias + (1 << 32)), None);
+    }
+
+    #[test]
+    fn another_build_is_refused_with_one_warning() {
+        let path = std::env::current_exe().unwrap();
+        let other = metadata(vec![module(0, u64::MAX, path.to_str().unwrap(), Some("00ff"))]);
+        let symbols = Symbols::new(&other, &SymbolOptions::default());
+        assert_eq!(symbols.resolve(0x1000), None);
+        assert_eq!(symbols.resolve(0x2000), None);
+        let warnings = symbols.warnings.take();
+        assert_eq!(warnings.len(), 1);
+        assert!(warnings[0].contains("not the file that ran"), "{}", warnings[0]);
+    }
+
+    #[test]
+    fn missing_files_are_told_once_with_advice() {
+        let gone = metadata(vec![module(0, 100, "/nonexistent/app", None)]);
+        let symbols = Symbols::new(&gone, &SymbolOptions::default());
+        assert_eq!((symbols.resolve(1), symbols.resolve(2), symbols.resolve(3)), (None, None, None));
+        let warnings = symbols.warnings.take();
+        assert_eq!(warnings.len(), 1);
+        assert!(warnings[0].contains("/nonexistent/app") && warnings[0].contains("--exe"));
+    }
+
+    #[test]
+    fn program_and_libraries_can_be_elsewhere() {
+        let modules = metadata(vec![module(0, 100, "/opt/app", None), module(1000, 1100, "/lib/libm.so", None)]);
+        let options = SymbolOptions { exe: Some("build/app".into()), sysroot: Some("/sys".into()) };
+        let symbols = Symbols::new(&modules, &options);
+        let paths: Vec<_> = symbols.modules.iter().map(|loaded| loaded.path.clone()).collect();
+        assert_eq!(paths, [PathBuf::from("build/app"), PathBuf::from("/sys/lib/libm.so")]);
+    }
+
+    #[test]
+    fn outlined_bodies_keep_the_compilers_suffix_behind_a_readable_parent() {
+        let name = |raw: &str| FunctionName { raw: raw.into(), demangled: instr_symtab::demangle(raw.as_bytes()).into_owned().into() };
+        assert_eq!(function_name(&name("_Z3foov._omp_fn.0")), "foo()._omp_fn.0");
+        assert_eq!(function_name(&name("main._omp_fn.12")), "main._omp_fn.12");
+        assert_eq!(function_name(&name("_Z3foov")), "foo()");
+    }
+}
