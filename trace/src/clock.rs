@@ -190,10 +190,7 @@ mod tests {
     fn without_pairs_the_frequency_holds() {
         let clock = Clock::new(&metadata(2_600_000_000, 100), SyncPairs::default());
         assert_eq!(clock.to_ns(99), 0);
-        assert_eq!(
-            clock.to_ns(100 + 2_600_000_000),
-            1_000_000_000 - 1 + u64::from(2_600_000_000 % 13 == 0) * 0
-        );
+        assert!(clock.to_ns(100 + 2_600_000_000).abs_diff(1_000_000_000) <= 1);
         let exact = 86_400u128 * 1_000_000_000;
         let got = clock.to_ns(100 + 2_600_000_000 * 86_400);
         assert!(

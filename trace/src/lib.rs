@@ -10,7 +10,9 @@
 //! ```
 
 mod clock;
+pub mod current;
 mod decode;
+pub mod depend;
 mod error;
 pub mod event;
 mod layout;

@@ -1,0 +1,125 @@
+//! Which task a thread runs: the rule "current task" of `docs/trace-format.md`.
+
+use crate::event::{Payload, RegionId, TaskId};
+
+/// A task of any kind, as the generator of explicit tasks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Parent {
+    /// The initial task of a thread: outside all regions.
+    Initial {
+        /// Index of the thread.
+        thread: u32,
+    },
+    /// The implicit task of a region on a thread.
+    Implicit {
+        /// Index of the thread.
+        thread: u32,
+        /// The region.
+        region: RegionId,
+    },
+    /// An explicit task.
+    Explicit(TaskId),
+}
+
+/// The tasks begun and not ended on one thread, innermost last. Feed it every event of the thread in order.
+#[derive(Clone, Debug, Default)]
+pub struct CurrentTask {
+    frames: Vec<Frame>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Frame {
+    Implicit(RegionId),
+    Explicit(TaskId),
+}
+
+/// Deeper nesting is damage: it is not followed.
+const MAX_DEPTH: usize = 1 << 16;
+
+impl CurrentTask {
+    /// The running task of `thread` (the thread this value was fed with).
+    #[inline]
+    pub fn parent(&self, thread: u32) -> Parent {
+        match self.frames.last() {
+            None => Parent::Initial { thread },
+            Some(Frame::Implicit(region)) => Parent::Implicit {
+                thread,
+                region: *region,
+            },
+            Some(Frame::Explicit(task)) => Parent::Explicit(*task),
+        }
+    }
+
+    /// The innermost running explicit task, also when a nested region's implicit task runs inside it.
+    pub fn explicit(&self) -> Option<TaskId> {
+        self.frames.iter().rev().find_map(|frame| match frame {
+            Frame::Explicit(task) => Some(*task),
+            Frame::Implicit(_) => None,
+        })
+    }
+
+    /// The innermost region whose implicit task runs.
+    pub fn region(&self) -> Option<RegionId> {
+        self.frames.iter().rev().find_map(|frame| match frame {
+            Frame::Implicit(region) => Some(*region),
+            Frame::Explicit(_) => None,
+        })
+    }
+
+    /// Nothing but the initial task runs.
+    pub fn is_initial(&self) -> bool {
+        self.frames.is_empty()
+    }
+
+    /// Takes an event of this thread into account. Calls `ended` for each task that ends by it, innermost first.
+    #[inline]
+    pub fn event(&mut self, thread: u32, payload: &Payload<'_>, mut ended: impl FnMut(Parent)) {
+        match *payload {
+            Payload::ImplicitBegin { region, .. } => self.push(Frame::Implicit(region)),
+            Payload::TaskBegin { task } => self.push(Frame::Explicit(task)),
+            Payload::TaskEnd => {
+                if let Some(Frame::Explicit(task)) = self.frames.last() {
+                    ended(Parent::Explicit(*task));
+                    self.frames.pop();
+                }
+            }
+            Payload::ImplicitEnd => {
+                let last = self
+                    .frames
+                    .iter()
+                    .rposition(|frame| matches!(frame, Frame::Implicit(_)));
+                self.close_from(last, thread, ended);
+            }
+            // An implicit task that lost its end.
+            Payload::ParallelEnd { seq } => {
+                let region = RegionId { thread, seq };
+                let last = self
+                    .frames
+                    .iter()
+                    .rposition(|frame| *frame == Frame::Implicit(region));
+                self.close_from(last, thread, ended);
+            }
+            Payload::ThreadEnd => self.close_from(Some(0), thread, ended),
+            Payload::Lost { task, region, .. } => {
+                self.close_from(Some(0), thread, ended);
+                self.frames.extend(region.map(Frame::Implicit));
+                self.frames.extend(task.map(Frame::Explicit));
+            }
+            _ => {}
+        }
+    }
+
+    fn push(&mut self, frame: Frame) {
+        if self.frames.len() < MAX_DEPTH {
+            self.frames.push(frame);
+        }
+    }
+
+    fn close_from(&mut self, at: Option<usize>, thread: u32, mut ended: impl FnMut(Parent)) {
+        let Some(at) = at else { return };
+        while self.frames.len() > at {
+            ended(self.parent(thread));
+            self.frames.pop();
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! Dependency edges between explicit tasks, from the recorded `depend` lists.
+//!
+//! Only siblings (same generating task) with the same start address are ordered. For each (parent, address) two sets are
+//! kept: the *current* one, of entries that do not order each other (one `out`; or any number of `in`, of
+//! `mutexinoutset`, of `inoutset`), and the *previous* one, which every member of the current set depends on. So the edges
+//! are, address by address, the transitive reduction of the order the OpenMP rules demand, whatever the run-time library
+//! did: predecessors that had already finished count, and mutual exclusion is no order. `omp_all_memory` is an `out` entry
+//! for every address; between two such tasks an edge is given only when no sibling with a `depend` clause lies between.
+//!
+//! A `taskwait` joins all earlier siblings, and a `taskwait depend` those it waits for: no edges are given across it,
+//! and what is kept for them is dropped. So memory is bounded by the live addresses and the sets of unordered entries.
+
+use hashbrown::HashMap;
+
+use crate::current::{CurrentTask, Parent};
+use crate::event::{Dep, DependKind, Deps, Event, Payload, SyncKind, TaskId};
+
+/// Entries of chained `task_depend` events kept for one thread; more are taken for damage and dropped.
+const MAX_PENDING: usize = 1 << 20;
+
+/// The sets of one address.
+#[derive(Debug, Default)]
+struct Sets {
+    kind: Option<DependKind>,
+    previous: Vec<TaskId>,
+    current: Vec<TaskId>,
+}
+
+impl Sets {
+    /// Adds an entry; what `task` depends on goes to `predecessors`.
+    fn add(&mut self, task: TaskId, kind: DependKind, predecessors: &mut Vec<TaskId>) {
+        if self.kind != Some(kind) || kind == DependKind::Out {
+            std::mem::swap(&mut self.previous, &mut self.current);
+            self.current.clear();
+            self.kind = Some(kind);
+        }
+        predecessors.extend_from_slice(&self.previous);
+        self.current.push(task);
+    }
+
+    /// A `taskwait depend` entry: what it waits for is finished and ordered before all that follows.
+    fn join(&mut self, kind: DependKind) {
+        self.previous.clear();
+        if self.kind != Some(kind) || kind == DependKind::Out {
+            self.current.clear();
+        }
+    }
+}
+
+/// What is known of the children of one task.
+#[derive(Debug, Default)]
+struct Children {
+    addresses: HashMap<u64, Sets>,
+    /// The last `omp_all_memory` task: the one that an address without sets depends on.
+    all: Option<TaskId>,
+}
+
+/// Streaming dependency bookkeeping.
+///
+/// Either feed it raw events in time order with [`DependGraph::event`], or call the four operations yourself. Edges are
+/// given as (predecessor, successor), each pair once, when the successor is created; those of one successor ascend.
+#[derive(Debug, Default)]
+pub struct DependGraph {
+    parents: HashMap<Parent, Children>,
+    pending: HashMap<u32, (u32, Vec<Dep>)>,
+    current: HashMap<u32, CurrentTask>,
+    entries: Vec<Dep>,
+    predecessors: Vec<TaskId>,
+}
+
+impl DependGraph {
+    /// An empty graph.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Takes any event into account; keeps track of each thread's current task itself. All events of a thread must come in
+    /// order; threads may be interleaved in any way (all children of a task are created on one thread).
+    pub fn event(&mut self, event: &Event<'_>, mut edge: impl FnMut(TaskId, TaskId)) {
+        let thread = event.thread;
+        match event.payload {
+            Payload::TaskDepend { seq, deps } => self.more_depends(thread, seq, deps),
+            Payload::TaskCreate { seq, deps, .. } => {
+                let parent = self.parent(thread);
+                self.create(parent, TaskId { thread, seq }, deps, &mut edge);
+            }
+            Payload::TaskwaitDepend { deps } => self.taskwait_depend(self.parent(thread), deps),
+            Payload::SyncEnd {
+                kind: SyncKind::Taskwait,
+            } => self.taskwait(self.parent(thread)),
+            Payload::TaskBegin { .. }
+            | Payload::TaskEnd
+            | Payload::ImplicitBegin { .. }
+            | Payload::ImplicitEnd
+            | Payload::ParallelEnd { .. }
+            | Payload::ThreadEnd
+            | Payload::Lost { .. } => {
+                let parents = &mut self.parents;
+                let current = self.current.entry(thread).or_default();
+                current.event(thread, &event.payload, |parent| _ = parents.remove(&parent));
+            }
+            _ => {}
+        }
+    }
+
+    fn parent(&self, thread: u32) -> Parent {
+        self.current
+            .get(&thread)
+            .map_or(Parent::Initial { thread }, |current| current.parent(thread))
+    }
+
+    /// Further entries of the task that `thread` creates next as number `seq` (a `task_depend` event).
+    pub fn more_depends(&mut self, thread: u32, seq: u32, deps: Deps<'_>) {
+        let (of, entries) = self.pending.entry(thread).or_default();
+        if *of != seq {
+            entries.clear();
+            *of = seq;
+        }
+        let room = MAX_PENDING - entries.len();
+        entries.extend(deps.take(room));
+    }
+
+    /// `parent` creates `task`. Calls `edge` for each (predecessor, `task`).
+    pub fn create(
+        &mut self,
+        parent: Parent,
+        task: TaskId,
+        deps: Deps<'_>,
+        mut edge: impl FnMut(TaskId, TaskId),
+    ) {
+        self.entries.clear();
+        if let Some((seq, entries)) = self.pending.get_mut(&task.thread)
+            && !entries.is_empty()
+        {
+            if *seq == task.seq {
+                self.entries.append(entries);
+            }
+            entries.clear();
+        }
+        self.entries.extend(deps);
+        if self.entries.is_empty() {
+            return;
+        }
+        normalize(&mut self.entries);
+        self.predecessors.clear();
+        let children = self.parents.entry(parent).or_default();
+        if self.entries[0].kind == DependKind::AllMemory {
+            children.add_all_memory(task, &mut self.predecessors);
+        } else {
+            children.add(task, &self.entries, &mut self.predecessors);
+        }
+        self.predecessors.sort_unstable();
+        self.predecessors.dedup();
+        for &predecessor in &self.predecessors {
+            edge(predecessor, task);
+        }
+    }
+
+    /// A `taskwait` of `parent` is over: all its children so far are joined.
+    pub fn taskwait(&mut self, parent: Parent) {
+        self.parents.remove(&parent);
+    }
+
+    /// A `taskwait` of `parent` with a `depend` clause.
+    pub fn taskwait_depend(&mut self, parent: Parent, deps: Deps<'_>) {
+        let Some(children) = self.parents.get_mut(&parent) else {
+            return;
+        };
+        for dep in deps {
+            let Dep { address, kind } = known(dep);
+            if kind == DependKind::AllMemory {
+                *children = Children::default();
+            } else if let Some(sets) = children.addresses.get_mut(&address) {
+                sets.join(kind);
+            } else if children.all.is_some() {
+                children.addresses.insert(
+                    address,
+                    Sets {
+                        kind: Some(DependKind::Out),
+                        ..Sets::default()
+                    },
+                );
+            }
+        }
+    }
+
+    /// `task` ended: it creates no more children.
+    pub fn end(&mut self, task: Parent) {
+        self.parents.remove(&task);
+    }
+}
+
+impl Children {
+    fn add(&mut self, task: TaskId, entries: &[Dep], predecessors: &mut Vec<TaskId>) {
+        for dep in entries {
+            let all = self.all;
+            let sets = self.addresses.entry(dep.address).or_insert_with(|| Sets {
+                kind: all.map(|_| DependKind::Out),
+                previous: Vec::new(),
+                current: all.into_iter().collect(),
+            });
+            sets.add(task, dep.kind, predecessors);
+        }
+    }
+
+    fn add_all_memory(&mut self, task: TaskId, predecessors: &mut Vec<TaskId>) {
+        if self.addresses.is_empty() {
+            predecessors.extend(self.all);
+        }
+        for (_, mut sets) in self.addresses.drain() {
+            predecessors.append(&mut sets.current);
+        }
+        self.all = Some(task);
+    }
+}
+
+/// Unknown kinds order like `out`.
+fn known(dep: Dep) -> Dep {
+    match dep.kind {
+        DependKind::Other(_) => Dep {
+            kind: DependKind::Out,
+            ..dep
+        },
+        _ => dep,
+    }
+}
+
+/// One entry an address, the strongest kind; `omp_all_memory` alone when it is among them.
+fn normalize(entries: &mut Vec<Dep>) {
+    let strength = |kind| match kind {
+        DependKind::AllMemory => 0,
+        DependKind::Out | DependKind::Other(_) => 1,
+        DependKind::MutexInOutSet => 2,
+        DependKind::InOutSet => 3,
+        DependKind::In => 4,
+    };
+    for dep in entries.iter_mut() {
+        *dep = known(*dep);
+    }
+    if let Some(all) = entries
+        .iter()
+        .find(|dep| dep.kind == DependKind::AllMemory)
+        .copied()
+    {
+        *entries = vec![all];
+    }
+    if entries.len() > 1 {
+        entries.sort_unstable_by_key(|dep| (dep.address, strength(dep.kind)));
+        entries.dedup_by_key(|dep| dep.address);
+    }
+}
