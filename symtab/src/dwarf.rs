@@ -7,6 +7,7 @@ use addr2line::{Context, LookupContinuation, LookupResult};
 use gimli::{DwarfPackage, EndianSlice, RunTimeEndian, SectionId};
 use object::Endianness;
 
+use crate::budget::is_affordable;
 use crate::elf::Elf;
 
 /// How DWARF is read: straight from the file, byte order known at run time.
@@ -44,7 +45,7 @@ pub(crate) struct Dwarf<'d> {
     /// The same sections for questions that the context does not answer.
     pub(crate) sections: Arc<gimli::Dwarf<Reader<'d>>>,
     /// Why there is no context although there is debug information.
-    pub(crate) error: Option<gimli::Error>,
+    pub(crate) error: Option<String>,
     /// Split units by their id.
     dwos: BTreeMap<u64, &'d Elf>,
     package: Option<DwarfPackage<Reader<'d>>>,
@@ -97,9 +98,13 @@ fn open(files: &Files) -> Dwarf<'_> {
         if let Some(dwarf) = Arc::get_mut(&mut shared) {
             dwarf.populate_abbreviations_cache(gimli::AbbreviationsCacheStrategy::Duplicates);
         }
-        match Context::from_arc_dwarf(Arc::clone(&shared)) {
-            Ok(built) => context = Some(built),
-            Err(why) => error = Some(why),
+        if !is_affordable(&shared) {
+            error = Some(String::from("units refer to the same tables too often"));
+        } else {
+            match Context::from_arc_dwarf(Arc::clone(&shared)) {
+                Ok(built) => context = Some(built),
+                Err(why) => error = Some(why.to_string()),
+            }
         }
     }
     let dwos = files

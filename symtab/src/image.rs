@@ -264,10 +264,7 @@ impl Image {
     pub fn debug_error(&self) -> Option<String> {
         let files = self.store.borrow_owner();
         let section = files.dwarf().debug_error.as_ref().map(ToString::to_string);
-        section.or_else(|| {
-            self.store
-                .with_dependent(|_, dwarf| dwarf.error.map(|why| why.to_string()))
-        })
+        section.or_else(|| self.store.with_dependent(|_, dwarf| dwarf.error.clone()))
     }
 }
 

@@ -14,7 +14,9 @@
 //! # Ok::<(), instr_symtab::Error>(())
 //! ```
 
+mod budget;
 mod bytes;
+mod critical;
 mod demangle;
 mod dwarf;
 mod elf;
@@ -22,14 +24,19 @@ mod entry_line;
 mod error;
 mod image;
 mod lookup;
+mod modules;
 mod outlined;
 mod relocate;
 mod symbols;
+mod wants;
 
 pub use bytes::Bytes;
+pub use critical::critical_name;
 pub use demangle::demangle;
 pub use error::{Error, Result};
 pub use image::Image;
 pub use lookup::{Frame, FunctionName, Lookup};
+pub use modules::ModuleMap;
 pub use outlined::{Outlined, OutlinedKind, parse_outlined};
 pub use symbols::{Symbol, SymbolKind};
+pub use wants::Want;
