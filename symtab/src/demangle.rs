@@ -42,7 +42,31 @@ fn demangle_cpp(mangled: &str) -> Option<String> {
     let mut out = Bounded::default();
     let options = cpp_demangle::DemangleOptions::new().recursion_limit(128);
     symbol.structured_demangle(&mut out, &options).ok()?;
-    Some(out.0)
+    Some(without_empty_packs(out.0))
+}
+
+/// Removes what an empty parameter pack leaves behind: `f<int, >(int*, &&)` is written `f<int>(int*)`.
+///
+/// No type is empty, so a separator with nothing, or nothing but a reference, behind it can only come from that.
+fn without_empty_packs(mut name: String) -> String {
+    const LEFTOVERS: [(&str, &str); 6] = [
+        (", &&)", ")"),
+        (", &&,", ","),
+        (", &)", ")"),
+        (", )", ")"),
+        (", >", ">"),
+        ("<, ", "<"),
+    ];
+    for (leftover, clean) in LEFTOVERS {
+        if name.contains(leftover) {
+            name = name.replace(leftover, clean);
+        }
+    }
+    // `f<>(&&)`; but `bool (&&)(int)` is a reference to a function.
+    if name.contains(">(&&)") {
+        name = name.replace(">(&&)", ">()");
+    }
+    name
 }
 
 /// Prints into a text of bounded length.
@@ -111,6 +135,12 @@ mod tests {
                 "core::fmt::Formatter::pad",
             ),
             ("_RNvC6_123foo3bar", "123foo::bar"),
+            (
+                "_ZSt10_ConstructIiJEEvPT_DpOT0_",
+                "void std::_Construct<int>(int*)",
+            ),
+            ("_Z1fIJEEvDpOT_", "void f<>()"),
+            ("_Z1fOFbiE", "f(bool (&&)(int))"),
             ("_Zbroken", "_Zbroken"),
         ] {
             assert_eq!(demangle(raw.as_bytes()), expected, "{raw}");
