@@ -1,13 +1,17 @@
 //! Command line: reads files, prints flags, stubs, tables, writes redirected objects.
 
+mod list;
+mod output;
+
 use anyhow::{Context, Result};
 use clap::{CommandFactory, Parser, ValueEnum, error::ErrorKind};
+use instr_rewrite::redirect::redirect;
 use instr_rewrite::scan::{Inputs, scan_file};
 use instr_rewrite::select::{Selection, select};
 use instr_rewrite::{Api, stubs};
 use std::collections::BTreeSet;
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Reads ELF symbol tables, decides what to wrap, emits linker flags, stubs and rewritten objects.
@@ -132,6 +136,9 @@ fn run(arguments: &Arguments) -> Result<()> {
     for file in &arguments.api {
         api.add_file(file)?;
     }
+    if arguments.action.redirect {
+        return redirect_file(arguments, &api);
+    }
     let inputs = scan_all(&arguments.files)?;
     let (strong, weak) = undefined(&inputs);
     let selection = select(&strong, &weak, &api);
@@ -143,12 +150,37 @@ fn run(arguments: &Arguments) -> Result<()> {
             ),
         );
     }
-    let text = if arguments.action.emit_stubs {
-        stubs::emit(selection.symbols(), &api, arguments.linkage.into())
-    } else {
-        wrap_flags(&selection, arguments.style)
+    let text = match &arguments.action {
+        action if action.emit_stubs => {
+            stubs::emit(selection.symbols(), &api, arguments.linkage.into())
+        }
+        action if action.list && arguments.json => list::json(&selection)?,
+        action if action.list => list::table(&selection),
+        _ => wrap_flags(&selection, arguments.style),
     };
-    write_text(arguments.output.as_deref(), &text)
+    output::write(
+        arguments.output.as_deref(),
+        text.as_bytes(),
+        output::DEFAULT_MODE,
+    )
+}
+
+/// Writes the redirected copy of the one file given, with the permissions of the original.
+fn redirect_file(arguments: &Arguments, api: &Api) -> Result<()> {
+    let [file] = arguments.files.as_slice() else {
+        anyhow::bail!("--redirect takes one FILE");
+    };
+    let what = || file.display().to_string();
+    let metadata = std::fs::metadata(file).with_context(what)?;
+    anyhow::ensure!(metadata.is_file(), "{}: not a regular file", file.display());
+    let bytes = std::fs::read(file).with_context(what)?;
+    let redirected = redirect(file, &bytes, api).with_context(what)?;
+    let mode = metadata.permissions().mode() & 0o7777;
+    output::write(
+        arguments.output.as_deref(),
+        &redirected.bytes,
+        output::Mode::Exactly(mode),
+    )
 }
 
 /// Reads all files; every one that cannot be used is reported.
@@ -199,33 +231,4 @@ fn wrap_flags(selection: &Selection<'_>, style: Style) -> String {
         ),
     };
     selection.symbols().map(line).collect()
-}
-
-/// Writes `text` to the standard output, or to a file by way of a temporary one beside it.
-fn write_text(output: Option<&Path>, text: &str) -> Result<()> {
-    match output {
-        Some(path) if path != Path::new("-") => write_file(path, text.as_bytes()),
-        _ => {
-            let mut stdout = std::io::stdout().lock();
-            let written = stdout
-                .write_all(text.as_bytes())
-                .and_then(|()| stdout.flush());
-            written.context("cannot write to the standard output")
-        }
-    }
-}
-
-fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
-    let what = || format!("cannot write {}", path.display());
-    let directory = path
-        .parent()
-        .filter(|parent| !parent.as_os_str().is_empty())
-        .unwrap_or(Path::new("."));
-    let mut file = tempfile::Builder::new()
-        .prefix(".instr-rewrite")
-        .tempfile_in(directory)
-        .with_context(what)?;
-    file.write_all(bytes).with_context(what)?;
-    file.persist(path).with_context(what)?;
-    Ok(())
 }

@@ -4,6 +4,8 @@
 mod archive;
 mod elf;
 
+pub(crate) use archive::{is_archive, is_index, thin_member};
+pub(crate) use elf::scan as scan_elf;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};

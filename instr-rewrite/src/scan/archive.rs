@@ -2,11 +2,12 @@
 
 use super::{FileKind, Inputs, ScanError, ScanErrorKind, elf, read_regular, refuse};
 use object::read::archive::{ArchiveFile, ArchiveMember};
+use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-pub(super) fn is_archive(bytes: &[u8]) -> bool {
+pub(crate) fn is_archive(bytes: &[u8]) -> bool {
     bytes.starts_with(&object::archive::MAGIC) || bytes.starts_with(&object::archive::THIN_MAGIC)
 }
 
@@ -52,17 +53,25 @@ fn scan_member(
     bytes: &[u8],
     member: &ArchiveMember<'_>,
 ) -> Result<super::Object, ScanErrorKind> {
-    let (kind, object) = if member.is_thin() {
-        let directory = path.parent().unwrap_or(Path::new(""));
-        let file = directory.join(OsStr::from_bytes(member.name()));
-        elf::scan(&read_regular(&file)?)?
-    } else {
-        elf::scan(member.data(bytes)?)?
-    };
+    let (kind, object) = elf::scan(&thin_member(path, bytes, member)?)?;
     match kind {
         FileKind::Relocatable => Ok(object),
         _ => Err(ScanErrorKind::NotElf(
             "a member of an archive must be a relocatable object",
         )),
     }
+}
+
+/// The contents of a member; those of a thin archive's are in a file named relative to the archive `path`.
+pub(crate) fn thin_member<'a>(
+    path: &Path,
+    bytes: &'a [u8],
+    member: &ArchiveMember<'a>,
+) -> Result<Cow<'a, [u8]>, ScanErrorKind> {
+    if !member.is_thin() {
+        return Ok(Cow::Borrowed(member.data(bytes)?));
+    }
+    let directory = path.parent().unwrap_or(Path::new(""));
+    let file = directory.join(OsStr::from_bytes(member.name()));
+    Ok(Cow::Owned(read_regular(&file)?))
 }

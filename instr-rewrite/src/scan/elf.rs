@@ -11,7 +11,7 @@ const STT_SPARC_REGISTER: u8 = 13;
 /// Magic number of LLVM's bitcode wrapper, little-endian.
 const BITCODE_WRAPPER: &[u8] = &[0xde, 0xc0, 0x17, 0x0b];
 
-pub(super) fn scan(bytes: &[u8]) -> Result<(FileKind, Object), ScanErrorKind> {
+pub(crate) fn scan(bytes: &[u8]) -> Result<(FileKind, Object), ScanErrorKind> {
     if !bytes.starts_with(&elf_constants::ELFMAG) {
         return Err(describe_stranger(bytes));
     }
@@ -48,7 +48,7 @@ fn describe_stranger(bytes: &[u8]) -> ScanErrorKind {
 }
 
 /// The machine of a header, checked against its word size and byte order.
-pub(crate) fn machine<Elf: FileHeader<Endian = Endianness>>(
+fn machine<Elf: FileHeader<Endian = Endianness>>(
     header: &Elf,
     endian: Endianness,
 ) -> Result<Machine, ScanErrorKind> {
