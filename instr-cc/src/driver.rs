@@ -1,0 +1,287 @@
+//! From the wrapper's command line to the compiler's: the impure middle between [`crate::cli`] and [`crate::plan`].
+
+use std::ffi::{OsStr, OsString};
+use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
+use anyhow::{Context as _, Result};
+
+use crate::argv::response_file;
+use crate::cache::Cache;
+use crate::cli::{self, Choice, Options};
+use crate::compiler::Machine;
+use crate::error::UsageError;
+use crate::exec::{Call, end_like};
+use crate::plan::{self, Additions, Plan, Reason};
+use crate::shim::context::{self, Context};
+use crate::targets::{self, Target};
+use crate::{runtime, say, shim};
+
+/// Counts how often wrappers have called each other, to stop a compiler script that calls the wrapper.
+const DEPTH_VARIABLE: &str = "INSTR_CC_DEPTH";
+/// More than any chain of scripts that makes sense.
+const MAX_DEPTH: u32 = 10;
+
+/// The compiler's file and how it is started.
+struct Compiler {
+    /// What is started: the compiler, or a launcher.
+    program: PathBuf,
+    /// `argv[0]`.
+    arg0: OsString,
+    /// The rest of the command before the arguments.
+    prefix: Vec<OsString>,
+    /// The compiler itself.
+    file: PathBuf,
+}
+
+/// Runs as the compiler wrapper; returns an exit status if the process did not become the compiler.
+pub fn run(argv0: &OsStr, argv: Vec<OsString>) -> i32 {
+    match try_run(argv0, argv) {
+        Ok(status) => status,
+        Err(error) => {
+            say::error(&format!("{error:#}"));
+            if error.is::<UsageError>() { 2 } else { 1 }
+        }
+    }
+}
+
+fn try_run(argv0: &OsStr, argv: Vec<OsString>) -> Result<i32> {
+    let words = cli::split(argv)?;
+    if words.options.help {
+        return print(cli::HELP);
+    }
+    if words.options.version {
+        return print(&format!("instr-cc {}\n", env!("CARGO_PKG_VERSION")));
+    }
+    let options = words.options;
+    let target = target(&options)?;
+    let machine = Machine::new();
+    let variable = std::env::var_os("INSTR_CC");
+    let wanted = target.as_ref().map(|t| t.compiler.as_str());
+    let choice = cli::choose(argv0, words.rest, wanted, variable.as_deref(), &machine);
+    let compiler = resolve(&choice, &machine)?;
+    let depth = depth(&compiler)?;
+    let mut args = choice.extra;
+    args.extend(choice.args);
+    let mut setup = Setup { options, compiler, depth, machine, cache: None };
+    let plan = if setup.options.off || cli::is_off(variable.as_deref()) {
+        Plan::Untouched(Reason::Off)
+    } else {
+        planned(&args)
+    };
+    setup.carry_out(&with_target(args, &plan, target.as_ref()), plan)
+}
+
+fn print(text: &str) -> Result<i32> {
+    std::io::stdout().write_all(text.as_bytes())?;
+    Ok(0)
+}
+
+fn target(options: &Options) -> Result<Option<Target>> {
+    let Some(name) = &options.target else { return Ok(None) };
+    let found = targets::find(name).context("embedded target description")?;
+    Ok(Some(found.ok_or_else(|| UsageError::UnknownTarget(format!("--instr-target={name}")))?))
+}
+
+fn planned(args: &[OsString]) -> Plan {
+    match response_file::expand(args) {
+        Ok(expanded) => plan::plan(&expanded),
+        Err(error) => Plan::Untouched(Reason::Response(error.to_string())),
+    }
+}
+
+/// The target's flags stand in front of the user's, those for links only if something is linked.
+fn with_target(args: Vec<OsString>, plan: &Plan, target: Option<&Target>) -> Vec<OsString> {
+    let Some(target) = target else { return args };
+    let links = matches!(plan, Plan::Run(a) if a.link || a.plain_link.is_some());
+    let link_flags = target.link_flags.iter().filter(|_| links);
+    target.flags.iter().chain(link_flags).map(OsString::from).chain(args).collect()
+}
+
+fn depth(compiler: &Compiler) -> Result<u32> {
+    let depth = std::env::var(DEPTH_VARIABLE).ok().and_then(|d| d.parse().ok()).unwrap_or(0);
+    if depth >= MAX_DEPTH {
+        return Err(UsageError::Circle(compiler.file.display().to_string(), depth).into());
+    }
+    Ok(depth + 1)
+}
+
+fn resolve(choice: &Choice, machine: &Machine) -> Result<Compiler, UsageError> {
+    let mut found = Vec::new();
+    for word in &choice.command {
+        found.push(resolve_one(word, machine)?);
+    }
+    let mut found = found.into_iter();
+    // `choose` gives one word at least.
+    let (program, arg0) = found.next().ok_or_else(|| UsageError::NoCompiler(String::new()))?;
+    let (prefix, files): (Vec<OsString>, Vec<PathBuf>) = found.map(|(file, word)| (word, file)).unzip();
+    let file = files.last().cloned().unwrap_or_else(|| program.clone());
+    Ok(Compiler { program, arg0, prefix, file })
+}
+
+/// The file of a command's word, and the word as it is passed on: as it was written, unless the wrapper stands in `PATH`
+/// before the compiler of that name.
+fn resolve_one(word: &OsStr, machine: &Machine) -> Result<(PathBuf, OsString), UsageError> {
+    let shown = || word.to_string_lossy().into_owned();
+    if word.as_bytes().contains(&b'/') {
+        let path = PathBuf::from(word);
+        if machine.is_own(&path) {
+            return Err(UsageError::OwnCompiler(shown()));
+        }
+        return Ok((path, word.to_owned()));
+    }
+    match machine.find(word) {
+        Some((path, false)) => Ok((path, word.to_owned())),
+        Some((path, true)) => Ok((path.clone(), path.into())),
+        None => Err(UsageError::NoCompiler(shown())),
+    }
+}
+
+struct Setup {
+    options: Options,
+    compiler: Compiler,
+    depth: u32,
+    machine: Machine,
+    cache: Option<Cache>,
+}
+
+impl Setup {
+    fn carry_out(&mut self, args: &[OsString], plan: Plan) -> Result<i32> {
+        let call = match plan {
+            Plan::Untouched(reason) => {
+                self.note(&format!("compiler run untouched: {reason}"));
+                self.call(args)
+            }
+            Plan::Run(additions) => match self.prepare(args, &additions) {
+                Ok(call) => call,
+                Err(error) => {
+                    self.note(&format!("compiler run untouched: {error:#}"));
+                    self.call(args)
+                }
+            },
+        };
+        if self.options.dry_run {
+            return print(&shown(&call));
+        }
+        self.start(&call)
+    }
+
+    fn note(&self, text: &str) {
+        say::note(self.options.verbose, text);
+    }
+
+    fn call(&self, args: &[OsString]) -> Call {
+        let mut call = Call::new(&self.compiler.program).args(&self.compiler.prefix).args(args);
+        call.arg0 = Some(self.compiler.arg0.clone());
+        call.env.push((DEPTH_VARIABLE, Some(self.depth.to_string().into())));
+        call
+    }
+
+    /// The call with headers and shim.
+    fn prepare(&mut self, args: &[OsString], additions: &Additions) -> Result<Call> {
+        if let Some(reason) = &additions.plain_link {
+            self.note(&format!("linked plainly: {reason}"));
+        }
+        if !additions.headers && !additions.link {
+            return Ok(self.call(args));
+        }
+        let cache = Cache::open(|name| std::env::var_os(name)).context("cannot make a folder for the runtime")?;
+        let headers = additions.headers.then(|| runtime::sources(&cache)).transpose()?.map(|dir| dir.join("include"));
+        let link = additions.link && self.is_known_compiler(&cache)?;
+        let shim = link.then(|| shim::folder(&cache, self.machine.own())).transpose()?;
+        let mut call = self.call(&plan::arguments(args, headers.as_deref(), shim.as_deref()));
+        if let Some(shim) = shim {
+            let context = self.context(&cache, shim, additions)?;
+            call.env.push((context::VARIABLE, Some(context.encode())));
+        }
+        self.cache = Some(cache);
+        Ok(call)
+    }
+
+    /// `-B` means what we think only to GCC and Clang.
+    fn is_known_compiler(&self, cache: &Cache) -> Result<bool> {
+        if self.options.dry_run {
+            return Ok(true);
+        }
+        let (_, facts) = runtime::identify(cache, &self.compiler.file).context("cannot identify the compiler")?;
+        if facts.family.is_none() {
+            self.note("linked plainly: the compiler is neither GCC nor Clang");
+        }
+        Ok(facts.family.is_some())
+    }
+
+    fn context(&self, cache: &Cache, shim: PathBuf, additions: &Additions) -> Result<Context> {
+        let apis: std::io::Result<Vec<PathBuf>> = self.options.apis.iter().map(std::path::absolute).collect();
+        Ok(Context {
+            compiler: std::path::absolute(&self.compiler.file)?,
+            cache: cache.root().to_owned(),
+            shim,
+            abi: additions.abi.clone(),
+            apis: apis?,
+            verbose: self.options.verbose,
+        })
+    }
+
+    /// Becomes the compiler; with a private cache, waits for it and cleans up.
+    fn start(&mut self, call: &Call) -> Result<i32> {
+        let failed = |error| anyhow::Error::new(error).context(format!("cannot run {}", call.program.display()));
+        if self.cache.as_ref().is_some_and(Cache::is_private) {
+            let status = call.run().map_err(failed)?;
+            self.cache = None;
+            end_like(status);
+        }
+        Err(failed(call.replace()))
+    }
+}
+
+/// A call as a shell would take it.
+fn shown(call: &Call) -> String {
+    let mut text = String::new();
+    for (name, value) in &call.env {
+        if let Some(value) = value {
+            text.push_str(&format!("{name}={} ", quoted(value)));
+        }
+    }
+    let words = [call.program.as_os_str()].into_iter().chain(call.args.iter().map(OsString::as_os_str));
+    text.push_str(&words.map(quoted).collect::<Vec<_>>().join(" "));
+    text.push('\n');
+    text
+}
+
+fn quoted(word: &OsStr) -> String {
+    let plain = |b: &u8| b.is_ascii_alphanumeric() || b"/._-+=,:@%".contains(b);
+    if !word.is_empty() && word.as_bytes().iter().all(plain) {
+        return word.to_string_lossy().into_owned();
+    }
+    match word.to_str() {
+        Some(text) => format!("'{}'", text.replace('\'', r"'\''")),
+        None => {
+            let bytes: String = word.as_bytes().iter().map(|b| format!("\\x{b:02x}")).collect();
+            format!("$'{bytes}'")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dry_runs_print_what_a_shell_reads() {
+        let words = [OsStr::new("-DX=\"a b\""), OsStr::new("it's"), OsStr::new(""), OsStr::from_bytes(b"\xff")];
+        assert_eq!(shown(&Call::new("/bin/cc").args(words)), "/bin/cc '-DX=\"a b\"' 'it'\\''s' '' $'\\xff'\n");
+    }
+
+    #[test]
+    fn link_flags_of_a_target_come_only_with_links() {
+        let target = targets::find("sparc-linux").unwrap().unwrap();
+        let of = |line: &str| {
+            let args: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
+            let plan = planned(&args);
+            with_target(args, &plan, Some(&target)).join(OsStr::new(" "))
+        };
+        assert_eq!(of("-c x.c"), "-m32 -mcpu=v8 -c x.c");
+        assert_eq!(of("x.c"), "-m32 -mcpu=v8 -static x.c");
+    }
+}

@@ -1,0 +1,169 @@
+//! The only place that starts a process.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Output, Stdio};
+use std::sync::atomic::{AtomicI32, Ordering};
+
+/// A program with its arguments and what changes in its environment.
+#[derive(Clone, Debug, Default)]
+pub struct Call {
+    /// The file that is run.
+    pub program: PathBuf,
+    /// `argv[0]`; the program's path if there is none.
+    pub arg0: Option<OsString>,
+    /// The arguments.
+    pub args: Vec<OsString>,
+    /// Variables that are set, or removed.
+    pub env: Vec<(&'static str, Option<OsString>)>,
+}
+
+/// Variables that would make a compiler of ours write or read what belongs to the user's own steps.
+const PRIVATE: &[&str] =
+    &["CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "OBJC_INCLUDE_PATH", "DEPENDENCIES_OUTPUT", "SUNPRO_DEPENDENCIES"];
+
+impl Call {
+    /// A call without arguments.
+    #[must_use]
+    pub fn new(program: impl Into<PathBuf>) -> Self {
+        Self { program: program.into(), ..Self::default() }
+    }
+
+    /// Adds arguments.
+    #[must_use]
+    pub fn args<S: AsRef<OsStr>>(mut self, args: impl IntoIterator<Item = S>) -> Self {
+        self.args.extend(args.into_iter().map(|a| a.as_ref().to_owned()));
+        self
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args(&self.args);
+        if let Some(name) = &self.arg0 {
+            command.arg0(name);
+        }
+        for (name, value) in &self.env {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        command
+    }
+
+    /// Becomes the program. Returns only if that fails.
+    #[must_use]
+    pub fn replace(&self) -> io::Error {
+        self.command().exec()
+    }
+
+    /// Runs the program with our own input and output; signals that are meant for it are passed on.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub fn run(&self) -> io::Result<ExitStatus> {
+        wait(self.command())
+    }
+
+    /// Like [`Call::run`], with the program's output going to two files.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub fn run_into(&self, stdout: File, stderr: File) -> io::Result<ExitStatus> {
+        let mut command = self.command();
+        command.stdout(stdout).stderr(stderr);
+        wait(command)
+    }
+
+    /// Runs a program for our own purposes: no input, its output returned, the user's dependency files left alone.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub fn run_privately(&self) -> io::Result<Output> {
+        let mut command = self.command();
+        for name in PRIVATE {
+            command.env_remove(name);
+        }
+        command.env("LC_ALL", "C").stdin(Stdio::null()).output()
+    }
+}
+
+/// The process that [`wait`] waits for; 0 if there is none.
+static CHILD: AtomicI32 = AtomicI32::new(0);
+
+extern "C" fn pass_on(signal: libc::c_int) {
+    let child = CHILD.load(Ordering::Relaxed);
+    if child > 0 {
+        // SAFETY: `kill` is async-signal-safe and takes plain integers.
+        unsafe { libc::kill(child, signal) };
+    }
+}
+
+/// Runs a command and stays until it has ended, so that temporary files can be removed even when a signal ends it.
+fn wait(mut command: Command) -> io::Result<ExitStatus> {
+    let mut child = command.spawn()?;
+    CHILD.store(i32::try_from(child.id()).unwrap_or(0), Ordering::Relaxed);
+    let handler = pass_on as extern "C" fn(libc::c_int) as libc::sighandler_t;
+    let signals = [libc::SIGINT, libc::SIGQUIT, libc::SIGTERM, libc::SIGHUP];
+    // SAFETY: the handler only loads an atomic and calls `kill`; signals ignored from outside stay ignored.
+    let old = signals.map(|s| unsafe {
+        let old = libc::signal(s, handler);
+        if old == libc::SIG_IGN {
+            libc::signal(s, old);
+        }
+        old
+    });
+    let status = child.wait();
+    CHILD.store(0, Ordering::Relaxed);
+    for (signal, old) in signals.into_iter().zip(old) {
+        // SAFETY: `old` is what `signal` returned for this signal.
+        unsafe { libc::signal(signal, old) };
+    }
+    status
+}
+
+/// Ends this process the way another one ended: with its exit status, or by the same signal.
+pub fn end_like(status: ExitStatus) -> ! {
+    if let Some(signal) = status.signal() {
+        // SAFETY: both calls take plain integers; restoring a default action and raising a signal in this process have
+        // no memory effects, and if the signal is blocked or harmless the process goes on to `exit` below.
+        unsafe {
+            libc::signal(signal, libc::SIG_DFL);
+            libc::raise(signal);
+        }
+        std::process::exit(128 + signal);
+    }
+    std::process::exit(status.code().unwrap_or(1));
+}
+
+/// Two paths name the same file.
+#[must_use]
+pub fn same_file(a: &Path, b: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    match (a.metadata(), b.metadata()) {
+        (Ok(a), Ok(b)) => (a.dev(), a.ino()) == (b.dev(), b.ino()),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn private_runs_see_no_dependency_variables() {
+        let mut call = Call::new("/bin/sh").args(["-c", "echo ${DEPENDENCIES_OUTPUT-unset}"]);
+        call.env.push(("DEPENDENCIES_OUTPUT", Some("x".into())));
+        assert_eq!(call.run_privately().unwrap().stdout, b"unset\n");
+    }
+
+    #[test]
+    fn variables_are_set_and_removed() {
+        let mut call = Call::new("/bin/sh").args(["-c", "echo $INSTR_T ${HOME-none} $0"]);
+        call.env = vec![("INSTR_T", Some("1".into())), ("HOME", None)];
+        assert_eq!(call.run_privately().unwrap().stdout, b"1 none /bin/sh\n");
+    }
+}

@@ -1,0 +1,264 @@
+//! Builds the runtime and the stubs with the user's compiler, once for each compiler, flags and version.
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use thiserror::Error;
+
+use crate::cache::{Cache, key};
+use crate::compiler::{self, Facts};
+use crate::exec::Call;
+
+/// How the runtime's code is addressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Variant {
+    /// For shared libraries.
+    Pic,
+    /// For executables, wherever they are loaded.
+    Pie,
+    /// For executables with fixed addresses.
+    Fixed,
+}
+
+impl Variant {
+    fn flag(self) -> &'static str {
+        match self {
+            Self::Pic => "-fPIC",
+            Self::Pie => "-fPIE",
+            Self::Fixed => "-fno-pie",
+        }
+    }
+}
+
+/// Why there is no runtime.
+#[derive(Debug, Error)]
+pub enum BuildError {
+    /// The cache failed.
+    #[error("cannot use the cache: {0}")]
+    Io(#[from] io::Error),
+    /// The compiler refused our source.
+    #[error("{compiler} cannot compile {what}: {why}")]
+    Compile {
+        /// The compiler.
+        compiler: String,
+        /// The source.
+        what: String,
+        /// The first error it printed.
+        why: String,
+    },
+    /// No archiver.
+    #[error("cannot make the runtime's archive with {0}: {1}")]
+    Archive(String, String),
+    /// There is no runtime for that system.
+    #[error("there is no runtime for the system that {0} compiles for")]
+    System(String),
+}
+
+/// Options of every source of ours: plain objects, whatever the compiler is configured to do.
+const FLAGS: &[&str] = &[
+    "-std=c11",
+    "-O2",
+    "-w",
+    "-fno-lto",
+    "-fvisibility=hidden",
+    "-ffunction-sections",
+    "-fdata-sections",
+    "-fno-sanitize=all",
+    "-fno-profile-arcs",
+    "-fno-test-coverage",
+];
+
+/// A compiler with the user's flags, ready to build for one kind of output.
+#[derive(Debug)]
+pub struct Builder<'a> {
+    /// Where things are kept.
+    pub cache: &'a Cache,
+    /// The compiler's file.
+    pub compiler: &'a Path,
+    /// [`compiler::identity`] of it.
+    pub identity: &'a str,
+    /// What it is.
+    pub facts: &'a Facts,
+    /// The user's flags that decide the binary interface.
+    pub abi: &'a [OsString],
+    /// How code is addressed.
+    pub variant: Variant,
+}
+
+/// A key of the embedded sources.
+fn content_key() -> String {
+    key(instr_runtime::FILES.iter().flat_map(|(name, text)| [name.as_bytes(), text.as_bytes()]))
+}
+
+/// The folder with the runtime's sources; `include` in it holds the public headers.
+///
+/// # Errors
+/// When they cannot be written.
+pub fn sources(cache: &Cache) -> io::Result<PathBuf> {
+    cache.entry(&format!("source-{}", content_key()), |dir| {
+        fs::create_dir_all(dir.join("include"))?;
+        for (name, text) in instr_runtime::FILES {
+            let path = dir.join(name);
+            if let Some(parent) = path.parent() {
+                fs::create_dir_all(parent)?;
+            }
+            fs::write(path, text)?;
+        }
+        Ok(())
+    })
+}
+
+impl Builder<'_> {
+    /// A key of everything but the source that decides what an object holds.
+    fn setting_key(&self) -> String {
+        let relative = self.abi.iter().any(|w| w.as_bytes().contains(&b'/'));
+        let folder = if relative { std::env::current_dir().unwrap_or_default() } else { PathBuf::new() };
+        let fixed = [self.identity, &self.facts.version, self.variant.flag(), env!("CARGO_PKG_VERSION")];
+        let fixed = fixed.iter().chain(FLAGS).map(|s| s.as_bytes());
+        key(fixed.chain([folder.as_os_str().as_bytes()]).chain(self.abi.iter().map(|w| w.as_bytes())))
+    }
+
+    /// The runtime's archive, built if it is not there.
+    ///
+    /// # Errors
+    /// When it cannot be built.
+    pub fn library(&self) -> Result<PathBuf, BuildError> {
+        let source = sources(self.cache)?;
+        let name = format!("lib-{}", key([content_key().as_bytes(), self.setting_key().as_bytes()]));
+        let entry = self.cache.entry(&name, |dir| self.build_library(&source, dir))?;
+        Ok(entry.join("libinstr.a"))
+    }
+
+    /// The object of a text of stubs, built if it is not there.
+    ///
+    /// # Errors
+    /// When it cannot be built.
+    pub fn stubs(&self, text: &str) -> Result<PathBuf, BuildError> {
+        let source = sources(self.cache)?;
+        let parts = [text.as_bytes(), source.as_os_str().as_bytes(), self.setting_key().as_bytes()].map(<[u8]>::to_vec);
+        let name = format!("stubs-{}", key(parts.iter().map(Vec::as_slice)));
+        let entry = self.cache.entry(&name, |dir| {
+            let file = dir.join("stubs.c");
+            fs::write(&file, text)?;
+            self.compile(&source, &file, &dir.join("stubs.o"))
+        })?;
+        Ok(entry.join("stubs.o"))
+    }
+
+    fn build_library(&self, source: &Path, dir: &Path) -> Result<(), BuildError> {
+        let files = instr_runtime::sources(&self.facts.os);
+        if !files.iter().any(|f| f.starts_with("platform/")) {
+            return Err(BuildError::System(self.facts.machine.clone()));
+        }
+        let objects: Vec<PathBuf> = files.iter().map(|f| dir.join(f.replace('/', "-")).with_extension("o")).collect();
+        let jobs: Vec<(&str, &PathBuf)> = files.iter().copied().zip(&objects).collect();
+        in_parallel(&jobs, |(file, object)| self.compile(source, &source.join(file), object))?;
+        self.archive(&dir.join("libinstr.a"), &objects)?;
+        for object in &objects {
+            fs::remove_file(object)?;
+        }
+        Ok(())
+    }
+
+    fn compile(&self, source: &Path, file: &Path, object: &Path) -> Result<(), BuildError> {
+        let mut include = OsString::from("-I");
+        include.push(source.join("include"));
+        let mut root = OsString::from("-I");
+        root.push(source);
+        let call = Call::new(self.compiler).args(self.abi).args(FLAGS).args([self.variant.flag()]);
+        let call = call.args([include, root]).args(["-x", "c", "-c", "-o"]).args([object, file]);
+        let output = call.run_privately()?;
+        if output.status.success() && object.is_file() {
+            return Ok(());
+        }
+        Err(BuildError::Compile {
+            compiler: self.compiler.display().to_string(),
+            what: file.strip_prefix(source).unwrap_or(Path::new("the stubs")).display().to_string(),
+            why: first_error(&output.stderr),
+        })
+    }
+
+    fn archive(&self, library: &Path, objects: &[PathBuf]) -> Result<(), BuildError> {
+        let found = Call::new(self.compiler).args(self.abi).args(["-print-prog-name=ar"]).run_privately()?.stdout;
+        let ar = OsStr::from_bytes(found.trim_ascii()).to_owned();
+        let ar = if ar.is_empty() { OsString::from_vec(b"ar".to_vec()) } else { ar };
+        let fail = |why: String| BuildError::Archive(ar.to_string_lossy().into_owned(), why);
+        let output = Call::new(&ar).args(["rcs"]).args([library]).args(objects).run_privately();
+        let output = output.map_err(|e| fail(e.to_string()))?;
+        if output.status.success() { Ok(()) } else { Err(fail(first_error(&output.stderr))) }
+    }
+}
+
+/// The first line that names an error, else the first line.
+fn first_error(stderr: &[u8]) -> String {
+    let text = String::from_utf8_lossy(stderr);
+    let line = text.lines().find(|l| l.contains("error")).or_else(|| text.lines().next());
+    line.unwrap_or("it printed no reason").trim().to_owned()
+}
+
+/// Does jobs on as many threads as there are processors (four at most); the first error in order wins.
+fn in_parallel<T: Sync, E: Send>(jobs: &[T], work: impl Fn(&T) -> Result<(), E> + Sync) -> Result<(), E> {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).clamp(1, 4);
+    let next = AtomicUsize::new(0);
+    let failed: Mutex<Option<(usize, E)>> = Mutex::new(None);
+    let lock = || failed.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    std::thread::scope(|scope| {
+        for _ in 0..threads.min(jobs.len()) {
+            scope.spawn(|| {
+                loop {
+                    let at = next.fetch_add(1, Ordering::Relaxed);
+                    if at >= jobs.len() || lock().is_some() {
+                        break;
+                    }
+                    if let Err(error) = work(&jobs[at]) {
+                        let mut first = lock();
+                        if first.as_ref().is_none_or(|(other, _)| at < *other) {
+                            *first = Some((at, error));
+                        }
+                    }
+                }
+            });
+        }
+    });
+    failed.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner).map_or(Ok(()), |(_, error)| Err(error))
+}
+
+/// The identity of a compiler, for callers that only have its path.
+///
+/// # Errors
+/// When the file is gone.
+pub fn identify(cache: &Cache, compiler: &Path) -> io::Result<(String, Facts)> {
+    let identity = compiler::identity(compiler)?;
+    let facts = compiler::facts(compiler, &identity, cache)?;
+    Ok((identity, facts))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_jobs_are_done_and_the_first_error_is_kept() {
+        let done = AtomicUsize::new(0);
+        let jobs: Vec<usize> = (0..100).collect();
+        let ok: Result<(), usize> = in_parallel(&jobs, |_| {
+            done.fetch_add(1, Ordering::Relaxed);
+            Ok(())
+        });
+        assert_eq!((ok, done.into_inner()), (Ok(()), 100));
+        assert_eq!(in_parallel(&jobs, |j| if *j == 0 { Err(*j) } else { Ok(()) }), Err(0));
+        assert_eq!(in_parallel(&[] as &[usize], |j| Err(*j)), Ok(()));
+    }
+
+    #[test]
+    fn the_line_with_the_error_is_quoted() {
+        assert_eq!(first_error(b"In file included\nx.c:1: error: no\n"), "x.c:1: error: no");
+        assert_eq!(first_error(b"Killed\n"), "Killed");
+        assert_eq!(first_error(b""), "it printed no reason");
+    }
+}

@@ -1,0 +1,99 @@
+//! Names of described functions in objects that hold only intermediate code of GCC's link-time optimizer.
+//!
+//! Calls of OpenMP's entry points are built-in functions there and appear in no symbol table before the link. But every
+//! function that is called has its name in the section `.gnu.lto_.decls.*`, compressed with zstd or zlib (GCC's
+//! `lto-compress.cc`). A name found there may be one that the optimizer drops; wrapping it does no harm.
+
+use std::collections::BTreeSet;
+use std::io::Read;
+
+use instr_rewrite::Api;
+use object::read::archive::ArchiveFile;
+use object::{Object, ObjectSection};
+
+/// How much text is taken out of one section.
+const MAX_TEXT: u64 = 256 << 20;
+
+/// Names that matter to us in a file: an object or an archive. Parts that cannot be read hold no names.
+#[must_use]
+pub fn names(bytes: &[u8], wanted: &dyn Fn(&[u8]) -> bool) -> BTreeSet<Vec<u8>> {
+    let mut found = BTreeSet::new();
+    match ArchiveFile::parse(bytes) {
+        Ok(archive) => {
+            for member in archive.members().map_while(Result::ok) {
+                if let Ok(data) = member.data(bytes) {
+                    object_names(data, wanted, &mut found);
+                }
+            }
+        }
+        Err(_) => object_names(bytes, wanted, &mut found),
+    }
+    found
+}
+
+fn object_names(bytes: &[u8], wanted: &dyn Fn(&[u8]) -> bool, found: &mut BTreeSet<Vec<u8>>) {
+    let Ok(file) = object::File::parse(bytes) else { return };
+    for section in file.sections() {
+        let is_decls = section.name_bytes().is_ok_and(|n| n.starts_with(b".gnu.lto_.decls"));
+        let Some(data) = is_decls.then(|| section.data().ok()).flatten() else { continue };
+        words(&decompress(data), wanted, found);
+    }
+}
+
+fn decompress(data: &[u8]) -> Vec<u8> {
+    let mut text = Vec::new();
+    // A stream cut short or damaged gives what came before the damage.
+    if data.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
+        if let Ok(decoder) = ruzstd::decoding::StreamingDecoder::new(data) {
+            _ = decoder.take(MAX_TEXT).read_to_end(&mut text);
+        }
+    } else if data.first() == Some(&0x78) {
+        _ = flate2::read::ZlibDecoder::new(data).take(MAX_TEXT).read_to_end(&mut text);
+    } else {
+        text.extend_from_slice(data);
+    }
+    text
+}
+
+/// Looks at every run of letters. The byte before a name is its length, which may itself be a letter.
+fn words(text: &[u8], wanted: &dyn Fn(&[u8]) -> bool, found: &mut BTreeSet<Vec<u8>>) {
+    let is_letter = |b: &u8| b.is_ascii_alphanumeric() || *b == b'_';
+    for run in text.split(|b| !is_letter(b)).filter(|r| r.len() > 3) {
+        for name in [run, &run[1..]] {
+            if wanted(name) {
+                found.insert(name.to_vec());
+            }
+        }
+    }
+}
+
+/// Whether a symbol is described and may be wrapped.
+#[must_use]
+pub fn is_wrappable(api: &Api, name: &[u8]) -> bool {
+    api.get(name).is_some_and(|f| f.refusal.is_none())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(text: &[u8]) -> Vec<String> {
+        let mut names = BTreeSet::new();
+        words(text, &|n| n.starts_with(b"GOMP_"), &mut names);
+        names.into_iter().map(|n| String::from_utf8(n).unwrap()).collect()
+    }
+
+    #[test]
+    fn names_are_found_behind_their_length() {
+        assert_eq!(found(b"\x0dGOMP_parallel\x00x\x2fGOMP_task\n__builtin_GOMP_barrier\x30GOMP_long"), ["GOMP_long", "GOMP_parallel", "GOMP_task"]);
+    }
+
+    #[test]
+    fn damaged_data_holds_no_names() {
+        for data in [b"".as_slice(), b"\x7fELF", &[0x28, 0xb5, 0x2f, 0xfd, 1, 2, 3], b"!<arch>\nxx"] {
+            assert!(names(data, &|_| true).is_empty());
+        }
+        _ = decompress(&[0x28, 0xb5, 0x2f, 0xfd, 0xff, 0xff, 0xff, 0xff]);
+        _ = decompress(&[0x78, 0x9c, 0xff]);
+    }
+}

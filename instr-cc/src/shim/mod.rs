@@ -1,0 +1,289 @@
+//! The program in front of the linker. The compiler finds it through `-B` under the name of a linker; it sees the true
+//! link line, adds the runtime, stubs and `--wrap` options, and runs the real linker.
+//!
+//! Whatever goes wrong on the way, the link is done plainly: with the words that came.
+
+pub mod context;
+pub mod demand;
+pub mod line;
+pub mod linker;
+pub mod lto;
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, Read, Seek, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result};
+use instr_rewrite::resolve::ArchiveOrder;
+use instr_rewrite::stubs::{self, Linkage};
+
+use crate::argv::response_file;
+use crate::cache::Cache;
+use crate::compiler::Machine;
+use crate::exec::{Call, end_like};
+use crate::runtime::{self, Builder, Variant};
+use crate::say;
+
+use context::Context;
+use demand::{Demand, demand};
+use line::Line;
+
+/// The names that the shim stands under.
+pub const NAMES: [&str; 5] = ["ld", "ld.bfd", "ld.gold", "ld.lld", "ld.mold"];
+
+/// Whether the process was started as a linker.
+#[must_use]
+pub fn is_linker_name(argv0: &OsStr) -> bool {
+    Path::new(argv0).file_name().is_some_and(|name| NAMES.iter().any(|n| name == *n))
+}
+
+/// Makes the folder of links to the wrapper.
+///
+/// # Errors
+/// When it cannot be made.
+pub fn folder(cache: &Cache, own: &Path) -> io::Result<PathBuf> {
+    let key = crate::cache::key([own.as_os_str().as_bytes()]);
+    cache.entry(&format!("shim-{key}"), |dir| {
+        NAMES.iter().try_for_each(|name| std::os::unix::fs::symlink(own, dir.join(name)))
+    })
+}
+
+/// Runs as the linker. Never returns: the process becomes the linker, or ends as it did.
+pub fn run(argv0: &OsStr, words: Vec<OsString>) -> i32 {
+    let machine = Machine::new();
+    let name = Path::new(argv0).file_name().unwrap_or_default().to_owned();
+    let context = std::env::var_os(context::VARIABLE).and_then(|text| Context::decode(&text));
+    let context = context.unwrap_or_default();
+    let Some(real) = linker::find(&name, &context, &machine) else {
+        say::error(&format!("cannot find the linker {}: no such executable in PATH", name.display()));
+        return 1;
+    };
+    let words = without_shim_folder(words, &context.shim);
+    if context.compiler.as_os_str().is_empty() {
+        return plain(&real, &words);
+    }
+    match instrumented(&real, &words, &context) {
+        Ok(Outcome::Done(status)) => end_like(status),
+        Ok(Outcome::Plain(why)) => say::note(context.verbose, &format!("linked plainly: {why}")),
+        Err(error) => say::note(context.verbose, &format!("linked plainly: {error:#}")),
+    }
+    plain(&real, &words)
+}
+
+/// Becomes the real linker.
+fn plain(real: &Path, words: &[OsString]) -> i32 {
+    let error = call(real, words).replace();
+    say::error(&format!("cannot run the linker {}: {error}", real.display()));
+    1
+}
+
+fn call(real: &Path, words: &[OsString]) -> Call {
+    let mut call = Call::new(real).args(words);
+    call.env.push((context::VARIABLE, None));
+    call
+}
+
+/// The compiler also takes the folder of `-B` for one with libraries.
+fn without_shim_folder(words: Vec<OsString>, shim: &Path) -> Vec<OsString> {
+    let is_ours = |word: &OsString| {
+        let folder = word.as_bytes().strip_prefix(b"-L");
+        folder.is_some_and(|f| !f.is_empty() && linker::is_shim(Path::new(OsStr::from_bytes(f)), shim))
+    };
+    words.into_iter().filter(|word| !is_ours(word)).collect()
+}
+
+enum Outcome {
+    /// The instrumented link succeeded, or was ended by a signal.
+    Done(std::process::ExitStatus),
+    /// There is nothing to instrument, or the instrumented link failed.
+    Plain(String),
+}
+
+fn instrumented(real: &Path, words: &[OsString], context: &Context) -> Result<Outcome> {
+    let expanded = without_shim_folder(response_file::expand(words)?, &context.shim);
+    let line = line::parse(&expanded);
+    if let Some(reason) = plain_reason(&line) {
+        return Ok(Outcome::Plain(reason.into()));
+    }
+    let mut api = instr_rewrite::Api::builtin();
+    for path in &context.apis {
+        api.add_file(path)?;
+    }
+    let order = if linker::looks_back(real) { ArchiveOrder::Any } else { ArchiveOrder::Sequential };
+    let demand = demand(&line, order, &api);
+    demand.notes.iter().for_each(|note| say::note(context.verbose, note));
+    if demand.is_empty() {
+        return Ok(Outcome::Plain("nothing to instrument: no described function is called".into()));
+    }
+    let cache = Cache::at(context.cache.clone());
+    let (identity, facts) = runtime::identify(&cache, &context.compiler).context("cannot identify the compiler")?;
+    let builder = Builder {
+        cache: &cache,
+        compiler: &context.compiler,
+        identity: &identity,
+        facts: &facts,
+        abi: &context.abi,
+        variant: variant(&line),
+    };
+    let library = builder.library()?;
+    let stubs = match demand.wrap.as_slice() {
+        [] => None,
+        symbols => Some(builder.stubs(&stubs::emit(symbols, &api, Linkage::Wrap))?),
+    };
+    let words = insert(&expanded, &line, &demand, stubs.as_deref(), &library);
+    link(real, &words, &demand, context)
+}
+
+fn plain_reason(line: &Line) -> Option<&'static str> {
+    if line.informs {
+        Some("the linker is only asked for information")
+    } else if line.relocatable {
+        Some("an object file is made; the link that uses it is instrumented")
+    } else if line.inputs.is_empty() {
+        Some("there is no input file")
+    } else {
+        None
+    }
+}
+
+fn variant(line: &Line) -> Variant {
+    if line.shared {
+        Variant::Pic
+    } else if line.fixed && !line.pie {
+        Variant::Fixed
+    } else {
+        Variant::Pie
+    }
+}
+
+/// The link line with ours in it: options in front, objects at the place that the line offers.
+fn insert(words: &[OsString], line: &Line, demand: &Demand, stubs: Option<&Path>, library: &Path) -> Vec<OsString> {
+    let (before, after) = words.split_at(line.place);
+    let mut all: Vec<OsString> = Vec::with_capacity(words.len() + demand.wrap.len() + 8);
+    all.extend(demand.wrap.iter().map(|s| format!("--wrap={s}").into()));
+    all.extend(demand.interface.iter().flat_map(|s| ["-u".into(), OsString::from(*s)]));
+    if !line.shared && !line.fixed {
+        // Wrapped symbols are no longer exported by themselves, but libraries may look for them.
+        all.extend(demand.defined.iter().map(|s| format!("--export-dynamic-symbol={s}").into()));
+    }
+    all.extend_from_slice(before);
+    all.extend(stubs.map(OsString::from));
+    all.push(library.into());
+    all.extend_from_slice(after);
+    all
+}
+
+/// How long a command line may be before it goes into a response file, in bytes. Systems allow 2 MiB and more in all.
+const MAX_COMMAND_LINE: usize = 64 << 10;
+
+/// Links with our words. The linker's output is held back until it is known that this link counts.
+fn link(real: &Path, words: &[OsString], demand: &Demand, context: &Context) -> Result<Outcome> {
+    let length: usize = words.iter().map(|w| w.len() + 1).sum();
+    let mut response = None;
+    if length > MAX_COMMAND_LINE {
+        let mut file = tempfile::Builder::new().prefix("instr-cc-").suffix(".rsp").tempfile()?;
+        file.write_all(&response_file::join(words))?;
+        response = Some(file.into_temp_path());
+    }
+    let words = match &response {
+        Some(path) => {
+            let mut word = OsString::from("@");
+            word.push(path);
+            vec![word]
+        }
+        None => words.to_vec(),
+    };
+    let (mut stdout, mut stderr) = (tempfile::tempfile()?, tempfile::tempfile()?);
+    let status = call(real, &words).run_into(stdout.try_clone()?, stderr.try_clone()?)?;
+    if status.success() || status.code().is_none() {
+        replay(&mut stdout, &mut io::stdout())?;
+        replay(&mut stderr, &mut io::stderr())?;
+        for note in done_notes(demand) {
+            say::note(context.verbose, &note);
+        }
+        return Ok(Outcome::Done(status));
+    }
+    Ok(Outcome::Plain(format!("the instrumented link failed: {}", first_line(&mut stderr))))
+}
+
+fn replay(from: &mut File, to: &mut impl Write) -> io::Result<()> {
+    from.rewind()?;
+    io::copy(from, to)?;
+    to.flush()
+}
+
+fn first_line(file: &mut File) -> String {
+    let mut bytes = Vec::new();
+    if file.rewind().is_err() || file.take(4096).read_to_end(&mut bytes).is_err() {
+        return "its output cannot be read".into();
+    }
+    String::from_utf8_lossy(&bytes).lines().next().unwrap_or("it printed no reason").to_owned()
+}
+
+fn done_notes(demand: &Demand) -> Vec<String> {
+    let mut notes = Vec::new();
+    if !demand.wrap.is_empty() {
+        notes.push(format!("instrumented: {}", demand.wrap.join(" ")));
+    }
+    if !demand.interface.is_empty() {
+        notes.push(format!("linked with the runtime for: {}", demand.interface.join(" ")));
+    }
+    notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<OsString> {
+        text.split_whitespace().map(OsString::from).collect()
+    }
+
+    fn inserted(text: &str) -> String {
+        let words = words(text);
+        let demand = Demand {
+            wrap: vec!["f".into(), "g".into()],
+            interface: vec!["instr_event"],
+            defined: vec!["g".into()],
+            notes: Vec::new(),
+        };
+        let all = insert(&words, &line::parse(&words), &demand, Some(Path::new("S")), Path::new("L"));
+        all.join(OsStr::new(" ")).into_string().unwrap()
+    }
+
+    #[test]
+    fn ours_is_put_into_the_line() {
+        assert_eq!(
+            inserted("-pie -o out crt1.o x.o -lgomp"),
+            "--wrap=f --wrap=g -u instr_event --export-dynamic-symbol=g -pie -o out crt1.o x.o S L -lgomp"
+        );
+        assert_eq!(
+            inserted("-static -o out crt1.o x.o -lgomp"),
+            "--wrap=f --wrap=g -u instr_event -static -o out crt1.o x.o S L -lgomp"
+        );
+    }
+
+    #[test]
+    fn the_shims_folder_is_no_place_for_libraries() {
+        let left = without_shim_folder(words("-L/a/shim -L/b -L x.o -L/a/shim/ -L"), Path::new("/a/shim"));
+        assert_eq!(left, words("-L/b -L x.o -L"));
+    }
+
+    #[test]
+    fn only_linkers_names_start_the_shim() {
+        assert!(is_linker_name("/x/ld.gold".as_ref()) && is_linker_name("ld".as_ref()));
+        assert!(!is_linker_name("instr-cc".as_ref()) && !is_linker_name("ldd".as_ref()));
+    }
+
+    #[test]
+    fn the_runtimes_code_fits_the_output() {
+        let of = |text: &str| variant(&line::parse(&words(text)));
+        assert_eq!(of("-shared x.o"), Variant::Pic);
+        assert_eq!(of("-static x.o"), Variant::Fixed);
+        assert_eq!(of("-static -pie --no-dynamic-linker x.o"), Variant::Pie);
+        assert_eq!(of("-pie x.o"), Variant::Pie);
+        assert_eq!(of("x.o"), Variant::Pie);
+    }
+}
