@@ -124,11 +124,11 @@ instr_facts gcc
 instr_facts other
 #endif
 #if defined __linux__
-linux
+instr_linux
 #elif defined __rtems__
-rtems
+instr_rtems
 #else
-none
+instr_none
 #endif
 instr_version __VERSION__
 ";
@@ -167,7 +167,9 @@ fn ask(compiler: &Path, dir: &Path) -> io::Result<()> {
     let output = Call::new(compiler).args(["-E", "-P", "-x", "c"]).args([&question]).run_privately()?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let mut words = text.split_whitespace().skip_while(|w| *w != "instr_facts").skip(1);
-    let (family, os) = (words.next().unwrap_or("other"), words.next().unwrap_or("none"));
+    let (family, os) = (words.next().unwrap_or("other"), words.next().unwrap_or_default());
+    // `linux` alone is a macro of GCC's.
+    let os = os.strip_prefix("instr_").unwrap_or_default();
     let version = text.split_once("instr_version").map_or("", |(_, v)| v.trim());
     let machine = Call::new(compiler).args(["-dumpmachine"]).run_privately()?.stdout;
     let machine = String::from_utf8_lossy(&machine);
