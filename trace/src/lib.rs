@@ -21,6 +21,8 @@ mod metadata;
 pub mod names;
 mod packet;
 mod stream;
+#[doc(hidden)]
+pub mod synth;
 mod trace;
 mod window;
 

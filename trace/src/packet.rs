@@ -223,7 +223,7 @@ pub(crate) fn index_file(
     Ok(packets)
 }
 
-/// Adds a packet if it follows the ones before, and marks it when something is missing before it.
+/// Adds a packet, and marks it when something is missing before it.
 pub(crate) fn push(
     packets: &mut Vec<PacketInfo>,
     mut info: PacketInfo,
@@ -231,24 +231,60 @@ pub(crate) fn push(
     path: &Path,
     warnings: &mut Warnings,
 ) {
-    let (seq, discarded) = match packets.last() {
-        Some(last) if info.seq <= last.seq => {
-            warnings.add(
-                path,
-                info.offset,
-                format!(
-                    "packet {} comes after packet {}, ignored",
-                    info.seq, last.seq
-                ),
-            );
-            return;
-        }
-        Some(last) => (last.seq + 1, last.discarded),
-        None => (0, 0),
-    };
+    let (seq, discarded) = packets
+        .last()
+        .map_or((0, 0), |last| (last.seq.wrapping_add(1), last.discarded));
+    if !packets.is_empty() && info.seq < seq {
+        warnings.add(
+            path,
+            info.offset,
+            format!(
+                "packet {} comes after packet {}",
+                info.seq,
+                seq.wrapping_sub(1)
+            ),
+        );
+    }
     let overwrote = packets.is_empty() && info.flags & FLAG_OVERWROTE != 0;
     info.after_loss = lost || info.seq != seq || info.discarded > discarded || overwrote;
     packets.push(info);
+}
+
+/// Drops packets whose begin contradicts their neighbours, and ends a packet where the next begins, so that one damaged
+/// time does not disturb the packets behind it.
+pub(crate) fn reconcile(packets: &mut Vec<PacketInfo>, path: &Path, warnings: &mut Warnings) {
+    let mut kept: Vec<PacketInfo> = Vec::with_capacity(packets.len());
+    for mut packet in packets.drain(..) {
+        while let Some(last) = kept.last()
+            && last.begin > packet.begin
+        {
+            let before = kept.len().checked_sub(2).map_or(0, |at| kept[at].begin);
+            warnings.add(
+                path,
+                last.offset.max(packet.offset),
+                "the packet's begin does not fit its neighbours, ignored",
+            );
+            packet.after_loss = true;
+            if packet.begin < before {
+                break;
+            }
+            kept.pop();
+        }
+        match kept.last_mut() {
+            Some(last) if last.begin > packet.begin => continue,
+            Some(last) if last.end > packet.begin => {
+                warnings.add(
+                    path,
+                    last.offset,
+                    "the packet's end is behind the next one's begin",
+                );
+                last.end = packet.begin;
+            }
+            _ => {}
+        }
+        kept.push(packet);
+    }
+    *packets = kept;
 }
 
 fn header_at(

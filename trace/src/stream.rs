@@ -198,9 +198,7 @@ impl<'t> StreamReader<'t> {
                 packet.end.max(packet.begin)
             }
         });
-        let Some(ticks) =
-            decode::extend(self.ticks, low).filter(|ticks| *ticks <= limit.max(self.ticks))
-        else {
+        let Some(ticks) = decode::extend(self.ticks, low).filter(|ticks| *ticks <= limit) else {
             self.close_packet(true);
             return false;
         };
@@ -238,7 +236,7 @@ impl<'t> StreamReader<'t> {
             || self.after_damage
             || (first && (packet.task.is_some() || packet.region.is_some()));
         self.after_damage = false;
-        self.set_time(packet.begin.max(self.ticks));
+        self.set_time(packet.begin);
         self.current = if lost {
             Current::Lost
         } else {

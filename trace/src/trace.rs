@@ -441,6 +441,16 @@ fn index(
             warnings,
         );
     }
+    for stream in streams.values_mut() {
+        let path = stream
+            .file
+            .clone()
+            .or_else(|| stream.window.clone())
+            .unwrap_or_default();
+        let before = warnings.count;
+        packet::reconcile(&mut stream.packets, &path, warnings);
+        repairable |= warnings.count != before;
+    }
     Ok((
         streams
             .into_values()
