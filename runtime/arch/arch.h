@@ -4,6 +4,7 @@
  *   INSTR_ARCH_TICKS()       64-bit tick counter, INSTR_ARCH_HAS_TICKS says whether there is one at all
  *   instr_arch_ticks_ok()    whether the running processor's counter may be used as a clock
  *   INSTR_ARCH_UNALIGNED64   1 when a 64-bit store to a 4-byte boundary is fine
+ *   INSTR_ARCH_SMALL         1 when code size counts more than some nanoseconds
  */
 #ifndef INSTR_ARCH_H
 #define INSTR_ARCH_H

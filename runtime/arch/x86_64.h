@@ -8,6 +8,7 @@
 #define INSTR_ARCH_NAME "x86_64"
 #define INSTR_ARCH_HAS_TICKS 1
 #define INSTR_ARCH_UNALIGNED64 1
+#define INSTR_ARCH_SMALL 0
 #define INSTR_ARCH_TICKS_NAME "tsc"
 
 static inline uint64_t instr_arch_ticks(void)

@@ -1,3 +1,5 @@
+#include "core/cold.h"
+
 #include "core/metadata.h"
 
 #include <string.h>

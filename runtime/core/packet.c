@@ -1,3 +1,5 @@
+#include "core/cold.h"
+
 #include "core/packet.h"
 
 #include <string.h>

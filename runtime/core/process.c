@@ -1,3 +1,5 @@
+#include "core/cold.h"
+
 #include "core/process.h"
 
 #include <stdatomic.h>

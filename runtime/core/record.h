@@ -14,6 +14,10 @@
 #include "core/thread.h"
 #include "platform/platform.h"
 
+#if INSTR_ARCH_SMALL
+#include "core/cold.h"
+#endif
+
 #define INSTR_BARRIER() __asm__ volatile("" ::: "memory")
 #define INSTR_LIKELY(x) __builtin_expect(!!(x), 1)
 
@@ -117,32 +121,15 @@ static inline __attribute__((always_inline)) void instr_close(const struct instr
 }
 
 /* Events with no, one or two words of payload. */
-static inline void instr_event0(struct instr_thread *t, unsigned id)
-{
-    struct instr_slot s;
-    if (instr_open(t, &s, id, 0) != NULL)
-        instr_close(&s);
-}
-
-static inline void instr_event1(struct instr_thread *t, unsigned id, uint32_t a)
-{
-    struct instr_slot s;
-    uint32_t *p = instr_open(t, &s, id, 1);
-    if (p != NULL) {
-        instr_put32(p, a);
-        instr_close(&s);
-    }
-}
-
-static inline void instr_event2(struct instr_thread *t, unsigned id, uint32_t a, uint32_t b)
-{
-    struct instr_slot s;
-    uint32_t *p = instr_open(t, &s, id, 2);
-    if (p != NULL) {
-        instr_put32(instr_put32(p, a), b);
-        instr_close(&s);
-    }
-}
+#if INSTR_ARCH_SMALL
+#define INSTR_SMALL_EVENT
+void instr_event0(struct instr_thread *t, unsigned id);
+void instr_event1(struct instr_thread *t, unsigned id, uint32_t a);
+void instr_event2(struct instr_thread *t, unsigned id, uint32_t a, uint32_t b);
+#else
+#define INSTR_SMALL_EVENT static inline
+#include "core/small_events.h"
+#endif
 
 /* Makes sure that the current packet holds the text behind `address`, which must stay valid and unchanged. */
 void instr_string(struct instr_thread *t, const char *address);

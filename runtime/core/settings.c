@@ -1,3 +1,5 @@
+#include "core/cold.h"
+
 #include "core/settings.h"
 
 #include <string.h>

@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
 
+#include "core/cold.h"
+
 #include "platform/platform.h"
 
 #include <errno.h>

@@ -3,6 +3,8 @@
  * of the team run the body from inside the OpenMP runtime, so the header must live until the end: it is kept in the thread's
  * window block, for DEPTH nested regions; deeper ones are not recorded.
  */
+#include "core/cold.h"
+
 #include "probes/team.h"
 
 struct split_header {

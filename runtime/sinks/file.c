@@ -7,6 +7,8 @@
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
 
+#include "core/cold.h"
+
 #include "sinks/sink.h"
 
 #include <dirent.h>
@@ -29,11 +31,11 @@ static char place[INSTR_CFG_PATH_BYTES];
 static int lock_fd = -1;
 
 static struct {
-    int fd;
+    int fd; /* meaningful while ok */
     bool ok;
     size_t used;
     char buffer[1024];
-} text = {.fd = -1};
+} text;
 
 /* Appends `piece` to the string in `path`; false when it does not fit. */
 static bool append(char *path, size_t bytes, const char *piece)
@@ -247,7 +249,7 @@ static bool allocate(int fd, size_t bytes)
         return true;
     if (errno != EOPNOTSUPP && errno != ENOSYS)
         return false;
-    static const char zeros[4096];
+    static char zeros[4096]; /* not const: zeroed memory costs an embedded image nothing */
     for (size_t done = 0; done < bytes;) {
         const size_t count = bytes - done < sizeof zeros ? bytes - done : sizeof zeros;
         const ssize_t written = pwrite(fd, zeros, count, (off_t)done);
@@ -355,9 +357,8 @@ bool instr_sink_text_end(void)
     char from[PATH_BYTES];
     char to[PATH_BYTES];
     text_drain();
-    if (text.fd >= 0 && close(text.fd) != 0)
+    if (close(text.fd) != 0)
         text.ok = false;
-    text.fd = -1;
     if (!path_of(from, ".metadata.new", UINT32_MAX) || !path_of(to, "metadata", UINT32_MAX))
         return false;
     if (text.ok && rename(from, to) == 0)

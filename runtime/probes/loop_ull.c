@@ -1,0 +1,32 @@
+/* Work-sharing loops over unsigned long long. */
+#include "probes/loop.h"
+
+bool instr_probe_loop_ull_start(bool (*real)(bool, instr_ull, instr_ull, instr_ull, instr_ull, instr_ull *, instr_ull *),
+                                unsigned schedule, bool up, instr_ull start, instr_ull end, instr_ull incr, instr_ull chunk_size,
+                                instr_ull *istart, instr_ull *iend)
+{
+    START(schedule | INSTR_LOOP_ULL, start, end, incr, chunk_size, real(up, start, end, incr, chunk_size, istart, iend));
+}
+
+bool instr_probe_loop_ull_runtime_start(bool (*real)(bool, instr_ull, instr_ull, instr_ull, instr_ull *, instr_ull *),
+                                        unsigned schedule, bool up, instr_ull start, instr_ull end, instr_ull incr,
+                                        instr_ull *istart, instr_ull *iend)
+{
+    START(schedule | INSTR_LOOP_ULL, start, end, incr, 0, real(up, start, end, incr, istart, iend));
+}
+
+bool instr_probe_loop_ull_generic_start(bool (*real)(bool, instr_ull, instr_ull, instr_ull, long, instr_ull, instr_ull *,
+                                                     instr_ull *, uintptr_t *, void **),
+                                        unsigned schedule, bool up, instr_ull start, instr_ull end, instr_ull incr, long sched,
+                                        instr_ull chunk_size, instr_ull *istart, instr_ull *iend, uintptr_t *reductions, void **mem)
+{
+    if (istart == NULL)
+        return real(up, start, end, incr, sched, chunk_size, istart, iend, reductions, mem);
+    START(instr_generic_schedule(schedule | INSTR_LOOP_ULL, sched), start, end, incr, chunk_size,
+          real(up, start, end, incr, sched, chunk_size, istart, iend, reductions, mem));
+}
+
+bool instr_probe_loop_ull_next(bool (*real)(instr_ull *, instr_ull *), instr_ull *istart, instr_ull *iend)
+{
+    NEXT(real(istart, iend));
+}
