@@ -28,7 +28,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     files.sort();
     let mut table = String::from("&[\n");
     for file in &files {
-        let name = file.strip_prefix(&root)?.to_str().ok_or("file name is not UTF-8")?;
+        let name = file
+            .strip_prefix(&root)?
+            .to_str()
+            .ok_or("file name is not UTF-8")?;
         let path = file.to_str().ok_or("path is not UTF-8")?;
         writeln!(table, "    ({name:?}, include_str!({path:?})),")?;
     }

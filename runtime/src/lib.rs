@@ -15,7 +15,9 @@ pub fn sources(os: &str) -> Vec<&'static str> {
     FILES
         .iter()
         .map(|(name, _)| *name)
-        .filter(|name| name.ends_with(".c") && (!name.starts_with("platform/") || *name == platform))
+        .filter(|name| {
+            name.ends_with(".c") && (!name.starts_with("platform/") || *name == platform)
+        })
         .collect()
 }
 
@@ -27,9 +29,15 @@ mod tests {
     fn a_linux_build_has_core_probes_sink_and_one_platform() {
         let names = sources("linux");
         for part in ["core/", "probes/", "sinks/"] {
-            assert!(names.iter().any(|n| n.starts_with(part)), "{part} is missing");
+            assert!(
+                names.iter().any(|n| n.starts_with(part)),
+                "{part} is missing"
+            );
         }
-        assert_eq!(names.iter().filter(|n| n.starts_with("platform/")).count(), 1);
+        assert_eq!(
+            names.iter().filter(|n| n.starts_with("platform/")).count(),
+            1
+        );
     }
 
     #[test]

@@ -1,0 +1,169 @@
+//! Unit tests of the C runtime: each file in `units/` is a program linked with the runtime's sources, run natively and, where the
+//! compilers and emulators are installed, on both SPARC targets. With `INSTR_TEST_STRICT=1` a missing one is a failure.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+struct Target {
+    triple: &'static str,
+    compiler: Option<&'static str>,
+    flags: &'static [&'static str],
+    emulator: Option<&'static str>,
+}
+
+const TARGETS: [Target; 3] = [
+    Target {
+        triple: "x86_64-unknown-linux-gnu",
+        compiler: None,
+        flags: &[],
+        emulator: None,
+    },
+    Target {
+        triple: "sparc-unknown-linux-gnu",
+        compiler: Some("sparc64-linux-gnu-gcc"),
+        flags: &["-m32", "-mcpu=v8", "-static"],
+        emulator: Some("qemu-sparc32plus"),
+    },
+    Target {
+        triple: "sparc64-unknown-linux-gnu",
+        compiler: Some("sparc64-linux-gnu-gcc"),
+        flags: &["-static"],
+        emulator: Some("qemu-sparc64"),
+    },
+];
+
+fn installed(tool: &str) -> bool {
+    Command::new(tool)
+        .arg("--version")
+        .output()
+        .is_ok_and(|o| o.status.success())
+}
+
+fn missing(target: &Target) -> Option<&'static str> {
+    [target.compiler, target.emulator]
+        .into_iter()
+        .flatten()
+        .find(|tool| !installed(tool))
+}
+
+/// The compiler as the `cc` crate finds it for a target.
+fn compiler(target: &Target, out: &Path) -> Command {
+    let mut build = cc::Build::new();
+    build
+        .target(target.triple)
+        .host("x86_64-unknown-linux-gnu")
+        .opt_level(2)
+        .out_dir(out)
+        .cargo_metadata(false);
+    build.no_default_flags(true);
+    if let Some(compiler) = target.compiler {
+        build.compiler(compiler);
+    }
+    build.get_compiler().to_command()
+}
+
+fn run_unit(target: &Target, root: &Path, unit: &Path, out: &Path) {
+    let program = out.join(unit.file_stem().expect("a unit has a name"));
+    let status = compiler(target, out)
+        .args([
+            "-std=c11",
+            "-Wall",
+            "-Wextra",
+            "-Wpedantic",
+            "-Werror",
+            "-O2",
+            "-fopenmp",
+        ])
+        .args(target.flags)
+        .arg("-I")
+        .arg(root)
+        .arg("-I")
+        .arg(root.join("include"))
+        .arg(unit)
+        .args(instr_runtime::sources("linux").iter().map(|s| root.join(s)))
+        .arg("-o")
+        .arg(&program)
+        .output()
+        .expect("the compiler starts");
+    assert!(
+        status.status.success(),
+        "{}: {}",
+        unit.display(),
+        String::from_utf8_lossy(&status.stderr)
+    );
+    let mut run = match target.emulator {
+        Some(emulator) => {
+            let mut command = Command::new(emulator);
+            command.arg(&program);
+            command
+        }
+        None => Command::new(&program),
+    };
+    let output = run
+        .env("INSTR_ENABLED", "0")
+        .current_dir(out)
+        .output()
+        .expect("the unit test starts");
+    assert!(
+        output.status.success(),
+        "{} on {}: {}",
+        unit.display(),
+        target.triple,
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
+
+#[test]
+fn units_pass_on_every_target() {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    let mut units: Vec<PathBuf> = fs::read_dir(root.join("tests/units"))
+        .expect("the folder of unit tests")
+        .map(|e| e.expect("an entry").path())
+        .filter(|p| p.extension().is_some_and(|e| e == "c"))
+        .collect();
+    units.sort();
+    assert!(units.len() >= 3);
+    for target in &TARGETS {
+        if let Some(tool) = missing(target) {
+            assert!(
+                std::env::var_os("INSTR_TEST_STRICT").is_none_or(|v| v != "1"),
+                "{tool} is not installed"
+            );
+            eprintln!("skipped: {}: {tool} is not installed", target.triple);
+            continue;
+        }
+        let out = tempfile::tempdir().expect("a temporary directory");
+        for unit in &units {
+            run_unit(target, &root, unit, out.path());
+        }
+    }
+}
+
+/// docs/environment.md names every setting the runtime reads, and no other.
+#[test]
+fn every_setting_is_documented() {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    let source = fs::read_to_string(root.join("core/settings.c")).expect("settings.c");
+    let page =
+        fs::read_to_string(root.join("../docs/environment.md")).expect("docs/environment.md");
+    let table = page
+        .split("The host tools")
+        .next()
+        .expect("the first table");
+    let mut read: Vec<&str> = source
+        .split('"')
+        .filter(|s| {
+            s.starts_with("INSTR_") && s.bytes().all(|b| b.is_ascii_uppercase() || b == b'_')
+        })
+        .collect();
+    read.sort_unstable();
+    read.dedup();
+    let mut documented: Vec<&str> = table
+        .lines()
+        .filter_map(|l| l.strip_prefix("| `INSTR_"))
+        .filter_map(|l| l.split('`').next())
+        .collect();
+    documented.sort_unstable();
+    assert_eq!(read.iter().map(|s| &s[6..]).collect::<Vec<_>>(), documented);
+}
