@@ -11,6 +11,8 @@
 
 pub mod cli;
 pub mod console;
+#[cfg(test)]
+mod fixture;
 pub mod graph;
 pub mod merge;
 pub mod output;

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::io;
 
+use instr_trace::current::{CurrentTask, Parent};
 use instr_trace::{Event, Payload, TaskId};
 
 use super::{GraphSink, Node, Places};
@@ -21,6 +22,7 @@ struct Life {
 
 #[derive(Debug, Default)]
 struct ThreadState {
+    current: CurrentTask,
     running: Vec<(TaskId, Life)>,
     creating: Vec<u32>,
 }
@@ -41,7 +43,11 @@ impl Tasks {
     /// Those of `sink`.
     pub fn event(&mut self, event: &Event<'_>, places: &mut Places<'_>, sink: &mut dyn GraphSink) -> io::Result<()> {
         let thread = self.threads.entry(event.thread).or_default();
-        let parent = thread.running.last().map(|(task, _)| *task);
+        let parent = match thread.current.parent(event.thread) {
+            Parent::Explicit(task) => Some(task),
+            Parent::Implicit { .. } | Parent::Initial { .. } => None,
+        };
+        thread.current.event(event.thread, &event.payload, |_| {});
         let own = |seq| TaskId { thread: event.thread, seq };
         let created = Some(event.time);
         match event.payload {

@@ -6,11 +6,14 @@
 pub mod collect;
 pub mod dot;
 pub mod json;
+#[cfg(test)]
+mod tests;
 
 use std::collections::HashMap;
 use std::io::{self, Write};
 
 use anyhow::Result;
+use instr_trace::depend::DependGraph;
 use instr_trace::names::CodeRole;
 use instr_trace::{Names, TaskId, Trace};
 
@@ -104,10 +107,13 @@ pub fn write_graph(
     };
     let mut places = Places { names, known: HashMap::new() };
     let mut tasks = collect::Tasks::default();
+    let (mut dependences, mut edges) = (DependGraph::new(), Vec::new());
     let mut merge = trace.merge();
     while let Some(event) = merge.next()? {
         seen(event.time);
         tasks.event(&event, &mut places, &mut *sink)?;
+        dependences.event(&event, |from, to| edges.push((from, to)));
+        edges.drain(..).try_for_each(|(from, to)| sink.edge(from, to))?;
     }
     tasks.finish(&mut places, &mut *sink)?;
     Ok(sink.finish()?)

@@ -5,11 +5,14 @@ pub mod collect;
 pub mod model;
 pub mod notes;
 pub mod table;
+#[cfg(test)]
+mod tests;
 pub mod units;
 
 use std::path::Path;
 
 use anyhow::Result;
+use instr_trace::depend::DependGraph;
 use instr_trace::{Names, Trace};
 
 use crate::cli::{SummaryOptions, SymbolOptions};
@@ -73,10 +76,12 @@ fn process(dir: &Path, depth: usize, options: &SymbolOptions, console: &mut Cons
 /// Stream files that cannot be read any more.
 pub fn summarize(trace: &Trace, names: &dyn Names, mut seen: impl FnMut(u64)) -> Result<Summary> {
     let mut collector = Collector::default();
+    let (mut dependences, mut edges) = (DependGraph::new(), 0);
     let mut merge = trace.merge();
     while let Some(event) = merge.next()? {
         seen(event.time);
         collector.event(&event);
+        dependences.event(&event, |_, _| edges += 1);
     }
     let collected = collector.finish();
     let mut summary = head(trace);
@@ -84,7 +89,7 @@ pub fn summarize(trace: &Trace, names: &dyn Names, mut seen: impl FnMut(u64)) ->
     summary.threads = threads(trace, &collected);
     summary.events = collected.events.values().sum();
     summary.bytes_per_event = per_event(summary.bytes, summary.events);
-    build::fill(&mut summary, collected, 0, names);
+    build::fill(&mut summary, collected, edges, names);
     Ok(summary)
 }
 

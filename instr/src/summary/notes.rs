@@ -1,14 +1,15 @@
 //! What a reader of the tables should know besides: losses, flushes, things a compiler hides.
 
 use super::model::Summary;
-use super::units::{count, time};
+use super::units::{counted, time};
 
 /// The notes on one process, most serious first.
 pub fn of(summary: &Summary) -> Vec<String> {
     let mut notes = Vec::new();
     if summary.discarded > 0 {
         let share = summary.discarded as f64 * 100.0 / (summary.discarded.saturating_add(summary.events)) as f64;
-        notes.push(format!("{} events were discarded ({share:.1}%): the tables do not show them", count(summary.discarded)));
+        let events = counted(summary.discarded, "event");
+        notes.push(format!("{events} discarded ({share:.1}%): the tables do not show what was lost"));
     }
     if summary.truncated_streams > 0 {
         let streams = summary.truncated_streams;
@@ -50,7 +51,7 @@ mod tests {
         summary.closed = false;
         summary.threads = vec![Thread { flush_ns: 1_500, ..Thread::default() }];
         let text = of(&summary).join("\n");
-        for part in ["10 events were discarded (10.0%)", "2 streams are cut", "not closed", "1.50 us"] {
+        for part in ["10 events discarded (10.0%)", "2 streams are cut", "not closed", "1.50 us"] {
             assert!(text.contains(part), "{part} in {text}");
         }
     }

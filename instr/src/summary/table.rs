@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use comfy_table::{Cell, CellAlignment, ContentArrangement, ContentLineStyle, LineStyle, Table, TableStyle};
 
 use super::model::{Place, Summary, Thread, Times};
-use super::units::{count, elide, share, size, time};
+use super::units::{count, counted, elide, share, size, time};
 
 const LABEL_WIDTH: usize = 64;
 /// A line below the header and nothing else.
@@ -37,10 +37,9 @@ pub fn write(summary: &Summary, colour: bool, out: &mut dyn Write) -> io::Result
 
 fn title(summary: &Summary, colour: bool, out: &mut dyn Write) -> io::Result<()> {
     let (bold, plain) = if colour { ("\x1b[1m", "\x1b[0m") } else { ("", "") };
-    let threads = summary.threads.len();
-    let plural = if threads == 1 { "" } else { "s" };
-    let seconds = time(summary.duration_ns);
-    write!(out, "{bold}{}{plain} · {} · {threads} thread{plural} · {seconds}", summary.program, summary.target)?;
+    let threads = counted(summary.threads.len() as u64, "thread");
+    let duration = time(summary.duration_ns);
+    write!(out, "{bold}{}{plain} · {} · {threads} · {duration}", summary.program, summary.target)?;
     match (summary.forked, summary.pid) {
         (true, Some(pid)) => writeln!(out, " · forked process {pid}"),
         _ => writeln!(out),
@@ -96,11 +95,11 @@ fn tasks(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     if all.created > 0 || all.executed > 0 {
         writeln!(
             out,
-            "{} tasks created, {} executed ({} at once by their creator), {} dependences",
-            count(all.created),
+            "{} created, {} executed ({} at once by their creator), {}",
+            counted(all.created, "task"),
             count(all.executed),
             count(all.undeferred),
-            count(all.edges)
+            counted(all.edges, "dependence"),
         )?;
     }
     Ok(())
@@ -119,7 +118,7 @@ fn work_sharing(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     }
     print(&table, out)?;
     if summary.singles > 0 {
-        writeln!(out, "\n{} single blocks executed", count(summary.singles))?;
+        writeln!(out, "\n{} executed", counted(summary.singles, "single block"))?;
     }
     Ok(())
 }
@@ -162,8 +161,8 @@ fn user(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
 fn notes(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     writeln!(
         out,
-        "\n{} events, {} ({:.1} bytes an event)",
-        count(summary.events),
+        "\n{}, {} ({:.1} bytes an event)",
+        counted(summary.events, "event"),
         size(summary.bytes),
         summary.bytes_per_event
     )?;

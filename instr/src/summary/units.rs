@@ -34,6 +34,12 @@ pub fn count(number: u64) -> String {
     grouped
 }
 
+/// A number of things: `1 thread`, `2 threads`.
+pub fn counted(number: u64, thing: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} {thing}{plural}", count(number))
+}
+
 /// A size with a unit: `512 B`, `1.5 KiB`, `3.2 MiB`.
 pub fn size(bytes: u64) -> String {
     let units = ["B", "KiB", "MiB", "GiB", "TiB"];
