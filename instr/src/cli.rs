@@ -7,8 +7,16 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 /// What a traced program really did: tables, task graphs and Paraver files from raw traces.
 #[derive(Debug, Parser)]
-#[command(name = "instr", version, about, max_term_width = 100, arg_required_else_help = true)]
-#[command(after_help = "Exit status: 0 done, 1 the input was refused, 2 wrong usage, 3 a bug in instr.")]
+#[command(
+    name = "instr",
+    version,
+    about,
+    max_term_width = 100,
+    arg_required_else_help = true
+)]
+#[command(
+    after_help = "Exit status: 0 done, 1 the input was refused, 2 wrong usage, 3 a bug in instr."
+)]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
@@ -169,16 +177,30 @@ mod tests {
     fn commands_that_do_not_exist_yet_are_unknown() {
         for name in ["run", "report", "sweep", "query", "doctor"] {
             let error = parse(&[name]).expect_err(name);
-            assert_eq!(error.kind(), clap::error::ErrorKind::InvalidSubcommand, "{name}");
+            assert_eq!(
+                error.kind(),
+                clap::error::ErrorKind::InvalidSubcommand,
+                "{name}"
+            );
         }
     }
 
     #[test]
     fn short_options_of_addr2line_can_be_joined() {
-        let Command::Symbolize(options) = parse(&["symbolize", "-Cfipsa", "-e", "prog", "0x10", "20"]).unwrap().command else {
+        let Command::Symbolize(options) =
+            parse(&["symbolize", "-Cfipsa", "-e", "prog", "0x10", "20"])
+                .unwrap()
+                .command
+        else {
             panic!("another command");
         };
-        assert!(options.functions && options.inlines && options.pretty_print && options.basenames && options.addresses);
+        assert!(
+            options.functions
+                && options.inlines
+                && options.pretty_print
+                && options.basenames
+                && options.addresses
+        );
         assert!(options.demangle.is_some());
         assert_eq!(options.exe, PathBuf::from("prog"));
         assert_eq!(options.values, ["0x10", "20"]);
@@ -186,7 +208,9 @@ mod tests {
 
     #[test]
     fn merge_writes_all_arrows_unless_told_otherwise() {
-        let Command::Merge(options) = parse(&["merge", "a.instr"]).unwrap().command else { panic!("another command") };
+        let Command::Merge(options) = parse(&["merge", "a.instr"]).unwrap().command else {
+            panic!("another command")
+        };
         assert_eq!(options.comms, Comms::All);
         assert_eq!(options.output, None);
     }
@@ -196,8 +220,15 @@ mod tests {
     fn paths_may_hold_any_bytes() {
         use std::os::unix::ffi::OsStringExt;
         let odd = OsString::from_vec(b"tr\xff.instr".to_vec());
-        let cli = Cli::try_parse_from([OsString::from("instr"), OsString::from("summary"), odd.clone()]).unwrap();
-        let Command::Summary(options) = cli.command else { panic!("another command") };
+        let cli = Cli::try_parse_from([
+            OsString::from("instr"),
+            OsString::from("summary"),
+            odd.clone(),
+        ])
+        .unwrap();
+        let Command::Summary(options) = cli.command else {
+            panic!("another command")
+        };
         assert_eq!(options.traces, [PathBuf::from(odd)]);
     }
 }

@@ -45,7 +45,11 @@ pub struct Refusal {
 impl Refusal {
     /// A refusal with a message and an advice.
     pub fn with_help(message: impl Into<String>, help: impl Into<String>) -> Self {
-        Self { message: message.into(), notes: Vec::new(), help: Some(help.into()) }
+        Self {
+            message: message.into(),
+            notes: Vec::new(),
+            help: Some(help.into()),
+        }
     }
 }
 
@@ -79,12 +83,17 @@ impl Console<'_> {
     /// Turns a command's result into a status and prints what went wrong.
     pub fn finish(&mut self, result: Result<()>) -> Status {
         let result = result.and_then(|()| Ok(self.out.flush()?));
-        let Err(error) = result else { return Status::Done };
+        let Err(error) = result else {
+            return Status::Done;
+        };
         if is_broken_pipe(&error) {
             return Status::Done;
         }
         let _ = writeln!(self.err, "instr: error: {}", chain(&error));
-        for refusal in error.chain().filter_map(|cause| cause.downcast_ref::<Refusal>()) {
+        for refusal in error
+            .chain()
+            .filter_map(|cause| cause.downcast_ref::<Refusal>())
+        {
             for note in &refusal.notes {
                 let _ = writeln!(self.err, "  note: {note}");
             }
@@ -103,7 +112,9 @@ impl Console<'_> {
         let text = error.render();
         if error.use_stderr() {
             let _ = match error.kind() {
-                clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => write!(self.err, "{text}"),
+                clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+                    write!(self.err, "{text}")
+                }
                 _ => write!(self.err, "instr: {text}"),
             };
             return Status::Usage;
@@ -118,13 +129,19 @@ impl Console<'_> {
 
 /// Runs `body` with the process's streams; a panic becomes a message and [`Status::Bug`].
 pub fn with_process_streams(body: impl FnOnce(&mut Console<'_>) -> Status) -> Status {
-    let colour = io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    let colour = io::stdout().is_terminal()
+        && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     let progress = io::stderr().is_terminal();
     std::panic::set_hook(Box::new(report_bug));
     catch_unwind(AssertUnwindSafe(|| {
         let mut out = io::BufWriter::new(io::stdout().lock());
         let mut err = io::stderr();
-        body(&mut Console { out: &mut out, err: &mut err, colour, progress })
+        body(&mut Console {
+            out: &mut out,
+            err: &mut err,
+            colour,
+            progress,
+        })
     }))
     .unwrap_or(Status::Bug)
 }
@@ -156,7 +173,10 @@ fn chain(error: &anyhow::Error) -> String {
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    error.chain().filter_map(|cause| cause.downcast_ref::<io::Error>()).any(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
+    error
+        .chain()
+        .filter_map(|cause| cause.downcast_ref::<io::Error>())
+        .any(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
 }
 
 #[cfg(test)]
@@ -168,9 +188,23 @@ pub(crate) mod tests {
     /// Runs the command in this process: status, standard output, standard error.
     pub(crate) fn instr<A: Into<OsString> + Clone>(arguments: &[A]) -> (Status, String, String) {
         let (mut out, mut err) = (Vec::new(), Vec::new());
-        let all = std::iter::once("instr".into()).chain(arguments.iter().cloned().map(Into::into)).collect();
-        let status = crate::run(all, &mut Console { out: &mut out, err: &mut err, colour: false, progress: false });
-        (status, String::from_utf8(out).unwrap(), String::from_utf8(err).unwrap())
+        let all = std::iter::once("instr".into())
+            .chain(arguments.iter().cloned().map(Into::into))
+            .collect();
+        let status = crate::run(
+            all,
+            &mut Console {
+                out: &mut out,
+                err: &mut err,
+                colour: false,
+                progress: false,
+            },
+        );
+        (
+            status,
+            String::from_utf8(out).unwrap(),
+            String::from_utf8(err).unwrap(),
+        )
     }
 
     struct Closed;
@@ -186,7 +220,13 @@ pub(crate) mod tests {
 
     #[test]
     fn wrong_usage_is_status_2_with_our_name_first() {
-        for arguments in [&["--nonsense"][..], &["merge"], &["graph", "d"], &["summary", "d", "--comms", "all"], &["nonsense"]] {
+        for arguments in [
+            &["--nonsense"][..],
+            &["merge"],
+            &["graph", "d"],
+            &["summary", "d", "--comms", "all"],
+            &["nonsense"],
+        ] {
             let (status, out, err) = instr(arguments);
             assert_eq!(status, Status::Usage, "{arguments:?}");
             assert_eq!(out, "");
@@ -222,26 +262,51 @@ pub(crate) mod tests {
             let (status, out, err) = instr(arguments);
             assert_eq!(status, Status::Refused, "{arguments:?}");
             assert_eq!(out, "");
-            assert!(err.starts_with("instr: error: ") && err.contains("/nonexistent/x.instr"), "{err}");
+            assert!(
+                err.starts_with("instr: error: ") && err.contains("/nonexistent/x.instr"),
+                "{err}"
+            );
         }
     }
 
     #[test]
     fn closed_pipe_is_quiet_success() {
         let mut err = Vec::new();
-        let mut console = Console { out: &mut Closed, err: &mut err, colour: false, progress: false };
-        let result = Err(io::Error::from(io::ErrorKind::BrokenPipe)).context("cannot write the graph");
+        let mut console = Console {
+            out: &mut Closed,
+            err: &mut err,
+            colour: false,
+            progress: false,
+        };
+        let result =
+            Err(io::Error::from(io::ErrorKind::BrokenPipe)).context("cannot write the graph");
         assert_eq!(console.finish(result), Status::Done);
-        assert_eq!(console.finish(Ok(())), Status::Done, "found out only while flushing");
+        assert_eq!(
+            console.finish(Ok(())),
+            Status::Done,
+            "found out only while flushing"
+        );
         assert!(err.is_empty());
     }
 
     #[test]
     fn causes_are_printed_outermost_first_with_notes_and_help() {
         let (mut out, mut err) = (Vec::new(), Vec::new());
-        let mut console = Console { out: &mut out, err: &mut err, colour: false, progress: false };
-        let refusal = Refusal { message: "it is odd".into(), notes: vec!["a fact".into()], help: Some("do this".into()) };
-        assert_eq!(console.finish(Err(anyhow::Error::new(refusal).context("cannot read x"))), Status::Refused);
+        let mut console = Console {
+            out: &mut out,
+            err: &mut err,
+            colour: false,
+            progress: false,
+        };
+        let refusal = Refusal {
+            message: "it is odd".into(),
+            notes: vec!["a fact".into()],
+            help: Some("do this".into()),
+        };
+        assert_eq!(
+            console.finish(Err(anyhow::Error::new(refusal).context("cannot read x"))),
+            Status::Refused
+        );
         let expected = "instr: error: cannot read x: it is odd\n  note: a fact\n  help: do this\n";
         assert_eq!(String::from_utf8(err).unwrap(), expected);
     }

@@ -31,7 +31,9 @@ type Script<'s> = &'s [(u64, u8, &'s dyn Fn(&mut Body))];
 fn write(dir: &Path, layout: Layout, thread: u32, script: Script<'_>) {
     let mut stream = StreamWriter::create(dir, layout, thread, 1 << 16).unwrap();
     for (time, id, fields) in script {
-        stream.event(START_TICKS + time, *id, |body| fields(body)).unwrap();
+        stream
+            .event(START_TICKS + time, *id, |body| fields(body))
+            .unwrap();
     }
     stream.finish().unwrap();
 }
@@ -62,17 +64,25 @@ fn first_thread(dir: &Path, layout: Layout) {
             (430, 35, &named),
             (480, 36, &named),
             (500, 22, &|body| _ = body.u32(1)),
-            (510, 40, &|body| _ = body.u32(1).addr(0x2000).u32(8).deps(&[(0x8000, 2)])),
+            (510, 40, &|body| {
+                _ = body.u32(1).addr(0x2000).u32(8).deps(&[(0x8000, 2)])
+            }),
             (520, 41, &none),
-            (530, 40, &|body| _ = body.u32(2).addr(0x2000).u32(8).deps(&[(0x8000, 1)])),
+            (530, 40, &|body| {
+                _ = body.u32(2).addr(0x2000).u32(8).deps(&[(0x8000, 1)])
+            }),
             (540, 41, &none),
-            (550, 40, &|body| _ = body.u32(3).addr(0x3000).u32(0x8000).deps(&[])),
+            (550, 40, &|body| {
+                _ = body.u32(3).addr(0x3000).u32(0x8000).deps(&[])
+            }),
             (560, 42, &|body| _ = body.u32(0).u32(3)),
             (660, 43, &none),
             (670, 41, &none),
             (680, 32, &|body| _ = body.u32(3)),
             (700, 42, &|body| _ = body.u32(0).u32(1)),
-            (710, 40, &|body| _ = body.u32(4).addr(0x3000).u32(0).deps(&[])),
+            (710, 40, &|body| {
+                _ = body.u32(4).addr(0x3000).u32(0).deps(&[])
+            }),
             (720, 41, &none),
             (730, 32, &|body| _ = body.u32(3)),
             (740, 42, &|body| _ = body.u32(0).u32(4)),
@@ -99,7 +109,9 @@ fn second_thread(dir: &Path, layout: Layout) {
         &[
             (105, 1, &|body| _ = body.u32(4001).u32(0)),
             (115, 18, &|body| _ = body.u32(0).u32(1).u32(1).u32(2)),
-            (120, 20, &|body| _ = body.u32(2).i64(0).i64(100).i64(1).i64(10)),
+            (120, 20, &|body| {
+                _ = body.u32(2).i64(0).i64(100).i64(1).i64(10)
+            }),
             (125, 23, &|body| _ = body.i64(10).i64(20)),
             (300, 25, &none),
             (305, 26, &|body| _ = body.u32(0)),

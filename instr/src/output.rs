@@ -15,19 +15,31 @@ const BUFFER_BYTES: usize = 1 << 18;
 /// # Errors
 ///
 /// What `write` returns, and failures to make, write or rename the file, with its path.
-pub fn write_to(path: &Path, console: &mut Console<'_>, write: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
+pub fn write_to(
+    path: &Path,
+    console: &mut Console<'_>,
+    write: impl FnOnce(&mut dyn Write) -> Result<()>,
+) -> Result<()> {
     if path == Path::new("-") {
         let mut out = BufWriter::with_capacity(BUFFER_BYTES, &mut *console.out);
         write(&mut out)?;
         return Ok(out.flush()?);
     }
     let cannot = || format!("cannot write {}", path.display());
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
     let file = new_file(folder).with_context(cannot)?;
     let mut out = BufWriter::with_capacity(BUFFER_BYTES, file);
     write(&mut out).with_context(cannot)?;
-    let file = out.into_inner().map_err(|error| error.into_error()).with_context(cannot)?;
-    file.persist(path).map_err(|error| error.error).with_context(cannot)?;
+    let file = out
+        .into_inner()
+        .map_err(|error| error.into_error())
+        .with_context(cannot)?;
+    file.persist(path)
+        .map_err(|error| error.error)
+        .with_context(cannot)?;
     Ok(())
 }
 
@@ -36,12 +48,17 @@ fn new_file(folder: &Path) -> std::io::Result<tempfile::NamedTempFile> {
     use std::os::unix::fs::PermissionsExt;
     // The mode an ordinary new file has; the process's umask is applied to it.
     let mode = std::fs::Permissions::from_mode(0o666);
-    tempfile::Builder::new().prefix(".instr-").permissions(mode).tempfile_in(folder)
+    tempfile::Builder::new()
+        .prefix(".instr-")
+        .permissions(mode)
+        .tempfile_in(folder)
 }
 
 #[cfg(not(unix))]
 fn new_file(folder: &Path) -> std::io::Result<tempfile::NamedTempFile> {
-    tempfile::Builder::new().prefix(".instr-").tempfile_in(folder)
+    tempfile::Builder::new()
+        .prefix(".instr-")
+        .tempfile_in(folder)
 }
 
 #[cfg(test)]
@@ -50,13 +67,20 @@ mod tests {
 
     fn with_console(body: impl FnOnce(&mut Console<'_>)) -> Vec<u8> {
         let (mut out, mut err) = (Vec::new(), Vec::new());
-        body(&mut Console { out: &mut out, err: &mut err, colour: false, progress: false });
+        body(&mut Console {
+            out: &mut out,
+            err: &mut err,
+            colour: false,
+            progress: false,
+        });
         out
     }
 
     #[test]
     fn dash_is_standard_output() {
-        let out = with_console(|console| write_to(Path::new("-"), console, |out| Ok(out.write_all(b"text")?)).unwrap());
+        let out = with_console(|console| {
+            write_to(Path::new("-"), console, |out| Ok(out.write_all(b"text")?)).unwrap()
+        });
         assert_eq!(out, b"text");
     }
 

@@ -17,7 +17,11 @@ pub struct Progress {
 impl Progress {
     /// A bar titled `what` for one pass over `trace`; silent unless the console shows progress.
     pub fn new(what: &'static str, trace: &Trace, console: &Console<'_>) -> Self {
-        let target = if console.progress { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+        let target = if console.progress {
+            ProgressDrawTarget::stderr()
+        } else {
+            ProgressDrawTarget::hidden()
+        };
         let bar = ProgressBar::with_draw_target(Some(trace.end_time().max(1)), target);
         if let Ok(style) = ProgressStyle::with_template("{msg} [{bar:40}] {percent:>3} %  {eta}") {
             bar.set_style(style.progress_chars("=> "));

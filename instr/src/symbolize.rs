@@ -23,9 +23,15 @@ pub fn run(options: &SymbolizeOptions, console: &mut Console<'_>) -> Result<()> 
     let bytes = symbols::map(&options.exe).with_context(|| format!("cannot read {path}"))?;
     let image = Image::from_bytes(bytes).with_context(|| format!("cannot read {path}"))?;
     if let Some(why) = image.debug_error() {
-        console.warn(&format!("{path}: part of the debug information is not used: {why}"));
+        console.warn(&format!(
+            "{path}: part of the debug information is not used: {why}"
+        ));
     }
-    let printer = Printer { options, image: &image, digits: digits(&image) };
+    let printer = Printer {
+        options,
+        image: &image,
+        digits: digits(&image),
+    };
     if options.values.is_empty() {
         return from_input(&mut io::stdin().lock(), &printer, console);
     }
@@ -41,11 +47,17 @@ pub fn run(options: &SymbolizeOptions, console: &mut Console<'_>) -> Result<()> 
     Ok(())
 }
 
-fn from_input(input: &mut dyn BufRead, printer: &Printer<'_>, console: &mut Console<'_>) -> Result<()> {
+fn from_input(
+    input: &mut dyn BufRead,
+    printer: &Printer<'_>,
+    console: &mut Console<'_>,
+) -> Result<()> {
     let mut line = Vec::new();
     loop {
         line.clear();
-        let read = io::Read::take(&mut *input, MAX_LINE).read_until(b'\n', &mut line).context("cannot read standard input")?;
+        let read = io::Read::take(&mut *input, MAX_LINE)
+            .read_until(b'\n', &mut line)
+            .context("cannot read standard input")?;
         if read == 0 {
             return Ok(());
         }
@@ -58,7 +70,10 @@ fn from_input(input: &mut dyn BufRead, printer: &Printer<'_>, console: &mut Cons
 /// Hexadecimal digits with or without `0x`, blanks around them.
 fn parse_address(text: &[u8]) -> Option<u64> {
     let text = std::str::from_utf8(text.trim_ascii()).ok()?;
-    let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")).unwrap_or(text);
+    let digits = text
+        .strip_prefix("0x")
+        .or_else(|| text.strip_prefix("0X"))
+        .unwrap_or(text);
     if !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return None;
     }
@@ -84,7 +99,11 @@ impl Printer<'_> {
     fn print(&self, address: u64, out: &mut dyn Write) -> io::Result<()> {
         let answer = self.image.lookup(address);
         if self.options.addresses {
-            let end = if self.options.pretty_print { ": " } else { "\n" };
+            let end = if self.options.pretty_print {
+                ": "
+            } else {
+                "\n"
+            };
             write!(out, "0x{address:0width$x}{end}", width = self.digits)?;
         }
         self.places(&answer, out)
@@ -109,7 +128,15 @@ impl Printer<'_> {
 
     fn unknown(&self, out: &mut dyn Write) -> io::Result<()> {
         if self.options.functions {
-            write!(out, "{}", if self.options.pretty_print { "?? " } else { "??\n" })?;
+            write!(
+                out,
+                "{}",
+                if self.options.pretty_print {
+                    "?? "
+                } else {
+                    "??\n"
+                }
+            )?;
         }
         writeln!(out, "??:0")
     }
@@ -124,7 +151,15 @@ impl Printer<'_> {
             (Some(name), Some(style)) if style == "none" => &*name.raw,
             (Some(name), Some(_)) => &*name.demangled,
         };
-        write!(out, "{name}{}", if self.options.pretty_print { " at " } else { "\n" })
+        write!(
+            out,
+            "{name}{}",
+            if self.options.pretty_print {
+                " at "
+            } else {
+                "\n"
+            }
+        )
     }
 
     fn line(&self, file: Option<&str>, line: Option<u32>, out: &mut dyn Write) -> io::Result<()> {
@@ -148,8 +183,28 @@ mod tests {
 
     #[test]
     fn addresses_are_hexadecimal_with_or_without_prefix() {
-        let parsed = ["10", "0x10", "0X1f ", "ffffffffffffffff", "1g", "10000000000000000", "-1"].map(|text| parse_address(text.as_bytes()));
-        assert_eq!(parsed, [Some(16), Some(16), Some(31), Some(u64::MAX), None, None, None]);
+        let parsed = [
+            "10",
+            "0x10",
+            "0X1f ",
+            "ffffffffffffffff",
+            "1g",
+            "10000000000000000",
+            "-1",
+        ]
+        .map(|text| parse_address(text.as_bytes()));
+        assert_eq!(
+            parsed,
+            [
+                Some(16),
+                Some(16),
+                Some(31),
+                Some(u64::MAX),
+                None,
+                None,
+                None
+            ]
+        );
     }
 
     #[test]
@@ -158,7 +213,10 @@ mod tests {
         for path in ["/nonexistent/a.out", "/", file.path().to_str().unwrap()] {
             let (status, out, err) = instr(&["symbolize", "-e", path, "0"]);
             assert_eq!((status, out.as_str()), (Status::Refused, ""), "{path}");
-            assert!(err.starts_with(&format!("instr: error: cannot read {path}: ")), "{err}");
+            assert!(
+                err.starts_with(&format!("instr: error: cannot read {path}: ")),
+                "{err}"
+            );
         }
     }
 
@@ -166,7 +224,13 @@ mod tests {
     fn unknown_addresses_are_answered_as_addr2line_does() {
         let exe = std::env::current_exe().unwrap().into_os_string();
         let answer = |flags: &str| {
-            let (status, out, _) = instr(&["symbolize".into(), "-e".into(), exe.clone(), flags.into(), "fffffffffffffff0".into()]);
+            let (status, out, _) = instr(&[
+                "symbolize".into(),
+                "-e".into(),
+                exe.clone(),
+                flags.into(),
+                "fffffffffffffff0".into(),
+            ]);
             assert_eq!(status, Status::Done);
             out
         };

@@ -35,7 +35,11 @@ struct Loaded {
 impl Symbols {
     /// Finds the files of a process's modules as `options` say; opens none yet.
     pub fn new(metadata: &Metadata, options: &SymbolOptions) -> Self {
-        let program = metadata.modules.iter().position(|module| module.path == metadata.executable).unwrap_or(0);
+        let program = metadata
+            .modules
+            .iter()
+            .position(|module| module.path == metadata.executable)
+            .unwrap_or(0);
         let loaded = |(at, module): (usize, &Module)| {
             let own = options.exe.as_ref().filter(|_| at == program);
             let path = match (own, &options.sysroot) {
@@ -43,10 +47,19 @@ impl Symbols {
                 (None, Some(root)) => root.join(module.path.trim_start_matches('/')),
                 (None, None) => PathBuf::from(&module.path),
             };
-            Loaded { module: module.clone(), path, asked_for: own.is_some(), image: OnceCell::new() }
+            Loaded {
+                module: module.clone(),
+                path,
+                asked_for: own.is_some(),
+                image: OnceCell::new(),
+            }
         };
         let modules = metadata.modules.iter().enumerate().map(loaded).collect();
-        Self { modules, cache: RefCell::default(), warnings: RefCell::default() }
+        Self {
+            modules,
+            cache: RefCell::default(),
+            warnings: RefCell::default(),
+        }
     }
 
     /// Prints what was found wrong so far: files that are missing or are not those that ran.
@@ -71,12 +84,19 @@ impl Symbols {
     fn open(&self, loaded: &Loaded) -> Option<Image> {
         let path = loaded.path.display();
         let warn = |why: String| {
-            let advice = if loaded.asked_for { "" } else { "\n  help: name the program with --exe, or a copy of the system with --sysroot" };
-            self.warnings.borrow_mut().push(format!("no names from {path}: {why}{advice}"));
+            let advice = if loaded.asked_for {
+                ""
+            } else {
+                "\n  help: name the program with --exe, or a copy of the system with --sysroot"
+            };
+            self.warnings
+                .borrow_mut()
+                .push(format!("no names from {path}: {why}{advice}"));
         };
-        let image = match map(&loaded.path).map_err(|error| error.to_string()).and_then(|bytes| {
-            Image::from_bytes(bytes).map_err(|error| error.to_string())
-        }) {
+        let image = match map(&loaded.path)
+            .map_err(|error| error.to_string())
+            .and_then(|bytes| Image::from_bytes(bytes).map_err(|error| error.to_string()))
+        {
             Ok(image) => image,
             // The kernel's own page has no file.
             Err(_) if loaded.module.path.contains("vdso") => return None,
@@ -88,11 +108,15 @@ impl Symbols {
         let found = image.build_id().map(hexadecimal);
         match (&loaded.module.build_id, found) {
             (Some(ran), Some(found)) if !ran.eq_ignore_ascii_case(&found) => {
-                warn(format!("it is not the file that ran (build id {found}, traced {ran})"));
+                warn(format!(
+                    "it is not the file that ran (build id {found}, traced {ran})"
+                ));
                 None
             }
             (Some(ran), None) => {
-                warn(format!("it is not the file that ran (no build id, traced {ran})"));
+                warn(format!(
+                    "it is not the file that ran (no build id, traced {ran})"
+                ));
                 None
             }
             _ => Some(image),
@@ -107,14 +131,24 @@ impl Symbols {
         let answer = image.lookup(linked);
         if let Some(function) = &answer.function {
             let file = answer.file.as_deref().map(str::to_owned);
-            return Some(CodeName { function: Some(function_name(function)), file, line: answer.line, module });
+            return Some(CodeName {
+                function: Some(function_name(function)),
+                file,
+                line: answer.line,
+                module,
+            });
         }
         let symbol = image.data_symbol(linked)?;
         let name = match linked - symbol.address.min(linked) {
             0 => symbol.name,
             offset => format!("{}+{offset:#x}", symbol.name),
         };
-        Some(CodeName { function: Some(name), file: None, line: None, module })
+        Some(CodeName {
+            function: Some(name),
+            file: None,
+            line: None,
+            module,
+        })
     }
 }
 
@@ -152,7 +186,10 @@ pub fn map(path: &Path) -> io::Result<Bytes> {
     let file = File::open(path)?;
     let kind = file.metadata()?;
     if !kind.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "not a regular file",
+        ));
     }
     if kind.len() == 0 {
         return Ok(Bytes::from(Vec::new()));
@@ -169,13 +206,17 @@ pub fn map(path: &Path) -> io::Result<Bytes> {
 ///
 /// Directories that hold no readable trace.
 pub fn open_trace(dir: &Path, console: &mut Console<'_>) -> Result<Trace> {
-    let trace = Trace::open(dir).with_context(|| format!("cannot open the trace {}", dir.display()))?;
+    let trace =
+        Trace::open(dir).with_context(|| format!("cannot open the trace {}", dir.display()))?;
     for warning in trace.warnings().iter().take(MAX_WARNINGS) {
         console.warn(&warning.to_string());
     }
     let more = trace.warning_count().saturating_sub(MAX_WARNINGS as u64);
     if more > 0 {
-        console.warn(&format!("{}: {more} more places are damaged", dir.display()));
+        console.warn(&format!(
+            "{}: {more} more places are damaged",
+            dir.display()
+        ));
     }
     Ok(trace)
 }
@@ -185,17 +226,31 @@ mod tests {
     use super::*;
 
     fn module(base: u64, end: u64, path: &str, build_id: Option<&str>) -> Module {
-        Module { base, end, build_id: build_id.map(Into::into), path: path.into() }
+        Module {
+            base,
+            end,
+            build_id: build_id.map(Into::into),
+            path: path.into(),
+        }
     }
 
     fn metadata(modules: Vec<Module>) -> Metadata {
-        Metadata { executable: modules[0].path.clone(), modules, ..Metadata::default() }
+        Metadata {
+            executable: modules[0].path.clone(),
+            modules,
+            ..Metadata::default()
+        }
     }
 
     /// A function of this program and the address the linker gave it.
     fn own_function(image: &Image) -> (u64, String) {
-        let symbols = image.symbols_where(|name| name.ends_with(b"own_function") || name.windows(13).any(|part| part == b"own_functions"));
-        let symbol = symbols.first().cloned().unwrap_or_else(|| image.symbols_named("main")[0].clone());
+        let symbols = image.symbols_where(|name| {
+            name.ends_with(b"own_function") || name.windows(13).any(|part| part == b"own_functions")
+        });
+        let symbol = symbols
+            .first()
+            .cloned()
+            .unwrap_or_else(|| image.symbols_named("main")[0].clone());
         (symbol.address, symbol.name)
     }
 
@@ -205,8 +260,15 @@ mod tests {
         let image = Image::from_bytes(map(&path).unwrap()).unwrap();
         let (linked, name) = own_function(&image);
         let bias = 0x5555_0000_0000;
-        let symbols =
-            Symbols::new(&metadata(vec![module(bias, bias + (1 << 32), path.to_str().unwrap(), None)]), &SymbolOptions::default());
+        let symbols = Symbols::new(
+            &metadata(vec![module(
+                bias,
+                bias + (1 << 32),
+                path.to_str().unwrap(),
+                None,
+            )]),
+            &SymbolOptions::default(),
+        );
         assert_eq!(symbols.resolve(bias + linked).unwrap().function, Some(name));
         assert_eq!(symbols.resolve(bias - 1), None);
         assert_eq!(symbols.resolve(bias + (1 << 32)), None);
@@ -215,20 +277,32 @@ mod tests {
     #[test]
     fn another_build_is_refused_with_one_warning() {
         let path = std::env::current_exe().unwrap();
-        let other = metadata(vec![module(0, u64::MAX, path.to_str().unwrap(), Some("00ff"))]);
+        let other = metadata(vec![module(
+            0,
+            u64::MAX,
+            path.to_str().unwrap(),
+            Some("00ff"),
+        )]);
         let symbols = Symbols::new(&other, &SymbolOptions::default());
         assert_eq!(symbols.resolve(0x1000), None);
         assert_eq!(symbols.resolve(0x2000), None);
         let warnings = symbols.warnings.take();
         assert_eq!(warnings.len(), 1);
-        assert!(warnings[0].contains("not the file that ran"), "{}", warnings[0]);
+        assert!(
+            warnings[0].contains("not the file that ran"),
+            "{}",
+            warnings[0]
+        );
     }
 
     #[test]
     fn missing_files_are_told_once_with_advice() {
         let gone = metadata(vec![module(0, 100, "/nonexistent/app", None)]);
         let symbols = Symbols::new(&gone, &SymbolOptions::default());
-        assert_eq!((symbols.resolve(1), symbols.resolve(2), symbols.resolve(3)), (None, None, None));
+        assert_eq!(
+            (symbols.resolve(1), symbols.resolve(2), symbols.resolve(3)),
+            (None, None, None)
+        );
         let warnings = symbols.warnings.take();
         assert_eq!(warnings.len(), 1);
         assert!(warnings[0].contains("/nonexistent/app") && warnings[0].contains("--exe"));
@@ -236,16 +310,35 @@ mod tests {
 
     #[test]
     fn program_and_libraries_can_be_elsewhere() {
-        let modules = metadata(vec![module(0, 100, "/opt/app", None), module(1000, 1100, "/lib/libm.so", None)]);
-        let options = SymbolOptions { exe: Some("build/app".into()), sysroot: Some("/sys".into()) };
+        let modules = metadata(vec![
+            module(0, 100, "/opt/app", None),
+            module(1000, 1100, "/lib/libm.so", None),
+        ]);
+        let options = SymbolOptions {
+            exe: Some("build/app".into()),
+            sysroot: Some("/sys".into()),
+        };
         let symbols = Symbols::new(&modules, &options);
-        let paths: Vec<_> = symbols.modules.iter().map(|loaded| loaded.path.clone()).collect();
-        assert_eq!(paths, [PathBuf::from("build/app"), PathBuf::from("/sys/lib/libm.so")]);
+        let paths: Vec<_> = symbols
+            .modules
+            .iter()
+            .map(|loaded| loaded.path.clone())
+            .collect();
+        assert_eq!(
+            paths,
+            [
+                PathBuf::from("build/app"),
+                PathBuf::from("/sys/lib/libm.so")
+            ]
+        );
     }
 
     #[test]
     fn outlined_bodies_keep_the_compilers_suffix_behind_a_readable_parent() {
-        let name = |raw: &str| FunctionName { raw: raw.into(), demangled: instr_symtab::demangle(raw.as_bytes()).into_owned().into() };
+        let name = |raw: &str| FunctionName {
+            raw: raw.into(),
+            demangled: instr_symtab::demangle(raw.as_bytes()).into_owned().into(),
+        };
         assert_eq!(function_name(&name("_Z3foov._omp_fn.0")), "foo()._omp_fn.0");
         assert_eq!(function_name(&name("main._omp_fn.12")), "main._omp_fn.12");
         assert_eq!(function_name(&name("_Z3foov")), "foo()");

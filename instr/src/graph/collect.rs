@@ -41,36 +41,65 @@ impl Tasks {
     /// # Errors
     ///
     /// Those of `sink`.
-    pub fn event(&mut self, event: &Event<'_>, places: &mut Places<'_>, sink: &mut dyn GraphSink) -> io::Result<()> {
+    pub fn event(
+        &mut self,
+        event: &Event<'_>,
+        places: &mut Places<'_>,
+        sink: &mut dyn GraphSink,
+    ) -> io::Result<()> {
         let thread = self.threads.entry(event.thread).or_default();
         let parent = match thread.current.parent(event.thread) {
             Parent::Explicit(task) => Some(task),
             Parent::Implicit { .. } | Parent::Initial { .. } => None,
         };
         thread.current.event(event.thread, &event.payload, |_| {});
-        let own = |seq| TaskId { thread: event.thread, seq };
+        let own = |seq| TaskId {
+            thread: event.thread,
+            seq,
+        };
         let created = Some(event.time);
         match event.payload {
             Payload::TaskCreate { seq, function, .. } => {
                 thread.creating.push(seq);
-                self.waiting.insert(own(seq), Life { function, parent, created, ..Life::default() });
+                self.waiting.insert(
+                    own(seq),
+                    Life {
+                        function,
+                        parent,
+                        created,
+                        ..Life::default()
+                    },
+                );
             }
             Payload::TaskCreated => drop(thread.creating.pop()),
-            Payload::TaskloopBegin { seq, function, .. } => drop(self.taskloops.insert(own(seq), (function, parent))),
+            Payload::TaskloopBegin { seq, function, .. } => {
+                drop(self.taskloops.insert(own(seq), (function, parent)))
+            }
             Payload::TaskloopTask { taskloop, seq, .. } => {
                 let (function, parent) = self.taskloops.get(&taskloop).copied().unwrap_or_default();
-                self.waiting.insert(own(seq), Life { function, parent, created, ..Life::default() });
+                self.waiting.insert(
+                    own(seq),
+                    Life {
+                        function,
+                        parent,
+                        created,
+                        ..Life::default()
+                    },
+                );
             }
             Payload::TaskBegin { task } => {
                 let mut life = self.waiting.remove(&task).unwrap_or_default();
                 life.thread = Some(event.thread);
                 life.begin = Some(event.time);
-                life.undeferred = task.thread == event.thread && thread.creating.contains(&task.seq);
+                life.undeferred =
+                    task.thread == event.thread && thread.creating.contains(&task.seq);
                 thread.running.push((task, life));
             }
             Payload::TaskEnd => {
                 if let Some((task, life)) = thread.running.pop() {
-                    let whole = life.begin.map_or(0, |begin| event.time.saturating_sub(begin));
+                    let whole = life
+                        .begin
+                        .map_or(0, |begin| event.time.saturating_sub(begin));
                     if let Some((_, outer)) = thread.running.last_mut() {
                         outer.inner_ns = outer.inner_ns.saturating_add(whole);
                     }
@@ -78,7 +107,11 @@ impl Tasks {
                 }
             }
             Payload::Lost { task, .. } => {
-                let keep = thread.running.iter().rposition(|(open, _)| Some(*open) == task).map_or(0, |at| at + 1);
+                let keep = thread
+                    .running
+                    .iter()
+                    .rposition(|(open, _)| Some(*open) == task)
+                    .map_or(0, |at| at + 1);
                 for (task, life) in thread.running.drain(keep..).rev() {
                     sink.node(&node(task, &life, None, places))?;
                 }
@@ -105,12 +138,16 @@ impl Tasks {
         let mut left: Vec<(TaskId, Life)> = self.waiting.into_iter().collect();
         left.extend(self.threads.into_values().flat_map(|thread| thread.running));
         left.sort_by_key(|(task, _)| *task);
-        left.iter().try_for_each(|(task, life)| sink.node(&node(*task, life, None, places)))
+        left.iter()
+            .try_for_each(|(task, life)| sink.node(&node(*task, life, None, places)))
     }
 }
 
 fn node(id: TaskId, life: &Life, end: Option<u64>, places: &mut Places<'_>) -> Node {
-    let whole = life.begin.zip(end).map(|(begin, end)| end.saturating_sub(begin));
+    let whole = life
+        .begin
+        .zip(end)
+        .map(|(begin, end)| end.saturating_sub(begin));
     Node {
         id,
         place: places.get(life.function).clone(),

@@ -10,8 +10,8 @@ use crate::summary::units::time;
 
 /// Fill colours by function, in order of appearance: twelve that are easy to tell apart and dark enough for nobody.
 const COLOURS: [&str; 12] = [
-    "#8dd3c7", "#ffffb3", "#bebada", "#fb8072", "#80b1d3", "#fdb462", "#b3de69", "#fccde5", "#d9d9d9", "#bc80bd", "#ccebc5",
-    "#ffed6f",
+    "#8dd3c7", "#ffffb3", "#bebada", "#fb8072", "#80b1d3", "#fdb462", "#b3de69", "#fccde5",
+    "#d9d9d9", "#bc80bd", "#ccebc5", "#ffed6f",
 ];
 
 /// Writes statements as they come; nothing is kept but the colours.
@@ -28,8 +28,14 @@ impl<'a> DotSink<'a> {
     /// Those of `out`.
     pub fn new(name: &str, out: &'a mut dyn Write) -> io::Result<Self> {
         writeln!(out, "digraph {} {{", quoted(name))?;
-        writeln!(out, "  node [shape=box, style=filled, fontname=\"sans-serif\"];")?;
-        Ok(Self { out, colours: BTreeMap::new() })
+        writeln!(
+            out,
+            "  node [shape=box, style=filled, fontname=\"sans-serif\"];"
+        )?;
+        Ok(Self {
+            out,
+            colours: BTreeMap::new(),
+        })
     }
 }
 
@@ -38,9 +44,15 @@ impl GraphSink for DotSink<'_> {
         let next = self.colours.len();
         let colour = *self.colours.entry(node.place.label.clone()).or_insert(next);
         let colour = COLOURS[colour % COLOURS.len()];
-        let (id, times) = (name(node.id), node.own_ns.map_or_else(|| "not executed".to_owned(), time));
+        let (id, times) = (
+            name(node.id),
+            node.own_ns.map_or_else(|| "not executed".to_owned(), time),
+        );
         let label = quoted(&format!("{}\n{id} · {times}", node.place.label));
-        writeln!(self.out, "  \"{id}\" [label={label}, fillcolor=\"{colour}\"];")
+        writeln!(
+            self.out,
+            "  \"{id}\" [label={label}, fillcolor=\"{colour}\"];"
+        )
     }
 
     fn edge(&mut self, from: TaskId, to: TaskId) -> io::Result<()> {

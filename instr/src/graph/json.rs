@@ -51,7 +51,12 @@ impl<'a> JsonSink<'a> {
     pub fn new(program: &str, out: &'a mut dyn Write) -> io::Result<Self> {
         let program = serde_json::to_string(program)?;
         write!(out, "{{\"format\":1,\"program\":{program},\"nodes\":[")?;
-        Ok(Self { out, edges: BufWriter::new(tempfile::tempfile()?), nodes_written: 0, edges_written: 0 })
+        Ok(Self {
+            out,
+            edges: BufWriter::new(tempfile::tempfile()?),
+            nodes_written: 0,
+            edges_written: 0,
+        })
     }
 }
 
@@ -62,7 +67,8 @@ fn separator(written: &mut u64) -> &'static str {
 
 impl GraphSink for JsonSink<'_> {
     fn node(&mut self, node: &Node) -> io::Result<()> {
-        self.out.write_all(separator(&mut self.nodes_written).as_bytes())?;
+        self.out
+            .write_all(separator(&mut self.nodes_written).as_bytes())?;
         let node = JsonNode {
             id: name(node.id),
             function: node.place.function.as_deref(),
@@ -81,13 +87,23 @@ impl GraphSink for JsonSink<'_> {
     }
 
     fn edge(&mut self, from: TaskId, to: TaskId) -> io::Result<()> {
-        self.edges.write_all(separator(&mut self.edges_written).as_bytes())?;
-        Ok(serde_json::to_writer(&mut self.edges, &JsonEdge { from: name(from), to: name(to) })?)
+        self.edges
+            .write_all(separator(&mut self.edges_written).as_bytes())?;
+        Ok(serde_json::to_writer(
+            &mut self.edges,
+            &JsonEdge {
+                from: name(from),
+                to: name(to),
+            },
+        )?)
     }
 
     fn finish(mut self: Box<Self>) -> io::Result<()> {
         self.out.write_all(b"\n],\"edges\":[")?;
-        let mut spool = self.edges.into_inner().map_err(|error| error.into_error())?;
+        let mut spool = self
+            .edges
+            .into_inner()
+            .map_err(|error| error.into_error())?;
         spool.seek(SeekFrom::Start(0))?;
         io::copy(&mut spool, &mut self.out)?;
         self.out.write_all(b"\n]}\n")

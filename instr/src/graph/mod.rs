@@ -81,7 +81,9 @@ pub fn run(options: &GraphOptions, console: &mut Console<'_>) -> Result<()> {
     let names = Symbols::new(trace.metadata(), &options.symbols);
     let mut progress = Progress::new("reading", &trace, console);
     write_to(&options.output, console, |out| {
-        write_graph(&trace, &names, options.format, out, |time| progress.event(time))
+        write_graph(&trace, &names, options.format, out, |time| {
+            progress.event(time)
+        })
     })?;
     drop(progress);
     names.report(console);
@@ -105,7 +107,10 @@ pub fn write_graph(
         GraphFormat::Dot => Box::new(dot::DotSink::new(program, out)?),
         GraphFormat::Json => Box::new(json::JsonSink::new(program, out)?),
     };
-    let mut places = Places { names, known: HashMap::new() };
+    let mut places = Places {
+        names,
+        known: HashMap::new(),
+    };
     let mut tasks = collect::Tasks::default();
     let (mut dependences, mut edges) = (DependGraph::new(), Vec::new());
     let mut merge = trace.merge();
@@ -113,7 +118,9 @@ pub fn write_graph(
         seen(event.time);
         tasks.event(&event, &mut places, &mut *sink)?;
         dependences.event(&event, |from, to| edges.push((from, to)));
-        edges.drain(..).try_for_each(|(from, to)| sink.edge(from, to))?;
+        edges
+            .drain(..)
+            .try_for_each(|(from, to)| sink.edge(from, to))?;
     }
     tasks.finish(&mut places, &mut *sink)?;
     Ok(sink.finish()?)
@@ -128,6 +135,8 @@ pub struct Places<'n> {
 impl Places<'_> {
     /// The place of the task body at `address` (0: unknown).
     pub fn get(&mut self, address: u64) -> &Place {
-        self.known.entry(address).or_insert_with(|| Place::of(self.names, Some(address), CodeRole::Task))
+        self.known
+            .entry(address)
+            .or_insert_with(|| Place::of(self.names, Some(address), CodeRole::Task))
     }
 }

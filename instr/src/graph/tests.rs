@@ -18,7 +18,12 @@ fn json_holds_each_task_with_its_times_and_each_dependence() {
     for layout in synth::layouts() {
         let fixture = Fixture::new(layout);
         let graph: Value = serde_json::from_str(&graph(fixture.path(), "json")).unwrap();
-        let node = |id: &str, label: &str, parent: Value, thread: u32, times: [u64; 4], undeferred: bool| {
+        let node = |id: &str,
+                    label: &str,
+                    parent: Value,
+                    thread: u32,
+                    times: [u64; 4],
+                    undeferred: bool| {
             json!({"id": id, "function": null, "file": null, "line": null, "label": label, "parent": parent, "thread": thread,
                 "created_ns": times[0], "begin_ns": times[1], "end_ns": times[2], "duration_ns": times[3],
                 "undeferred": undeferred})
@@ -27,9 +32,19 @@ fn json_holds_each_task_with_its_times_and_each_dependence() {
             node("0.3", "0x3000", Value::Null, 0, [550, 560, 660, 100], true),
             node("0.4", "0x3000", json!("0.1"), 0, [710, 740, 800, 60], false),
             node("0.1", "0x2000", Value::Null, 0, [510, 700, 900, 140], false),
-            node("0.2", "0x2000", Value::Null, 1, [530, 950, 1050, 100], false),
+            node(
+                "0.2",
+                "0x2000",
+                Value::Null,
+                1,
+                [530, 950, 1050, 100],
+                false
+            ),
         ]);
-        assert_eq!(graph, json!({"format": 1, "program": "synth", "nodes": nodes, "edges": [{"from": "0.1", "to": "0.2"}]}));
+        assert_eq!(
+            graph,
+            json!({"format": 1, "program": "synth", "nodes": nodes, "edges": [{"from": "0.1", "to": "0.2"}]})
+        );
     }
 }
 
@@ -43,11 +58,20 @@ fn chains_of_inout_give_one_edge_for_each_task_but_the_first_of_each() {
     // 64 addresses, all tasks siblings, each with one inout.
     assert_eq!(json["edges"].as_array().unwrap().len() as u64, tasks - 64);
     let dot = graph(path, "dot");
-    assert_eq!(dot.lines().filter(|line| line.contains("[label=")).count() as u64, tasks);
-    assert_eq!(dot.lines().filter(|line| line.contains(" -> ")).count() as u64, tasks - 64);
+    assert_eq!(
+        dot.lines().filter(|line| line.contains("[label=")).count() as u64,
+        tasks
+    );
+    assert_eq!(
+        dot.lines().filter(|line| line.contains(" -> ")).count() as u64,
+        tasks - 64
+    );
     let (_, summary, _) = instr(&["summary", "--json", path]);
     let summary: Value = serde_json::from_str(&summary).unwrap();
-    assert_eq!(summary["tasks"], json!({"created": tasks, "executed": tasks, "undeferred": 0, "edges": tasks - 64}));
+    assert_eq!(
+        summary["tasks"],
+        json!({"created": tasks, "executed": tasks, "undeferred": 0, "edges": tasks - 64})
+    );
 }
 
 #[test]
@@ -56,7 +80,10 @@ fn one_function_has_one_colour() {
     let dot = graph(fixture.path(), "dot");
     assert!(dot.starts_with("digraph \"synth\" {\n") && dot.ends_with("}\n"));
     let colour = |id: &str| {
-        let line = dot.lines().find(|line| line.starts_with(&format!("  \"{id}\" ["))).unwrap();
+        let line = dot
+            .lines()
+            .find(|line| line.starts_with(&format!("  \"{id}\" [")))
+            .unwrap();
         line.split("fillcolor=").nth(1).unwrap().to_owned()
     };
     assert_eq!(colour("0.1"), colour("0.2"));
@@ -68,7 +95,17 @@ fn one_function_has_one_colour() {
 fn the_graph_goes_to_a_file_on_request() {
     let fixture = Fixture::new(synth::layouts()[0]);
     let file = fixture.dir.path().join("g.dot");
-    let (status, out, _) = instr(&["graph", fixture.path(), "--format", "dot", "-o", file.to_str().unwrap()]);
+    let (status, out, _) = instr(&[
+        "graph",
+        fixture.path(),
+        "--format",
+        "dot",
+        "-o",
+        file.to_str().unwrap(),
+    ]);
     assert_eq!((status, out.as_str()), (Status::Done, ""));
-    assert_eq!(std::fs::read_to_string(&file).unwrap(), graph(fixture.path(), "dot"));
+    assert_eq!(
+        std::fs::read_to_string(&file).unwrap(),
+        graph(fixture.path(), "dot")
+    );
 }

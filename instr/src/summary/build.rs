@@ -8,7 +8,8 @@ use instr_trace::names::{CodeRole, format_label};
 
 use super::collect::{Collected, MutexCount, mutex_name};
 use super::model::{
-    Counter, Critical, Loop, ParallelRegion, Place, Sections, Summary, Sync, TaskFunction, Tasks, UserEvent, UserRegion,
+    Counter, Critical, Loop, ParallelRegion, Place, Sections, Summary, Sync, TaskFunction, Tasks,
+    UserEvent, UserRegion,
 };
 
 /// The prefix GCC and clang give the lock variable of `#pragma omp critical (NAME)`.
@@ -18,18 +19,30 @@ impl Place {
     /// The place of a body at `address`; [`None`] and 0 stand for code whose body is not known.
     pub fn of(names: &dyn Names, address: Option<u64>, role: CodeRole) -> Self {
         let Some(address) = address.filter(|address| *address != 0) else {
-            return Self { label: "(unknown)".to_owned(), ..Self::default() };
+            return Self {
+                label: "(unknown)".to_owned(),
+                ..Self::default()
+            };
         };
         let name = names.resolve(address).unwrap_or_default();
         let label = format_label(&name, address, role);
-        Self { function: name.function, file: name.file, line: name.line, label, address: Some(address) }
+        Self {
+            function: name.function,
+            file: name.file,
+            line: name.line,
+            label,
+            address: Some(address),
+        }
     }
 
     /// The place of a body that may be missing because the construct stands in the initial task.
     fn around(names: &dyn Names, address: Option<u64>) -> Self {
         match address {
             Some(_) => Self::of(names, address, CodeRole::Parallel),
-            None => Self { label: "(outside of parallel regions)".to_owned(), ..Self::default() },
+            None => Self {
+                label: "(outside of parallel regions)".to_owned(),
+                ..Self::default()
+            },
         }
     }
 }
@@ -39,18 +52,43 @@ pub fn fill(summary: &mut Summary, collected: Collected, edges: u64, names: &dyn
     tasks(summary, &collected, edges, names);
     regions_and_work(summary, &collected, names);
     summary.singles = collected.singles;
-    summary.syncs = collected.syncs.into_iter().map(|(kind, times)| Sync { kind, times }).collect();
-    summary.syncs.sort_by_key(|sync| (Reverse(sync.times.total_ns), sync.kind));
-    summary.criticals =
-        collected.mutexes.iter().map(|(&(kind, object), count)| critical(kind, object, count, names)).collect();
-    summary.criticals.sort_by_cached_key(|item| (Reverse(item.wait_ns), Reverse(item.held_ns), item.name.clone()));
-    summary.user_events = collected.user_events.into_iter().map(|(kind, count)| UserEvent { kind, count }).collect();
+    summary.syncs = collected
+        .syncs
+        .into_iter()
+        .map(|(kind, times)| Sync { kind, times })
+        .collect();
+    summary
+        .syncs
+        .sort_by_key(|sync| (Reverse(sync.times.total_ns), sync.kind));
+    summary.criticals = collected
+        .mutexes
+        .iter()
+        .map(|(&(kind, object), count)| critical(kind, object, count, names))
+        .collect();
+    summary.criticals.sort_by_cached_key(|item| {
+        (
+            Reverse(item.wait_ns),
+            Reverse(item.held_ns),
+            item.name.clone(),
+        )
+    });
+    summary.user_events = collected
+        .user_events
+        .into_iter()
+        .map(|(kind, count)| UserEvent { kind, count })
+        .collect();
     summary.regions = named(collected.user_regions);
     summary.calls = named(collected.calls);
     summary.counters = collected
         .counters
         .into_iter()
-        .map(|(name, count)| Counter { name, count: count.count, min: count.min, max: count.max, last: count.last })
+        .map(|(name, count)| Counter {
+            name,
+            count: count.count,
+            min: count.min,
+            max: count.max,
+            last: count.last,
+        })
         .collect();
 }
 
@@ -72,7 +110,9 @@ fn tasks(summary: &mut Summary, collected: &Collected, edges: u64, names: &dyn N
         inclusive_ns: count.inclusive_ns,
     };
     summary.task_functions = collected.tasks.iter().map(task).collect();
-    summary.task_functions.sort_by_key(|task| (Reverse(task.total_ns), task.place.address));
+    summary
+        .task_functions
+        .sort_by_key(|task| (Reverse(task.total_ns), task.place.address));
 }
 
 fn regions_and_work(summary: &mut Summary, collected: &Collected, names: &dyn Names) {
@@ -81,7 +121,9 @@ fn regions_and_work(summary: &mut Summary, collected: &Collected, names: &dyn Na
         times: *times,
     };
     summary.parallel_regions = collected.regions.iter().map(region).collect();
-    summary.parallel_regions.sort_by_key(|region| (Reverse(region.times.total_ns), region.place.address));
+    summary
+        .parallel_regions
+        .sort_by_key(|region| (Reverse(region.times.total_ns), region.place.address));
     summary.loops = collected
         .loops
         .iter()
@@ -93,7 +135,13 @@ fn regions_and_work(summary: &mut Summary, collected: &Collected, names: &dyn Na
             times: count.times,
         })
         .collect();
-    summary.loops.sort_by_key(|item| (Reverse(item.times.total_ns), item.place.address, item.schedule));
+    summary.loops.sort_by_key(|item| {
+        (
+            Reverse(item.times.total_ns),
+            item.place.address,
+            item.schedule,
+        )
+    });
     summary.sections = collected
         .sections
         .iter()
@@ -104,7 +152,9 @@ fn regions_and_work(summary: &mut Summary, collected: &Collected, names: &dyn Na
             times: count.times,
         })
         .collect();
-    summary.sections.sort_by_key(|item| (Reverse(item.times.total_ns), item.place.address));
+    summary
+        .sections
+        .sort_by_key(|item| (Reverse(item.times.total_ns), item.place.address));
 }
 
 fn critical(kind: MutexKind, object: u64, count: &MutexCount, names: &dyn Names) -> Critical {
@@ -113,7 +163,9 @@ fn critical(kind: MutexKind, object: u64, count: &MutexCount, names: &dyn Names)
         MutexKind::Critical | MutexKind::Atomic | MutexKind::Ordered => mutex_name(kind).to_owned(),
         _ => match symbol() {
             Some(symbol) => {
-                let plain = CRITICAL_PREFIXES.iter().find_map(|prefix| symbol.strip_prefix(prefix));
+                let plain = CRITICAL_PREFIXES
+                    .iter()
+                    .find_map(|prefix| symbol.strip_prefix(prefix));
                 plain.unwrap_or(&symbol).to_owned()
             }
             None => format!("{object:#x}"),
@@ -130,7 +182,10 @@ fn critical(kind: MutexKind, object: u64, count: &MutexCount, names: &dyn Names)
 }
 
 fn named(counted: std::collections::BTreeMap<String, super::model::Times>) -> Vec<UserRegion> {
-    let mut regions: Vec<_> = counted.into_iter().map(|(name, times)| UserRegion { name, times }).collect();
+    let mut regions: Vec<_> = counted
+        .into_iter()
+        .map(|(name, times)| UserRegion { name, times })
+        .collect();
     regions.sort_by_key(|region| Reverse(region.times.total_ns));
     regions
 }

@@ -95,8 +95,17 @@ pub struct CounterCount {
 /// A running body.
 #[derive(Debug, Clone, Copy)]
 enum Body {
-    Implicit { region: RegionId, function: Option<u64>, leads: bool },
-    Task { task: TaskId, function: Option<u64>, begin: Option<u64>, inner_ns: u64 },
+    Implicit {
+        region: RegionId,
+        function: Option<u64>,
+        leads: bool,
+    },
+    Task {
+        task: TaskId,
+        function: Option<u64>,
+        begin: Option<u64>,
+        inner_ns: u64,
+    },
 }
 
 impl Body {
@@ -221,21 +230,40 @@ impl Shared {
     fn region(&mut self, event: &Event<'_>, thread: &mut ThreadState) {
         match event.payload {
             Payload::ParallelBegin { seq, function, .. } => {
-                self.bodies_of_regions.insert(RegionId { thread: event.thread, seq }, function);
+                self.bodies_of_regions.insert(
+                    RegionId {
+                        thread: event.thread,
+                        seq,
+                    },
+                    function,
+                );
                 thread.regions.push((seq, function, event.time));
             }
             Payload::ParallelEnd { seq } => {
-                self.bodies_of_regions.remove(&RegionId { thread: event.thread, seq });
+                self.bodies_of_regions.remove(&RegionId {
+                    thread: event.thread,
+                    seq,
+                });
                 while let Some((open, function, begin)) = thread.regions.pop() {
-                    self.out.regions.entry(function).or_default().add(event.time.saturating_sub(begin));
+                    self.out
+                        .regions
+                        .entry(function)
+                        .or_default()
+                        .add(event.time.saturating_sub(begin));
                     if open == seq {
                         break;
                     }
                 }
             }
-            Payload::ImplicitBegin { region, thread_num, .. } => {
+            Payload::ImplicitBegin {
+                region, thread_num, ..
+            } => {
                 let function = self.bodies_of_regions.get(&region).copied();
-                thread.bodies.push(Body::Implicit { region, function, leads: thread_num == 0 });
+                thread.bodies.push(Body::Implicit {
+                    region,
+                    function,
+                    leads: thread_num == 0,
+                });
             }
             Payload::ImplicitEnd => {
                 while let Some(body) = thread.bodies.pop() {
@@ -252,28 +280,59 @@ impl Shared {
     fn task(&mut self, event: &Event<'_>, thread: &mut ThreadState) {
         match event.payload {
             Payload::TaskCreate { seq, function, .. } => {
-                self.create(TaskId { thread: event.thread, seq }, function);
+                self.create(
+                    TaskId {
+                        thread: event.thread,
+                        seq,
+                    },
+                    function,
+                );
                 thread.creating.push(seq);
             }
             Payload::TaskCreated => drop(thread.creating.pop()),
             Payload::TaskloopBegin { seq, function, .. } => {
-                self.bodies_of_tasks.insert(TaskId { thread: event.thread, seq }, function);
+                self.bodies_of_tasks.insert(
+                    TaskId {
+                        thread: event.thread,
+                        seq,
+                    },
+                    function,
+                );
             }
             Payload::TaskloopTask { taskloop, seq, .. } => {
                 let function = self.bodies_of_tasks.get(&taskloop).copied().unwrap_or(0);
-                self.create(TaskId { thread: event.thread, seq }, function);
+                self.create(
+                    TaskId {
+                        thread: event.thread,
+                        seq,
+                    },
+                    function,
+                );
             }
             Payload::TaskBegin { task } => {
                 let function = self.bodies_of_tasks.remove(&task);
-                self.out.tasks.entry(function.unwrap_or(0)).or_default().executed += 1;
+                self.out
+                    .tasks
+                    .entry(function.unwrap_or(0))
+                    .or_default()
+                    .executed += 1;
                 if task.thread == event.thread && thread.creating.contains(&task.seq) {
                     self.out.undeferred += 1;
                 }
-                thread.bodies.push(Body::Task { task, function, begin: Some(event.time), inner_ns: 0 });
+                thread.bodies.push(Body::Task {
+                    task,
+                    function,
+                    begin: Some(event.time),
+                    inner_ns: 0,
+                });
             }
             Payload::TaskEnd => {
                 // Innermost explicit task; an implicit one above it was cut by a loss nobody noticed.
-                if let Some(at) = thread.bodies.iter().rposition(|body| matches!(body, Body::Task { .. })) {
+                if let Some(at) = thread
+                    .bodies
+                    .iter()
+                    .rposition(|body| matches!(body, Body::Task { .. }))
+                {
                     let body = thread.bodies.remove(at);
                     self.end_task(body, thread, event.time);
                 }
@@ -289,7 +348,15 @@ impl Shared {
 
     /// Counts a task body that was just taken off the stack; the body below learns what it must not call its own.
     fn end_task(&mut self, body: Body, thread: &mut ThreadState, now: u64) {
-        let Body::Task { function, begin: Some(begin), inner_ns, .. } = body else { return };
+        let Body::Task {
+            function,
+            begin: Some(begin),
+            inner_ns,
+            ..
+        } = body
+        else {
+            return;
+        };
         let whole = now.saturating_sub(begin);
         let count = self.out.tasks.entry(function.unwrap_or(0)).or_default();
         count.own.add(whole.saturating_sub(inner_ns));
@@ -337,24 +404,38 @@ impl Shared {
         match event.payload {
             Payload::SyncBegin { kind } => thread.syncs.push((kind, now)),
             Payload::SyncEnd { kind } => {
-                if let Some(begin) = take_last(&mut thread.syncs, |open| open.0 == kind).map(|open| open.1) {
-                    self.out.syncs.entry(sync_name(kind)).or_default().add(now.saturating_sub(begin));
+                if let Some(begin) =
+                    take_last(&mut thread.syncs, |open| open.0 == kind).map(|open| open.1)
+                {
+                    self.out
+                        .syncs
+                        .entry(sync_name(kind))
+                        .or_default()
+                        .add(now.saturating_sub(begin));
                 }
             }
             Payload::MutexAcquire { kind, object } => thread.asking.push((kind, object, now)),
             Payload::MutexAcquired { kind, object } => {
-                let asked = take_last(&mut thread.asking, |open| (open.0, open.1) == (kind, object));
+                let asked = take_last(&mut thread.asking, |open| {
+                    (open.0, open.1) == (kind, object)
+                });
                 let count = self.out.mutexes.entry((kind, object)).or_default();
                 count.count += 1;
-                count.wait_ns = count.wait_ns.saturating_add(asked.map_or(0, |open| now.saturating_sub(open.2)));
+                count.wait_ns = count
+                    .wait_ns
+                    .saturating_add(asked.map_or(0, |open| now.saturating_sub(open.2)));
                 thread.holding.push((kind, object, now));
             }
             Payload::MutexFailed { kind, object } => {
-                take_last(&mut thread.asking, |open| (open.0, open.1) == (kind, object));
+                take_last(&mut thread.asking, |open| {
+                    (open.0, open.1) == (kind, object)
+                });
                 self.out.mutexes.entry((kind, object)).or_default().failed += 1;
             }
             Payload::MutexReleased { kind, object } => {
-                if let Some(open) = take_last(&mut thread.holding, |open| (open.0, open.1) == (kind, object)) {
+                if let Some(open) = take_last(&mut thread.holding, |open| {
+                    (open.0, open.1) == (kind, object)
+                }) {
                     let count = self.out.mutexes.entry((kind, object)).or_default();
                     count.held_ns = count.held_ns.saturating_add(now.saturating_sub(open.2));
                 }
@@ -366,19 +447,31 @@ impl Shared {
     fn user(&mut self, event: &Event<'_>, thread: &mut ThreadState) {
         match event.payload {
             Payload::String { address, text } => {
-                thread.strings.insert(address, String::from_utf8_lossy(text).into_owned());
+                thread
+                    .strings
+                    .insert(address, String::from_utf8_lossy(text).into_owned());
             }
             Payload::UserEvent { kind, .. } => *self.out.user_events.entry(kind).or_default() += 1,
             Payload::RegionBegin { name } => thread.user.push((name, event.time)),
             Payload::RegionEnd => {
                 if let Some((name, begin)) = thread.user.pop() {
-                    add_named(&mut self.out.user_regions, thread, name, event.time - begin.min(event.time));
+                    add_named(
+                        &mut self.out.user_regions,
+                        thread,
+                        name,
+                        event.time - begin.min(event.time),
+                    );
                 }
             }
             Payload::CallBegin { name, .. } => thread.calls.push((name, event.time)),
             Payload::CallEnd { .. } => {
                 if let Some((name, begin)) = thread.calls.pop() {
-                    add_named(&mut self.out.calls, thread, name, event.time - begin.min(event.time));
+                    add_named(
+                        &mut self.out.calls,
+                        thread,
+                        name,
+                        event.time - begin.min(event.time),
+                    );
                 }
             }
             Payload::Counter { name, value } => {
@@ -395,22 +488,40 @@ impl Shared {
 
     /// Closes what is open on a thread at its last event, then takes `region` and `task` as running. A body that goes on
     /// is not closed.
-    fn close_all(&mut self, thread: &mut ThreadState, region: Option<RegionId>, task: Option<TaskId>) {
+    fn close_all(
+        &mut self,
+        thread: &mut ThreadState,
+        region: Option<RegionId>,
+        task: Option<TaskId>,
+    ) {
         let now = thread.last;
         for open in std::mem::take(&mut thread.work) {
             self.end_work(&open, now);
         }
         for (_, function, begin) in std::mem::take(&mut thread.regions) {
-            self.out.regions.entry(function).or_default().add(now.saturating_sub(begin));
+            self.out
+                .regions
+                .entry(function)
+                .or_default()
+                .add(now.saturating_sub(begin));
         }
         for (name, begin) in std::mem::take(&mut thread.user) {
-            add_named(&mut self.out.user_regions, thread, name, now.saturating_sub(begin));
+            add_named(
+                &mut self.out.user_regions,
+                thread,
+                name,
+                now.saturating_sub(begin),
+            );
         }
         for (name, begin) in std::mem::take(&mut thread.calls) {
             add_named(&mut self.out.calls, thread, name, now.saturating_sub(begin));
         }
         for (kind, begin) in std::mem::take(&mut thread.syncs) {
-            self.out.syncs.entry(sync_name(kind)).or_default().add(now.saturating_sub(begin));
+            self.out
+                .syncs
+                .entry(sync_name(kind))
+                .or_default()
+                .add(now.saturating_sub(begin));
         }
         for (kind, object, begin) in std::mem::take(&mut thread.holding) {
             let count = self.out.mutexes.entry((kind, object)).or_default();
@@ -421,28 +532,53 @@ impl Shared {
         self.replace_bodies(thread, region, task, now);
     }
 
-    fn replace_bodies(&mut self, thread: &mut ThreadState, region: Option<RegionId>, task: Option<TaskId>, now: u64) {
+    fn replace_bodies(
+        &mut self,
+        thread: &mut ThreadState,
+        region: Option<RegionId>,
+        task: Option<TaskId>,
+        now: u64,
+    ) {
         let goes_on = |body: &Body| match body {
             Body::Implicit { region: open, .. } => Some(*open) == region,
             Body::Task { task: open, .. } => Some(*open) == task,
         };
-        let keep = thread.bodies.iter().rposition(goes_on).map_or(0, |at| at + 1);
+        let keep = thread
+            .bodies
+            .iter()
+            .rposition(goes_on)
+            .map_or(0, |at| at + 1);
         while thread.bodies.len() > keep {
             if let Some(body) = thread.bodies.pop() {
                 self.end_task(body, thread, now);
             }
         }
         if let Some(region) = region
-            && !thread.bodies.iter().any(|body| matches!(body, Body::Implicit { region: open, .. } if *open == region))
+            && !thread
+                .bodies
+                .iter()
+                .any(|body| matches!(body, Body::Implicit { region: open, .. } if *open == region))
         {
             let function = self.bodies_of_regions.get(&region).copied();
-            thread.bodies.push(Body::Implicit { region, function, leads: false });
+            thread.bodies.push(Body::Implicit {
+                region,
+                function,
+                leads: false,
+            });
         }
         if let Some(task) = task
-            && !thread.bodies.iter().any(|body| matches!(body, Body::Task { task: open, .. } if *open == task))
+            && !thread
+                .bodies
+                .iter()
+                .any(|body| matches!(body, Body::Task { task: open, .. } if *open == task))
         {
             let function = self.bodies_of_tasks.remove(&task);
-            thread.bodies.push(Body::Task { task, function, begin: None, inner_ns: 0 });
+            thread.bodies.push(Body::Task {
+                task,
+                function,
+                begin: None,
+                inner_ns: 0,
+            });
         }
     }
 }
@@ -451,7 +587,13 @@ fn open_work(thread: &mut ThreadState, schedule: Option<Schedule>, begin: u64) {
     let body = thread.bodies.last();
     let counts = !matches!(body, Some(Body::Implicit { leads: false, .. }));
     let function = body.and_then(Body::function);
-    thread.work.push(OpenWork { schedule, function, instances: u64::from(counts), pieces: 0, begin });
+    thread.work.push(OpenWork {
+        schedule,
+        function,
+        instances: u64::from(counts),
+        pieces: 0,
+        begin,
+    });
 }
 
 fn take_last<T>(open: &mut Vec<T>, matches: impl Fn(&T) -> bool) -> Option<T> {
@@ -459,7 +601,11 @@ fn take_last<T>(open: &mut Vec<T>, matches: impl Fn(&T) -> bool) -> Option<T> {
 }
 
 fn text(thread: &ThreadState, address: u64) -> String {
-    thread.strings.get(&address).cloned().unwrap_or_else(|| format!("{address:#x}"))
+    thread
+        .strings
+        .get(&address)
+        .cloned()
+        .unwrap_or_else(|| format!("{address:#x}"))
 }
 
 fn add_named(to: &mut BTreeMap<String, Times>, thread: &ThreadState, name: u64, ns: u64) {

@@ -53,7 +53,12 @@ pub fn run(options: &SummaryOptions, console: &mut Console<'_>) -> Result<()> {
 }
 
 /// The summary of the trace in `dir` and of its forked children.
-fn process(dir: &Path, depth: usize, options: &SymbolOptions, console: &mut Console<'_>) -> Result<Summary> {
+fn process(
+    dir: &Path,
+    depth: usize,
+    options: &SymbolOptions,
+    console: &mut Console<'_>,
+) -> Result<Summary> {
     let trace = symbols::open_trace(dir, console)?;
     let names = symbols::Symbols::new(trace.metadata(), options);
     let mut progress = Progress::new("reading", &trace, console);
@@ -63,7 +68,9 @@ fn process(dir: &Path, depth: usize, options: &SymbolOptions, console: &mut Cons
     names.report(console);
     if depth < MAX_FORKS {
         for child in trace.children() {
-            summary.children.push(process(child, depth + 1, options, console)?);
+            summary
+                .children
+                .push(process(child, depth + 1, options, console)?);
         }
     }
     Ok(summary)
@@ -104,7 +111,10 @@ fn head(trace: &Trace) -> Summary {
         target: metadata.target.clone(),
         pid: Some(metadata.pid).filter(|pid| *pid != 0),
         closed: metadata.closed,
-        clock: Clock { source: metadata.clock_source.clone(), frequency_hz: metadata.clock.freq },
+        clock: Clock {
+            source: metadata.clock_source.clone(),
+            frequency_hz: metadata.clock.freq,
+        },
         discarded: trace.discarded(),
         truncated_streams: trace.truncated_streams() as u64,
         bytes: trace.bytes(),

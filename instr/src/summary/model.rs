@@ -122,7 +122,11 @@ pub struct Times {
 impl Times {
     /// Counts one more, of the given length.
     pub fn add(&mut self, ns: u64) {
-        self.min_ns = if self.count == 0 { ns } else { self.min_ns.min(ns) };
+        self.min_ns = if self.count == 0 {
+            ns
+        } else {
+            self.min_ns.min(ns)
+        };
         self.max_ns = self.max_ns.max(ns);
         self.count += 1;
         self.total_ns = self.total_ns.saturating_add(ns);
@@ -303,14 +307,27 @@ mod tests {
         for ns in [7, 3, 5] {
             times.add(ns);
         }
-        assert_eq!(times, Times { count: 3, total_ns: 15, min_ns: 3, mean_ns: 5, max_ns: 7 });
+        assert_eq!(
+            times,
+            Times {
+                count: 3,
+                total_ns: 15,
+                min_ns: 3,
+                mean_ns: 5,
+                max_ns: 7
+            }
+        );
         times.add(u64::MAX);
         assert_eq!(times.total_ns, u64::MAX, "no overflow");
     }
 
     #[test]
     fn addresses_are_hexadecimal_text() {
-        let place = Place { label: "f".into(), address: Some(0x40_1000), ..Place::default() };
+        let place = Place {
+            label: "f".into(),
+            address: Some(0x40_1000),
+            ..Place::default()
+        };
         let json = serde_json::to_value(&place).unwrap();
         assert_eq!(json["address"], "0x401000");
         assert_eq!(json["function"], serde_json::Value::Null);

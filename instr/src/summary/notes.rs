@@ -7,9 +7,12 @@ use super::units::{counted, time};
 pub fn of(summary: &Summary) -> Vec<String> {
     let mut notes = Vec::new();
     if summary.discarded > 0 {
-        let share = summary.discarded as f64 * 100.0 / (summary.discarded.saturating_add(summary.events)) as f64;
+        let share = summary.discarded as f64 * 100.0
+            / (summary.discarded.saturating_add(summary.events)) as f64;
         let events = counted(summary.discarded, "event");
-        notes.push(format!("{events} discarded ({share:.1}%): the tables do not show what was lost"));
+        notes.push(format!(
+            "{events} discarded ({share:.1}%): the tables do not show what was lost"
+        ));
     }
     if summary.truncated_streams > 0 {
         let streams = summary.truncated_streams;
@@ -19,11 +22,19 @@ pub fn of(summary: &Summary) -> Vec<String> {
         });
     }
     if !summary.closed {
-        notes.push("the trace was not closed (the program was killed, crashed, or still runs)".to_owned());
+        notes.push(
+            "the trace was not closed (the program was killed, crashed, or still runs)".to_owned(),
+        );
     }
-    let flush = summary.threads.iter().fold(0u64, |sum, thread| sum.saturating_add(thread.flush_ns));
+    let flush = summary
+        .threads
+        .iter()
+        .fold(0u64, |sum, thread| sum.saturating_add(thread.flush_ns));
     if flush > 0 {
-        notes.push(format!("writing the trace took {} of the threads' time (column flush)", time(flush)));
+        notes.push(format!(
+            "writing the trace took {} of the threads' time (column flush)",
+            time(flush)
+        ));
     }
     if !summary.parallel_regions.is_empty() && summary.loops.is_empty() {
         notes.push("static loops leave no runtime call in GCC <= 16: they are part of their region's useful time".to_owned());
@@ -40,7 +51,12 @@ mod tests {
     use super::*;
 
     fn clean() -> Summary {
-        Summary { closed: true, events: 90, parallel_regions: vec![ParallelRegion::default()], ..Summary::default() }
+        Summary {
+            closed: true,
+            events: 90,
+            parallel_regions: vec![ParallelRegion::default()],
+            ..Summary::default()
+        }
     }
 
     #[test]
@@ -49,9 +65,17 @@ mod tests {
         summary.discarded = 10;
         summary.truncated_streams = 2;
         summary.closed = false;
-        summary.threads = vec![Thread { flush_ns: 1_500, ..Thread::default() }];
+        summary.threads = vec![Thread {
+            flush_ns: 1_500,
+            ..Thread::default()
+        }];
         let text = of(&summary).join("\n");
-        for part in ["10 events discarded (10.0%)", "2 streams are cut", "not closed", "1.50 us"] {
+        for part in [
+            "10 events discarded (10.0%)",
+            "2 streams are cut",
+            "not closed",
+            "1.50 us",
+        ] {
             assert!(text.contains(part), "{part} in {text}");
         }
     }
@@ -59,7 +83,13 @@ mod tests {
     #[test]
     fn hidden_static_loops_are_told_once_and_only_without_loops() {
         let mut summary = clean();
-        assert_eq!(of(&summary).iter().filter(|note| note.contains("static loops")).count(), 1);
+        assert_eq!(
+            of(&summary)
+                .iter()
+                .filter(|note| note.contains("static loops"))
+                .count(),
+            1
+        );
         summary.loops.push(Loop::default());
         assert!(of(&summary).is_empty());
     }

@@ -2,7 +2,9 @@
 
 use std::io::{self, Write};
 
-use comfy_table::{Cell, CellAlignment, ContentArrangement, ContentLineStyle, LineStyle, Table, TableStyle};
+use comfy_table::{
+    Cell, CellAlignment, ContentArrangement, ContentLineStyle, LineStyle, Table, TableStyle,
+};
 
 use super::model::{Place, Summary, Thread, Times};
 use super::units::{count, counted, elide, share, size, time};
@@ -36,10 +38,18 @@ pub fn write(summary: &Summary, colour: bool, out: &mut dyn Write) -> io::Result
 }
 
 fn title(summary: &Summary, colour: bool, out: &mut dyn Write) -> io::Result<()> {
-    let (bold, plain) = if colour { ("\x1b[1m", "\x1b[0m") } else { ("", "") };
+    let (bold, plain) = if colour {
+        ("\x1b[1m", "\x1b[0m")
+    } else {
+        ("", "")
+    };
     let threads = counted(summary.threads.len() as u64, "thread");
     let duration = time(summary.duration_ns);
-    write!(out, "{bold}{}{plain} · {} · {threads} · {duration}", summary.program, summary.target)?;
+    write!(
+        out,
+        "{bold}{}{plain} · {} · {threads} · {duration}",
+        summary.program, summary.target
+    )?;
     match (summary.forked, summary.pid) {
         (true, Some(pid)) => writeln!(out, " · forked process {pid}"),
         _ => writeln!(out),
@@ -48,7 +58,15 @@ fn title(summary: &Summary, colour: bool, out: &mut dyn Write) -> io::Result<()>
 
 fn threads(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     let lost = summary.discarded > 0;
-    let mut header = vec!["thread", "useful", "synchronization", "scheduling", "idle", "flush", "events"];
+    let mut header = vec![
+        "thread",
+        "useful",
+        "synchronization",
+        "scheduling",
+        "idle",
+        "flush",
+        "events",
+    ];
     if lost {
         header.push("discarded");
     }
@@ -56,7 +74,16 @@ fn threads(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     for thread in &summary.threads {
         let life = life(thread);
         let mut row = vec![format!("{} {}", thread.index, thread.name)];
-        row.extend([thread.useful_ns, thread.sync_ns, thread.sched_ns, thread.idle_ns, thread.flush_ns].map(|ns| share(ns, life)));
+        row.extend(
+            [
+                thread.useful_ns,
+                thread.sync_ns,
+                thread.sched_ns,
+                thread.idle_ns,
+                thread.flush_ns,
+            ]
+            .map(|ns| share(ns, life)),
+        );
         row.push(count(thread.events));
         if lost {
             row.push(count(thread.discarded));
@@ -67,19 +94,36 @@ fn threads(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn life(thread: &Thread) -> u64 {
-    [thread.useful_ns, thread.sync_ns, thread.sched_ns, thread.idle_ns, thread.flush_ns].into_iter().fold(0, u64::saturating_add)
+    [
+        thread.useful_ns,
+        thread.sync_ns,
+        thread.sched_ns,
+        thread.idle_ns,
+        thread.flush_ns,
+    ]
+    .into_iter()
+    .fold(0, u64::saturating_add)
 }
 
 fn parallel_regions(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
-    let mut table = new_table(1, &["parallel region", "count", "total", "min", "mean", "max"]);
+    let mut table = new_table(
+        1,
+        &["parallel region", "count", "total", "min", "mean", "max"],
+    );
     for region in &summary.parallel_regions {
-        table.add_row(row([label(&region.place), count(region.times.count)], region.times));
+        table.add_row(row(
+            [label(&region.place), count(region.times.count)],
+            region.times,
+        ));
     }
     print(&table, out)
 }
 
 fn tasks(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
-    let mut table = new_table(1, &["task", "created", "executed", "total", "min", "mean", "max"]);
+    let mut table = new_table(
+        1,
+        &["task", "created", "executed", "total", "min", "mean", "max"],
+    );
     for task in &summary.task_functions {
         let times = Times {
             count: task.executed,
@@ -88,7 +132,14 @@ fn tasks(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
             mean_ns: task.mean_ns,
             max_ns: task.max_ns,
         };
-        table.add_row(row([label(&task.place), count(task.created), count(task.executed)], times));
+        table.add_row(row(
+            [
+                label(&task.place),
+                count(task.created),
+                count(task.executed),
+            ],
+            times,
+        ));
     }
     print(&table, out)?;
     let all = &summary.tasks;
@@ -106,19 +157,58 @@ fn tasks(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn work_sharing(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
-    let mut table = new_table(2, &["loop in", "schedule", "loops", "chunks", "thread total", "min", "mean", "max"]);
+    let mut table = new_table(
+        2,
+        &[
+            "loop in",
+            "schedule",
+            "loops",
+            "chunks",
+            "thread total",
+            "min",
+            "mean",
+            "max",
+        ],
+    );
     for item in &summary.loops {
-        let head = [label(&item.place), item.schedule.to_owned(), count(item.instances), count(item.chunks)];
+        let head = [
+            label(&item.place),
+            item.schedule.to_owned(),
+            count(item.instances),
+            count(item.chunks),
+        ];
         table.add_row(row(head, item.times));
     }
     print(&table, out)?;
-    let mut table = new_table(1, &["sections in", "constructs", "sections", "thread total", "min", "mean", "max"]);
+    let mut table = new_table(
+        1,
+        &[
+            "sections in",
+            "constructs",
+            "sections",
+            "thread total",
+            "min",
+            "mean",
+            "max",
+        ],
+    );
     for item in &summary.sections {
-        table.add_row(row([label(&item.place), count(item.instances), count(item.executed)], item.times));
+        table.add_row(row(
+            [
+                label(&item.place),
+                count(item.instances),
+                count(item.executed),
+            ],
+            item.times,
+        ));
     }
     print(&table, out)?;
     if summary.singles > 0 {
-        writeln!(out, "\n{} executed", counted(summary.singles, "single block"))?;
+        writeln!(
+            out,
+            "\n{} executed",
+            counted(summary.singles, "single block")
+        )?;
     }
     Ok(())
 }
@@ -126,13 +216,22 @@ fn work_sharing(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
 fn waiting(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     let mut table = new_table(1, &["waiting", "count", "total", "min", "mean", "max"]);
     for sync in &summary.syncs {
-        table.add_row(row([sync.kind.to_owned(), count(sync.times.count)], sync.times));
+        table.add_row(row(
+            [sync.kind.to_owned(), count(sync.times.count)],
+            sync.times,
+        ));
     }
     print(&table, out)?;
     let mut table = new_table(2, &["mutual exclusion", "kind", "count", "waited", "held"]);
     for item in &summary.criticals {
         let name = elide(&item.name, LABEL_WIDTH);
-        table.add_row([name, item.kind.to_owned(), count(item.count), time(item.wait_ns), time(item.held_ns)]);
+        table.add_row([
+            name,
+            item.kind.to_owned(),
+            count(item.count),
+            time(item.wait_ns),
+            time(item.held_ns),
+        ]);
     }
     print(&table, out)
 }
@@ -141,14 +240,21 @@ fn user(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     for (head, regions) in [("user region", &summary.regions), ("call", &summary.calls)] {
         let mut table = new_table(1, &[head, "count", "total", "min", "mean", "max"]);
         for region in regions {
-            table.add_row(row([elide(&region.name, LABEL_WIDTH), count(region.times.count)], region.times));
+            table.add_row(row(
+                [elide(&region.name, LABEL_WIDTH), count(region.times.count)],
+                region.times,
+            ));
         }
         print(&table, out)?;
     }
     let mut table = new_table(1, &["counter", "samples", "min", "max", "last"]);
     for counter in &summary.counters {
         let numbers = [counter.min, counter.max, counter.last].map(|value| value.to_string());
-        table.add_row([elide(&counter.name, LABEL_WIDTH), count(counter.count)].into_iter().chain(numbers));
+        table.add_row(
+            [elide(&counter.name, LABEL_WIDTH), count(counter.count)]
+                .into_iter()
+                .chain(numbers),
+        );
     }
     print(&table, out)?;
     let mut table = new_table(1, &["user event type", "count"]);
@@ -184,10 +290,17 @@ fn row<const N: usize>(head: [String; N], times: Times) -> Vec<Cell> {
 /// A table whose first `left` columns hold text and whose other columns hold numbers.
 fn new_table(left: usize, header: &[&str]) -> Table {
     let mut table = Table::new();
-    table.set_content_arrangement(ContentArrangement::Disabled).load_style(STYLE).set_header(header);
+    table
+        .set_content_arrangement(ContentArrangement::Disabled)
+        .load_style(STYLE)
+        .set_header(header);
     for (at, column) in table.column_iter_mut().enumerate() {
         column.set_padding((0, 1));
-        column.set_cell_alignment(if at < left { CellAlignment::Left } else { CellAlignment::Right });
+        column.set_cell_alignment(if at < left {
+            CellAlignment::Left
+        } else {
+            CellAlignment::Right
+        });
     }
     table
 }

@@ -36,42 +36,76 @@ fn task(address: &str, count: u64, own: u64, min: u64, max: u64, inclusive: u64)
 fn every_number_follows_from_the_events_in_all_byte_orders_and_word_sizes() {
     for layout in synth::layouts() {
         let fixture = Fixture::new(layout);
-        let summary = serde_json::to_value(summarize(&fixture.open(), &NoNames, |_| {}).unwrap()).unwrap();
-        let is = |field: &str, expected: Value| assert_eq!(summary[field], expected, "{field} of {layout:?}");
+        let summary =
+            serde_json::to_value(summarize(&fixture.open(), &NoNames, |_| {}).unwrap()).unwrap();
+        let is = |field: &str, expected: Value| {
+            assert_eq!(summary[field], expected, "{field} of {layout:?}")
+        };
         is("format", json!(1));
         is("program", json!("synth"));
         is("executable", json!("/opt/synth"));
         is("pid", json!(4000));
         is("closed", json!(true));
-        is("clock", json!({"source": "synthetic", "frequency_hz": 1_000_000_000}));
+        is(
+            "clock",
+            json!({"source": "synthetic", "frequency_hz": 1_000_000_000}),
+        );
         is("duration_ns", json!(2000));
-        is("parallel_regions", json!([with(&[place("0x1000"), times(1, 1400, 1400, 1400)])]));
-        is("tasks", json!({"created": 4, "executed": 4, "undeferred": 1, "edges": 1}));
+        is(
+            "parallel_regions",
+            json!([with(&[place("0x1000"), times(1, 1400, 1400, 1400)])]),
+        );
+        is(
+            "tasks",
+            json!({"created": 4, "executed": 4, "undeferred": 1, "edges": 1}),
+        );
         // 0x2000: task 1 has 700–900 less 740–800, task 2 950–1050. 0x3000: 560–660 and 740–800.
-        is("task_functions", json!([task("0x2000", 2, 240, 100, 140, 300), task("0x3000", 2, 160, 60, 100, 160)]));
+        is(
+            "task_functions",
+            json!([
+                task("0x2000", 2, 240, 100, 140, 300),
+                task("0x3000", 2, 160, 60, 100, 160)
+            ]),
+        );
         let dynamic = json!({"schedule": "dynamic", "instances": 1, "chunks": 3});
-        is("loops", json!([with(&[place("0x1000"), dynamic, times(2, 400, 185, 215)])]));
+        is(
+            "loops",
+            json!([with(&[place("0x1000"), dynamic, times(2, 400, 185, 215)])]),
+        );
         is("sections", json!([]));
         is("singles", json!(1));
         let sync = |kind: &str, all| with(&[json!({"kind": kind}), all]);
-        is("syncs", json!([sync("taskwait", times(2, 500, 80, 420)), sync("work-sharing barrier", times(2, 160, 65, 95))]));
+        is(
+            "syncs",
+            json!([
+                sync("taskwait", times(2, 500, 80, 420)),
+                sync("work-sharing barrier", times(2, 160, 65, 95))
+            ]),
+        );
         let critical = json!({"name": "0x9000", "kind": "named critical", "count": 1, "failed": 0, "wait_ns": 20, "held_ns": 50});
         is("criticals", json!([critical]));
         is("user_events", json!([{"type": 7, "count": 1}]));
-        is("regions", json!([with(&[json!({"name": "phase"}), times(1, 100, 100, 100)])]));
+        is(
+            "regions",
+            json!([with(&[json!({"name": "phase"}), times(1, 100, 100, 100)])]),
+        );
         is("discarded", json!(0));
         is("truncated_streams", json!(0));
         is("events", json!(53));
         is("children", json!([]));
         let bytes = summary["bytes"].as_u64().unwrap();
-        assert_eq!(summary["bytes_per_event"], json!((bytes as f64 * 100.0 / 53.0).round() / 100.0));
+        assert_eq!(
+            summary["bytes_per_event"],
+            json!((bytes as f64 * 100.0 / 53.0).round() / 100.0)
+        );
     }
 }
 
 #[test]
 fn thread_states_add_up_to_the_threads_life() {
     let fixture = Fixture::new(synth::layouts()[0]);
-    let summary = serde_json::to_value(summarize(&fixture.open(), &NoNames, |_| {}).unwrap()).unwrap();
+    let summary =
+        serde_json::to_value(summarize(&fixture.open(), &NoNames, |_| {}).unwrap()).unwrap();
     let first = json!({"index": 0, "os_tid": 4000, "name": "main", "useful_ns": 1500, "sync_ns": 425, "sched_ns": 75,
         "idle_ns": 0, "flush_ns": 0, "events": 40, "discarded": 0});
     let second = json!({"index": 1, "os_tid": 4001, "name": "thread 1", "useful_ns": 480, "sync_ns": 895, "sched_ns": 10,
@@ -87,7 +121,10 @@ fn one_directory_is_an_object_and_several_are_an_array() {
     let one: Value = serde_json::from_str(&out).unwrap();
     assert_eq!(one["directory"], json!(fixture.path()));
     let (_, out, _) = instr(&["summary", "--json", fixture.path(), fixture.path()]);
-    assert_eq!(serde_json::from_str::<Value>(&out).unwrap(), json!([one, one]));
+    assert_eq!(
+        serde_json::from_str::<Value>(&out).unwrap(),
+        json!([one, one])
+    );
 }
 
 #[test]
@@ -101,7 +138,12 @@ fn forked_children_are_listed_under_their_parent() {
     assert_eq!(summary["children"][0]["forked"], json!(true));
     assert_eq!(summary["children"][0]["tasks"], summary["tasks"]);
     let (_, out, _) = instr(&["summary", fixture.path()]);
-    assert_eq!(out.lines().filter(|line| line.starts_with("synth · x86_64-linux · 2 threads")).count(), 2);
+    assert_eq!(
+        out.lines()
+            .filter(|line| line.starts_with("synth · x86_64-linux · 2 threads"))
+            .count(),
+        2
+    );
     assert!(out.contains("forked process 4000"));
 }
 
@@ -110,9 +152,22 @@ fn tables_are_plain_characters_with_units() {
     let fixture = Fixture::new(synth::layouts()[0]);
     let (status, out, err) = instr(&["summary", fixture.path()]);
     assert_eq!(status, Status::Done);
-    assert!(out.starts_with("synth · x86_64-linux · 2 threads · 2.00 us\n"), "{out}");
-    assert!(out.lines().skip(1).all(|line| line.is_ascii() && line == line.trim_end()), "{out}");
-    for part in ["4 tasks created, 4 executed (1 at once by their creator), 1 dependence", "1.40 us", "phase", "53 events"] {
+    assert!(
+        out.starts_with("synth · x86_64-linux · 2 threads · 2.00 us\n"),
+        "{out}"
+    );
+    assert!(
+        out.lines()
+            .skip(1)
+            .all(|line| line.is_ascii() && line == line.trim_end()),
+        "{out}"
+    );
+    for part in [
+        "4 tasks created, 4 executed (1 at once by their creator), 1 dependence",
+        "1.40 us",
+        "phase",
+        "53 events",
+    ] {
         assert!(out.contains(part), "{part} in\n{out}");
     }
     assert!(!out.contains("static loops"));

@@ -70,20 +70,48 @@ mod tests {
 
     #[test]
     fn times_never_show_a_thousand_of_a_unit() {
-        let shown = [0, 1, 999, 1_000, 999_994, 999_995, 1_000_000, 999_994_999, 999_995_000, 61_000_000_000].map(time);
-        let expected =
-            ["0", "1 ns", "999 ns", "1.00 us", "999.99 us", "1.00 ms", "1.00 ms", "999.99 ms", "1.00 s", "61.00 s"];
+        let shown = [
+            0,
+            1,
+            999,
+            1_000,
+            999_994,
+            999_995,
+            1_000_000,
+            999_994_999,
+            999_995_000,
+            61_000_000_000,
+        ]
+        .map(time);
+        let expected = [
+            "0",
+            "1 ns",
+            "999 ns",
+            "1.00 us",
+            "999.99 us",
+            "1.00 ms",
+            "1.00 ms",
+            "999.99 ms",
+            "1.00 s",
+            "61.00 s",
+        ];
         assert_eq!(shown, expected);
     }
 
     #[test]
     fn numbers_are_grouped_from_the_right() {
-        assert_eq!([0, 999, 1_000, 48_211, 1_234_567].map(count), ["0", "999", "1 000", "48 211", "1 234 567"]);
+        assert_eq!(
+            [0, 999, 1_000, 48_211, 1_234_567].map(count),
+            ["0", "999", "1 000", "48 211", "1 234 567"]
+        );
     }
 
     #[test]
     fn sizes_have_binary_units() {
-        assert_eq!([0, 1023, 1024, 1 << 20].map(size), ["0 B", "1023 B", "1.0 KiB", "1.0 MiB"]);
+        assert_eq!(
+            [0, 1023, 1024, 1 << 20].map(size),
+            ["0 B", "1023 B", "1.0 KiB", "1.0 MiB"]
+        );
     }
 
     #[test]
