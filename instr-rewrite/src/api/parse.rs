@@ -234,11 +234,9 @@ impl Attributes {
                     .is_some()
             } else if path.is_ident("link_name") {
                 let symbol = text(attribute)?;
-                if symbol.contains('\0') {
-                    return Err(syn::Error::new(
-                        attribute.span(),
-                        "a symbol cannot hold a NUL byte",
-                    ));
+                if !is_symbol(&symbol) {
+                    let message = "a symbol begins with a letter, `_` or `.` and goes on with these, digits and `$`";
+                    return Err(syn::Error::new(attribute.span(), message));
                 }
                 all.link_name.replace(symbol).is_some()
             } else if path.is_ident("no_wrap") {
@@ -259,6 +257,13 @@ impl Attributes {
         }
         Ok(all)
     }
+}
+
+/// What every assembler takes as a name without quotes.
+fn is_symbol(name: &str) -> bool {
+    let inside = |byte: u8| byte.is_ascii_alphanumeric() || b"_.$".contains(&byte);
+    name.bytes().all(inside)
+        && name.starts_with(|first: char| first.is_ascii_alphabetic() || "_.".contains(first))
 }
 
 /// The text of `#[name = "text"]`; it must not be empty.

@@ -26,9 +26,11 @@ static long loops(void)
             sum += i;
         }
     }
-#pragma omp parallel for schedule(dynamic, 3) num_threads(2) reduction(+ : sum)
-    for (int i = 0; i < 50; i++)
+#pragma omp parallel for schedule(dynamic, 3) num_threads(2)
+    for (int i = 0; i < 50; i++) {
+#pragma omp atomic
         sum += i;
+    }
     return sum;
 }
 

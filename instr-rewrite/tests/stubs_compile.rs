@@ -1,0 +1,177 @@
+//! Every description fits its probe and its compiler: all stubs compile without a warning, in both linkages.
+
+mod common;
+
+use common::{CLANG, GCC, Toolchain, V8, V9, include, run, scratch};
+use instr_rewrite::stubs::{Linkage, emit};
+use instr_rewrite::{Api, Function};
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::process::Command;
+
+fn compile(toolchain: &Toolchain, text: &str, name: &str) {
+    let directory = scratch();
+    let file = directory.path().join(name);
+    std::fs::write(&file, text).unwrap();
+    let mut command = toolchain.command("gcc");
+    command
+        .args([
+            "-std=c11",
+            "-Wall",
+            "-Wextra",
+            "-Wpedantic",
+            "-Werror",
+            "-I",
+        ])
+        .arg(include());
+    run(command
+        .arg("-c")
+        .arg(&file)
+        .arg("-o")
+        .arg(directory.path().join("out.o")));
+}
+
+#[test]
+fn all_stubs_compile_everywhere() {
+    let api = Api::builtin();
+    for linkage in [Linkage::Wrap, Linkage::Rename] {
+        let text = emit(
+            api.functions().map(|function| &function.symbol),
+            &api,
+            linkage,
+        );
+        let stubs = text.matches(&format!(" {}", linkage.stub_prefix())).count()
+            + text.matches("*instr").count();
+        assert!(stubs > 300, "{stubs}");
+        for toolchain in [&GCC, &CLANG, &V8, &V9] {
+            compile(toolchain, &text, "stubs.c");
+        }
+    }
+}
+
+#[test]
+fn every_type_of_a_user_description_compiles() {
+    const DESCRIPTION: &str = r#"
+        //! A library with every sort of type.
+        use core::ffi::*;
+        struct Handle;
+        type Callback = Option<unsafe extern "C" fn(handle: *mut Handle, value: f64) -> c_int>;
+        #[link(name = "odd")]
+        unsafe extern "C" {
+            /// Integers of every width.
+            pub fn odd_integers(a: i8, b: u8, c: i16, d: u16, e: i32, f: u32, g: i64, h: u64, i: isize, j: usize) -> c_char;
+            pub fn odd_names(a: c_schar, b: c_uchar, c: c_short, d: c_ushort, e: c_uint, f: c_ulong, g: c_longlong) -> c_ulonglong;
+            pub fn odd_floats(a: f32, b: f64, c: c_float, d: c_double, e: bool) -> f32;
+            pub fn odd_pointers(a: *const c_char, b: *mut *const c_char, c: *const *mut c_void, d: *mut *mut *mut i64) -> *const Handle;
+            pub fn odd_callbacks(a: Callback, b: extern "C" fn(), c: *mut Callback) -> Callback;
+            #[since(2, 1)]
+            #[link_name = "odd.name$1"]
+            pub fn odd_name(a: size_t) -> ();
+            pub fn odd_end() -> !;
+            pub fn r#while();
+            #[link_name = "__odd_MOD_procedure"]
+            pub fn procedure(a: *mut f64);
+            pub fn memcpy(to: *mut c_void, from: *const c_void, size: size_t) -> *mut c_void;
+            pub fn strlen(text: *const c_char) -> size_t;
+        }
+    "#;
+    let mut api = Api::empty();
+    api.add_source("odd */ name.rs", DESCRIPTION).unwrap();
+    for linkage in [Linkage::Wrap, Linkage::Rename] {
+        let text = emit(
+            api.functions().map(|function| &function.symbol),
+            &api,
+            linkage,
+        );
+        for toolchain in [&GCC, &CLANG, &V8, &V9] {
+            compile(toolchain, &text, "odd.c");
+        }
+    }
+}
+
+#[test]
+fn a_description_that_does_not_fit_its_probe_is_caught_by_the_compiler() {
+    let mut api = Api::empty();
+    api.add_source(
+        "bad.rs",
+        "extern \"C\" { #[probe(loop_next)] fn wrong(x: *mut c_int, y: *mut c_int) -> bool; }",
+    )
+    .unwrap();
+    let directory = scratch();
+    let file = directory.path().join("bad.c");
+    std::fs::write(&file, emit(["wrong"], &api, Linkage::Wrap)).unwrap();
+    let status = Command::new("gcc")
+        .args(["-Werror", "-fsyntax-only", "-I"])
+        .arg(include())
+        .arg(&file)
+        .output()
+        .unwrap()
+        .status;
+    assert!(!status.success());
+}
+
+/// The prototypes agree with GCC's own: `omp.h` for the library routines, the built-in declarations for `_exit` and friends.
+#[test]
+fn prototypes_agree_with_the_headers() {
+    let api = Api::builtin();
+    let mut text = String::from("#include <omp.h>\n#include <stdlib.h>\n#include <unistd.h>\n");
+    let mut compared = 0;
+    for function in api.functions().filter(|function| has_header(function)) {
+        // Calls the function through its own header with arguments of the described types.
+        let arguments: Vec<String> = function
+            .params
+            .iter()
+            .enumerate()
+            .map(|(i, ty)| ty.declare(&format!("a{i}")))
+            .collect();
+        let list = if arguments.is_empty() {
+            "void".to_owned()
+        } else {
+            arguments.join(", ")
+        };
+        let call: Vec<String> = (0..arguments.len()).map(|i| format!("a{i}")).collect();
+        _ = writeln!(
+            text,
+            "void call_{0}({list});\nvoid call_{0}({list}) {{ (void){0}({1}); }}",
+            function.symbol,
+            call.join(", ")
+        );
+        compared += 1;
+    }
+    assert!(compared >= 12, "{compared}");
+    compile(&GCC, &text, "headers.c");
+}
+
+fn has_header(function: &Function) -> bool {
+    // `omp_init_lock_with_hint` takes an enumeration: same representation, other type.
+    let described_in_header = function.source == "process.rs" || function.source == "omp.rs";
+    described_in_header && !function.symbol.ends_with('_') && !function.symbol.contains("hint")
+}
+
+#[test]
+fn every_entry_point_of_the_installed_libgomp_is_described() {
+    const LIBRARY: &str = "/usr/lib/x86_64-linux-gnu/libgomp.so.1";
+    let text =
+        String::from_utf8(run(Command::new("nm").args(["-D", "--defined-only", LIBRARY])).stdout)
+            .unwrap();
+    let api = Api::builtin();
+    let mut seen = BTreeSet::new();
+    for line in text.lines() {
+        let symbol = line
+            .split_whitespace()
+            .next_back()
+            .unwrap_or_default()
+            .split('@')
+            .next()
+            .unwrap_or_default();
+        let version_node = symbol
+            .strip_prefix("GOMP_")
+            .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+        // The plugin interface is for offloading plugins, not for compiled programs.
+        if symbol.starts_with("GOMP_") && !version_node && !symbol.starts_with("GOMP_PLUGIN_") {
+            assert!(api.get(symbol).is_some(), "{symbol} is not described");
+            seen.insert(symbol.to_owned());
+        }
+    }
+    assert!(seen.len() > 130, "{}", seen.len());
+}
