@@ -258,3 +258,26 @@ fn clang_inlines_in_dwarf_5() {
         }
     }
 }
+
+#[test]
+fn many_addresses_at_once_get_the_same_answers() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("inlines.c"), INLINES).expect("the source is written");
+    let image = image(&X86_64.compile(
+        folder.path(),
+        "inlines.c",
+        &["-g", "-O2", "-static"],
+        "program",
+    ));
+    let main = image.symbols_named("main").remove(0).address;
+    let mut random = Random(7);
+    let addresses: Vec<u64> = (0..20_000)
+        .map(|_| main - 8000 + random.below(16_000) as u64)
+        .collect();
+    let all = image.lookup_all(&addresses);
+    assert_eq!(all.len(), addresses.len());
+    for (address, answer) in addresses.iter().zip(&all) {
+        assert_eq!(**answer, *image.lookup(*address), "{address:#x}");
+    }
+    assert!(all.iter().any(|answer| answer.frames.len() > 1));
+}
