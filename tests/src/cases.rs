@@ -107,27 +107,48 @@ impl Case {
         run.output()
     }
 
+    /// Judges a trace by the summary, by babeltrace2 and by the Paraver checker, and tells all mistakes at once.
     fn judge(&self, trace: &Path, demands: &Demands, outcome: &Outcome) -> Check {
-        let summary = summary(trace)?;
+        let mut problems = Vec::new();
+        let mut shown = String::new();
+        match summary(trace) {
+            Ok(summary) => {
+                problems.extend(self.judge_summary(&summary, demands)?);
+                shown = format!("{summary:#}");
+            }
+            Err(stop) => problems.push(format!("summary: {stop}")),
+        }
+        match ctf::read(trace) {
+            Ok(events) => {
+                for expect in &demands.events {
+                    let verdict = ctf::count(&events, &expect.subject).and_then(|actual| expect.check(actual));
+                    problems.extend(verdict.err().map(|why| format!("events: {why}")));
+                }
+                shown += &format!("\n{:?}", ctf::counts(&events));
+            }
+            Err(Stop::Skip(reason)) => return Err(Stop::Skip(reason)),
+            Err(stop) => problems.push(format!("events: {stop}")),
+        }
+        match paraver(trace, prv::check::Options { open: demands.open }) {
+            Ok(merged) => problems.extend(against(&demands.comms, &comm_counts(&merged)).map(|why| format!("comms: {why}"))),
+            Err(stop) => problems.push(format!("paraver: {stop}")),
+        }
+        ensure(problems.is_empty(), || format!("{}\n{shown}\n{outcome}", problems.join("\n")))
+    }
+
+    fn judge_summary(&self, summary: &Value, demands: &Demands) -> Check<Vec<String>> {
         let mut problems = Vec::new();
         let mut standing = vec![Expect::parse("discarded = 0")?, Expect::parse("truncated_streams = 0")?];
         standing.extend(demands.expects.iter().cloned());
         for expect in standing {
-            let actual = lookup(&summary, &expect.subject, &self.directives.marks);
+            let actual = lookup(summary, &expect.subject, &self.directives.marks);
             problems.extend(actual.and_then(|actual| expect.check(actual)).err().map(|why| format!("summary: {why}")));
         }
         if summary["target"].as_str() != Some(self.target.in_trace()) {
             problems.push(format!("summary: target is {}, not {}", summary["target"], self.target.in_trace()));
         }
-        let events = ctf::read(trace)?;
-        for expect in &demands.events {
-            let verdict = ctf::count(&events, &expect.subject).and_then(|actual| expect.check(actual));
-            problems.extend(verdict.err().map(|why| format!("events: {why}")));
-        }
-        let paraver = paraver(trace, prv::check::Options { open: demands.open })?;
-        problems.extend(against(&demands.comms, &comm_counts(&paraver)).map(|why| format!("comms: {why}")));
-        problems.extend(times(&summary).err());
-        ensure(problems.is_empty(), || format!("{}\n{:?}\n{summary:#}\n{outcome}", problems.join("\n"), ctf::counts(&events)))
+        problems.extend(times(summary).err());
+        Ok(problems)
     }
 }
 

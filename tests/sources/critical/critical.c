@@ -3,7 +3,7 @@
 //# Env: OMP_NUM_THREADS=3 OMP_DYNAMIC=false
 //# Expect: criticals[alpha].count = 3*20
 //# Expect: criticals[beta].count = 3*20
-//# Expect: criticals[*].count = 3*10 + 3*20 + 3*20
+//# Expect: criticals[critical].count = 3*10
 //# Events: mutex_acquire{kind=1} = 3*10
 //# Events: mutex_acquired{kind=1} = 3*10
 //# Events: mutex_released{kind=1} = 3*10

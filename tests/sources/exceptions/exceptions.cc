@@ -4,7 +4,7 @@
 //# Expect: parallel_regions[*].count = 2
 //# Expect: tasks.created = 12
 //# Expect: tasks.executed = 12
-//# Expect: criticals[*].count = 3*4
+//# Expect: criticals[critical].count = 3*4
 #include <cstdio>
 #include <stdexcept>
 

@@ -1,5 +1,7 @@
 ! A Fortran program: loop, critical, tasks with depend, sections.
+! (A static libgfortran calls pthread_mutex_destroy through a weak reference, which needs help to be there.)
 !# Flags: -O1 -fopenmp
+!# Flags@x86_64-linux-static,sparc-linux,sparc64-linux: -Wl,-u,pthread_mutex_destroy
 !# Env: OMP_NUM_THREADS=3 OMP_DYNAMIC=false
 !# Expect: parallel_regions.len = 3
 !# Expect: parallel_regions[*].count = 3

@@ -1,5 +1,7 @@
 ! Locks through the Fortran interface, whose symbols are others than those of C.
+! (A static libgfortran calls pthread_mutex_destroy through a weak reference, which needs help to be there.)
 !# Flags: -O1 -fopenmp
+!# Flags@x86_64-linux-static,sparc-linux,sparc64-linux: -Wl,-u,pthread_mutex_destroy
 !# Env: OMP_NUM_THREADS=3 OMP_DYNAMIC=false
 !# Events: mutex_acquire{kind=5} = 3*20 + 2
 !# Events: mutex_acquired{kind=5} = 3*20 + 1

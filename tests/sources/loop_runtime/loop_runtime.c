@@ -19,9 +19,11 @@ static long run(int n)
 static long constant(void)
 {
     long sum = 0;
-#pragma omp parallel for schedule(monotonic : runtime) reduction(+ : sum)
-    for (int i = 0; i < 100; i++)
+#pragma omp parallel for schedule(monotonic : runtime)
+    for (int i = 0; i < 100; i++) {
+#pragma omp atomic
         sum += i;
+    }
     return sum;
 }
 

@@ -1,5 +1,6 @@
 // What compilers before GCC 4.9 emit: the caller runs the body itself between ..._start and GOMP_parallel_end. Prototypes by hand.
 //# Flags: -O1 -fopenmp
+//# Flags@sparc-linux: -latomic
 //# Env: OMP_NUM_THREADS=3 OMP_DYNAMIC=false
 //# Expect: parallel_regions[region_body].count = 4
 //# Expect: parallel_regions[loop_body].count = 2

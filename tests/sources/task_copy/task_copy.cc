@@ -1,5 +1,6 @@
 // Task data with copy constructors: the compiler passes a copy function, which must run as often, and as early, as without us.
 //# Flags: -O1 -fopenmp
+//# Flags@sparc-linux: -latomic
 //# Env: OMP_NUM_THREADS=2 OMP_DYNAMIC=false
 //# Expect: tasks.created = 8 + 5
 //# Expect: tasks.executed = 8 + 5

@@ -3,8 +3,8 @@
 //# Env: OMP_NUM_THREADS=3 OMP_DYNAMIC=false
 //# Expect: tasks.created = 176
 //# Expect: tasks.executed = 176
-//# Expect: task_functions[@left].count = 88
-//# Expect: task_functions[@right].count = 88
+//# Expect: task_functions[@left].executed = 88
+//# Expect: task_functions[@right].executed = 88
 //# Events: task_begin = 176
 //# Events: task_end = 176
 //# Events: sync_begin{kind=3} = 88

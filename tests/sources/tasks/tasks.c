@@ -6,11 +6,11 @@
 //# Expect: tasks.executed = 10 + 5 + 4 + 4 + 3 + 6
 //# Expect: tasks.undeferred = 5 + 4 + 3
 //# Expect: tasks.edges = 0
-//# Expect: task_functions[@deferred].count = 10
-//# Expect: task_functions[@immediate].count = 5
-//# Expect: task_functions[@final].count = 4
-//# Expect: task_functions[@child].count = 4
-//# Expect: task_functions[@alone].count = 3
+//# Expect: task_functions[@deferred].executed = 10
+//# Expect: task_functions[@immediate].executed = 5
+//# Expect: task_functions[@final].executed = 4
+//# Expect: task_functions[@child].executed = 4
+//# Expect: task_functions[@alone].executed = 3
 //# Events: task_create = 10 + 5 + 4 + 4 + 3 + 6
 //# Events: task_created = 10 + 5 + 4 + 4 + 3 + 6
 //# Events: task_begin = 10 + 5 + 4 + 4 + 3 + 6
