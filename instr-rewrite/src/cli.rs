@@ -170,11 +170,11 @@ fn redirect_file(arguments: &Arguments, api: &Api) -> Result<()> {
     let [file] = arguments.files.as_slice() else {
         anyhow::bail!("--redirect takes one FILE");
     };
-    let what = || file.display().to_string();
+    let what = || format!("{}: cannot read", file.display());
     let metadata = std::fs::metadata(file).with_context(what)?;
-    anyhow::ensure!(metadata.is_file(), "{}: not a regular file", file.display());
+    anyhow::ensure!(metadata.is_file(), "{}: not a regular file", what());
     let bytes = std::fs::read(file).with_context(what)?;
-    let redirected = redirect(file, &bytes, api).with_context(what)?;
+    let redirected = redirect(file, &bytes, api)?;
     let mode = metadata.permissions().mode() & 0o7777;
     output::write(
         arguments.output.as_deref(),

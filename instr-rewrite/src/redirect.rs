@@ -23,9 +23,20 @@ pub struct Redirected {
     pub renamed: Vec<String>,
 }
 
+/// A file, or member of an archive, that could not be redirected.
+#[derive(Debug, thiserror::Error)]
+#[error("{file}: {kind}")]
+pub struct RedirectError {
+    /// The file; for a member `archive(member)`.
+    pub file: String,
+    /// Why.
+    #[source]
+    pub kind: RedirectErrorKind,
+}
+
 /// Why a file could not be redirected.
 #[derive(Debug, thiserror::Error)]
-pub enum RedirectError {
+pub enum RedirectErrorKind {
     /// The file cannot be read or is malformed.
     #[error(transparent)]
     Scan(#[from] ScanErrorKind),
@@ -35,20 +46,12 @@ pub enum RedirectError {
     /// The object holds something that the patch does not know how to keep right.
     #[error("cannot be patched: {0}")]
     Unsupported(String),
-    /// A member of an archive is refused.
-    #[error("member {member}: {error}")]
-    Member {
-        /// Its name in the archive.
-        member: String,
-        /// Why.
-        error: Box<RedirectError>,
-    },
     /// The result did not pass its check: a bug here, or an input made to provoke one.
     #[error("the patched object failed its check ({0}); nothing was written")]
     Check(String),
 }
 
-impl From<object::read::Error> for RedirectError {
+impl From<object::read::Error> for RedirectErrorKind {
     fn from(error: object::read::Error) -> Self {
         Self::Scan(error.into())
     }
@@ -67,16 +70,19 @@ pub fn redirect(path: &Path, bytes: &[u8], api: &Api) -> Result<Redirected, Redi
     if crate::scan::is_archive(bytes) {
         archive::redirect(path, bytes, api)
     } else {
-        redirect_object(bytes, api)
+        redirect_object(bytes, api).map_err(|kind| RedirectError {
+            file: path.display().to_string(),
+            kind,
+        })
     }
 }
 
-fn redirect_object(bytes: &[u8], api: &Api) -> Result<Redirected, RedirectError> {
+fn redirect_object(bytes: &[u8], api: &Api) -> Result<Redirected, RedirectErrorKind> {
     let (kind, object) = crate::scan::scan_elf(bytes)?;
     match kind {
         FileKind::Relocatable => elf::redirect(bytes, &object, api),
-        FileKind::Executable => Err(RedirectError::Kind("an executable")),
-        FileKind::Shared => Err(RedirectError::Kind("a shared object")),
-        FileKind::Archive { .. } => Err(RedirectError::Kind("an archive inside an archive")),
+        FileKind::Executable => Err(RedirectErrorKind::Kind("an executable")),
+        FileKind::Shared => Err(RedirectErrorKind::Kind("a shared object")),
+        FileKind::Archive { .. } => Err(RedirectErrorKind::Kind("an archive inside an archive")),
     }
 }

@@ -1,6 +1,6 @@
 //! Archives: every member is redirected, the result is a GNU archive with a symbol index.
 
-use super::{RedirectError, Redirected, redirect_object};
+use super::{RedirectError, RedirectErrorKind, Redirected, redirect_object};
 use crate::api::Api;
 use crate::scan::{is_index, scan_elf, thin_member};
 use object::read::archive::ArchiveFile;
@@ -19,20 +19,27 @@ struct Member {
 }
 
 pub(super) fn redirect(path: &Path, bytes: &[u8], api: &Api) -> Result<Redirected, RedirectError> {
-    let archive = ArchiveFile::parse(bytes)?;
+    let whole = |kind| RedirectError {
+        file: path.display().to_string(),
+        kind,
+    };
+    let archive = ArchiveFile::parse(bytes).map_err(|error| whole(error.into()))?;
     let mut members = Vec::new();
     let mut renamed = BTreeSet::new();
     for member in archive.members() {
-        let member = member?;
+        let member = member.map_err(|error| whole(error.into()))?;
         if is_index(member.name()) {
             continue;
         }
-        let explain = |error: RedirectError| RedirectError::Member {
-            member: String::from_utf8_lossy(member.name()).into_owned(),
-            error: Box::new(error),
+        let inside = |kind| {
+            let name = String::from_utf8_lossy(member.name());
+            RedirectError {
+                file: format!("{}({name})", path.display()),
+                kind,
+            }
         };
-        let contents = thin_member(path, bytes, &member).map_err(|error| explain(error.into()))?;
-        let redirected = redirect_object(&contents, api).map_err(explain)?;
+        let contents = thin_member(path, bytes, &member).map_err(|kind| inside(kind.into()))?;
+        let redirected = redirect_object(&contents, api).map_err(inside)?;
         renamed.extend(redirected.renamed);
         let name = member
             .name()
@@ -52,14 +59,15 @@ pub(super) fn redirect(path: &Path, bytes: &[u8], api: &Api) -> Result<Redirecte
             renamed: Vec::new(),
         });
     }
+    let bytes = write(&members).map_err(whole)?;
     Ok(Redirected {
-        bytes: write(&members)?,
+        bytes,
         renamed: renamed.into_iter().collect(),
     })
 }
 
 /// The GNU archive of `members`, without times and owners.
-fn write(members: &[Member]) -> Result<Vec<u8>, RedirectError> {
+fn write(members: &[Member]) -> Result<Vec<u8>, RedirectErrorKind> {
     let (names, places) = long_names(members);
     let defined = definitions(members)?;
     let strings: usize = defined.iter().map(|(symbol, _)| symbol.len() + 1).sum();
@@ -70,7 +78,7 @@ fn write(members: &[Member]) -> Result<Vec<u8>, RedirectError> {
     }
     let mut offsets = Vec::with_capacity(members.len());
     for member in members {
-        let too_large = |_| RedirectError::Unsupported("an archive above 4 GiB".to_owned());
+        let too_large = |_| RedirectErrorKind::Unsupported("an archive above 4 GiB".to_owned());
         offsets.push(u32::try_from(offset).map_err(too_large)?);
         offset += HEADER_SIZE + even(member.bytes.len());
     }
@@ -78,7 +86,7 @@ fn write(members: &[Member]) -> Result<Vec<u8>, RedirectError> {
     new.extend_from_slice(&object::archive::MAGIC);
     header(&mut new, b"/", 0, index_size);
     let count = u32::try_from(defined.len())
-        .map_err(|_| RedirectError::Unsupported("too many symbols".to_owned()))?;
+        .map_err(|_| RedirectErrorKind::Unsupported("too many symbols".to_owned()))?;
     new.extend_from_slice(&count.to_be_bytes());
     for (_, member) in &defined {
         new.extend_from_slice(&offsets[*member].to_be_bytes());
@@ -117,7 +125,7 @@ fn long_names(members: &[Member]) -> (Vec<u8>, Vec<Vec<u8>>) {
 }
 
 /// Defined symbols with the number of their member, in the order of the members.
-fn definitions(members: &[Member]) -> Result<Vec<(Vec<u8>, usize)>, RedirectError> {
+fn definitions(members: &[Member]) -> Result<Vec<(Vec<u8>, usize)>, RedirectErrorKind> {
     let mut all = Vec::new();
     for (number, member) in members.iter().enumerate() {
         let (_, object) = scan_elf(&member.bytes)?;

@@ -1,7 +1,7 @@
 //! One relocatable object: what to change, and the changed copy.
 
 use super::raw::{Layout, RelocationKind};
-use super::{RedirectError, Redirected, verify};
+use super::{RedirectErrorKind, Redirected, verify};
 use crate::api::Api;
 use crate::scan::{Object, ScanErrorKind};
 use crate::stubs::Linkage;
@@ -44,7 +44,7 @@ pub(super) fn redirect(
     bytes: &[u8],
     object: &Object,
     api: &Api,
-) -> Result<Redirected, RedirectError> {
+) -> Result<Redirected, RedirectErrorKind> {
     let layout = Layout::of(object.machine);
     let plan = if layout.is_64 {
         plan::<FileHeader64<Endianness>>(bytes, object, api, layout)?
@@ -65,12 +65,12 @@ pub(super) fn redirect(
     })
 }
 
-fn malformed(message: impl Into<String>) -> RedirectError {
-    RedirectError::Scan(ScanErrorKind::Malformed(message.into()))
+fn malformed(message: impl Into<String>) -> RedirectErrorKind {
+    RedirectErrorKind::Scan(ScanErrorKind::Malformed(message.into()))
 }
 
-fn unsupported(message: &str) -> RedirectError {
-    RedirectError::Unsupported(message.to_owned())
+fn unsupported(message: &str) -> RedirectErrorKind {
+    RedirectErrorKind::Unsupported(message.to_owned())
 }
 
 /// Whether `symbol` is a reference that goes to its stub.
@@ -88,7 +88,7 @@ fn plan<Elf: FileHeader<Endian = Endianness>>(
     object: &Object,
     api: &Api,
     layout: Layout,
-) -> Result<Option<(Plan, Vec<String>)>, RedirectError> {
+) -> Result<Option<(Plan, Vec<String>)>, RedirectErrorKind> {
     let header = Elf::parse(bytes)?;
     let endian = header.endian()?;
     let sections = header.sections(endian, bytes)?;
@@ -168,7 +168,7 @@ fn candidates<'a, Elf: FileHeader<Endian = Endianness>>(
     endian: Endianness,
     object: &Object,
     api: &'a Api,
-) -> Result<Candidates<'a>, RedirectError> {
+) -> Result<Candidates<'a>, RedirectErrorKind> {
     let (mut replace, mut existing) = (BTreeMap::new(), BTreeMap::new());
     for (index, symbol) in symbols.enumerate().skip(1) {
         if symbol.is_local() || !symbol.is_undefined(endian) {
@@ -198,7 +198,7 @@ fn holds_code_or_data<Elf: FileHeader<Endian = Endianness>>(
     sections: &SectionTable<'_, Elf>,
     endian: Endianness,
     section: &Elf::SectionHeader,
-) -> Result<bool, RedirectError> {
+) -> Result<bool, RedirectErrorKind> {
     let target = sections.section(section.info_link(endian))?;
     let name = sections.section_name(endian, target)?;
     let unwinding = name.starts_with(b".eh_frame") || name.starts_with(b".gcc_except_table");
@@ -217,7 +217,7 @@ impl Tables {
         endian: Endianness,
         sections: &SectionTable<'_, Elf>,
         symbols: &SymbolTable<'_, Elf>,
-    ) -> Result<Self, RedirectError> {
+    ) -> Result<Self, RedirectErrorKind> {
         let count = sections
             .iter()
             .filter(|section| section.sh_type(endian) == constants::SHT_SYMTAB)
@@ -225,7 +225,7 @@ impl Tables {
         if count != 1 {
             return Err(unsupported("more than one symbol table"));
         }
-        let table = |index: object::SectionIndex| -> Result<Table, RedirectError> {
+        let table = |index: object::SectionIndex| -> Result<Table, RedirectErrorKind> {
             let section = sections.section(index)?;
             let start: u64 = header.e_shoff(endian).into();
             let header_at = (index.0 as u64)
@@ -257,7 +257,7 @@ impl Tables {
 }
 
 /// The patched copy of `bytes`.
-fn apply(bytes: &[u8], plan: &Plan) -> Result<Vec<u8>, RedirectError> {
+fn apply(bytes: &[u8], plan: &Plan) -> Result<Vec<u8>, RedirectErrorKind> {
     let layout = plan.layout;
     let too_large = || unsupported("the object would become too large for its format");
     let mut new = bytes.to_vec();

@@ -1,6 +1,6 @@
 //! The check of a patched object: read again, it must differ from the original in what was intended and nothing else.
 
-use super::RedirectError;
+use super::RedirectErrorKind;
 use crate::stubs::Linkage;
 use object::elf::{self as constants, FileHeader32, FileHeader64};
 use object::read::elf::{FileHeader, Rel, Rela, SectionHeader, SectionTable, Sym, SymbolTable};
@@ -12,7 +12,7 @@ pub(super) fn verify(
     new: &[u8],
     renamed: &[String],
     is_64: bool,
-) -> Result<(), RedirectError> {
+) -> Result<(), RedirectErrorKind> {
     if is_64 {
         Pair::<FileHeader64<Endianness>>::read(old, new)?.verify(renamed)
     } else {
@@ -20,11 +20,11 @@ pub(super) fn verify(
     }
 }
 
-fn check(holds: bool, what: impl FnOnce() -> String) -> Result<(), RedirectError> {
+fn check(holds: bool, what: impl FnOnce() -> String) -> Result<(), RedirectErrorKind> {
     if holds {
         Ok(())
     } else {
-        Err(RedirectError::Check(what()))
+        Err(RedirectErrorKind::Check(what()))
     }
 }
 
@@ -36,7 +36,7 @@ struct View<'a, Elf: FileHeader<Endian = Endianness>> {
 }
 
 impl<'a, Elf: FileHeader<Endian = Endianness>> View<'a, Elf> {
-    fn read(bytes: &'a [u8]) -> Result<Self, RedirectError> {
+    fn read(bytes: &'a [u8]) -> Result<Self, RedirectErrorKind> {
         let header = Elf::parse(bytes)?;
         let endian = header.endian()?;
         let sections = header.sections(endian, bytes)?;
@@ -50,7 +50,7 @@ impl<'a, Elf: FileHeader<Endian = Endianness>> View<'a, Elf> {
     }
 
     /// Name of the symbol `index` of a relocation; empty for none.
-    fn name(&self, endian: Endianness, index: u32) -> Result<&'a [u8], RedirectError> {
+    fn name(&self, endian: Endianness, index: u32) -> Result<&'a [u8], RedirectErrorKind> {
         if index == 0 {
             return Ok(b"");
         }
@@ -69,7 +69,7 @@ impl<'a, Elf: FileHeader<Endian = Endianness>> Pair<'a, Elf>
 where
     Elf::Sym: Pod,
 {
-    fn read(old: &'a [u8], new: &'a [u8]) -> Result<Self, RedirectError> {
+    fn read(old: &'a [u8], new: &'a [u8]) -> Result<Self, RedirectErrorKind> {
         let (old, new) = (View::<Elf>::read(old)?, View::<Elf>::read(new)?);
         Ok(Self {
             endian: old.header.endian()?,
@@ -78,7 +78,7 @@ where
         })
     }
 
-    fn verify(&self, renamed: &[String]) -> Result<(), RedirectError> {
+    fn verify(&self, renamed: &[String]) -> Result<(), RedirectErrorKind> {
         let size = size_of::<Elf>();
         check(
             self.old.bytes.get(..size) == self.new.bytes.get(..size),
@@ -95,7 +95,7 @@ where
     }
 
     /// Old symbols are the same, byte for byte and by name; the new ones are undefined stubs of `renamed`.
-    fn symbols(&self, renamed: &[String]) -> Result<(), RedirectError> {
+    fn symbols(&self, renamed: &[String]) -> Result<(), RedirectErrorKind> {
         let (old, new) = (&self.old.symbols, &self.new.symbols);
         check(new.len() >= old.len(), || "symbols were lost".to_owned())?;
         for (index, symbol) in new.enumerate().skip(1) {
@@ -124,7 +124,7 @@ where
         &self,
         index: object::SectionIndex,
         renamed: &[String],
-    ) -> Result<(), RedirectError> {
+    ) -> Result<(), RedirectErrorKind> {
         let (before, after) = (
             self.old.sections.section(index)?,
             self.new.sections.section(index)?,
@@ -198,7 +198,7 @@ where
         old: Vec<Relocation>,
         new: Vec<Relocation>,
         renamed: &[String],
-    ) -> Result<(), RedirectError> {
+    ) -> Result<(), RedirectErrorKind> {
         check(old.len() == new.len(), || {
             "relocations were lost".to_owned()
         })?;
@@ -234,10 +234,10 @@ fn rela<Elf: FileHeader<Endian = Endianness>>(
     section: &Elf::SectionHeader,
     endian: Endianness,
     bytes: &[u8],
-) -> Result<Vec<Relocation>, RedirectError> {
+) -> Result<Vec<Relocation>, RedirectErrorKind> {
     let (list, _) = section
         .rela(endian, bytes)?
-        .ok_or_else(|| RedirectError::Check("relocations unreadable".to_owned()))?;
+        .ok_or_else(|| RedirectErrorKind::Check("relocations unreadable".to_owned()))?;
     let one = |entry: &Elf::Rela| Relocation {
         offset: entry.r_offset(endian).into(),
         symbol: entry.r_sym(endian, false),
@@ -251,10 +251,10 @@ fn rel<Elf: FileHeader<Endian = Endianness>>(
     section: &Elf::SectionHeader,
     endian: Endianness,
     bytes: &[u8],
-) -> Result<Vec<Relocation>, RedirectError> {
+) -> Result<Vec<Relocation>, RedirectErrorKind> {
     let (list, _) = section
         .rel(endian, bytes)?
-        .ok_or_else(|| RedirectError::Check("relocations unreadable".to_owned()))?;
+        .ok_or_else(|| RedirectErrorKind::Check("relocations unreadable".to_owned()))?;
     let one = |entry: &Elf::Rel| Relocation {
         offset: entry.r_offset(endian).into(),
         symbol: entry.r_sym(endian),

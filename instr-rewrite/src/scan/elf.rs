@@ -8,6 +8,8 @@ use std::collections::BTreeSet;
 
 /// `STT_SPARC_REGISTER`: a note about a register, not a symbol.
 const STT_SPARC_REGISTER: u8 = 13;
+/// How often the bytes of a file may be counted: as part of sections, as part of names. Tables of strings share tails.
+const MAX_OVERLAP: u64 = 16;
 /// Magic number of LLVM's bitcode wrapper, little-endian.
 const BITCODE_WRAPPER: &[u8] = &[0xde, 0xc0, 0x17, 0x0b];
 
@@ -129,24 +131,31 @@ fn has_interpreter<Elf: FileHeader<Endian = Endianness>>(
         .any(|segment| segment.p_type(endian) == elf_constants::PT_INTERP))
 }
 
-/// A section that reaches beyond the end of the file means that the file was cut.
+/// A section that reaches beyond the end of the file means that the file was cut; sections that lie on top of each
+/// other again and again are made to keep a reader busy.
 fn check_ranges<Elf: FileHeader<Endian = Endianness>>(
     sections: &SectionTable<'_, Elf>,
     endian: Endianness,
     bytes: &[u8],
 ) -> Result<(), ScanErrorKind> {
     let length = bytes.len() as u64;
+    let mut total = 0u64;
     for (index, section) in sections.enumerate() {
-        if let Some((offset, size)) = section.file_range(endian)
-            && offset.checked_add(size).is_none_or(|end| end > length)
-        {
+        let Some((offset, size)) = section.file_range(endian) else {
+            continue;
+        };
+        let end = offset.saturating_add(size);
+        if end > length {
             let message = format!(
-                "section {} ends at {:#x}, the file at {length:#x}",
-                index.0,
-                offset.saturating_add(size)
+                "section {} ends at {end:#x}, the file at {length:#x}",
+                index.0
             );
             return Err(ScanErrorKind::Malformed(message));
         }
+        total = total.saturating_add(size);
+    }
+    if total > length.saturating_mul(MAX_OVERLAP) {
+        return Err(ScanErrorKind::Malformed("sections overlap".to_owned()));
     }
     Ok(())
 }
@@ -172,6 +181,7 @@ fn symbols<Elf: FileHeader<Endian = Endianness>>(
     }
     let (mut undefined, mut weak, mut defined) =
         (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+    let mut budget = (bytes.len() as u64).saturating_mul(MAX_OVERLAP);
     for symbol in table.iter().skip(1) {
         if symbol.is_local()
             || (machine.is_big_endian() && symbol.st_type().0 == STT_SPARC_REGISTER)
@@ -179,6 +189,9 @@ fn symbols<Elf: FileHeader<Endian = Endianness>>(
             continue;
         }
         let mut name = table.symbol_name(endian, symbol)?;
+        budget = budget
+            .checked_sub(name.len() as u64)
+            .ok_or_else(|| ScanErrorKind::Malformed("names of symbols overlap".to_owned()))?;
         if linked {
             // The static symbol table of a linked file writes `name@VERSION`.
             name = name.split(|&byte| byte == b'@').next().unwrap_or(name);

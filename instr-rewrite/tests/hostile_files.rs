@@ -1,0 +1,318 @@
+//! Files cut, damaged or made to mislead: an error or a result, never a panic, never a wrong object.
+
+mod common;
+
+use common::{CLANG, GCC, V8, V9, run, scratch, source, tool};
+use instr_rewrite::Api;
+use instr_rewrite::redirect::{RedirectErrorKind, redirect};
+use instr_rewrite::scan::scan_bytes;
+use std::path::Path;
+use std::process::Command;
+
+/// A small generator of pseudo-random numbers (xorshift64*), so that a failure can be repeated.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) as usize % limit
+    }
+}
+
+/// Small objects of both word sizes and byte orders, and an archive.
+fn samples() -> Vec<(String, Vec<u8>)> {
+    let directory = scratch();
+    let mut samples = Vec::new();
+    for toolchain in [&GCC, &CLANG, &V8, &V9] {
+        let object = toolchain.compile(&source("direct.c"), directory.path());
+        samples.push((toolchain.name.to_owned(), std::fs::read(&object).unwrap()));
+    }
+    let archive = directory.path().join("library.a");
+    let member = directory.path().join("direct-gcc.o");
+    let longer = directory.path().join("a_member_with_a_long_name.o");
+    std::fs::copy(&member, &longer).unwrap();
+    run(Command::new("ar")
+        .arg("rcs")
+        .arg(&archive)
+        .args([&member, &longer]));
+    samples.push(("archive".to_owned(), std::fs::read(&archive).unwrap()));
+    samples
+}
+
+#[test]
+fn every_truncation_is_refused() {
+    let api = Api::builtin();
+    for (name, bytes) in samples() {
+        // Emptied before its first member, an archive is an empty archive.
+        let ends_well = |length: usize| name == "archive" && length == 8;
+        for length in 0..bytes.len() {
+            let cut = &bytes[..length];
+            let scanned = scan_bytes(Path::new("cut"), cut);
+            let complete =
+                scanned.is_ok_and(|inputs| inputs.refused.is_empty() && !inputs.objects.is_empty());
+            // An archive cut exactly between two members, or in the padding, is one with fewer members.
+            assert!(!complete || name == "archive", "{name} cut at {length}");
+            let redirected = redirect(Path::new("cut"), cut, &api);
+            assert!(
+                redirected.is_err() || complete || ends_well(length) || name == "archive",
+                "{name} cut at {length}"
+            );
+        }
+    }
+}
+
+#[test]
+fn damaged_bytes_never_panic_and_never_pass_the_check_wrongly() {
+    let api = Api::builtin();
+    let mut random = Random(0x1234_5678_9abc_def1);
+    let (mut refused, mut failed_check, mut passed) = (0, 0, 0);
+    for (name, bytes) in samples() {
+        for _ in 0..1500 {
+            let mut damaged = bytes.clone();
+            for _ in 0..=random.below(4) {
+                let at = random.below(damaged.len());
+                damaged[at] =
+                    [0, 0xff, 1 << random.below(8), random.below(256) as u8][random.below(4)];
+            }
+            _ = scan_bytes(Path::new("damaged"), &damaged);
+            match redirect(Path::new("damaged"), &damaged, &api) {
+                Ok(redirected) => {
+                    let again = redirect(Path::new("again"), &redirected.bytes, &api);
+                    assert!(
+                        again.is_ok_and(|again| again.renamed.is_empty()),
+                        "{name}: not stable"
+                    );
+                    passed += 1;
+                }
+                Err(error) if matches!(error.kind, RedirectErrorKind::Check(_)) => {
+                    failed_check += 1
+                }
+                Err(_) => refused += 1,
+            }
+        }
+    }
+    assert!(
+        refused > 100 && passed > 100,
+        "{refused} refused, {failed_check} failed the check, {passed} passed"
+    );
+}
+
+/// Damage aimed at headers, where it matters most.
+#[test]
+fn damaged_section_headers_never_panic() {
+    let api = Api::builtin();
+    let mut random = Random(99);
+    for (name, bytes) in samples().into_iter().filter(|(name, _)| name != "archive") {
+        let elf = goblin::elf::Elf::parse(&bytes).unwrap();
+        let start = elf.header.e_shoff as usize;
+        for _ in 0..2000 {
+            let mut damaged = bytes.clone();
+            for _ in 0..=random.below(3) {
+                let at = if random.below(8) == 0 {
+                    random.below(64)
+                } else {
+                    start + random.below(bytes.len() - start)
+                };
+                damaged[at] = [0, 1, 0x7f, 0xff, random.below(256) as u8][random.below(5)];
+            }
+            _ = scan_bytes(Path::new(&name), &damaged);
+            _ = redirect(Path::new(&name), &damaged, &api);
+        }
+    }
+}
+
+/// A name of a megabyte shared by all symbols would be a terabyte of names.
+#[test]
+fn overlapping_names_are_refused() {
+    let directory = scratch();
+    let text = directory.path().join("names.s");
+    let symbols: String = (0..20_000)
+        .map(|number| format!(".globl s{number}\ns{number}:\n"))
+        .collect();
+    let long = "x".repeat(100_000);
+    std::fs::write(&text, format!(".globl {long}\n{long}:\n{symbols}")).unwrap();
+    let object = directory.path().join("names.o");
+    run(Command::new("as").arg(&text).arg("-o").arg(&object));
+    let mut bytes = std::fs::read(&object).unwrap();
+    let elf = goblin::elf::Elf::parse(&bytes).unwrap();
+    let name = elf
+        .syms
+        .iter()
+        .find(|symbol| {
+            elf.strtab
+                .get_at(symbol.st_name)
+                .is_some_and(|name| name.len() == 100_000)
+        })
+        .unwrap()
+        .st_name;
+    let table = elf
+        .section_headers
+        .iter()
+        .find(|section| section.sh_type == goblin::elf::section_header::SHT_SYMTAB)
+        .unwrap();
+    for entry in table.file_range().unwrap().step_by(24).skip(1) {
+        bytes[entry..entry + 4].copy_from_slice(&(name as u32).to_le_bytes());
+    }
+    let error = scan_bytes(Path::new("names.o"), &bytes).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "names.o: truncated or malformed: names of symbols overlap"
+    );
+}
+
+#[test]
+fn strange_files_get_one_clear_error_and_nothing_is_written() {
+    let directory = scratch();
+    let path = |name: &str| directory.path().join(name);
+    let object = GCC.compile(&source("direct.c"), directory.path());
+    let good = std::fs::read(&object).unwrap();
+    let mut arm = good.clone();
+    arm[18] = 183;
+    let mut little = std::fs::read(V9.compile(&source("direct.c"), directory.path())).unwrap();
+    little[18..20].copy_from_slice(&[0, 62]);
+    run(Command::new("gcc")
+        .args(["-flto", "-fno-fat-lto-objects", "-c"])
+        .arg(source("direct.c"))
+        .arg("-o")
+        .arg(path("slim.o")));
+    run(Command::new("gcc")
+        .args(["-flto", "-ffat-lto-objects", "-c"])
+        .arg(source("direct.c"))
+        .arg("-o")
+        .arg(path("fat.o")));
+    run(Command::new("clang")
+        .args(["-flto", "-c"])
+        .arg(source("direct.c"))
+        .arg("-o")
+        .arg(path("bitcode.o")));
+    run(Command::new("ar")
+        .arg("rc")
+        .arg(path("mixed.a"))
+        .args([&object, &path("slim.o")]));
+    let cases: [(&str, &[u8], &str); 6] = [
+        (
+            "empty.o",
+            b"",
+            "empty.o: not an ELF object, archive, shared object or executable (the file is empty)",
+        ),
+        (
+            "text.o",
+            b"INPUT(libc.so.6)\n",
+            "text.o: not an ELF object, archive, shared object or executable (it looks like text)",
+        ),
+        (
+            "noise.o",
+            b"\x01\x02\x03\x04",
+            "noise.o: not an ELF object, archive, shared object or executable (unknown magic number)",
+        ),
+        (
+            "arm.o",
+            &arm,
+            "arm.o: objects for AArch64 (ELF machine 183) are not supported",
+        ),
+        (
+            "flavor.o",
+            &little,
+            "flavor.o: x86-64 with 64-bit big-endian data is not supported",
+        ),
+        (
+            "cut.o",
+            &good[..good.len() - 1],
+            "cut.o: truncated or malformed: ",
+        ),
+    ];
+    for (name, bytes, _) in &cases {
+        std::fs::write(path(name), bytes).unwrap();
+    }
+    let made = [
+        (
+            "slim.o",
+            "slim.o: holds only intermediate code of GCC's link-time optimizer",
+        ),
+        ("bitcode.o", "bitcode.o: holds only LLVM bitcode"),
+        ("mixed.a", "mixed.a(slim.o): holds only intermediate code"),
+        ("missing.o", "missing.o: cannot read: No such file"),
+    ];
+    let all = cases
+        .iter()
+        .map(|(name, _, message)| (*name, *message))
+        .chain(made);
+    for (name, message) in all {
+        for action in ["--emit-wrap-flags", "--emit-stubs", "--list", "--redirect"] {
+            let output = path("output");
+            let result = tool()
+                .current_dir(directory.path())
+                .arg(action)
+                .arg(name)
+                .arg("-o")
+                .arg(&output)
+                .output()
+                .unwrap();
+            let stderr = String::from_utf8(result.stderr).unwrap();
+            assert_eq!(result.status.code(), Some(1), "{name} {action}: {stderr}");
+            assert_eq!(stderr.lines().count(), 1, "{name} {action}: {stderr}");
+            assert!(stderr.starts_with("instr-rewrite: error: "), "{stderr}");
+            assert!(
+                stderr.contains(message),
+                "{name} {action}: {stderr}\nexpected {message}"
+            );
+            assert!(!output.exists(), "{name} {action}");
+        }
+    }
+    run(tool().arg("--emit-wrap-flags").arg(path("fat.o")));
+}
+
+#[test]
+fn several_bad_files_are_all_reported() {
+    let directory = scratch();
+    for name in ["one", "two"] {
+        std::fs::write(directory.path().join(name), "text").unwrap();
+    }
+    let result = tool()
+        .current_dir(directory.path())
+        .args(["--list", "one", "two"])
+        .output()
+        .unwrap();
+    assert_eq!(String::from_utf8(result.stderr).unwrap().lines().count(), 2);
+    assert_eq!(result.status.code(), Some(1));
+    assert!(result.stdout.is_empty());
+}
+
+#[test]
+fn wrong_usage_is_status_two() {
+    for arguments in [
+        &["--list"][..],
+        &["x.o"],
+        &["--list", "--emit-stubs", "x.o"],
+        &["--redirect", "x.o"],
+        &["--redirect", "a", "b", "-o", "c"],
+    ] {
+        assert_eq!(
+            tool().args(arguments).output().unwrap().status.code(),
+            Some(2),
+            "{arguments:?}"
+        );
+    }
+    assert_eq!(
+        tool().arg("--help").output().unwrap().status.code(),
+        Some(0)
+    );
+}
+
+#[test]
+fn endless_and_special_files_are_refused() {
+    for action in ["--list", "--redirect"] {
+        let result = tool()
+            .args([action, "/dev/zero", "-o", "-"])
+            .output()
+            .unwrap();
+        assert_eq!(result.status.code(), Some(1));
+        let stderr = String::from_utf8(result.stderr).unwrap();
+        assert!(
+            stderr.contains("/dev/zero") && stderr.contains("not a regular file"),
+            "{stderr}"
+        );
+    }
+}
