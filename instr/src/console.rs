@@ -42,17 +42,6 @@ pub struct Refusal {
     pub help: Option<String>,
 }
 
-impl Refusal {
-    /// A refusal with a message and an advice.
-    pub fn with_help(message: impl Into<String>, help: impl Into<String>) -> Self {
-        Self {
-            message: message.into(),
-            notes: Vec::new(),
-            help: Some(help.into()),
-        }
-    }
-}
-
 impl std::fmt::Display for Refusal {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.message)

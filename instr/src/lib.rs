@@ -6,6 +6,7 @@
 //! | [`console`] | standard streams, messages, exit statuses |
 //! | [`output`] | files that appear complete or not at all |
 //! | [`progress`] | the bar on a terminal |
+//! | [`images`] | programs and libraries, with their debug files |
 //! | [`symbols`] | run-time addresses to names, through the metadata's module list |
 //! | [`merge`], [`summary`], [`graph`], [`repair`], [`symbolize`] | one command each |
 
@@ -14,6 +15,7 @@ pub mod console;
 #[cfg(test)]
 mod fixture;
 pub mod graph;
+pub mod images;
 pub mod merge;
 pub mod output;
 pub mod progress;

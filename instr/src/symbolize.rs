@@ -1,13 +1,14 @@
 //! `instr symbolize`: addr2line's options and output.
 
+use std::ffi::OsString;
 use std::io::{self, BufRead, Write};
 
 use anyhow::{Context, Result};
 use instr_symtab::{FunctionName, Image, Lookup};
 
 use crate::cli::SymbolizeOptions;
-use crate::console::{Console, Refusal};
-use crate::symbols;
+use crate::console::{Console, WrongUsage};
+use crate::images;
 
 /// Longest line of standard input that is looked at, bytes.
 const MAX_LINE: u64 = 4096;
@@ -19,9 +20,9 @@ const MAX_LINE: u64 = 4096;
 ///
 /// Files that are no program, and failures to read or write.
 pub fn run(options: &SymbolizeOptions, console: &mut Console<'_>) -> Result<()> {
+    let addresses = parse_all(&options.values)?;
     let path = options.exe.display();
-    let bytes = symbols::map(&options.exe).with_context(|| format!("cannot read {path}"))?;
-    let image = Image::from_bytes(bytes).with_context(|| format!("cannot read {path}"))?;
+    let image = images::open(&options.exe)?;
     if let Some(why) = image.debug_error() {
         console.warn(&format!(
             "{path}: part of the debug information is not used: {why}"
@@ -32,19 +33,27 @@ pub fn run(options: &SymbolizeOptions, console: &mut Console<'_>) -> Result<()> 
         image: &image,
         digits: digits(&image),
     };
-    if options.values.is_empty() {
+    if addresses.is_empty() {
         return from_input(&mut io::stdin().lock(), &printer, console);
     }
-    for value in &options.values {
-        let address = parse_address(value.as_encoded_bytes()).ok_or_else(|| {
-            Refusal::with_help(
-                format!("`{}` is not an address", value.to_string_lossy()),
-                "addresses are hexadecimal, with or without 0x",
-            )
-        })?;
-        printer.print(address, console.out)?;
-    }
-    Ok(())
+    addresses
+        .into_iter()
+        .try_for_each(|address| printer.print(address, console.out))
+        .map_err(Into::into)
+}
+
+/// The addresses of the command line; all of them, before the first is answered.
+fn parse_all(values: &[OsString]) -> Result<Vec<u64>> {
+    let address = |value: &OsString| {
+        parse_address(value.as_encoded_bytes()).ok_or_else(|| {
+            WrongUsage(format!(
+                "`{}` is not an address: expected hexadecimal digits, with or without 0x",
+                value.to_string_lossy()
+            ))
+            .into()
+        })
+    };
+    values.iter().map(address).collect()
 }
 
 fn from_input(
@@ -218,6 +227,23 @@ mod tests {
                 "{err}"
             );
         }
+    }
+
+    #[test]
+    fn words_that_are_no_addresses_are_wrong_usage() {
+        let exe = std::env::current_exe().unwrap().into_os_string();
+        let (status, out, err) = instr(&[
+            "symbolize".into(),
+            "-e".into(),
+            exe,
+            "10".into(),
+            "main".into(),
+        ]);
+        assert_eq!((status, out.as_str()), (Status::Usage, ""));
+        assert!(
+            err.starts_with("instr: error: `main` is not an address"),
+            "{err}"
+        );
     }
 
     #[test]

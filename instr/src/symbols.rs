@@ -3,22 +3,22 @@
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
-use std::fs::File;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use instr_symtab::{Bytes, FunctionName, Image, parse_outlined};
+use instr_symtab::{FunctionName, Image, ModuleMap, parse_outlined};
 use instr_trace::{CodeName, Metadata, Module, Names, Trace};
 
 use crate::cli::SymbolOptions;
 use crate::console::Console;
+use crate::images;
 
 /// Warnings about a trace's streams that are printed; more are counted.
 const MAX_WARNINGS: usize = 5;
 
 /// The names of one traced process.
 pub struct Symbols {
+    map: ModuleMap,
     modules: Vec<Loaded>,
     cache: RefCell<HashMap<u64, Option<CodeName>>>,
     warnings: RefCell<Vec<String>>,
@@ -55,7 +55,14 @@ impl Symbols {
             }
         };
         let modules = metadata.modules.iter().enumerate().map(loaded).collect();
+        let map = ModuleMap::new(
+            metadata
+                .modules
+                .iter()
+                .map(|module| (module.base, module.end)),
+        );
         Self {
+            map,
             modules,
             cache: RefCell::default(),
             warnings: RefCell::default(),
@@ -67,14 +74,6 @@ impl Symbols {
         for warning in self.warnings.take() {
             console.warn(&warning);
         }
-    }
-
-    /// The innermost module around an address.
-    fn module(&self, address: u64) -> Option<&Loaded> {
-        self.modules
-            .iter()
-            .filter(|loaded| (loaded.module.base..loaded.module.end).contains(&address))
-            .max_by_key(|loaded| loaded.module.base)
     }
 
     fn image<'s>(&'s self, loaded: &'s Loaded) -> Option<&'s Image> {
@@ -93,15 +92,12 @@ impl Symbols {
                 .borrow_mut()
                 .push(format!("no names from {path}: {why}{advice}"));
         };
-        let image = match map(&loaded.path)
-            .map_err(|error| error.to_string())
-            .and_then(|bytes| Image::from_bytes(bytes).map_err(|error| error.to_string()))
-        {
+        let image = match images::open(&loaded.path) {
             Ok(image) => image,
             // The kernel's own page has no file.
             Err(_) if loaded.module.path.contains("vdso") => return None,
             Err(why) => {
-                warn(why);
+                warn(why.root_cause().to_string());
                 return None;
             }
         };
@@ -124,10 +120,10 @@ impl Symbols {
     }
 
     fn look_up(&self, address: u64) -> Option<CodeName> {
-        let loaded = self.module(address)?;
+        let (number, linked) = self.map.find(address)?;
+        let loaded = self.modules.get(number)?;
         let module = Some(loaded.module.path.clone());
         let image = self.image(loaded)?;
-        let linked = address.wrapping_sub(loaded.module.base);
         let answer = image.lookup(linked);
         if let Some(function) = &answer.function {
             let file = answer.file.as_deref().map(str::to_owned);
@@ -175,29 +171,6 @@ fn function_name(name: &FunctionName) -> String {
 
 fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// Maps a file for reading.
-///
-/// # Errors
-///
-/// Those of opening and mapping; directories and the like are refused.
-pub fn map(path: &Path) -> io::Result<Bytes> {
-    let file = File::open(path)?;
-    let kind = file.metadata()?;
-    if !kind.is_file() {
-        return Err(io::Error::new(
-            io::ErrorKind::InvalidInput,
-            "not a regular file",
-        ));
-    }
-    if kind.len() == 0 {
-        return Ok(Bytes::from(Vec::new()));
-    }
-    // SAFETY: the mapping is private and read-only. Should somebody truncate the file meanwhile, the process ends with
-    // SIGBUS, as with every program that maps its input; the contents themselves are never trusted.
-    let mapping = unsafe { memmap2::Mmap::map(&file) }?;
-    Ok(Bytes::from_owner(mapping))
 }
 
 /// Opens a trace and warns about its damaged parts.
@@ -257,7 +230,7 @@ mod tests {
     #[test]
     fn addresses_are_translated_by_the_load_bias() {
         let path = std::env::current_exe().unwrap();
-        let image = Image::from_bytes(map(&path).unwrap()).unwrap();
+        let image = images::open(&path).unwrap();
         let (linked, name) = own_function(&image);
         let bias = 0x5555_0000_0000;
         let symbols = Symbols::new(

@@ -73,7 +73,7 @@ impl Tasks {
             }
             Payload::TaskCreated => drop(thread.creating.pop()),
             Payload::TaskloopBegin { seq, function, .. } => {
-                drop(self.taskloops.insert(own(seq), (function, parent)))
+                self.taskloops.insert(own(seq), (function, parent));
             }
             Payload::TaskloopTask { taskloop, seq, .. } => {
                 let (function, parent) = self.taskloops.get(&taskloop).copied().unwrap_or_default();

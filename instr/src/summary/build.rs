@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 
+use instr_symtab::critical_name;
 use instr_trace::Names;
 use instr_trace::event::MutexKind;
 use instr_trace::names::{CodeRole, format_label};
@@ -11,9 +12,6 @@ use super::model::{
     Counter, Critical, Loop, ParallelRegion, Place, Sections, Summary, Sync, TaskFunction, Tasks,
     UserEvent, UserRegion,
 };
-
-/// The prefix GCC and clang give the lock variable of `#pragma omp critical (NAME)`.
-const CRITICAL_PREFIXES: [&str; 2] = [".gomp_critical_user_", "gomp_critical_user_"];
 
 impl Place {
     /// The place of a body at `address`; [`None`] and 0 stand for code whose body is not known.
@@ -162,12 +160,7 @@ fn critical(kind: MutexKind, object: u64, count: &MutexCount, names: &dyn Names)
     let name = match kind {
         MutexKind::Critical | MutexKind::Atomic | MutexKind::Ordered => mutex_name(kind).to_owned(),
         _ => match symbol() {
-            Some(symbol) => {
-                let plain = CRITICAL_PREFIXES
-                    .iter()
-                    .find_map(|prefix| symbol.strip_prefix(prefix));
-                plain.unwrap_or(&symbol).to_owned()
-            }
+            Some(symbol) => critical_name(&symbol).unwrap_or(&symbol).to_owned(),
             None => format!("{object:#x}"),
         },
     };

@@ -13,13 +13,14 @@ use std::path::Path;
 
 use anyhow::Result;
 use instr_trace::depend::DependGraph;
-use instr_trace::{Names, Trace};
+use instr_trace::timeline::{Interval, State, Timeline};
+use instr_trace::{Names, ThreadInfo, Trace};
 
 use crate::cli::{SummaryOptions, SymbolOptions};
 use crate::console::Console;
 use crate::progress::Progress;
 use crate::symbols;
-use collect::Collector;
+use collect::{Collected, Collector};
 use model::{Clock, FORMAT, Summary, Thread};
 
 /// Deepest nesting of forked children that is shown.
@@ -84,16 +85,22 @@ fn process(
 pub fn summarize(trace: &Trace, names: &dyn Names, mut seen: impl FnMut(u64)) -> Result<Summary> {
     let mut collector = Collector::default();
     let (mut dependences, mut edges) = (DependGraph::new(), 0);
+    let mut timeline = Timeline::new(trace.threads());
+    let mut states = States::new(trace.threads().len());
     let mut merge = trace.merge();
     while let Some(event) = merge.next()? {
         seen(event.time);
         collector.event(&event);
         dependences.event(&event, |_, _| edges += 1);
+        if let Some(position) = trace.position(event.thread) {
+            timeline.event(position, &event, |interval| states.add(interval));
+        }
     }
+    timeline.finish(|interval| states.add(interval));
     let collected = collector.finish();
     let mut summary = head(trace);
     summary.duration_ns = collected.span.map_or(0, |(first, last)| last - first);
-    summary.threads = threads(trace, &collected);
+    summary.threads = threads(trace, &collected, &states);
     summary.events = collected.events.values().sum();
     summary.bytes_per_event = per_event(summary.bytes, summary.events);
     build::fill(&mut summary, collected, edges, names);
@@ -129,14 +136,53 @@ fn per_event(bytes: u64, events: u64) -> f64 {
     (bytes as f64 * 100.0 / events as f64).round() / 100.0
 }
 
-fn threads(trace: &Trace, collected: &collect::Collected) -> Vec<Thread> {
-    let thread = |info: &instr_trace::ThreadInfo| Thread {
-        index: info.index,
-        os_tid: info.os_tid,
-        name: info.name.clone(),
-        events: collected.events.get(&info.index).copied().unwrap_or(0),
-        discarded: info.discarded,
-        ..Thread::default()
-    };
-    trace.threads().iter().map(thread).collect()
+fn threads(trace: &Trace, collected: &Collected, states: &States) -> Vec<Thread> {
+    let thread =
+        |(info, &[useful_ns, sync_ns, sched_ns, idle_ns, flush_ns]): (&ThreadInfo, &[u64; 5])| {
+            Thread {
+                index: info.index,
+                os_tid: info.os_tid,
+                name: info.name.clone(),
+                useful_ns,
+                sync_ns,
+                sched_ns,
+                idle_ns,
+                flush_ns,
+                events: collected.events.get(&info.index).copied().unwrap_or(0),
+                discarded: info.discarded,
+            }
+        };
+    trace
+        .threads()
+        .iter()
+        .zip(&states.by_position)
+        .map(thread)
+        .collect()
+}
+
+/// Nanoseconds of each thread in each state.
+struct States {
+    /// Useful, synchronization, scheduling, idle, flush.
+    by_position: Vec<[u64; 5]>,
+}
+
+impl States {
+    fn new(threads: usize) -> Self {
+        Self {
+            by_position: vec![[0; 5]; threads],
+        }
+    }
+
+    fn add(&mut self, interval: Interval) {
+        let column = match interval.state {
+            State::Useful => 0,
+            State::Synchronization => 1,
+            State::Scheduling => 2,
+            State::Idle => 3,
+            State::Flush => 4,
+        };
+        if let Some(times) = self.by_position.get_mut(interval.position) {
+            times[column] = times[column].saturating_add(interval.end - interval.begin);
+        }
+    }
 }
