@@ -112,6 +112,18 @@ pub(crate) fn main() -> ExitCode {
     }
 }
 
+/// Says that the panic just printed is not the user's fault.
+pub(crate) fn report_bug() -> ExitCode {
+    let version = env!("CARGO_PKG_VERSION");
+    report(
+        "error",
+        &format!(
+            "this is a bug in instr-rewrite {version}; please report it with the arguments and the files"
+        ),
+    );
+    ExitCode::from(3)
+}
+
 fn usage_error(message: &str) -> clap::Error {
     Arguments::command().error(ErrorKind::ArgumentConflict, message)
 }

@@ -5,5 +5,6 @@ mod cli;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    cli::main()
+    // A panic is a bug here, which has an exit status of its own.
+    std::panic::catch_unwind(cli::main).unwrap_or_else(|_| cli::report_bug())
 }

@@ -465,3 +465,131 @@ fn named_type(scope: &Scope, path: &syn::TypePath, depth: usize) -> syn::Result<
             syn::Error::new(path.span(), message)
         })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(text: &str) -> String {
+        parse("t.rs", text)
+            .expect_err("must be refused")
+            .to_string()
+    }
+
+    /// The error of a single function.
+    fn function_error(text: &str) -> String {
+        error(&format!("extern \"C\" {{\n{text}\n}}"))
+    }
+
+    #[test]
+    fn errors_name_the_place_and_what_is_expected() {
+        let cases = [
+            (
+                "fn f(x: Missing);",
+                "t.rs:2:9: unknown type `Missing`; declare it here (`struct Missing;`) if it is opaque",
+            ),
+            (
+                "fn f(x: c_void);",
+                "t.rs:2:9: `c_void` is only meaningful behind a pointer",
+            ),
+            (
+                "fn f(x: &u8);",
+                "t.rs:2:9: this type has no counterpart in C; use integers, floats, pointers",
+            ),
+            (
+                "fn f(x: Vec<u8>);",
+                "t.rs:2:9: the only generic type with a C counterpart is `Option<extern \"C\" fn(…)>`",
+            ),
+            (
+                "fn f(x: fn());",
+                "t.rs:2:9: function pointers are written `extern \"C\" fn(…)`, without variable arguments",
+            ),
+            (
+                "#[inline] fn f();",
+                "t.rs:2:1: unknown attribute `inline`; known here: probe, link_name, no_wrap, since, doc comments",
+            ),
+            (
+                "#[no_wrap] fn f();",
+                "t.rs:2:3: expected a value for this attribute: `no_wrap = ...`",
+            ),
+            (
+                "#[no_wrap = \"\"] fn f();",
+                "t.rs:2:1: expected a text that is not empty: `#[name = \"text\"]`",
+            ),
+            ("#[probe(a + b)] fn f();", "t.rs:2:11: expected `,`"),
+            (
+                "#[probe(a)] #[probe(a)] fn f();",
+                "t.rs:2:13: attribute given twice",
+            ),
+            ("static X: u8;", "t.rs:2:1: only functions can be described"),
+            (
+                "#[link_name = \"a b\"] fn f();",
+                "t.rs:2:1: a symbol begins with a letter, `_` or `.` and goes on with these, digits and `$`",
+            ),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(function_error(text), expected);
+        }
+        assert!(error("fn f() {}").starts_with("t.rs:1:1: only `extern \"C\"` blocks"));
+        assert_eq!(
+            error("extern \"stdcall\" {}"),
+            "t.rs:1:8: the ABI must be \"C\""
+        );
+        assert_eq!(
+            error("extern \"C\" {"),
+            "t.rs:1:12: cannot parse string into token stream"
+        );
+    }
+
+    #[test]
+    fn attributes_say_what_is_recorded() {
+        let text = "struct Pair; extern \"C\" {
+            #[probe(a, B | 4, C)] #[since(9, 1)] fn f();
+            fn g(x: c_int, ...);
+            fn h(pair: Pair);
+            #[link_name = \"real.name\"] fn i() -> *const Pair;
+            #[no_wrap = \"too hot\"] fn j() -> !;
+        }";
+        let all = parse("t.rs", text).unwrap();
+        let probe = Probe {
+            name: "a".to_owned(),
+            constants: vec!["B | 4".to_owned(), "C".to_owned()],
+        };
+        assert_eq!(
+            (all["f"].probe.clone(), all["f"].since),
+            (Some(probe), Some((9, 1)))
+        );
+        assert_eq!(all["g"].refusal.as_deref(), Some("variable arguments"));
+        assert_eq!(
+            all["h"].refusal.as_deref(),
+            Some("struct `Pair` passed by value")
+        );
+        assert_eq!(all["real.name"].c_prototype("i"), "const void *i(void)");
+        assert_eq!(
+            (all["j"].refusal.as_deref(), all["j"].noreturn),
+            (Some("too hot"), true)
+        );
+    }
+
+    #[test]
+    fn text_made_to_exhaust_the_stack_or_the_memory_is_refused() {
+        let pointers = format!("fn f(x: {}u8);", "*mut ".repeat(100_000));
+        assert!(function_error(&pointers).ends_with("nested too deeply for a description"));
+        let brackets = format!("fn f(x: {}u8{});", "(".repeat(100_000), ")".repeat(100_000));
+        assert!(function_error(&brackets).ends_with("nested too deeply for a description"));
+        let chain = format!("fn f(x: {} u8);", "extern \"C\" fn() -> ".repeat(10_000));
+        assert!(function_error(&chain).ends_with("nested too deeply for a description"));
+        assert!(
+            error("type A = *mut A; extern \"C\" { fn f(a: A); }")
+                .ends_with("the type refers to itself")
+        );
+        let mut bomb = String::from("type T0 = u8;");
+        for level in 1..40 {
+            bomb += &format!("type T{level} = extern \"C\" fn(T{0}, T{0});", level - 1);
+        }
+        assert!(
+            error(&(bomb + "extern \"C\" { fn f(t: T39); }"))
+                .ends_with("too many types in one description")
+        );
+    }
+}

@@ -26,6 +26,7 @@ pub(super) fn redirect(path: &Path, bytes: &[u8], api: &Api) -> Result<Redirecte
     let archive = ArchiveFile::parse(bytes).map_err(|error| whole(error.into()))?;
     let mut members = Vec::new();
     let mut renamed = BTreeSet::new();
+    archive.symbols().map_err(|error| whole(error.into()))?; // the index is not read, but must be there
     for member in archive.members() {
         let member = member.map_err(|error| whole(error.into()))?;
         if is_index(member.name()) {

@@ -23,6 +23,7 @@ pub(super) fn scan(path: &Path, bytes: &[u8]) -> Result<Inputs, ScanError> {
         objects: Vec::new(),
         refused: Vec::new(),
     };
+    archive.symbols().map_err(malformed)?; // the index is not read, but must be there
     for member in archive.members() {
         let member = member.map_err(malformed)?;
         if is_index(member.name()) {
