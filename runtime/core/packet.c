@@ -189,6 +189,11 @@ char *instr_make_room(struct instr_thread *t, char *limit, size_t bytes)
         t->nested++;
         return NULL;
     }
+    if (instr_settings.policy == INSTR_POLICY_END) {
+        t->discarded++;
+        t->limit = limit;
+        return NULL;
+    }
     struct instr_guest guest;
     instr_platform_enter(&guest);
     const size_t room = (size_t)(t->size / t->slots) - INSTR_PACKET_HEADER_BYTES - 64; /* 64: flush and clock_sync events */

@@ -112,9 +112,10 @@ static void write_metadata(bool closed)
 
 void instr_modules_changed(void)
 {
-    if (instr_platform_module_generation() == process.modules)
+    /* Never waits: whoever holds the lock may be waiting for this thread (quiesce). The next packet tries again. */
+    if (instr_platform_module_generation() == process.modules ||
+        atomic_flag_test_and_set_explicit(&process.lock, memory_order_acquire))
         return;
-    lock();
     if (process.life == LIFE_RUNNING)
         write_metadata(false);
     unlock();
@@ -126,7 +127,7 @@ void instr_modules_changed(void)
 static struct instr_thread *take_window(void)
 {
     for (struct instr_thread *t = process.all; t != NULL; t = t->next)
-        if (t->state == 0 && t->magic == INSTR_WINDOW_MAGIC)
+        if (t->state == 0)
             return t;
     const size_t bytes = INSTR_WINDOW_HEADER_BYTES + (size_t)instr_settings.buffer;
     struct instr_thread *t = instr_sink_window(process.windows, bytes);
@@ -212,18 +213,20 @@ struct instr_thread *instr_attach(void)
     return t;
 }
 
-/* Writes the last events of a thread and hands everything over; the window stays on disk if the sink refused. */
+/*
+ * Writes the last events of a thread and hands everything over. If the sink refuses, the window stays as it is, on disk, and is not
+ * used again: the host finds the events there.
+ */
 static void end_thread(struct instr_thread *t)
 {
+    instr_append_clock_sync(t);
     (void)instr_packet_append(t, INSTR_EV_THREAD_END, NULL, 0);
-    if (!instr_packet_finish(t)) {
-        /* The window file keeps what the stream could not take; nobody may reuse it. */
-        if (!t->mapped)
-            t->discarded += t->events;
-        t->state = 2;
-        return;
-    }
-    t->state = 0;
+    if (instr_packet_finish(t))
+        t->state = 0;
+    else
+        t->kept = 1;
+    if (t->kept && !t->mapped)
+        process.lost_unattached += t->events;
 }
 
 void instr_thread_ended(struct instr_thread *t)
@@ -237,7 +240,6 @@ void instr_thread_ended(struct instr_thread *t)
     if (process.life == LIFE_RUNNING && t->state == 1) {
         t->limit = NULL;
         INSTR_BARRIER();
-        instr_append_clock_sync(t);
         end_thread(t);
     }
     instr_self = NULL;
@@ -259,15 +261,34 @@ bool instr_switch(bool on)
     return changed;
 }
 
-/* Waits, for a bounded time, until no other thread is in the middle of an event. Recording is off already. */
+static bool busy(const struct instr_thread *t)
+{
+    char *volatile const *limit = &t->limit;
+    return t != instr_self && *limit == NULL;
+}
+
+/*
+ * Waits, for a bounded time, until no other thread is in the middle of an event. Recording is off already. A thread that is still
+ * busy then (stopped, or writing to a dead disk) keeps its window: nobody else touches it.
+ */
 static void quiesce(void)
 {
-    const uint64_t give_up = instr_platform_monotonic_ns() + 100000000u;
+    const uint64_t give_up = instr_platform_monotonic_ns() + 1000000000u;
     instr_platform_fence_all();
-    for (struct instr_thread *t = process.all; t != NULL; t = t->next) {
-        char *volatile *limit = &t->limit;
-        while (t != instr_self && t->state == 1 && *limit == NULL && instr_platform_monotonic_ns() < give_up)
+    for (struct instr_thread *t = process.all; t != NULL; t = t->next)
+        while (t->state == 1 && !t->kept && busy(t) && instr_platform_monotonic_ns() < give_up)
             instr_platform_yield();
+}
+
+static void finish_threads(void)
+{
+    for (struct instr_thread *t = process.all; t != NULL; t = t->next) {
+        if (t->state == 1 && !t->kept && !busy(t)) {
+            t->limit = NULL;
+            end_thread(t);
+        }
+        if (t->state == 0 && t->mapped)
+            instr_sink_window_remove(t->file_number);
     }
 }
 
@@ -286,15 +307,7 @@ void instr_finish(void)
         instr_read_clocks(&now);
         if (now.monotonic_ns - process.start.monotonic_ns > 1000000u && process.clock == INSTR_ON_TICKS)
             process.frequency = frequency_of(now.ticks - process.start.ticks, now.monotonic_ns - process.start.monotonic_ns);
-        for (struct instr_thread *t = process.all; t != NULL; t = t->next) {
-            if (t->state == 1) {
-                t->limit = NULL;
-                instr_append_clock_sync(t);
-                end_thread(t);
-            }
-            if (t->state == 0 && t->mapped)
-                instr_sink_window_remove(t->file_number);
-        }
+        finish_threads();
         process.life = LIFE_CLOSED;
         write_metadata(true);
     }
@@ -373,4 +386,5 @@ __attribute__((constructor(101))) static void instr_begin(void)
 __attribute__((destructor(101))) static void instr_end(void)
 {
     instr_finish();
+    instr_platform_unwatch(); /* a shared library may be unloaded now */
 }

@@ -205,6 +205,13 @@ void instr_platform_watch_process(void *page, size_t bytes)
     (void)pthread_atfork(NULL, NULL, forked);
 }
 
+void instr_platform_unwatch(void)
+{
+    if (has_thread_key)
+        (void)pthread_key_delete(thread_key);
+    has_thread_key = false;
+}
+
 struct module_visit {
     instr_module_fn *fn;
     void *arg;

@@ -52,6 +52,9 @@ void instr_platform_fence_all(void);
 /* Arranges calls of instr_forked() in a forked child and instr_finish() at the end of the process; clears `page` in children. */
 void instr_platform_watch_process(void *page, size_t bytes);
 
+/* Takes back what would call into the runtime after it was unloaded. */
+void instr_platform_unwatch(void);
+
 /* Visits the loaded objects: load bias, end address, build id (may be empty) and path. */
 typedef void instr_module_fn(void *arg, uintptr_t base, uintptr_t end, const uint8_t *id, size_t id_bytes, const char *path);
 void instr_platform_modules(instr_module_fn *fn, void *arg);

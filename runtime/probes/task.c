@@ -109,7 +109,7 @@ void instr_probe_task(void (*real)(instr_fn *, void *, instr_cpyfn *, long, long
     const size_t offset = (sizeof(struct task_header) + align - 1) / align * align;
     const struct task_header header = {NULL, fn, cpyfn, data, t->index, seq, (uint32_t)offset, flags, arg_size};
     if (cpyfn == NULL && arg_size <= INSTR_CFG_TASK_STACK_BYTES && align <= 64) {
-        _Alignas(64) char block[sizeof header + 64 + INSTR_CFG_TASK_STACK_BYTES];
+        char *const block = __builtin_alloca_with_align(offset + (size_t)arg_size, 64 * 8);
         memcpy(block, &header, sizeof header);
         if (arg_size > 0)
             memcpy(block + offset, data, (size_t)arg_size);

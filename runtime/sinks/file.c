@@ -128,8 +128,22 @@ static void clear(char *dir, unsigned depth)
     closedir(d);
 }
 
-/* Whether the metadata in `place` names `executable`'s base name as its program. */
-static bool same_program(const char *program)
+/* Whether `text` holds `key` followed by `value` and `end`. */
+static bool holds(const char *text, const char *key, const char *value, char end)
+{
+    const char *found = strstr(text, key);
+    if (found == NULL)
+        return false;
+    found += strlen(key);
+    const size_t length = strlen(value);
+    return strncmp(found, value, length) == 0 && found[length] == end;
+}
+
+/*
+ * Whether the trace in `place` is an earlier run of `program`. One with our own process number that was not closed is the part of this
+ * run before exec: it stays.
+ */
+static bool is_earlier_run(const char *program)
 {
     char path[PATH_BYTES];
     char head[8192];
@@ -143,13 +157,10 @@ static bool same_program(const char *program)
     if (count <= 0)
         return false;
     head[count] = '\0';
-    static const char KEY[] = "    program = \"";
-    const char *value = strstr(head, KEY);
-    if (value == NULL)
-        return false;
-    value += sizeof KEY - 1;
-    const size_t length = strlen(program);
-    return strncmp(value, program, length) == 0 && value[length] == '"';
+    char pid[12] = "";
+    (void)append_number(pid, sizeof pid, (uint32_t)getpid(), 1);
+    const bool before_exec = holds(head, "    pid = ", pid, ';') && holds(head, "    closed = ", "0", ';');
+    return holds(head, "    program = \"", program, '"') && !before_exec;
 }
 
 /* Takes the directory `place` for this process: it must be new, empty, or hold an earlier trace of the same program. */
@@ -175,7 +186,7 @@ static bool take_place(const char *program)
         return false; /* a live process writes there */
     }
     const enum content now = look(place);
-    if (now == CONTENT_FOREIGN || (now == CONTENT_OURS && !same_program(program))) {
+    if (now == CONTENT_FOREIGN || (now == CONTENT_OURS && !is_earlier_run(program))) {
         close(fd);
         return false;
     }
