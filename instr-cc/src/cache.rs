@@ -33,24 +33,37 @@ impl Cache {
         let absolute = |p: PathBuf| p.is_absolute().then_some(p);
         let places = [
             set("INSTR_CACHE").and_then(|p| std::path::absolute(p).ok()),
-            set("XDG_CACHE_HOME").and_then(absolute).map(|p| p.join("instr")),
-            set("HOME").and_then(absolute).map(|p| p.join(".cache/instr")),
+            set("XDG_CACHE_HOME")
+                .and_then(absolute)
+                .map(|p| p.join("instr")),
+            set("HOME")
+                .and_then(absolute)
+                .map(|p| p.join(".cache/instr")),
         ];
         // The first that is set counts; a later one is no stand-in for a folder that the user chose.
         if let Some(place) = places.into_iter().flatten().next() {
             let root = place.join(LAYOUT);
             if is_usable(&root) {
-                return Ok(Self { root, private: None });
+                return Ok(Self {
+                    root,
+                    private: None,
+                });
             }
         }
         let private = tempfile::Builder::new().prefix("instr-cc-").tempdir()?;
-        Ok(Self { root: private.path().to_owned(), private: Some(private) })
+        Ok(Self {
+            root: private.path().to_owned(),
+            private: Some(private),
+        })
     }
 
     /// The same folder, seen from a process that does not own it.
     #[must_use]
     pub fn at(root: PathBuf) -> Self {
-        Self { root, private: None }
+        Self {
+            root,
+            private: None,
+        }
     }
 
     /// The folder.
@@ -82,7 +95,9 @@ impl Cache {
         if path.is_dir() {
             return Ok(path);
         }
-        let work = tempfile::Builder::new().prefix(".new-").tempdir_in(&self.root)?;
+        let work = tempfile::Builder::new()
+            .prefix(".new-")
+            .tempdir_in(&self.root)?;
         build(work.path())?;
         match fs::rename(work.path(), &path) {
             Ok(()) => _ = work.keep(),
@@ -105,7 +120,10 @@ impl Cache {
 fn is_usable(root: &Path) -> bool {
     !root.as_os_str().as_bytes().contains(&b':')
         && fs::create_dir_all(root).is_ok()
-        && tempfile::Builder::new().prefix(".probe-").tempfile_in(root).is_ok()
+        && tempfile::Builder::new()
+            .prefix(".probe-")
+            .tempfile_in(root)
+            .is_ok()
 }
 
 /// A key from parts; parts cannot run into each other.
@@ -116,7 +134,10 @@ pub fn key<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> String {
         hash.update((part.len() as u64).to_le_bytes());
         hash.update(part);
     }
-    hash.finalize()[..12].iter().map(|b| format!("{b:02x}")).collect()
+    hash.finalize()[..12]
+        .iter()
+        .map(|b| format!("{b:02x}"))
+        .collect()
 }
 
 #[cfg(test)]
@@ -125,15 +146,26 @@ mod tests {
     use std::sync::atomic::{AtomicU32, Ordering};
 
     fn open(vars: &[(&str, &Path)]) -> Cache {
-        Cache::open(|name| vars.iter().find(|(n, _)| *n == name).map(|(_, v)| v.as_os_str().to_owned())).unwrap()
+        Cache::open(|name| {
+            vars.iter()
+                .find(|(n, _)| *n == name)
+                .map(|(_, v)| v.as_os_str().to_owned())
+        })
+        .unwrap()
     }
 
     #[test]
     fn places_are_tried_in_order() {
         let dir = tempfile::tempdir().unwrap();
         let d = dir.path();
-        assert_eq!(open(&[("INSTR_CACHE", &d.join("a")), ("HOME", d)]).root(), d.join("a/v1"));
-        assert_eq!(open(&[("XDG_CACHE_HOME", &d.join("b")), ("HOME", d)]).root(), d.join("b/instr/v1"));
+        assert_eq!(
+            open(&[("INSTR_CACHE", &d.join("a")), ("HOME", d)]).root(),
+            d.join("a/v1")
+        );
+        assert_eq!(
+            open(&[("XDG_CACHE_HOME", &d.join("b")), ("HOME", d)]).root(),
+            d.join("b/instr/v1")
+        );
         assert_eq!(open(&[("HOME", d)]).root(), d.join(".cache/instr/v1"));
         assert!(open(&[]).is_private());
         assert!(open(&[("INSTR_CACHE", Path::new("/dev/null/x")), ("HOME", d)]).is_private());
@@ -151,7 +183,10 @@ mod tests {
                         built.fetch_add(1, Ordering::Relaxed);
                         fs::write(work.join("x"), "whole")
                     });
-                    assert_eq!(fs::read_to_string(path.unwrap().join("x")).unwrap(), "whole");
+                    assert_eq!(
+                        fs::read_to_string(path.unwrap().join("x")).unwrap(),
+                        "whole"
+                    );
                 });
             }
         });
@@ -167,7 +202,15 @@ mod tests {
             Err(io::Error::other("no"))
         });
         assert_eq!(result.unwrap_err().to_string(), "no");
-        assert!(cache.entry("thing", |_| io::Result::Ok(())).unwrap().read_dir().unwrap().next().is_none());
+        assert!(
+            cache
+                .entry("thing", |_| io::Result::Ok(()))
+                .unwrap()
+                .read_dir()
+                .unwrap()
+                .next()
+                .is_none()
+        );
     }
 
     #[test]

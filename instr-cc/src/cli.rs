@@ -23,9 +23,10 @@ const LAUNCHERS: &[&str] = &["ccache", "distcc", "icecc", "sccache"];
 
 /// Endings of names that are inputs of a compiler, never a compiler.
 const INPUT_ENDINGS: &[&str] = &[
-    ".a", ".ads", ".adb", ".c", ".c++", ".cc", ".cp", ".cpp", ".cppm", ".cu", ".cxx", ".d", ".f", ".f03", ".f08",
-    ".f77", ".f90", ".f95", ".for", ".fpp", ".ftn", ".go", ".h", ".hh", ".hpp", ".hxx", ".i", ".ii", ".ld", ".ll",
-    ".lo", ".m", ".map", ".mi", ".mii", ".mm", ".o", ".obj", ".s", ".so", ".sx", ".t", ".bc", ".x",
+    ".a", ".ads", ".adb", ".c", ".c++", ".cc", ".cp", ".cpp", ".cppm", ".cu", ".cxx", ".d", ".f",
+    ".f03", ".f08", ".f77", ".f90", ".f95", ".for", ".fpp", ".ftn", ".go", ".h", ".hh", ".hpp",
+    ".hxx", ".i", ".ii", ".ld", ".ll", ".lo", ".m", ".map", ".mi", ".mii", ".mm", ".o", ".obj",
+    ".s", ".so", ".sx", ".t", ".bc", ".x",
 ];
 
 /// What the wrapper may ask about the machine while it reads its command line.
@@ -82,7 +83,10 @@ pub struct Choice {
 /// # Errors
 /// For an option of ours that does not exist, lacks its value, or is not available yet.
 pub fn split(argv: impl IntoIterator<Item = OsString>) -> Result<Words, UsageError> {
-    let mut words = Words { options: Options::default(), rest: Vec::new() };
+    let mut words = Words {
+        options: Options::default(),
+        rest: Vec::new(),
+    };
     for word in argv {
         match word.as_bytes().strip_prefix(b"--instr-") {
             Some(own) => own_option(&mut words.options, own, &word)?,
@@ -105,10 +109,13 @@ fn own_option(options: &mut Options, own: &[u8], word: &OsStr) -> Result<(), Usa
         (b"help", None) => options.help = true,
         (b"version", None) => options.version = true,
         (b"target", Some(value)) if !value.is_empty() => {
-            let name = std::str::from_utf8(value).map_err(|_| UsageError::UnknownTarget(shown()))?;
+            let name =
+                std::str::from_utf8(value).map_err(|_| UsageError::UnknownTarget(shown()))?;
             options.target = Some(name.to_owned());
         }
-        (b"api", Some(value)) if !value.is_empty() => options.apis.push(OsString::from_vec(value.to_vec()).into()),
+        (b"api", Some(value)) if !value.is_empty() => {
+            options.apis.push(OsString::from_vec(value.to_vec()).into())
+        }
         (b"config", Some(_)) => return Err(UsageError::NotAvailable(shown())),
         (b"target" | b"api" | b"config", _) => return Err(UsageError::NeedsValue(shown())),
         (b"dry-run" | b"verbose" | b"off" | b"help" | b"version", Some(_)) => {
@@ -144,16 +151,28 @@ pub fn choose(
     files: &dyn Files,
 ) -> Choice {
     if let Some(name) = compiler_of_name(argv0) {
-        return Choice { command: vec![name], extra: Vec::new(), args: rest };
+        return Choice {
+            command: vec![name],
+            extra: Vec::new(),
+            args: rest,
+        };
     }
     let named = leading_compilers(&rest, files);
     if named > 0 {
         let mut command = rest;
         let args = command.split_off(named);
-        return Choice { command, extra: Vec::new(), args };
+        return Choice {
+            command,
+            extra: Vec::new(),
+            args,
+        };
     }
     if let Some(name) = target {
-        return Choice { command: vec![name.into()], extra: Vec::new(), args: rest };
+        return Choice {
+            command: vec![name.into()],
+            extra: Vec::new(),
+            args: rest,
+        };
     }
     let mut words = variable_words(variable);
     if words.is_empty() {
@@ -161,13 +180,19 @@ pub fn choose(
     }
     let count = leading_compilers(&words, files).max(1);
     let extra = words.split_off(count);
-    Choice { command: words, extra, args: rest }
+    Choice {
+        command: words,
+        extra,
+        args: rest,
+    }
 }
 
 /// Splits `$INSTR_CC` at white space; `off` and an empty value name no compiler.
 fn variable_words(variable: Option<&OsStr>) -> Vec<OsString> {
     let bytes = variable.map(OsStr::as_bytes).unwrap_or_default();
-    let words = bytes.split(u8::is_ascii_whitespace).filter(|w| !w.is_empty());
+    let words = bytes
+        .split(u8::is_ascii_whitespace)
+        .filter(|w| !w.is_empty());
     let words: Vec<OsString> = words.map(|w| OsString::from_vec(w.to_vec())).collect();
     if is_off(variable) { Vec::new() } else { words }
 }
@@ -181,7 +206,10 @@ pub fn is_off(variable: Option<&OsStr>) -> bool {
 /// How many leading words are the compiler with its launchers.
 fn leading_compilers(words: &[OsString], files: &dyn Files) -> usize {
     let mut count = 0;
-    while words.get(count).is_some_and(|word| is_compiler(word, files)) {
+    while words
+        .get(count)
+        .is_some_and(|word| is_compiler(word, files))
+    {
         count += 1;
         if !is_launcher(&words[count - 1]) {
             break;
@@ -191,7 +219,9 @@ fn leading_compilers(words: &[OsString], files: &dyn Files) -> usize {
 }
 
 fn is_launcher(word: &OsStr) -> bool {
-    Path::new(word).file_name().is_some_and(|name| LAUNCHERS.iter().any(|l| name == *l))
+    Path::new(word)
+        .file_name()
+        .is_some_and(|name| LAUNCHERS.iter().any(|l| name == *l))
 }
 
 fn is_compiler(word: &OsStr, files: &dyn Files) -> bool {
@@ -203,19 +233,34 @@ fn is_compiler(word: &OsStr, files: &dyn Files) -> bool {
     if bytes.contains(&b'/') {
         return files.is_executable(path);
     }
-    (looks_like_compiler(bytes) || is_launcher(word) || !files.exists(path)) && files.in_path(word).is_some()
+    (looks_like_compiler(bytes) || is_launcher(word) || !files.exists(path))
+        && files.in_path(word).is_some()
 }
 
 fn looks_like_input(word: &[u8]) -> bool {
     let lower = word.to_ascii_lowercase();
-    INPUT_ENDINGS.iter().any(|e| lower.ends_with(e.as_bytes())) || word.windows(4).any(|w| w == b".so.")
+    INPUT_ENDINGS.iter().any(|e| lower.ends_with(e.as_bytes()))
+        || word.windows(4).any(|w| w == b".so.")
 }
 
 /// `gcc`, `gcc-12`, `sparc64-linux-gnu-g++-12.2`, `clang++-14` …: the last part but for version numbers is known.
 fn looks_like_compiler(name: &[u8]) -> bool {
-    let known: [&[u8]; 9] = [b"cc", b"c++", b"gcc", b"g++", b"gfortran", b"clang", b"clang++", b"c99", b"c89"];
+    let known: [&[u8]; 9] = [
+        b"cc",
+        b"c++",
+        b"gcc",
+        b"g++",
+        b"gfortran",
+        b"clang",
+        b"clang++",
+        b"c99",
+        b"c89",
+    ];
     let is_version = |part: &&[u8]| part.iter().all(|b| b.is_ascii_digit() || *b == b'.');
-    name.split(|b| *b == b'-').rev().find(|part| !is_version(part)).is_some_and(|part| known.contains(&part))
+    name.split(|b| *b == b'-')
+        .rev()
+        .find(|part| !is_version(part))
+        .is_some_and(|part| known.contains(&part))
 }
 
 /// The text of `--instr-help`.
@@ -252,7 +297,10 @@ mod tests {
 
     impl Files for Fake {
         fn in_path(&self, name: &OsStr) -> Option<PathBuf> {
-            self.path.iter().any(|p| name == *p).then(|| Path::new("/usr/bin").join(name))
+            self.path
+                .iter()
+                .any(|p| name == *p)
+                .then(|| Path::new("/usr/bin").join(name))
         }
         fn is_executable(&self, path: &Path) -> bool {
             path.starts_with("/opt/bin")
@@ -262,16 +310,28 @@ mod tests {
         }
     }
 
-    const MACHINE: Fake = Fake { path: &["cc", "gcc", "test", "mycc", "ccache", "gcc-12"], here: &["test", "gcc"] };
+    const MACHINE: Fake = Fake {
+        path: &["cc", "gcc", "test", "mycc", "ccache", "gcc-12"],
+        here: &["test", "gcc"],
+    };
 
     fn words(text: &str) -> Vec<OsString> {
         text.split_whitespace().map(OsString::from).collect()
     }
 
     fn chosen(argv0: &str, rest: &str, variable: Option<&str>) -> (String, String) {
-        let choice = choose(argv0.as_ref(), words(rest), None, variable.map(OsStr::new), &MACHINE);
+        let choice = choose(
+            argv0.as_ref(),
+            words(rest),
+            None,
+            variable.map(OsStr::new),
+            &MACHINE,
+        );
         let join = |w: &[OsString]| w.join(OsStr::new(" ")).into_string().unwrap();
-        (join(&choice.command), join(&[choice.extra, choice.args].concat()))
+        (
+            join(&choice.command),
+            join(&[choice.extra, choice.args].concat()),
+        )
     }
 
     #[test]
@@ -279,7 +339,13 @@ mod tests {
         for (argv0, rest, variable, command, args) in [
             ("instr-cc", "gcc -c x.c", None, "gcc", "-c x.c"),
             ("/x/instr-gcc", "-c x.c", None, "gcc", "-c x.c"),
-            ("instr-sparc64-linux-gnu-gcc", "mycc", None, "sparc64-linux-gnu-gcc", "mycc"),
+            (
+                "instr-sparc64-linux-gnu-gcc",
+                "mycc",
+                None,
+                "sparc64-linux-gnu-gcc",
+                "mycc",
+            ),
             ("/masks/gcc-12", "-c x.c", None, "gcc-12", "-c x.c"),
             ("/x/other", "gcc -c x.c", None, "gcc", "-c x.c"),
             ("instr-cc", "-c x.c", None, "cc", "-c x.c"),
@@ -290,31 +356,68 @@ mod tests {
             ("instr-cc", "test", None, "cc", "test"),
             ("instr-cc", "nothing", None, "cc", "nothing"),
             ("instr-cc", "/opt/bin/icc x.c", None, "/opt/bin/icc", "x.c"),
-            ("instr-cc", "/opt/bin/lib.so.1 x.c", None, "cc", "/opt/bin/lib.so.1 x.c"),
-            ("instr-cc", "ccache gcc-12 x.c", None, "ccache gcc-12", "x.c"),
+            (
+                "instr-cc",
+                "/opt/bin/lib.so.1 x.c",
+                None,
+                "cc",
+                "/opt/bin/lib.so.1 x.c",
+            ),
+            (
+                "instr-cc",
+                "ccache gcc-12 x.c",
+                None,
+                "ccache gcc-12",
+                "x.c",
+            ),
             ("instr-cc", "-c x.c", Some("mycc"), "mycc", "-c x.c"),
-            ("instr-cc", "-c x.c", Some(" ccache  gcc -m32 "), "ccache gcc", "-m32 -c x.c"),
+            (
+                "instr-cc",
+                "-c x.c",
+                Some(" ccache  gcc -m32 "),
+                "ccache gcc",
+                "-m32 -c x.c",
+            ),
             ("instr-cc", "gcc -c x.c", Some("mycc"), "gcc", "-c x.c"),
             ("instr-cc", "-c x.c", Some("off"), "cc", "-c x.c"),
             ("instr-cc", "", Some(""), "cc", ""),
         ] {
-            assert_eq!(chosen(argv0, rest, variable), (command.into(), args.into()), "{argv0} {rest} {variable:?}");
+            assert_eq!(
+                chosen(argv0, rest, variable),
+                (command.into(), args.into()),
+                "{argv0} {rest} {variable:?}"
+            );
         }
     }
 
     #[test]
     fn the_targets_compiler_stands_in_for_the_default_only() {
-        let choice = |rest| choose("instr-cc".as_ref(), words(rest), Some("sparc-gcc"), None, &MACHINE).command;
+        let choice = |rest| {
+            choose(
+                "instr-cc".as_ref(),
+                words(rest),
+                Some("sparc-gcc"),
+                None,
+                &MACHINE,
+            )
+            .command
+        };
         assert_eq!(choice("x.c"), ["sparc-gcc"]);
         assert_eq!(choice("gcc x.c"), ["gcc"]);
     }
 
     #[test]
     fn own_options_are_removed_wherever_they_stand() {
-        let split = split(words("--instr-verbose gcc --instr-api=a.rs -c --instr-api=b.rs x.c --instr-target=sparc")).unwrap();
+        let split = split(words(
+            "--instr-verbose gcc --instr-api=a.rs -c --instr-api=b.rs x.c --instr-target=sparc",
+        ))
+        .unwrap();
         assert_eq!(split.rest, words("gcc -c x.c"));
         assert!(split.options.verbose && !split.options.dry_run);
-        assert_eq!(split.options.apis, [PathBuf::from("a.rs"), PathBuf::from("b.rs")]);
+        assert_eq!(
+            split.options.apis,
+            [PathBuf::from("a.rs"), PathBuf::from("b.rs")]
+        );
         assert_eq!(split.options.target.as_deref(), Some("sparc"));
     }
 
@@ -325,7 +428,10 @@ mod tests {
             ("--instr-api", "--instr-api needs a value"),
             ("--instr-api=", "--instr-api= needs a value"),
             ("--instr-verbose=1", "--instr-verbose=1 takes no value"),
-            ("--instr-config=x.toml", "--instr-config=x.toml is not available"),
+            (
+                "--instr-config=x.toml",
+                "--instr-config=x.toml is not available",
+            ),
         ] {
             let error = split(words(word)).unwrap_err().to_string();
             assert!(error.contains(part), "{error}");

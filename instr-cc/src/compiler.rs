@@ -25,7 +25,10 @@ impl Machine {
     #[must_use]
     pub fn new() -> Self {
         let own = std::env::current_exe().unwrap_or_default();
-        Self { own, path: std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into()) }
+        Self {
+            own,
+            path: std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into()),
+        }
     }
 
     /// The wrapper's own file.
@@ -41,7 +44,11 @@ impl Machine {
     }
 
     /// Finds `name` in folders; the wrapper itself does not count. Also says whether a copy of the wrapper came first.
-    pub fn search<'a>(&self, name: &OsStr, folders: impl Iterator<Item = &'a Path>) -> Option<(PathBuf, bool)> {
+    pub fn search<'a>(
+        &self,
+        name: &OsStr,
+        folders: impl Iterator<Item = &'a Path>,
+    ) -> Option<(PathBuf, bool)> {
         let mut skipped = false;
         for folder in folders {
             let candidate = folder.join(name);
@@ -61,7 +68,13 @@ impl Machine {
     #[must_use]
     pub fn find(&self, name: &OsStr) -> Option<(PathBuf, bool)> {
         let folders: Vec<PathBuf> = std::env::split_paths(&self.path).collect();
-        let folders = folders.iter().map(|f| if f.as_os_str().is_empty() { Path::new(".") } else { f.as_path() });
+        let folders = folders.iter().map(|f| {
+            if f.as_os_str().is_empty() {
+                Path::new(".")
+            } else {
+                f.as_path()
+            }
+        });
         self.search(name, folders)
     }
 }
@@ -87,7 +100,8 @@ impl Files for Machine {
 }
 
 fn is_executable_file(path: &Path) -> bool {
-    path.metadata().is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0)
+    path.metadata()
+        .is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0)
 }
 
 /// What kind of compiler driver it is.
@@ -141,7 +155,11 @@ pub fn identity(path: &Path) -> io::Result<String> {
     let real = fs::canonicalize(path)?;
     let meta = real.metadata()?;
     let time = format!("{} {} {}", meta.len(), meta.mtime(), meta.mtime_nsec());
-    Ok(key([path.as_os_str().as_bytes(), real.as_os_str().as_bytes(), time.as_bytes()]))
+    Ok(key([
+        path.as_os_str().as_bytes(),
+        real.as_os_str().as_bytes(),
+        time.as_bytes(),
+    ]))
 }
 
 /// Asks the compiler what it is, once.
@@ -158,22 +176,44 @@ pub fn facts(compiler: &Path, identity: &str, cache: &Cache) -> io::Result<Facts
         "clang" => Some(Family::Clang),
         _ => None,
     };
-    Ok(Facts { family, os: next(), machine: next(), version: next() })
+    Ok(Facts {
+        family,
+        os: next(),
+        machine: next(),
+        version: next(),
+    })
 }
 
 fn ask(compiler: &Path, dir: &Path) -> io::Result<()> {
     let question = dir.join("question.c");
     fs::write(&question, QUESTION)?;
-    let output = Call::new(compiler).args(["-E", "-P", "-x", "c"]).args([&question]).run_privately()?;
+    let output = Call::new(compiler)
+        .args(["-E", "-P", "-x", "c"])
+        .args([&question])
+        .run_privately()?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let mut words = text.split_whitespace().skip_while(|w| *w != "instr_facts").skip(1);
-    let (family, os) = (words.next().unwrap_or("other"), words.next().unwrap_or_default());
+    let mut words = text
+        .split_whitespace()
+        .skip_while(|w| *w != "instr_facts")
+        .skip(1);
+    let (family, os) = (
+        words.next().unwrap_or("other"),
+        words.next().unwrap_or_default(),
+    );
     // `linux` alone is a macro of GCC's.
     let os = os.strip_prefix("instr_").unwrap_or_default();
-    let version = text.split_once("instr_version").map_or("", |(_, v)| v.trim());
-    let machine = Call::new(compiler).args(["-dumpmachine"]).run_privately()?.stdout;
+    let version = text
+        .split_once("instr_version")
+        .map_or("", |(_, v)| v.trim());
+    let machine = Call::new(compiler)
+        .args(["-dumpmachine"])
+        .run_privately()?
+        .stdout;
     let machine = String::from_utf8_lossy(&machine);
-    fs::write(dir.join("facts"), format!("{family}\n{os}\n{}\n{version}\n", machine.trim()))
+    fs::write(
+        dir.join("facts"),
+        format!("{family}\n{os}\n{}\n{version}\n", machine.trim()),
+    )
 }
 
 #[cfg(test)]
@@ -191,7 +231,10 @@ mod tests {
         for folder in &folders[1..] {
             fs::set_permissions(folder.join("tool"), fs::Permissions::from_mode(0o755)).unwrap();
         }
-        let mut machine = Machine { own: PathBuf::new(), path: OsString::new() };
+        let mut machine = Machine {
+            own: PathBuf::new(),
+            path: OsString::new(),
+        };
         let found = |m: &Machine| m.search("tool".as_ref(), folders.iter().map(PathBuf::as_path));
         assert_eq!(found(&machine), Some((folders[1].join("tool"), false)));
         machine.own = folders[1].join("tool");
@@ -202,9 +245,18 @@ mod tests {
     fn compilers_tell_what_they_are() {
         let dir = tempfile::tempdir().unwrap();
         let cache = Cache::at(dir.path().to_owned());
-        let gcc = Machine::new().find("gcc".as_ref()).expect("these tests need gcc").0;
+        let gcc = Machine::new()
+            .find("gcc".as_ref())
+            .expect("these tests need gcc")
+            .0;
         let facts = facts(&gcc, &identity(&gcc).unwrap(), &cache).unwrap();
-        assert_eq!((facts.family, facts.os.as_str()), (Some(Family::Gcc), "linux"));
-        assert!(facts.version.starts_with('"') && facts.machine.contains('-'), "{facts:?}");
+        assert_eq!(
+            (facts.family, facts.os.as_str()),
+            (Some(Family::Gcc), "linux")
+        );
+        assert!(
+            facts.version.starts_with('"') && facts.machine.contains('-'),
+            "{facts:?}"
+        );
     }
 }

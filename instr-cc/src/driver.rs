@@ -62,15 +62,20 @@ fn try_run(argv0: &OsStr, argv: Vec<OsString>) -> Result<i32> {
     let choice = cli::choose(argv0, words.rest, wanted, variable.as_deref(), &machine);
     let compiler = resolve(&choice, &machine)?;
     let depth = depth(&compiler)?;
-    let mut args = choice.extra;
-    args.extend(choice.args);
-    let mut setup = Setup { options, compiler, depth, machine, cache: None };
+    let args = with_target([choice.extra, choice.args].concat(), target.as_ref());
+    let mut setup = Setup {
+        options,
+        compiler,
+        depth,
+        machine,
+        cache: None,
+    };
     let plan = if setup.options.off || cli::is_off(variable.as_deref()) {
         Plan::Untouched(Reason::Off)
     } else {
         planned(&args)
     };
-    setup.carry_out(&with_target(args, &plan, target.as_ref()), plan)
+    setup.carry_out(&args, plan)
 }
 
 fn print(text: &str) -> Result<i32> {
@@ -79,9 +84,13 @@ fn print(text: &str) -> Result<i32> {
 }
 
 fn target(options: &Options) -> Result<Option<Target>> {
-    let Some(name) = &options.target else { return Ok(None) };
+    let Some(name) = &options.target else {
+        return Ok(None);
+    };
     let found = targets::find(name).context("embedded target description")?;
-    Ok(Some(found.ok_or_else(|| UsageError::UnknownTarget(format!("--instr-target={name}")))?))
+    Ok(Some(found.ok_or_else(|| {
+        UsageError::UnknownTarget(format!("--instr-target={name}"))
+    })?))
 }
 
 fn planned(args: &[OsString]) -> Plan {
@@ -92,15 +101,24 @@ fn planned(args: &[OsString]) -> Plan {
 }
 
 /// The target's flags stand in front of the user's, those for links only if something is linked.
-fn with_target(args: Vec<OsString>, plan: &Plan, target: Option<&Target>) -> Vec<OsString> {
+fn with_target(args: Vec<OsString>, target: Option<&Target>) -> Vec<OsString> {
     let Some(target) = target else { return args };
-    let links = matches!(plan, Plan::Run(a) if a.link || a.plain_link.is_some());
+    let links = matches!(planned(&args), Plan::Run(a) if a.link || a.plain_link.is_some());
     let link_flags = target.link_flags.iter().filter(|_| links);
-    target.flags.iter().chain(link_flags).map(OsString::from).chain(args).collect()
+    target
+        .flags
+        .iter()
+        .chain(link_flags)
+        .map(OsString::from)
+        .chain(args)
+        .collect()
 }
 
 fn depth(compiler: &Compiler) -> Result<u32> {
-    let depth = std::env::var(DEPTH_VARIABLE).ok().and_then(|d| d.parse().ok()).unwrap_or(0);
+    let depth = std::env::var(DEPTH_VARIABLE)
+        .ok()
+        .and_then(|d| d.parse().ok())
+        .unwrap_or(0);
     if depth >= MAX_DEPTH {
         return Err(UsageError::Circle(compiler.file.display().to_string(), depth).into());
     }
@@ -114,10 +132,18 @@ fn resolve(choice: &Choice, machine: &Machine) -> Result<Compiler, UsageError> {
     }
     let mut found = found.into_iter();
     // `choose` gives one word at least.
-    let (program, arg0) = found.next().ok_or_else(|| UsageError::NoCompiler(String::new()))?;
-    let (prefix, files): (Vec<OsString>, Vec<PathBuf>) = found.map(|(file, word)| (word, file)).unzip();
+    let (program, arg0) = found
+        .next()
+        .ok_or_else(|| UsageError::NoCompiler(String::new()))?;
+    let (prefix, files): (Vec<OsString>, Vec<PathBuf>) =
+        found.map(|(file, word)| (word, file)).unzip();
     let file = files.last().cloned().unwrap_or_else(|| program.clone());
-    Ok(Compiler { program, arg0, prefix, file })
+    Ok(Compiler {
+        program,
+        arg0,
+        prefix,
+        file,
+    })
 }
 
 /// The file of a command's word, and the word as it is passed on: as it was written, unless the wrapper stands in `PATH`
@@ -172,9 +198,12 @@ impl Setup {
     }
 
     fn call(&self, args: &[OsString]) -> Call {
-        let mut call = Call::new(&self.compiler.program).args(&self.compiler.prefix).args(args);
+        let mut call = Call::new(&self.compiler.program)
+            .args(&self.compiler.prefix)
+            .args(args);
         call.arg0 = Some(self.compiler.arg0.clone());
-        call.env.push((DEPTH_VARIABLE, Some(self.depth.to_string().into())));
+        call.env
+            .push((DEPTH_VARIABLE, Some(self.depth.to_string().into())));
         call
     }
 
@@ -186,10 +215,17 @@ impl Setup {
         if !additions.headers && !additions.link {
             return Ok(self.call(args));
         }
-        let cache = Cache::open(|name| std::env::var_os(name)).context("cannot make a folder for the runtime")?;
-        let headers = additions.headers.then(|| runtime::sources(&cache)).transpose()?.map(|dir| dir.join("include"));
+        let cache = Cache::open(|name| std::env::var_os(name))
+            .context("cannot make a folder for the runtime")?;
+        let headers = additions
+            .headers
+            .then(|| runtime::sources(&cache))
+            .transpose()?
+            .map(|dir| dir.join("include"));
         let link = additions.link && self.is_known_compiler(&cache)?;
-        let shim = link.then(|| shim::folder(&cache, self.machine.own())).transpose()?;
+        let shim = link
+            .then(|| shim::folder(&cache, self.machine.own()))
+            .transpose()?;
         let mut call = self.call(&plan::arguments(args, headers.as_deref(), shim.as_deref()));
         if let Some(shim) = shim {
             let context = self.context(&cache, shim, additions)?;
@@ -204,7 +240,8 @@ impl Setup {
         if self.options.dry_run {
             return Ok(true);
         }
-        let (_, facts) = runtime::identify(cache, &self.compiler.file).context("cannot identify the compiler")?;
+        let (_, facts) = runtime::identify(cache, &self.compiler.file)
+            .context("cannot identify the compiler")?;
         if facts.family.is_none() {
             self.note("linked plainly: the compiler is neither GCC nor Clang");
         }
@@ -212,7 +249,8 @@ impl Setup {
     }
 
     fn context(&self, cache: &Cache, shim: PathBuf, additions: &Additions) -> Result<Context> {
-        let apis: std::io::Result<Vec<PathBuf>> = self.options.apis.iter().map(std::path::absolute).collect();
+        let apis: std::io::Result<Vec<PathBuf>> =
+            self.options.apis.iter().map(std::path::absolute).collect();
         Ok(Context {
             compiler: std::path::absolute(&self.compiler.file)?,
             cache: cache.root().to_owned(),
@@ -225,7 +263,9 @@ impl Setup {
 
     /// Becomes the compiler; with a private cache, waits for it and cleans up.
     fn start(&mut self, call: &Call) -> Result<i32> {
-        let failed = |error| anyhow::Error::new(error).context(format!("cannot run {}", call.program.display()));
+        let failed = |error| {
+            anyhow::Error::new(error).context(format!("cannot run {}", call.program.display()))
+        };
         if self.cache.as_ref().is_some_and(Cache::is_private) {
             let status = call.run().map_err(failed)?;
             self.cache = None;
@@ -243,7 +283,9 @@ fn shown(call: &Call) -> String {
             text.push_str(&format!("{name}={} ", quoted(value)));
         }
     }
-    let words = [call.program.as_os_str()].into_iter().chain(call.args.iter().map(OsString::as_os_str));
+    let words = [call.program.as_os_str()]
+        .into_iter()
+        .chain(call.args.iter().map(OsString::as_os_str));
     text.push_str(&words.map(quoted).collect::<Vec<_>>().join(" "));
     text.push('\n');
     text
@@ -257,7 +299,11 @@ fn quoted(word: &OsStr) -> String {
     match word.to_str() {
         Some(text) => format!("'{}'", text.replace('\'', r"'\''")),
         None => {
-            let bytes: String = word.as_bytes().iter().map(|b| format!("\\x{b:02x}")).collect();
+            let bytes: String = word
+                .as_bytes()
+                .iter()
+                .map(|b| format!("\\x{b:02x}"))
+                .collect();
             format!("$'{bytes}'")
         }
     }
@@ -269,8 +315,16 @@ mod tests {
 
     #[test]
     fn dry_runs_print_what_a_shell_reads() {
-        let words = [OsStr::new("-DX=\"a b\""), OsStr::new("it's"), OsStr::new(""), OsStr::from_bytes(b"\xff")];
-        assert_eq!(shown(&Call::new("/bin/cc").args(words)), "/bin/cc '-DX=\"a b\"' 'it'\\''s' '' $'\\xff'\n");
+        let words = [
+            OsStr::new("-DX=\"a b\""),
+            OsStr::new("it's"),
+            OsStr::new(""),
+            OsStr::from_bytes(b"\xff"),
+        ];
+        assert_eq!(
+            shown(&Call::new("/bin/cc").args(words)),
+            "/bin/cc '-DX=\"a b\"' 'it'\\''s' '' $'\\xff'\n"
+        );
     }
 
     #[test]
@@ -278,8 +332,7 @@ mod tests {
         let target = targets::find("sparc-linux").unwrap().unwrap();
         let of = |line: &str| {
             let args: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
-            let plan = planned(&args);
-            with_target(args, &plan, Some(&target)).join(OsStr::new(" "))
+            with_target(args, Some(&target)).join(OsStr::new(" "))
         };
         assert_eq!(of("-c x.c"), "-m32 -mcpu=v8 -c x.c");
         assert_eq!(of("x.c"), "-m32 -mcpu=v8 -static x.c");

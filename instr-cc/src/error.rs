@@ -24,9 +24,13 @@ pub enum UsageError {
     #[error("cannot find the compiler {0}: no such executable in PATH")]
     NoCompiler(String),
     /// The compiler is the wrapper.
-    #[error("the compiler {0} is instr-cc itself\n  help: name another compiler, as in: instr-cc gcc ...")]
+    #[error(
+        "the compiler {0} is instr-cc itself\n  help: name another compiler, as in: instr-cc gcc ..."
+    )]
     OwnCompiler(String),
     /// A compiler that runs the wrapper that runs the compiler …
-    #[error("the compiler {0} runs instr-cc again, {1} times over\n  help: name another compiler, as in: instr-cc gcc ...")]
+    #[error(
+        "the compiler {0} runs instr-cc again, {1} times over\n  help: name another compiler, as in: instr-cc gcc ..."
+    )]
     Circle(String, u32),
 }

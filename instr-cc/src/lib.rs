@@ -29,5 +29,9 @@ pub fn run(argv: impl IntoIterator<Item = OsString>) -> i32 {
     let mut argv = argv.into_iter();
     let argv0 = argv.next().unwrap_or_else(|| "instr-cc".into());
     let words: Vec<OsString> = argv.collect();
-    if shim::is_linker_name(&argv0) { shim::run(&argv0, words) } else { driver::run(&argv0, words) }
+    if shim::is_linker_name(&argv0) {
+        shim::run(&argv0, words)
+    } else {
+        driver::run(&argv0, words)
+    }
 }

@@ -34,7 +34,10 @@ impl fmt::Display for Reason {
             Self::Informs(flag) => write!(f, "{flag} only asks the compiler for information"),
             Self::NoInput => write!(f, "there is no input file"),
             Self::Language(name) => write!(f, "language {name} is not known to instr-cc"),
-            Self::Relocatable => write!(f, "-r makes an object file; the link that uses it is instrumented"),
+            Self::Relocatable => write!(
+                f,
+                "-r makes an object file; the link that uses it is instrumented"
+            ),
             Self::LinkerByPath(flag) => write!(f, "{flag} names the linker by its path"),
             Self::Response(why) => write!(f, "{why}"),
         }
@@ -80,13 +83,35 @@ enum Language {
 #[must_use]
 pub fn plan(words: &[OsString]) -> Plan {
     let args = argv::parse(words);
-    if let Some(arg) = args.iter().find(|a| matches!(a.kind(), Kind::Inform)) {
+    if let Some(arg) = args.iter().find(|a| informs(a)) {
         return Plan::Untouched(Reason::Informs(shown(arg)));
     }
     match inputs(&args) {
         Err(reason) => Plan::Untouched(reason),
         Ok(inputs) if inputs.is_empty() => Plan::Untouched(Reason::NoInput),
         Ok(inputs) => Plan::Run(additions(&args, &inputs)),
+    }
+}
+
+/// Whether the driver, or the linker behind it, is asked about itself. What it prints names the programs that are run.
+fn informs(arg: &Arg) -> bool {
+    let questions: [&[u8]; 8] = [
+        b"-v",
+        b"-V",
+        b"--version",
+        b"-version",
+        b"--help",
+        b"-help",
+        b"--target-help",
+        b"--verbose",
+    ];
+    match (arg.kind(), arg.value()) {
+        (Kind::Inform, _) => true,
+        (Kind::ToLinker, Some(value)) => value
+            .as_bytes()
+            .split(|b| *b == b',')
+            .any(|word| questions.contains(&word)),
+        _ => false,
     }
 }
 
@@ -98,9 +123,14 @@ fn additions(args: &[Arg], inputs: &[Language]) -> Additions {
         && inputs.iter().any(|l| *l != Language::Header);
     let plain_link = links.then(|| plain_link(args)).flatten();
     let mut abi = Vec::new();
-    args.iter().filter(|a| a.kind() == Kind::Abi).for_each(|a| a.emit(&mut abi));
+    args.iter()
+        .filter(|a| a.kind() == Kind::Abi)
+        .for_each(|a| a.emit(&mut abi));
     Additions {
-        headers: !has(Kind::DumpMacros) && inputs.iter().any(|l| matches!(l, Language::C | Language::Header)),
+        headers: !has(Kind::DumpMacros)
+            && inputs
+                .iter()
+                .any(|l| matches!(l, Language::C | Language::Header)),
         link: links && plain_link.is_none(),
         plain_link,
         abi,
@@ -131,11 +161,13 @@ fn inputs(args: &[Arg]) -> Result<Vec<Language>, Reason> {
     for arg in args {
         match arg {
             Arg::Input(name) => found.push(language.unwrap_or_else(|| language_of_name(name))),
-            _ if arg.kind() == Kind::Language => language = language_of_flag(arg.value().unwrap_or_default())?,
-            Arg::Joined(_, value) | Arg::Separate(_, value) if arg.kind() == Kind::ToLinker => {
-                if !value.as_bytes().starts_with(b"-") {
-                    found.push(Language::Object);
-                }
+            _ if arg.kind() == Kind::Language => {
+                language = language_of_flag(arg.value().unwrap_or_default())?
+            }
+            Arg::Joined(_, value) | Arg::Separate(_, value)
+                if arg.kind() == Kind::ToLinker && !value.as_bytes().starts_with(b"-") =>
+            {
+                found.push(Language::Object);
             }
             _ if arg.kind() == Kind::Library => found.push(Language::Object),
             _ => {}
@@ -148,24 +180,40 @@ fn language_of_flag(name: &OsStr) -> Result<Option<Language>, Reason> {
     Ok(Some(match name.as_bytes() {
         b"none" => return Ok(None),
         b"c" | b"c++" | b"objective-c" | b"objective-c++" => Language::C,
-        b"c-header" | b"c++-header" | b"objective-c-header" | b"objective-c++-header" => Language::Header,
-        b"cpp-output" | b"c++-cpp-output" | b"objective-c-cpp-output" | b"objective-c++-cpp-output" | b"assembler"
-        | b"assembler-with-cpp" | b"f77" | b"f77-cpp-input" | b"f95" | b"f95-cpp-input" | b"lto" | b"ir" => {
-            Language::Other
+        b"c-header" | b"c++-header" | b"objective-c-header" | b"objective-c++-header" => {
+            Language::Header
         }
+        b"cpp-output"
+        | b"c++-cpp-output"
+        | b"objective-c-cpp-output"
+        | b"objective-c++-cpp-output"
+        | b"assembler"
+        | b"assembler-with-cpp"
+        | b"f77"
+        | b"f77-cpp-input"
+        | b"f95"
+        | b"f95-cpp-input"
+        | b"lto"
+        | b"ir" => Language::Other,
         _ => return Err(Reason::Language(name.to_string_lossy().into_owned())),
     }))
 }
 
 fn language_of_name(name: &OsStr) -> Language {
-    let ending = Path::new(name).extension().map(OsStr::as_bytes).unwrap_or_default();
+    let ending = Path::new(name)
+        .extension()
+        .map(OsStr::as_bytes)
+        .unwrap_or_default();
     match ending {
-        b"c" | b"cc" | b"cp" | b"cxx" | b"cpp" | b"CPP" | b"c++" | b"C" | b"m" | b"mm" | b"M" => Language::C,
-        b"h" | b"hh" | b"H" | b"hp" | b"hxx" | b"hpp" | b"HPP" | b"h++" | b"tcc" => Language::Header,
-        b"i" | b"ii" | b"mi" | b"mii" | b"s" | b"S" | b"sx" | b"f" | b"for" | b"ftn" | b"F" | b"FOR" | b"fpp"
-        | b"FPP" | b"FTN" | b"f90" | b"f95" | b"f03" | b"f08" | b"F90" | b"F95" | b"F03" | b"F08" | b"ll" | b"bc" => {
-            Language::Other
+        b"c" | b"cc" | b"cp" | b"cxx" | b"cpp" | b"CPP" | b"c++" | b"C" | b"m" | b"mm" | b"M" => {
+            Language::C
         }
+        b"h" | b"hh" | b"H" | b"hp" | b"hxx" | b"hpp" | b"HPP" | b"h++" | b"tcc" => {
+            Language::Header
+        }
+        b"i" | b"ii" | b"mi" | b"mii" | b"s" | b"S" | b"sx" | b"f" | b"for" | b"ftn" | b"F"
+        | b"FOR" | b"fpp" | b"FPP" | b"FTN" | b"f90" | b"f95" | b"f03" | b"f08" | b"F90"
+        | b"F95" | b"F03" | b"F08" | b"ll" | b"bc" => Language::Other,
         _ => Language::Object,
     }
 }
@@ -192,7 +240,12 @@ mod tests {
     use super::*;
 
     fn planned(line: &str) -> Plan {
-        plan(&line.split_whitespace().map(OsString::from).collect::<Vec<_>>())
+        plan(
+            &line
+                .split_whitespace()
+                .map(OsString::from)
+                .collect::<Vec<_>>(),
+        )
     }
 
     /// `h` headers, `l` link, `p` a link that stays plain, `-` nothing added, `u` untouched.
@@ -266,6 +319,10 @@ mod tests {
             ("-Wl,-s", "u"),
             ("-o x.c", "u"),
             ("-lfoo", "l"),
+            ("x.c -Wl,--version", "u"),
+            ("x.c -Wl,-z,now,-v", "u"),
+            ("x.c -Xlinker --version", "u"),
+            ("x.c -Wl,-version-script", "hl"),
         ] {
             assert_eq!(summary(line), want, "{line}");
         }
@@ -273,14 +330,33 @@ mod tests {
 
     #[test]
     fn options_of_the_binary_interface_are_collected_with_their_values() {
-        let line = "-O3 -m32 -mcpu=leon3 -mfix-gr712rc --sysroot /s -mtune=v8 -g -target sparc x.c -mavx2";
-        let Plan::Run(additions) = planned(line) else { panic!("not planned") };
-        assert_eq!(additions.abi, ["-m32", "-mcpu=leon3", "-mfix-gr712rc", "--sysroot", "/s", "-mtune=v8", "-target", "sparc"]);
+        let line =
+            "-O3 -m32 -mcpu=leon3 -mfix-gr712rc --sysroot /s -mtune=v8 -g -target sparc x.c -mavx2";
+        let Plan::Run(additions) = planned(line) else {
+            panic!("not planned")
+        };
+        assert_eq!(
+            additions.abi,
+            [
+                "-m32",
+                "-mcpu=leon3",
+                "-mfix-gr712rc",
+                "--sysroot",
+                "/s",
+                "-mtune=v8",
+                "-target",
+                "sparc"
+            ]
+        );
     }
 
     #[test]
     fn additions_stand_in_front_and_the_users_words_are_kept() {
-        let user = [OsString::from_vec(b"\xff.c".to_vec()), "-o".into(), "/dev/null".into()];
+        let user = [
+            OsString::from_vec(b"\xff.c".to_vec()),
+            "-o".into(),
+            "/dev/null".into(),
+        ];
         let all = arguments(&user, Some(Path::new("/h x")), Some(Path::new("/s")));
         assert_eq!(all[..4], ["-isystem", "/h x", "-D__INSTR__=1", "-B/s/"]);
         assert_eq!(all[4..], user);

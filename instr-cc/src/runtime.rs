@@ -73,6 +73,10 @@ const FLAGS: &[&str] = &[
     "-fno-test-coverage",
 ];
 
+/// Options of stubs. GNU ld also renames the references of shared libraries that are linked with: a hidden stub would be
+/// an error then. A protected one is not, and is still the one that its own module calls.
+const STUB_FLAGS: &[&str] = &["-fvisibility=protected"];
+
 /// A compiler with the user's flags, ready to build for one kind of output.
 #[derive(Debug)]
 pub struct Builder<'a> {
@@ -92,7 +96,9 @@ pub struct Builder<'a> {
 
 /// A key of the embedded sources.
 fn content_key() -> String {
-    key(instr_runtime::FILES.iter().flat_map(|(name, text)| [name.as_bytes(), text.as_bytes()]))
+    key(instr_runtime::FILES
+        .iter()
+        .flat_map(|(name, text)| [name.as_bytes(), text.as_bytes()]))
 }
 
 /// The folder with the runtime's sources; `include` in it holds the public headers.
@@ -117,10 +123,25 @@ impl Builder<'_> {
     /// A key of everything but the source that decides what an object holds.
     fn setting_key(&self) -> String {
         let relative = self.abi.iter().any(|w| w.as_bytes().contains(&b'/'));
-        let folder = if relative { std::env::current_dir().unwrap_or_default() } else { PathBuf::new() };
-        let fixed = [self.identity, &self.facts.version, self.variant.flag(), env!("CARGO_PKG_VERSION")];
-        let fixed = fixed.iter().chain(FLAGS).map(|s| s.as_bytes());
-        key(fixed.chain([folder.as_os_str().as_bytes()]).chain(self.abi.iter().map(|w| w.as_bytes())))
+        let folder = if relative {
+            std::env::current_dir().unwrap_or_default()
+        } else {
+            PathBuf::new()
+        };
+        let fixed = [
+            self.identity,
+            &self.facts.version,
+            self.variant.flag(),
+            env!("CARGO_PKG_VERSION"),
+        ];
+        let fixed = fixed
+            .iter()
+            .chain(FLAGS)
+            .chain(STUB_FLAGS)
+            .map(|s| s.as_bytes());
+        key(fixed
+            .chain([folder.as_os_str().as_bytes()])
+            .chain(self.abi.iter().map(|w| w.as_bytes())))
     }
 
     /// The runtime's archive, built if it is not there.
@@ -129,8 +150,13 @@ impl Builder<'_> {
     /// When it cannot be built.
     pub fn library(&self) -> Result<PathBuf, BuildError> {
         let source = sources(self.cache)?;
-        let name = format!("lib-{}", key([content_key().as_bytes(), self.setting_key().as_bytes()]));
-        let entry = self.cache.entry(&name, |dir| self.build_library(&source, dir))?;
+        let name = format!(
+            "lib-{}",
+            key([content_key().as_bytes(), self.setting_key().as_bytes()])
+        );
+        let entry = self
+            .cache
+            .entry(&name, |dir| self.build_library(&source, dir))?;
         Ok(entry.join("libinstr.a"))
     }
 
@@ -140,12 +166,17 @@ impl Builder<'_> {
     /// When it cannot be built.
     pub fn stubs(&self, text: &str) -> Result<PathBuf, BuildError> {
         let source = sources(self.cache)?;
-        let parts = [text.as_bytes(), source.as_os_str().as_bytes(), self.setting_key().as_bytes()].map(<[u8]>::to_vec);
+        let parts = [
+            text.as_bytes(),
+            source.as_os_str().as_bytes(),
+            self.setting_key().as_bytes(),
+        ]
+        .map(<[u8]>::to_vec);
         let name = format!("stubs-{}", key(parts.iter().map(Vec::as_slice)));
         let entry = self.cache.entry(&name, |dir| {
             let file = dir.join("stubs.c");
             fs::write(&file, text)?;
-            self.compile(&source, &file, &dir.join("stubs.o"))
+            self.compile(&source, &file, STUB_FLAGS, &dir.join("stubs.o"))
         })?;
         Ok(entry.join("stubs.o"))
     }
@@ -155,9 +186,14 @@ impl Builder<'_> {
         if !files.iter().any(|f| f.starts_with("platform/")) {
             return Err(BuildError::System(self.facts.machine.clone()));
         }
-        let objects: Vec<PathBuf> = files.iter().map(|f| dir.join(f.replace('/', "-")).with_extension("o")).collect();
+        let objects: Vec<PathBuf> = files
+            .iter()
+            .map(|f| dir.join(f.replace('/', "-")).with_extension("o"))
+            .collect();
         let jobs: Vec<(&str, &PathBuf)> = files.iter().copied().zip(&objects).collect();
-        in_parallel(&jobs, |(file, object)| self.compile(source, &source.join(file), object))?;
+        in_parallel(&jobs, |(file, object)| {
+            self.compile(source, &source.join(file), &[], object)
+        })?;
         self.archive(&dir.join("libinstr.a"), &objects)?;
         for object in &objects {
             fs::remove_file(object)?;
@@ -165,48 +201,93 @@ impl Builder<'_> {
         Ok(())
     }
 
-    fn compile(&self, source: &Path, file: &Path, object: &Path) -> Result<(), BuildError> {
+    fn compile(
+        &self,
+        source: &Path,
+        file: &Path,
+        flags: &[&str],
+        object: &Path,
+    ) -> Result<(), BuildError> {
         let mut include = OsString::from("-I");
         include.push(source.join("include"));
         let mut root = OsString::from("-I");
         root.push(source);
-        let call = Call::new(self.compiler).args(self.abi).args(FLAGS).args([self.variant.flag()]);
-        let call = call.args([include, root]).args(["-x", "c", "-c", "-o"]).args([object, file]);
+        let call = Call::new(self.compiler)
+            .args(self.abi)
+            .args(FLAGS)
+            .args([self.variant.flag()])
+            .args(flags);
+        let call = call
+            .args([include, root])
+            .args(["-x", "c", "-c", "-o"])
+            .args([object, file]);
         let output = call.run_privately()?;
         if output.status.success() && object.is_file() {
             return Ok(());
         }
         Err(BuildError::Compile {
             compiler: self.compiler.display().to_string(),
-            what: file.strip_prefix(source).unwrap_or(Path::new("the stubs")).display().to_string(),
+            what: file
+                .strip_prefix(source)
+                .unwrap_or(Path::new("the stubs"))
+                .display()
+                .to_string(),
             why: first_error(&output.stderr),
         })
     }
 
     fn archive(&self, library: &Path, objects: &[PathBuf]) -> Result<(), BuildError> {
-        let found = Call::new(self.compiler).args(self.abi).args(["-print-prog-name=ar"]).run_privately()?.stdout;
+        let found = Call::new(self.compiler)
+            .args(self.abi)
+            .args(["-print-prog-name=ar"])
+            .run_privately()?
+            .stdout;
         let ar = OsStr::from_bytes(found.trim_ascii()).to_owned();
-        let ar = if ar.is_empty() { OsString::from_vec(b"ar".to_vec()) } else { ar };
+        let ar = if ar.is_empty() {
+            OsString::from_vec(b"ar".to_vec())
+        } else {
+            ar
+        };
         let fail = |why: String| BuildError::Archive(ar.to_string_lossy().into_owned(), why);
-        let output = Call::new(&ar).args(["rcs"]).args([library]).args(objects).run_privately();
+        let output = Call::new(&ar)
+            .args(["rcs"])
+            .args([library])
+            .args(objects)
+            .run_privately();
         let output = output.map_err(|e| fail(e.to_string()))?;
-        if output.status.success() { Ok(()) } else { Err(fail(first_error(&output.stderr))) }
+        if output.status.success() {
+            Ok(())
+        } else {
+            Err(fail(first_error(&output.stderr)))
+        }
     }
 }
 
 /// The first line that names an error, else the first line.
 fn first_error(stderr: &[u8]) -> String {
     let text = String::from_utf8_lossy(stderr);
-    let line = text.lines().find(|l| l.contains("error")).or_else(|| text.lines().next());
+    let line = text
+        .lines()
+        .find(|l| l.contains("error"))
+        .or_else(|| text.lines().next());
     line.unwrap_or("it printed no reason").trim().to_owned()
 }
 
 /// Does jobs on as many threads as there are processors (four at most); the first error in order wins.
-fn in_parallel<T: Sync, E: Send>(jobs: &[T], work: impl Fn(&T) -> Result<(), E> + Sync) -> Result<(), E> {
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).clamp(1, 4);
+fn in_parallel<T: Sync, E: Send>(
+    jobs: &[T],
+    work: impl Fn(&T) -> Result<(), E> + Sync,
+) -> Result<(), E> {
+    let threads = std::thread::available_parallelism()
+        .map_or(1, usize::from)
+        .clamp(1, 4);
     let next = AtomicUsize::new(0);
     let failed: Mutex<Option<(usize, E)>> = Mutex::new(None);
-    let lock = || failed.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let lock = || {
+        failed
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+    };
     std::thread::scope(|scope| {
         for _ in 0..threads.min(jobs.len()) {
             scope.spawn(|| {
@@ -225,7 +306,10 @@ fn in_parallel<T: Sync, E: Send>(jobs: &[T], work: impl Fn(&T) -> Result<(), E> 
             });
         }
     });
-    failed.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner).map_or(Ok(()), |(_, error)| Err(error))
+    failed
+        .into_inner()
+        .unwrap_or_else(std::sync::PoisonError::into_inner)
+        .map_or(Ok(()), |(_, error)| Err(error))
 }
 
 /// The identity of a compiler, for callers that only have its path.
@@ -251,13 +335,19 @@ mod tests {
             Ok(())
         });
         assert_eq!((ok, done.into_inner()), (Ok(()), 100));
-        assert_eq!(in_parallel(&jobs, |j| if *j == 0 { Err(*j) } else { Ok(()) }), Err(0));
+        assert_eq!(
+            in_parallel(&jobs, |j| if *j == 0 { Err(*j) } else { Ok(()) }),
+            Err(0)
+        );
         assert_eq!(in_parallel(&[] as &[usize], |j| Err(*j)), Ok(()));
     }
 
     #[test]
     fn the_line_with_the_error_is_quoted() {
-        assert_eq!(first_error(b"In file included\nx.c:1: error: no\n"), "x.c:1: error: no");
+        assert_eq!(
+            first_error(b"In file included\nx.c:1: error: no\n"),
+            "x.c:1: error: no"
+        );
         assert_eq!(first_error(b"Killed\n"), "Killed");
         assert_eq!(first_error(b""), "it printed no reason");
     }

@@ -4,9 +4,18 @@ use serde::Deserialize;
 
 /// Every target's file: name and text.
 const FILES: &[(&str, &str)] = &[
-    ("sparc-linux", include_str!("../../cross-targets/sparc-linux.toml")),
-    ("sparc64-linux", include_str!("../../cross-targets/sparc64-linux.toml")),
-    ("x86_64-linux", include_str!("../../cross-targets/x86_64-linux.toml")),
+    (
+        "sparc-linux",
+        include_str!("../../cross-targets/sparc-linux.toml"),
+    ),
+    (
+        "sparc64-linux",
+        include_str!("../../cross-targets/sparc64-linux.toml"),
+    ),
+    (
+        "x86_64-linux",
+        include_str!("../../cross-targets/x86_64-linux.toml"),
+    ),
 ];
 
 /// Order of the bytes of an integer in the target's memory.
@@ -79,7 +88,10 @@ pub fn names() -> Vec<&'static str> {
 /// # Errors
 /// When the embedded text is wrong, which a test excludes.
 pub fn find(name: &str) -> Result<Option<Target>, toml::de::Error> {
-    let text = FILES.iter().find(|(known, _)| *known == name).map(|(_, text)| *text);
+    let text = FILES
+        .iter()
+        .find(|(known, _)| *known == name)
+        .map(|(_, text)| *text);
     text.map(toml::from_str).transpose()
 }
 
@@ -108,7 +120,12 @@ mod tests {
     #[test]
     fn a_key_that_does_not_exist_is_refused() {
         let text = format!("{}\nwarp = 9\n", FILES[2].1);
-        assert!(toml::from_str::<Target>(&text).unwrap_err().to_string().contains("warp"));
+        assert!(
+            toml::from_str::<Target>(&text)
+                .unwrap_err()
+                .to_string()
+                .contains("warp")
+        );
     }
 
     #[test]

@@ -87,9 +87,9 @@ fn parse_word(word: &OsString, rest: &mut std::slice::Iter<'_, OsString>) -> Arg
     }
     match flag.form {
         Form::Alone | Form::Joined => Arg::Flag(flag),
-        Form::Separate | Form::JoinedOrSeparate => {
-            rest.next().map_or(Arg::Flag(flag), |value| Arg::Separate(flag, value.clone()))
-        }
+        Form::Separate | Form::JoinedOrSeparate => rest
+            .next()
+            .map_or(Arg::Flag(flag), |value| Arg::Separate(flag, value.clone())),
     }
 }
 
@@ -114,7 +114,9 @@ mod tests {
 
     #[test]
     fn a_separate_value_is_not_an_input() {
-        let args = parse(&words(&["-o", "x.c", "-Xlinker", "a.o", "-MF", "d.d", "b.c", "-include", "c.h"]));
+        let args = parse(&words(&[
+            "-o", "x.c", "-Xlinker", "a.o", "-MF", "d.d", "b.c", "-include", "c.h",
+        ]));
         let inputs: Vec<_> = args.iter().filter(|a| matches!(a, Arg::Input(_))).collect();
         assert_eq!(inputs, [&Arg::Input("b.c".into())]);
     }
@@ -126,7 +128,10 @@ mod tests {
 
     #[test]
     fn bytes_that_are_not_utf8_survive() {
-        let odd = vec![OsString::from_vec(b"-I\xff/x".to_vec()), OsString::from_vec(b"\xfe.c".to_vec())];
+        let odd = vec![
+            OsString::from_vec(b"-I\xff/x".to_vec()),
+            OsString::from_vec(b"\xfe.c".to_vec()),
+        ];
         assert_eq!(emit(&parse(&odd)), odd);
     }
 

@@ -43,7 +43,11 @@ struct Expander {
 /// # Errors
 /// When the limits of depth, number and size are exceeded.
 pub fn expand(words: &[OsString]) -> Result<Vec<OsString>, ResponseError> {
-    let mut state = Expander { out: Vec::with_capacity(words.len()), files: 0, bytes: 0 };
+    let mut state = Expander {
+        out: Vec::with_capacity(words.len()),
+        files: 0,
+        bytes: 0,
+    };
     state.words(words, 0)?;
     Ok(state.out)
 }
@@ -153,19 +157,28 @@ mod tests {
     #[test]
     fn quotes_and_backslashes_follow_libiberty() {
         let text = br#"a 'b c' "d 'e" f\ g h\\i "j\"k" '' "" 'l'"m" 'n\'o'"#;
-        let want = ["a", "b c", "d 'e", "f g", "h\\i", "j\"k", "", "", "lm", "n'o"];
+        let want = [
+            "a", "b c", "d 'e", "f g", "h\\i", "j\"k", "", "", "lm", "n'o",
+        ];
         assert_eq!(split(text), want.map(OsString::from));
     }
 
     #[test]
     fn an_unreadable_file_stays_a_word() {
-        let words = [OsString::from("@/nowhere/x"), OsString::from("@"), OsString::from("a@b")];
+        let words = [
+            OsString::from("@/nowhere/x"),
+            OsString::from("@"),
+            OsString::from("a@b"),
+        ];
         assert_eq!(expand(&words).unwrap(), words);
     }
 
     #[test]
     fn a_device_is_not_read() {
-        assert_eq!(expand(&["@/dev/null".into()]), Err(ResponseError::NotRegular("/dev/null".into())));
+        assert_eq!(
+            expand(&["@/dev/null".into()]),
+            Err(ResponseError::NotRegular("/dev/null".into()))
+        );
     }
 
     #[test]
@@ -183,7 +196,10 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("loop");
         fs::write(&path, format!("a @{}", path.display())).unwrap();
-        assert_eq!(expand(&[at(&path)]), Err(ResponseError::TooDeep(path.display().to_string())));
+        assert_eq!(
+            expand(&[at(&path)]),
+            Err(ResponseError::TooDeep(path.display().to_string()))
+        );
     }
 
     #[test]
@@ -192,7 +208,10 @@ mod tests {
         let (wide, leaf) = (dir.path().join("wide"), dir.path().join("leaf"));
         fs::write(&leaf, "x").unwrap();
         fs::write(&wide, format!("@{} ", leaf.display()).repeat(MAX_FILES)).unwrap();
-        assert_eq!(expand(&[at(&wide)]), Err(ResponseError::TooMany(leaf.display().to_string())));
+        assert_eq!(
+            expand(&[at(&wide)]),
+            Err(ResponseError::TooMany(leaf.display().to_string()))
+        );
     }
 
     proptest! {

@@ -64,12 +64,13 @@ const fn flag(name: &'static str, form: Form, kind: Kind) -> Flag {
 
 use Form::{Alone, Joined, JoinedOrSeparate, Separate};
 use Kind::{
-    Abi, DumpMacros, Inform, Language, Library, LinkerName, LinkerPath, NoLink, Other, Output, Preprocess, Relocatable,
-    ToLinker,
+    Abi, DumpMacros, Inform, Language, Library, LinkerName, LinkerPath, NoLink, Other, Output,
+    Preprocess, Relocatable, ToLinker,
 };
 
 /// All options with a meaning here, sorted by name.
 pub static FLAGS: &[Flag] = &[
+    flag("-###", Alone, Inform),
     flag("--analyze", Alone, NoLink),
     flag("--assemble", Alone, NoLink),
     flag("--compile", Alone, NoLink),
@@ -92,12 +93,11 @@ pub static FLAGS: &[Flag] = &[
     flag("--serialize-diagnostics", Separate, Other),
     flag("--sysroot", Separate, Abi),
     flag("--sysroot=", Joined, Abi),
-    flag("--target=", Joined, Abi),
     flag("--target-help", Alone, Inform),
+    flag("--target=", Joined, Abi),
     flag("--user-dependencies", Alone, Preprocess),
     flag("--verbose", Alone, Inform),
     flag("--version", Alone, Inform),
-    flag("-###", Alone, Inform),
     flag("-A", JoinedOrSeparate, Other),
     flag("-B", JoinedOrSeparate, Other),
     flag("-D", JoinedOrSeparate, Other),
@@ -207,8 +207,8 @@ pub static FLAGS: &[Flag] = &[
     flag("-mqrtems", Alone, Abi),
     flag("-mrelax", Alone, Abi),
     flag("-msoft-float", Alone, Abi),
-    flag("-mtune=", Joined, Abi),
     flag("-mtune-ctrl=", Joined, Other),
+    flag("-mtune=", Joined, Abi),
     flag("-muser-mode", Alone, Abi),
     flag("-mv8plus", Alone, Abi),
     flag("-mx32", Alone, Abi),
@@ -238,7 +238,9 @@ pub fn lookup(word: &[u8]) -> Option<&'static Flag> {
         return Some(&FLAGS[at]);
     }
     (1..word.len()).rev().find_map(|len| {
-        let at = FLAGS.binary_search_by(|f| f.name.as_bytes().cmp(&word[..len])).ok()?;
+        let at = FLAGS
+            .binary_search_by(|f| f.name.as_bytes().cmp(&word[..len]))
+            .ok()?;
         matches!(FLAGS[at].form, Joined | JoinedOrSeparate).then(|| &FLAGS[at])
     })
 }
@@ -250,7 +252,12 @@ mod tests {
     #[test]
     fn rows_are_sorted_and_unique() {
         for pair in FLAGS.windows(2) {
-            assert!(pair[0].name < pair[1].name, "{} before {}", pair[0].name, pair[1].name);
+            assert!(
+                pair[0].name < pair[1].name,
+                "{} before {}",
+                pair[0].name,
+                pair[1].name
+            );
         }
     }
 
@@ -270,13 +277,27 @@ mod tests {
             ("-Tdata", "-Tdata"),
             ("-Tx.ld", "-T"),
         ] {
-            assert_eq!(lookup(word.as_bytes()).map(|f| f.name), Some(name), "{word}");
+            assert_eq!(
+                lookup(word.as_bytes()).map(|f| f.name),
+                Some(name),
+                "{word}"
+            );
         }
     }
 
     #[test]
     fn an_option_without_a_row_is_unknown() {
-        for word in ["-O2", "-fopenmp", "-Wall", "-cfoo", "-static", "-pthread", "-mavx2", "-", "--param=x"] {
+        for word in [
+            "-O2",
+            "-fopenmp",
+            "-Wall",
+            "-cfoo",
+            "-static",
+            "-pthread",
+            "-mavx2",
+            "-",
+            "--param=x",
+        ] {
             assert_eq!(lookup(word.as_bytes()), None, "{word}");
         }
     }

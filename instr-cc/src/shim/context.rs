@@ -39,7 +39,9 @@ impl Context {
         put("cache", self.cache.as_os_str());
         put("shim", self.shim.as_os_str());
         self.abi.iter().for_each(|word| put("abi", word));
-        self.apis.iter().for_each(|path| put("api", path.as_os_str()));
+        self.apis
+            .iter()
+            .for_each(|path| put("api", path.as_os_str()));
         if self.verbose {
             put("verbose", OsStr::new("1"));
         }
@@ -50,7 +52,11 @@ impl Context {
     #[must_use]
     pub fn decode(text: &OsStr) -> Option<Self> {
         let mut context = Self::default();
-        for word in text.as_bytes().split(|b| *b == b' ').filter(|w| !w.is_empty()) {
+        for word in text
+            .as_bytes()
+            .split(|b| *b == b' ')
+            .filter(|w| !w.is_empty())
+        {
             let at = word.iter().position(|b| *b == b'=')?;
             let value = OsString::from_vec(unescape(&word[at + 1..])?);
             match &word[..at] {
@@ -63,7 +69,9 @@ impl Context {
                 _ => return None,
             }
         }
-        let complete = [&context.compiler, &context.cache, &context.shim].iter().all(|p| p.is_absolute());
+        let complete = [&context.compiler, &context.cache, &context.shim]
+            .iter()
+            .all(|p| p.is_absolute());
         complete.then_some(context)
     }
 }
@@ -117,7 +125,13 @@ mod tests {
 
     #[test]
     fn foreign_text_is_no_context() {
-        for text in ["", "x", "compiler=gcc cache=/c shim=/s", "compiler=/gcc cache=/c shim=/s other=1", "compiler=%G"] {
+        for text in [
+            "",
+            "x",
+            "compiler=gcc cache=/c shim=/s",
+            "compiler=/gcc cache=/c shim=/s other=1",
+            "compiler=%G",
+        ] {
             assert_eq!(Context::decode(OsStr::new(text)), None, "{text}");
         }
     }

@@ -6,23 +6,65 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use instr_rewrite::{Api, Function};
 use instr_rewrite::resolve::{ArchiveOrder, LinkItem, closure};
 use instr_rewrite::scan::{Inputs, ScanError, ScanErrorKind, scan_file};
 use instr_rewrite::select::select;
+use instr_rewrite::{Api, Function};
 
 use super::line::{Input, Line, Placed};
 use super::lto;
 
 /// The public interface (`instr/instr.h`).
-pub const INTERFACE: [&str; 7] =
-    ["instr_counter", "instr_event", "instr_flush", "instr_region_begin", "instr_region_end", "instr_start", "instr_stop"];
+pub const INTERFACE: [&str; 7] = [
+    "instr_counter",
+    "instr_event",
+    "instr_flush",
+    "instr_region_begin",
+    "instr_region_end",
+    "instr_start",
+    "instr_stop",
+];
 
 /// Libraries of the compiler and the system: called by programs, never instrumented themselves.
 const SYSTEM: &[&str] = &[
-    "anl", "asan", "atomic", "c", "c++", "c++abi", "crypt", "dl", "gcc", "gcc_eh", "gcc_s", "gfortran", "gomp", "gomp-plugin",
-    "hwasan", "iomp5", "itm", "lsan", "m", "mvec", "nsl", "objc", "omp", "pthread", "quadmath", "resolv", "rt", "ssp",
-    "ssp_nonshared", "stdc++", "stdc++_libbacktrace", "stdc++fs", "subc++", "supc++", "tsan", "ubsan", "unwind", "util",
+    "anl",
+    "asan",
+    "atomic",
+    "c",
+    "c++",
+    "c++abi",
+    "crypt",
+    "dl",
+    "gcc",
+    "gcc_eh",
+    "gcc_s",
+    "gfortran",
+    "gomp",
+    "gomp-plugin",
+    "hwasan",
+    "iomp5",
+    "itm",
+    "lsan",
+    "m",
+    "mvec",
+    "nsl",
+    "objc",
+    "omp",
+    "pthread",
+    "quadmath",
+    "resolv",
+    "rt",
+    "ssp",
+    "ssp_nonshared",
+    "stdc++",
+    "stdc++_libbacktrace",
+    "stdc++fs",
+    "subc++",
+    "supc++",
+    "tsan",
+    "ubsan",
+    "unwind",
+    "util",
 ];
 
 /// Descriptions that come along with others, but are no reason to instrument a program.
@@ -54,54 +96,100 @@ impl Demand {
 pub fn demand(line: &Line, order: ArchiveOrder, api: &Api) -> Demand {
     let mut notes = Vec::new();
     let mut from_lto = BTreeSet::new();
-    let wanted = |name: &[u8]| lto::is_wrappable(api, name) || INTERFACE.iter().any(|i| i.as_bytes() == name);
+    let wanted = |name: &[u8]| {
+        lto::is_wrappable(api, name) || INTERFACE.iter().any(|i| i.as_bytes() == name)
+    };
     let mut files: Vec<(&Placed, Inputs)> = Vec::new();
     for placed in &line.inputs {
-        let Some(path) = path_of(placed, line) else { continue };
+        let Some(path) = path_of(placed, line) else {
+            continue;
+        };
         match scan_file(&path) {
             Ok(inputs) => {
-                if inputs.refused.iter().any(|e| matches!(e.kind, ScanErrorKind::LtoOnly)) {
+                if inputs
+                    .refused
+                    .iter()
+                    .any(|e| matches!(e.kind, ScanErrorKind::LtoOnly))
+                {
                     from_lto.extend(lto_names(&path, &wanted));
                 }
                 notes.extend(inputs.refused.iter().filter_map(note));
                 files.push((placed, inputs));
             }
-            Err(ScanError { kind: ScanErrorKind::LtoOnly, .. }) => from_lto.extend(lto_names(&path, &wanted)),
+            Err(ScanError {
+                kind: ScanErrorKind::LtoOnly,
+                ..
+            }) => from_lto.extend(lto_names(&path, &wanted)),
             Err(error) => notes.extend(note(&error)),
         }
     }
     let items = items(&files);
-    let roots: Vec<&[u8]> =
-        [b"main".as_slice(), b"MAIN__"].into_iter().chain(line.roots.iter().map(Vec::as_slice)).collect();
+    let roots: Vec<&[u8]> = [b"main".as_slice(), b"MAIN__"]
+        .into_iter()
+        .chain(line.roots.iter().map(Vec::as_slice))
+        .collect();
     let mut found = closure(&items, &roots, order);
     found.undefined.extend(from_lto);
-    let used = |name: &str| found.undefined.contains(name.as_bytes()) || found.weak.contains(name.as_bytes());
+    let used = |name: &str| {
+        found.undefined.contains(name.as_bytes()) || found.weak.contains(name.as_bytes())
+    };
     let interface = INTERFACE.into_iter().filter(|name| used(name)).collect();
     let selection = select(&found.undefined, &found.weak, api);
     let blocked = |name: &str| {
         let stub = [b"__wrap_", name.as_bytes()].concat();
         line.wrapped.iter().any(|w| w == name.as_bytes()) || found.defined.contains(&stub)
     };
-    let (taken, wrap): (Vec<&Function>, Vec<&Function>) = selection.wrapped.iter().partition(|f| blocked(&f.symbol));
-    notes.extend(taken.iter().map(|f| format!("{} is not wrapped: the program wraps it itself", f.symbol)));
-    notes.extend(selection.refused.iter().map(|(f, why)| format!("{} is not wrapped: {why}", f.symbol)));
-    notes.extend(selection.unknown.iter().map(|s| format!("{s} is not wrapped: it is not described")));
-    let mut demand = Demand { wrap: wrap.iter().map(|f| f.symbol.clone()).collect(), interface, defined: Vec::new(), notes };
+    let (taken, wrap): (Vec<&Function>, Vec<&Function>) =
+        selection.wrapped.iter().partition(|f| blocked(&f.symbol));
+    notes.extend(
+        taken
+            .iter()
+            .map(|f| format!("{} is not wrapped: the program wraps it itself", f.symbol)),
+    );
+    notes.extend(
+        selection
+            .refused
+            .iter()
+            .map(|(f, why)| format!("{} is not wrapped: {why}", f.symbol)),
+    );
+    notes.extend(
+        selection
+            .unknown
+            .iter()
+            .map(|s| format!("{s} is not wrapped: it is not described")),
+    );
+    let mut demand = Demand {
+        wrap: wrap.iter().map(|f| f.symbol.clone()).collect(),
+        interface,
+        defined: Vec::new(),
+        notes,
+    };
     let is_companion = |source: &str| COMPANIONS.iter().any(|c| source.starts_with(c));
     if demand.interface.is_empty() && wrap.iter().all(|f| is_companion(&f.source)) {
         demand.wrap.clear();
     }
-    demand.defined = demand.wrap.iter().filter(|s| found.defined.contains(s.as_bytes())).cloned().collect();
+    demand.defined = demand
+        .wrap
+        .iter()
+        .filter(|s| found.defined.contains(s.as_bytes()))
+        .cloned()
+        .collect();
     demand
 }
 
 fn note(error: &ScanError) -> Option<String> {
     // Linker scripts and the like say nothing about calls.
-    (!matches!(error.kind, ScanErrorKind::NotElf(_) | ScanErrorKind::LtoOnly)).then(|| error.to_string())
+    (!matches!(
+        error.kind,
+        ScanErrorKind::NotElf(_) | ScanErrorKind::LtoOnly
+    ))
+    .then(|| error.to_string())
 }
 
 fn lto_names(path: &Path, wanted: &dyn Fn(&[u8]) -> bool) -> BTreeSet<Vec<u8>> {
-    fs::read(path).map(|bytes| lto::names(&bytes, wanted)).unwrap_or_default()
+    fs::read(path)
+        .map(|bytes| lto::names(&bytes, wanted))
+        .unwrap_or_default()
 }
 
 /// Puts inputs into their groups.
@@ -109,10 +197,16 @@ fn items<'a>(files: &'a [(&Placed, Inputs)]) -> Vec<LinkItem<'a>> {
     let mut items: Vec<LinkItem<'a>> = Vec::new();
     let mut last_group = 0;
     for (placed, inputs) in files {
-        let item = if placed.whole { LinkItem::WholeArchive(inputs) } else { LinkItem::File(inputs) };
+        let item = if placed.whole {
+            LinkItem::WholeArchive(inputs)
+        } else {
+            LinkItem::File(inputs)
+        };
         if placed.group == 0 {
             items.push(item);
-        } else if let (true, Some(LinkItem::Group(group))) = (placed.group == last_group, items.last_mut()) {
+        } else if let (true, Some(LinkItem::Group(group))) =
+            (placed.group == last_group, items.last_mut())
+        {
             group.push(item);
         } else {
             items.push(LinkItem::Group(vec![item]));
@@ -126,9 +220,18 @@ fn items<'a>(files: &'a [(&Placed, Inputs)]) -> Vec<LinkItem<'a>> {
 fn path_of(placed: &Placed, line: &Line) -> Option<PathBuf> {
     match &placed.input {
         Input::File(path) => (!is_start_file(path) && !is_shared(path)).then(|| path.clone()),
-        Input::Library { name, archives_only } => {
-            let system = name.to_str().is_some_and(|n| SYSTEM.binary_search(&n).is_ok());
-            if system { None } else { find_archive(name, *archives_only || line.fixed, line) }
+        Input::Library {
+            name,
+            archives_only,
+        } => {
+            let system = name
+                .to_str()
+                .is_some_and(|n| SYSTEM.binary_search(&n).is_ok());
+            if system {
+                None
+            } else {
+                find_archive(name, *archives_only || line.fixed, line)
+            }
         }
     }
 }
@@ -141,8 +244,12 @@ fn is_shared(path: &Path) -> bool {
 /// `crt1.o`, `Scrt1.o`, `crtbeginS.o` …: what the compiler puts around every program.
 fn is_start_file(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().as_bytes();
-    let stem = [b"".as_slice(), b"S", b"r", b"g", b"gr", b"M"].iter().find_map(|p| name.strip_prefix(*p)?.strip_prefix(b"crt"));
-    path.parent().is_some_and(|p| p.as_os_str().as_bytes().contains(&b'/')) && stem.is_some_and(|s| s.ends_with(b".o"))
+    let stem = [b"".as_slice(), b"S", b"r", b"g", b"gr", b"M"]
+        .iter()
+        .find_map(|p| name.strip_prefix(*p)?.strip_prefix(b"crt"));
+    path.parent()
+        .is_some_and(|p| p.as_os_str().as_bytes().contains(&b'/'))
+        && stem.is_some_and(|s| s.ends_with(b".o"))
 }
 
 /// Looks for `-lNAME` as linkers do: in each folder the shared library first, then the archive. Shared ones are left.
@@ -176,7 +283,9 @@ fn find_archive(name: &OsStr, archives_only: bool, line: &Line) -> Option<PathBu
 
 fn in_sysroot(folder: &OsStr, sysroot: &OsStr) -> PathBuf {
     let bytes = folder.as_bytes();
-    let inside = bytes.strip_prefix(b"=").or_else(|| bytes.strip_prefix(b"$SYSROOT"));
+    let inside = bytes
+        .strip_prefix(b"=")
+        .or_else(|| bytes.strip_prefix(b"$SYSROOT"));
     match inside {
         Some(rest) => PathBuf::from(OsStr::from_bytes(&[sysroot.as_bytes(), rest].concat())),
         None => folder.into(),
@@ -194,7 +303,13 @@ mod tests {
 
     #[test]
     fn start_files_are_the_compilers() {
-        for name in ["/l/crt1.o", "/l/Scrt1.o", "/l/crtbeginS.o", "/l/gcrt1.o", "/l/crtn.o"] {
+        for name in [
+            "/l/crt1.o",
+            "/l/Scrt1.o",
+            "/l/crtbeginS.o",
+            "/l/gcrt1.o",
+            "/l/crtn.o",
+        ] {
             assert!(is_start_file(Path::new(name)), "{name}");
         }
         for name in ["/l/x.o", "crt.o", "/l/scratch.o", "/l/crtx.a"] {
@@ -207,10 +322,19 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let folders = ["1", "2"].map(|n| dir.path().join(n));
         folders.iter().for_each(|f| fs::create_dir(f).unwrap());
-        for (folder, file) in [(0, "libb.so"), (0, "libb.a"), (1, "liba.a"), (1, "libb.a"), (1, "x.a")] {
+        for (folder, file) in [
+            (0, "libb.so"),
+            (0, "libb.a"),
+            (1, "liba.a"),
+            (1, "libb.a"),
+            (1, "x.a"),
+        ] {
             fs::write(folders[folder].join(file), "").unwrap();
         }
-        let line = Line { folders: folders.iter().map(OsString::from).collect(), ..Line::default() };
+        let line = Line {
+            folders: folders.iter().map(OsString::from).collect(),
+            ..Line::default()
+        };
         let find = |name: &str, fixed| find_archive(name.as_ref(), fixed, &line);
         assert_eq!(find("a", false), Some(folders[1].join("liba.a")));
         assert_eq!(find("b", false), None);
@@ -221,7 +345,13 @@ mod tests {
 
     #[test]
     fn the_sysroot_stands_for_its_sign() {
-        assert_eq!(in_sysroot("=/usr/lib".as_ref(), "/s".as_ref()), Path::new("/s/usr/lib"));
-        assert_eq!(in_sysroot("/usr/lib".as_ref(), "/s".as_ref()), Path::new("/usr/lib"));
+        assert_eq!(
+            in_sysroot("=/usr/lib".as_ref(), "/s".as_ref()),
+            Path::new("/s/usr/lib")
+        );
+        assert_eq!(
+            in_sysroot("/usr/lib".as_ref(), "/s".as_ref()),
+            Path::new("/usr/lib")
+        );
     }
 }

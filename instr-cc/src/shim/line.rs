@@ -11,14 +11,64 @@ const SHORT_WITH_VALUE: &[u8] = b"AFGIRTYabcefhmouyz";
 
 /// Long options whose value may be the next word, sorted. One or two dashes stand in front.
 const LONG_WITH_VALUE: &[&str] = &[
-    "Map", "Tbss", "Tdata", "Tldata-segment", "Trodata-segment", "Ttext", "Ttext-segment", "architecture",
-    "assert", "audit", "auxiliary", "build-id-link-dir", "dT", "default-script", "default-symver-file", "defsym",
-    "depaudit", "dependency-file", "dynamic-linker", "dynamic-list", "entry", "exclude-libs", "export-dynamic-symbol",
-    "export-dynamic-symbol-list", "filter", "fini", "format", "fuse-ld", "hash-size", "init", "just-symbols",
-    "library", "library-path", "mri-script", "oformat", "out-implib", "output", "plugin", "plugin-opt",
-    "remap-inputs", "remap-inputs-file", "require-defined", "retain-symbols-file", "rpath", "rpath-link", "script",
-    "section-ordering-file", "section-start", "soname", "sort-section", "sysroot", "trace-symbol", "undefined",
-    "undefined-version", "unresolved-symbols", "version-exports-section", "version-script", "wrap",
+    "Map",
+    "Tbss",
+    "Tdata",
+    "Tldata-segment",
+    "Trodata-segment",
+    "Ttext",
+    "Ttext-segment",
+    "architecture",
+    "assert",
+    "audit",
+    "auxiliary",
+    "build-id-link-dir",
+    "dT",
+    "default-script",
+    "default-symver-file",
+    "defsym",
+    "depaudit",
+    "dependency-file",
+    "dynamic-linker",
+    "dynamic-list",
+    "entry",
+    "exclude-libs",
+    "export-dynamic-symbol",
+    "export-dynamic-symbol-list",
+    "filter",
+    "fini",
+    "format",
+    "fuse-ld",
+    "hash-size",
+    "init",
+    "just-symbols",
+    "library",
+    "library-path",
+    "mri-script",
+    "oformat",
+    "out-implib",
+    "output",
+    "plugin",
+    "plugin-opt",
+    "remap-inputs",
+    "remap-inputs-file",
+    "require-defined",
+    "retain-symbols-file",
+    "rpath",
+    "rpath-link",
+    "script",
+    "section-ordering-file",
+    "section-start",
+    "soname",
+    "sort-section",
+    "sysroot",
+    "trace-symbol",
+    "undefined",
+    "undefined-version",
+    "unresolved-symbols",
+    "version-exports-section",
+    "version-script",
+    "wrap",
 ];
 
 /// An input of the link.
@@ -109,7 +159,10 @@ pub fn parse(words: &[OsString]) -> Line {
             Word::Option(name) => parser.option(name),
             Word::Value(name, value) => parser.value(start, name, value),
             Word::NeedsValue(name) => {
-                let value = words.get(at).map(|w| w.as_bytes().to_vec()).unwrap_or_default();
+                let value = words
+                    .get(at)
+                    .map(|w| w.as_bytes().to_vec())
+                    .unwrap_or_default();
                 at += 1;
                 parser.value(start, name, &value);
             }
@@ -160,9 +213,18 @@ fn short(rest: &[u8]) -> Word<'_> {
 
 /// Options of several letters and one dash that look like a letter with its value.
 fn is_word_option(rest: &[u8]) -> bool {
-    [b"export-dynamic".as_slice(), b"emit-relocs", b"eh-frame-hdr", b"enable-new-dtags", b"end-group", b"end-lib", b"unique", b"ur"]
-        .iter()
-        .any(|name| rest.starts_with(name))
+    [
+        b"export-dynamic".as_slice(),
+        b"emit-relocs",
+        b"eh-frame-hdr",
+        b"enable-new-dtags",
+        b"end-group",
+        b"end-lib",
+        b"unique",
+        b"ur",
+    ]
+    .iter()
+    .any(|name| rest.starts_with(name))
 }
 
 impl Parser {
@@ -171,7 +233,9 @@ impl Parser {
             return;
         }
         let bytes = word.as_bytes();
-        let is_library = bytes.ends_with(b".a") || bytes.ends_with(b".so") || bytes.windows(4).any(|w| w == b".so.");
+        let is_library = bytes.ends_with(b".a")
+            || bytes.ends_with(b".so")
+            || bytes.windows(4).any(|w| w == b".so.");
         self.push(at, Input::File(word.into()));
         self.library_seen |= is_library;
         let neutral = !self.state.whole && self.group == 0 && self.lib_depth == 0;
@@ -181,7 +245,12 @@ impl Parser {
     }
 
     fn push(&mut self, word: usize, input: Input) {
-        self.line.inputs.push(Placed { input, word, whole: self.state.whole, group: self.group });
+        self.line.inputs.push(Placed {
+            input,
+            word,
+            whole: self.state.whole,
+            group: self.group,
+        });
     }
 
     fn option(&mut self, name: &[u8]) {
@@ -190,7 +259,9 @@ impl Parser {
             b"shared" | b"Bshareable" => self.line.shared = true,
             b"pie" | b"pic-executable" | b"static-pie" => self.line.pie = true,
             b"no-pie" | b"no-pic-executable" => self.line.pie = false,
-            b"v" | b"V" | b"version" | b"help" | b"target-help" | b"print-output-format" => self.line.informs = true,
+            b"v" | b"V" | b"version" | b"help" | b"target-help" | b"print-output-format" => {
+                self.line.informs = true
+            }
             b"static" => {
                 self.line.fixed = true;
                 self.state.archives_only = true;
@@ -216,14 +287,24 @@ impl Parser {
         match name {
             b"l" | b"library" => {
                 let name = OsString::from_vec(value.to_vec());
-                self.push(at, Input::Library { name, archives_only: self.state.archives_only });
+                self.push(
+                    at,
+                    Input::Library {
+                        name,
+                        archives_only: self.state.archives_only,
+                    },
+                );
                 self.library_seen = true;
             }
             b"L" | b"library-path" => self.line.folders.push(OsString::from_vec(value.to_vec())),
             b"sysroot" => self.line.sysroot = OsString::from_vec(value.to_vec()),
-            b"u" | b"undefined" | b"e" | b"entry" | b"require-defined" => self.line.roots.push(value.to_vec()),
+            b"u" | b"undefined" | b"e" | b"entry" | b"require-defined" => {
+                self.line.roots.push(value.to_vec())
+            }
             b"wrap" => self.line.wrapped.push(value.to_vec()),
-            b"b" | b"format" => self.state.foreign_format = value != b"default" && !value.starts_with(b"elf"),
+            b"b" | b"format" => {
+                self.state.foreign_format = value != b"default" && !value.starts_with(b"elf")
+            }
             _ => {}
         }
     }
@@ -240,8 +321,15 @@ mod tests {
     fn files(line: &Line) -> Vec<String> {
         let name = |i: &Placed| match &i.input {
             Input::File(path) => path.display().to_string(),
-            Input::Library { name, archives_only } => {
-                format!("-l{}{}", name.display(), if *archives_only { "!" } else { "" })
+            Input::Library {
+                name,
+                archives_only,
+            } => {
+                format!(
+                    "-l{}{}",
+                    name.display(),
+                    if *archives_only { "!" } else { "" }
+                )
             }
         };
         line.inputs.iter().map(name).collect()
@@ -259,7 +347,20 @@ mod tests {
              --hash-style=gnu --as-needed -export-dynamic -dynamic-linker /lib/ld.so -pie -z now -o out Scrt1.o crti.o \
              -L/a -L /b x.o y.o -lgomp -lm --push-state --as-needed -lgcc_s --pop-state -lc crtendS.o",
         ));
-        assert_eq!(files(&line), ["Scrt1.o", "crti.o", "x.o", "y.o", "-lgomp", "-lm", "-lgcc_s", "-lc", "crtendS.o"]);
+        assert_eq!(
+            files(&line),
+            [
+                "Scrt1.o",
+                "crti.o",
+                "x.o",
+                "y.o",
+                "-lgomp",
+                "-lm",
+                "-lgcc_s",
+                "-lc",
+                "crtendS.o"
+            ]
+        );
         assert_eq!(line.folders, ["/a", "/b"]);
         assert!(line.pie && !line.shared && !line.relocatable && !line.fixed);
     }
@@ -269,7 +370,10 @@ mod tests {
         for (text, before) in [
             ("-o out crt1.o x.o y.o -lgomp z.o -lc", "-lgomp"),
             ("-o out crt1.o x.o libx.a z.o -lc", "libx.a"),
-            ("-o out crt1.o -L/x --whole-archive libx.a --no-whole-archive z.o", "-L/x"),
+            (
+                "-o out crt1.o -L/x --whole-archive libx.a --no-whole-archive z.o",
+                "-L/x",
+            ),
             ("-o out --start-group x.o liby.a --end-group", "x.o"),
             ("-o out x.o", ""),
             ("-o out crt1.o --start-lib x.o --end-lib y.o -lc", "-lc"),
@@ -278,7 +382,11 @@ mod tests {
         ] {
             let words = words(text);
             let place = parse(&words).place;
-            assert_eq!(words.get(place).map_or("", |w| w.to_str().unwrap()), before, "{text}");
+            assert_eq!(
+                words.get(place).map_or("", |w| w.to_str().unwrap()),
+                before,
+                "{text}"
+            );
         }
     }
 
@@ -295,16 +403,26 @@ mod tests {
 
     #[test]
     fn state_is_followed() {
-        let line = parse(&words("-Bstatic -la --push-state -Bdynamic -lb --pop-state -lc -( d.o -)  e.o --whole-archive f.a"));
+        let line = parse(&words(
+            "-Bstatic -la --push-state -Bdynamic -lb --pop-state -lc -( d.o -)  e.o --whole-archive f.a",
+        ));
         assert_eq!(files(&line), ["-la!", "-lb", "-lc!", "d.o", "e.o", "f.a"]);
-        assert_eq!(line.inputs.iter().map(|i| i.group).collect::<Vec<_>>(), [0, 0, 0, 1, 0, 0]);
+        assert_eq!(
+            line.inputs.iter().map(|i| i.group).collect::<Vec<_>>(),
+            [0, 0, 0, 1, 0, 0]
+        );
         assert!(line.inputs[5].whole);
-        assert_eq!(files(&parse(&words("-b binary data.bin -b default x.o"))), ["x.o"]);
+        assert_eq!(
+            files(&parse(&words("-b binary data.bin -b default x.o"))),
+            ["x.o"]
+        );
     }
 
     #[test]
     fn symbols_on_the_line_are_collected() {
-        let line = parse(&words("-u a -ub --undefined=c -e start --wrap=w -wrap v --export-dynamic -emit-relocs"));
+        let line = parse(&words(
+            "-u a -ub --undefined=c -e start --wrap=w -wrap v --export-dynamic -emit-relocs",
+        ));
         let text = |list: &[Vec<u8>]| String::from_utf8(list.join(&b' ')).unwrap();
         assert_eq!(text(&line.roots), "a b c start");
         assert_eq!(text(&line.wrapped), "w v");

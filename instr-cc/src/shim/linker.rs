@@ -25,7 +25,10 @@ pub fn find(name: &OsStr, context: &Context, machine: &Machine) -> Option<PathBu
 fn handed_down(name: &OsStr, context: &Context, machine: &Machine) -> Option<PathBuf> {
     let path = std::env::var_os("COMPILER_PATH")?;
     let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
-    let others = folders.iter().map(PathBuf::as_path).filter(|f| !f.as_os_str().is_empty() && !is_shim(f, &context.shim));
+    let others = folders
+        .iter()
+        .map(PathBuf::as_path)
+        .filter(|f| !f.as_os_str().is_empty() && !is_shim(f, &context.shim));
     machine.search(name, others).map(|(path, _)| path)
 }
 
@@ -41,8 +44,17 @@ fn told_by_compiler(name: &OsStr, context: &Context, machine: &Machine) -> Optio
     let cache = Cache::at(context.cache.clone());
     let (identity, facts) = runtime::identify(&cache, &context.compiler).ok()?;
     let parts = [identity.as_bytes(), name.as_bytes()];
-    let entry = format!("linker-{}", key(parts.into_iter().chain(context.abi.iter().map(|w| w.as_bytes()))));
-    let entry = cache.entry(&entry, |dir| fs::write(dir.join("path"), ask(name, context)?.as_bytes())).ok()?;
+    let entry = format!(
+        "linker-{}",
+        key(parts
+            .into_iter()
+            .chain(context.abi.iter().map(|w| w.as_bytes())))
+    );
+    let entry = cache
+        .entry(&entry, |dir| {
+            fs::write(dir.join("path"), ask(name, context)?.as_bytes())
+        })
+        .ok()?;
     let told = fs::read(entry.join("path")).ok()?;
     if told.contains(&b'/') {
         let path = PathBuf::from(OsString::from_vec(told));
@@ -50,15 +62,24 @@ fn told_by_compiler(name: &OsStr, context: &Context, machine: &Machine) -> Optio
             return Some(path);
         }
     }
-    let native = facts.machine.starts_with(&format!("{}-", std::env::consts::ARCH));
+    let native = facts
+        .machine
+        .starts_with(&format!("{}-", std::env::consts::ARCH));
     let long = [facts.machine.as_bytes(), b"-", name.as_bytes()].concat();
-    if native { None } else { machine.find(OsStr::from_bytes(&long)).map(|(path, _)| path) }
+    if native {
+        None
+    } else {
+        machine.find(OsStr::from_bytes(&long)).map(|(path, _)| path)
+    }
 }
 
 fn ask(name: &OsStr, context: &Context) -> io::Result<OsString> {
     let mut question = OsString::from("-print-prog-name=");
     question.push(name);
-    let output = Call::new(&context.compiler).args(&context.abi).args([question]).run_privately()?;
+    let output = Call::new(&context.compiler)
+        .args(&context.abi)
+        .args([question])
+        .run_privately()?;
     Ok(OsString::from_vec(output.stdout.trim_ascii().to_vec()))
 }
 
@@ -66,7 +87,11 @@ fn ask(name: &OsStr, context: &Context) -> io::Result<OsString> {
 #[must_use]
 pub fn looks_back(linker: &Path) -> bool {
     let real = fs::canonicalize(linker).unwrap_or_else(|_| linker.to_owned());
-    let name = real.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let name = real
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned();
     name.contains("lld") || name.contains("mold")
 }
 

@@ -32,10 +32,16 @@ pub fn names(bytes: &[u8], wanted: &dyn Fn(&[u8]) -> bool) -> BTreeSet<Vec<u8>> 
 }
 
 fn object_names(bytes: &[u8], wanted: &dyn Fn(&[u8]) -> bool, found: &mut BTreeSet<Vec<u8>>) {
-    let Ok(file) = object::File::parse(bytes) else { return };
+    let Ok(file) = object::File::parse(bytes) else {
+        return;
+    };
     for section in file.sections() {
-        let is_decls = section.name_bytes().is_ok_and(|n| n.starts_with(b".gnu.lto_.decls"));
-        let Some(data) = is_decls.then(|| section.data().ok()).flatten() else { continue };
+        let is_decls = section
+            .name_bytes()
+            .is_ok_and(|n| n.starts_with(b".gnu.lto_.decls"));
+        let Some(data) = is_decls.then(|| section.data().ok()).flatten() else {
+            continue;
+        };
         words(&decompress(data), wanted, found);
     }
 }
@@ -48,21 +54,27 @@ fn decompress(data: &[u8]) -> Vec<u8> {
             _ = decoder.take(MAX_TEXT).read_to_end(&mut text);
         }
     } else if data.first() == Some(&0x78) {
-        _ = flate2::read::ZlibDecoder::new(data).take(MAX_TEXT).read_to_end(&mut text);
+        _ = flate2::read::ZlibDecoder::new(data)
+            .take(MAX_TEXT)
+            .read_to_end(&mut text);
     } else {
         text.extend_from_slice(data);
     }
     text
 }
 
-/// Looks at every run of letters. The byte before a name is its length, which may itself be a letter.
+/// Looks for names behind their length. GCC writes strings as a ULEB128 length and the bytes, nothing in between.
 fn words(text: &[u8], wanted: &dyn Fn(&[u8]) -> bool, found: &mut BTreeSet<Vec<u8>>) {
-    let is_letter = |b: &u8| b.is_ascii_alphanumeric() || *b == b'_';
-    for run in text.split(|b| !is_letter(b)).filter(|r| r.len() > 3) {
-        for name in [run, &run[1..]] {
-            if wanted(name) {
-                found.insert(name.to_vec());
-            }
+    for at in 0..text.len() {
+        let length = usize::from(text[at]);
+        let Some(name) = text
+            .get(at + 1..at + 1 + length)
+            .filter(|_| (4..128).contains(&length))
+        else {
+            continue;
+        };
+        if (name[0].is_ascii_alphabetic() || name[0] == b'_') && wanted(name) {
+            found.insert(name.to_vec());
         }
     }
 }
@@ -80,17 +92,31 @@ mod tests {
     fn found(text: &[u8]) -> Vec<String> {
         let mut names = BTreeSet::new();
         words(text, &|n| n.starts_with(b"GOMP_"), &mut names);
-        names.into_iter().map(|n| String::from_utf8(n).unwrap()).collect()
+        names
+            .into_iter()
+            .map(|n| String::from_utf8(n).unwrap())
+            .collect()
     }
 
     #[test]
     fn names_are_found_behind_their_length() {
-        assert_eq!(found(b"\x0dGOMP_parallel\x00x\x2fGOMP_task\n__builtin_GOMP_barrier\x30GOMP_long"), ["GOMP_long", "GOMP_parallel", "GOMP_task"]);
+        let long = format!("GOMP_{}", "x".repeat(43));
+        let text =
+            format!("\x04char\x0dGOMP_parallel\x00\x09GOMP_task0{long}\x16__builtin_GOMP_barrier");
+        assert_eq!(
+            found(text.as_bytes()),
+            ["GOMP_parallel", "GOMP_task", &long]
+        );
     }
 
     #[test]
     fn damaged_data_holds_no_names() {
-        for data in [b"".as_slice(), b"\x7fELF", &[0x28, 0xb5, 0x2f, 0xfd, 1, 2, 3], b"!<arch>\nxx"] {
+        for data in [
+            b"".as_slice(),
+            b"\x7fELF",
+            &[0x28, 0xb5, 0x2f, 0xfd, 1, 2, 3],
+            b"!<arch>\nxx",
+        ] {
             assert!(names(data, &|_| true).is_empty());
         }
         _ = decompress(&[0x28, 0xb5, 0x2f, 0xfd, 0xff, 0xff, 0xff, 0xff]);

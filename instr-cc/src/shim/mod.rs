@@ -36,7 +36,9 @@ pub const NAMES: [&str; 5] = ["ld", "ld.bfd", "ld.gold", "ld.lld", "ld.mold"];
 /// Whether the process was started as a linker.
 #[must_use]
 pub fn is_linker_name(argv0: &OsStr) -> bool {
-    Path::new(argv0).file_name().is_some_and(|name| NAMES.iter().any(|n| name == *n))
+    Path::new(argv0)
+        .file_name()
+        .is_some_and(|name| NAMES.iter().any(|n| name == *n))
 }
 
 /// Makes the folder of links to the wrapper.
@@ -46,7 +48,9 @@ pub fn is_linker_name(argv0: &OsStr) -> bool {
 pub fn folder(cache: &Cache, own: &Path) -> io::Result<PathBuf> {
     let key = crate::cache::key([own.as_os_str().as_bytes()]);
     cache.entry(&format!("shim-{key}"), |dir| {
-        NAMES.iter().try_for_each(|name| std::os::unix::fs::symlink(own, dir.join(name)))
+        NAMES
+            .iter()
+            .try_for_each(|name| std::os::unix::fs::symlink(own, dir.join(name)))
     })
 }
 
@@ -57,7 +61,10 @@ pub fn run(argv0: &OsStr, words: Vec<OsString>) -> i32 {
     let context = std::env::var_os(context::VARIABLE).and_then(|text| Context::decode(&text));
     let context = context.unwrap_or_default();
     let Some(real) = linker::find(&name, &context, &machine) else {
-        say::error(&format!("cannot find the linker {}: no such executable in PATH", name.display()));
+        say::error(&format!(
+            "cannot find the linker {}: no such executable in PATH",
+            name.display()
+        ));
         return 1;
     };
     let words = without_shim_folder(words, &context.shim);
@@ -75,7 +82,10 @@ pub fn run(argv0: &OsStr, words: Vec<OsString>) -> i32 {
 /// Becomes the real linker.
 fn plain(real: &Path, words: &[OsString]) -> i32 {
     let error = call(real, words).replace();
-    say::error(&format!("cannot run the linker {}: {error}", real.display()));
+    say::error(&format!(
+        "cannot run the linker {}: {error}",
+        real.display()
+    ));
     1
 }
 
@@ -89,7 +99,9 @@ fn call(real: &Path, words: &[OsString]) -> Call {
 fn without_shim_folder(words: Vec<OsString>, shim: &Path) -> Vec<OsString> {
     let is_ours = |word: &OsString| {
         let folder = word.as_bytes().strip_prefix(b"-L");
-        folder.is_some_and(|f| !f.is_empty() && linker::is_shim(Path::new(OsStr::from_bytes(f)), shim))
+        folder.is_some_and(|f| {
+            !f.is_empty() && linker::is_shim(Path::new(OsStr::from_bytes(f)), shim)
+        })
     };
     words.into_iter().filter(|word| !is_ours(word)).collect()
 }
@@ -111,14 +123,24 @@ fn instrumented(real: &Path, words: &[OsString], context: &Context) -> Result<Ou
     for path in &context.apis {
         api.add_file(path)?;
     }
-    let order = if linker::looks_back(real) { ArchiveOrder::Any } else { ArchiveOrder::Sequential };
+    let order = if linker::looks_back(real) {
+        ArchiveOrder::Any
+    } else {
+        ArchiveOrder::Sequential
+    };
     let demand = demand(&line, order, &api);
-    demand.notes.iter().for_each(|note| say::note(context.verbose, note));
+    demand
+        .notes
+        .iter()
+        .for_each(|note| say::note(context.verbose, note));
     if demand.is_empty() {
-        return Ok(Outcome::Plain("nothing to instrument: no described function is called".into()));
+        return Ok(Outcome::Plain(
+            "nothing to instrument: no described function is called".into(),
+        ));
     }
     let cache = Cache::at(context.cache.clone());
-    let (identity, facts) = runtime::identify(&cache, &context.compiler).context("cannot identify the compiler")?;
+    let (identity, facts) =
+        runtime::identify(&cache, &context.compiler).context("cannot identify the compiler")?;
     let builder = Builder {
         cache: &cache,
         compiler: &context.compiler,
@@ -159,14 +181,30 @@ fn variant(line: &Line) -> Variant {
 }
 
 /// The link line with ours in it: options in front, objects at the place that the line offers.
-fn insert(words: &[OsString], line: &Line, demand: &Demand, stubs: Option<&Path>, library: &Path) -> Vec<OsString> {
+fn insert(
+    words: &[OsString],
+    line: &Line,
+    demand: &Demand,
+    stubs: Option<&Path>,
+    library: &Path,
+) -> Vec<OsString> {
     let (before, after) = words.split_at(line.place);
     let mut all: Vec<OsString> = Vec::with_capacity(words.len() + demand.wrap.len() + 8);
     all.extend(demand.wrap.iter().map(|s| format!("--wrap={s}").into()));
-    all.extend(demand.interface.iter().flat_map(|s| ["-u".into(), OsString::from(*s)]));
+    all.extend(
+        demand
+            .interface
+            .iter()
+            .flat_map(|s| ["-u".into(), OsString::from(*s)]),
+    );
     if !line.shared && !line.fixed {
         // Wrapped symbols are no longer exported by themselves, but libraries may look for them.
-        all.extend(demand.defined.iter().map(|s| format!("--export-dynamic-symbol={s}").into()));
+        all.extend(
+            demand
+                .defined
+                .iter()
+                .map(|s| format!("--export-dynamic-symbol={s}").into()),
+        );
     }
     all.extend_from_slice(before);
     all.extend(stubs.map(OsString::from));
@@ -183,7 +221,10 @@ fn link(real: &Path, words: &[OsString], demand: &Demand, context: &Context) -> 
     let length: usize = words.iter().map(|w| w.len() + 1).sum();
     let mut response = None;
     if length > MAX_COMMAND_LINE {
-        let mut file = tempfile::Builder::new().prefix("instr-cc-").suffix(".rsp").tempfile()?;
+        let mut file = tempfile::Builder::new()
+            .prefix("instr-cc-")
+            .suffix(".rsp")
+            .tempfile()?;
         file.write_all(&response_file::join(words))?;
         response = Some(file.into_temp_path());
     }
@@ -205,7 +246,10 @@ fn link(real: &Path, words: &[OsString], demand: &Demand, context: &Context) -> 
         }
         return Ok(Outcome::Done(status));
     }
-    Ok(Outcome::Plain(format!("the instrumented link failed: {}", first_line(&mut stderr))))
+    Ok(Outcome::Plain(format!(
+        "the instrumented link failed: {}",
+        first_line(&mut stderr)
+    )))
 }
 
 fn replay(from: &mut File, to: &mut impl Write) -> io::Result<()> {
@@ -219,7 +263,11 @@ fn first_line(file: &mut File) -> String {
     if file.rewind().is_err() || file.take(4096).read_to_end(&mut bytes).is_err() {
         return "its output cannot be read".into();
     }
-    String::from_utf8_lossy(&bytes).lines().next().unwrap_or("it printed no reason").to_owned()
+    String::from_utf8_lossy(&bytes)
+        .lines()
+        .next()
+        .unwrap_or("it printed no reason")
+        .to_owned()
 }
 
 fn done_notes(demand: &Demand) -> Vec<String> {
@@ -228,7 +276,10 @@ fn done_notes(demand: &Demand) -> Vec<String> {
         notes.push(format!("instrumented: {}", demand.wrap.join(" ")));
     }
     if !demand.interface.is_empty() {
-        notes.push(format!("linked with the runtime for: {}", demand.interface.join(" ")));
+        notes.push(format!(
+            "linked with the runtime for: {}",
+            demand.interface.join(" ")
+        ));
     }
     notes
 }
@@ -249,7 +300,13 @@ mod tests {
             defined: vec!["g".into()],
             notes: Vec::new(),
         };
-        let all = insert(&words, &line::parse(&words), &demand, Some(Path::new("S")), Path::new("L"));
+        let all = insert(
+            &words,
+            &line::parse(&words),
+            &demand,
+            Some(Path::new("S")),
+            Path::new("L"),
+        );
         all.join(OsStr::new(" ")).into_string().unwrap()
     }
 
@@ -267,7 +324,10 @@ mod tests {
 
     #[test]
     fn the_shims_folder_is_no_place_for_libraries() {
-        let left = without_shim_folder(words("-L/a/shim -L/b -L x.o -L/a/shim/ -L"), Path::new("/a/shim"));
+        let left = without_shim_folder(
+            words("-L/a/shim -L/b -L x.o -L/a/shim/ -L"),
+            Path::new("/a/shim"),
+        );
         assert_eq!(left, words("-L/b -L x.o -L"));
     }
 
