@@ -9,7 +9,13 @@ export OMP_NUM_THREADS=2 PATH="$bin:$PATH"
 
 # Shows a command as one would type it, then runs it.
 step() {
-    printf '\n$ %s\n' "${*//$demo\//}"
+    local shown="" word
+    for word in "$@"; do
+        word=${word//$demo\//}
+        [[ $word == *" "* ]] && word="${word%%=*}=\"${word#*=}\""
+        shown+=" ${word//$root\//}"
+    done
+    printf '\n$%s\n' "$shown"
     "$@"
 }
 
