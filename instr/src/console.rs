@@ -3,7 +3,10 @@
 use std::io::{self, IsTerminal, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
+
+/// Context of failures to write to standard output.
+pub const NO_OUTPUT: &str = "cannot write to standard output";
 
 /// Exit status of the command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,7 +74,7 @@ impl Console<'_> {
 
     /// Turns a command's result into a status and prints what went wrong.
     pub fn finish(&mut self, result: Result<()>) -> Status {
-        let result = result.and_then(|()| Ok(self.out.flush()?));
+        let result = result.and_then(|()| self.out.flush().context(NO_OUTPUT));
         let Err(error) = result else {
             return Status::Done;
         };
@@ -112,7 +115,7 @@ impl Console<'_> {
             true => write!(self.out, "{}", text.ansi()),
             false => write!(self.out, "{text}"),
         };
-        self.finish(printed.map_err(Into::into))
+        self.finish(printed.context(NO_OUTPUT))
     }
 }
 
@@ -171,7 +174,6 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use anyhow::Context;
     use std::ffi::OsString;
 
     /// Runs the command in this process: status, standard output, standard error.

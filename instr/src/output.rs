@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
-use crate::console::Console;
+use crate::console::{Console, NO_OUTPUT};
 
 const BUFFER_BYTES: usize = 1 << 18;
 
@@ -22,8 +22,8 @@ pub fn write_to(
 ) -> Result<()> {
     if path == Path::new("-") {
         let mut out = BufWriter::with_capacity(BUFFER_BYTES, &mut *console.out);
-        write(&mut out)?;
-        return Ok(out.flush()?);
+        write(&mut out).context(NO_OUTPUT)?;
+        return out.flush().context(NO_OUTPUT);
     }
     let cannot = || format!("cannot write {}", path.display());
     let folder = path

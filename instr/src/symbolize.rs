@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use instr_symtab::{FunctionName, Image, Lookup};
 
 use crate::cli::SymbolizeOptions;
-use crate::console::{Console, WrongUsage};
+use crate::console::{Console, NO_OUTPUT, WrongUsage};
 use crate::images;
 
 /// Longest line of standard input that is looked at, bytes.
@@ -39,7 +39,7 @@ pub fn run(options: &SymbolizeOptions, console: &mut Console<'_>) -> Result<()> 
     addresses
         .into_iter()
         .try_for_each(|address| printer.print(address, console.out))
-        .map_err(Into::into)
+        .context(NO_OUTPUT)
 }
 
 /// The addresses of the command line; all of them, before the first is answered.
@@ -71,8 +71,10 @@ fn from_input(
             return Ok(());
         }
         // Like addr2line: what is no number is answered as address 0, so that answers stay in step with questions.
-        printer.print(parse_address(&line).unwrap_or(0), console.out)?;
-        console.out.flush()?;
+        printer
+            .print(parse_address(&line).unwrap_or(0), console.out)
+            .context(NO_OUTPUT)?;
+        console.out.flush().context(NO_OUTPUT)?;
     }
 }
 

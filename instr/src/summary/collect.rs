@@ -486,8 +486,9 @@ impl Shared {
         }
     }
 
-    /// Closes what is open on a thread at its last event, then takes `region` and `task` as running. A body that goes on
-    /// is not closed.
+    /// Closes what is open on a thread at its last event, then takes `region` and `task` as running. Parallel and user
+    /// regions and held locks, which may span the whole run, count up to here; the time of anything else that is cut
+    /// would only mislead. A body that goes on is not closed.
     fn close_all(
         &mut self,
         thread: &mut ThreadState,
@@ -495,9 +496,6 @@ impl Shared {
         task: Option<TaskId>,
     ) {
         let now = thread.last;
-        for open in std::mem::take(&mut thread.work) {
-            self.end_work(&open, now);
-        }
         for (_, function, begin) in std::mem::take(&mut thread.regions) {
             self.out
                 .regions
@@ -513,23 +511,16 @@ impl Shared {
                 now.saturating_sub(begin),
             );
         }
-        for (name, begin) in std::mem::take(&mut thread.calls) {
-            add_named(&mut self.out.calls, thread, name, now.saturating_sub(begin));
-        }
-        for (kind, begin) in std::mem::take(&mut thread.syncs) {
-            self.out
-                .syncs
-                .entry(sync_name(kind))
-                .or_default()
-                .add(now.saturating_sub(begin));
-        }
         for (kind, object, begin) in std::mem::take(&mut thread.holding) {
             let count = self.out.mutexes.entry((kind, object)).or_default();
             count.held_ns = count.held_ns.saturating_add(now.saturating_sub(begin));
         }
+        thread.work.clear();
+        thread.calls.clear();
+        thread.syncs.clear();
         thread.asking.clear();
         thread.creating.clear();
-        self.replace_bodies(thread, region, task, now);
+        self.replace_bodies(thread, region, task);
     }
 
     fn replace_bodies(
@@ -537,7 +528,6 @@ impl Shared {
         thread: &mut ThreadState,
         region: Option<RegionId>,
         task: Option<TaskId>,
-        now: u64,
     ) {
         let goes_on = |body: &Body| match body {
             Body::Implicit { region: open, .. } => Some(*open) == region,
@@ -548,11 +538,7 @@ impl Shared {
             .iter()
             .rposition(goes_on)
             .map_or(0, |at| at + 1);
-        while thread.bodies.len() > keep {
-            if let Some(body) = thread.bodies.pop() {
-                self.end_task(body, thread, now);
-            }
-        }
+        thread.bodies.truncate(keep);
         if let Some(region) = region
             && !thread
                 .bodies

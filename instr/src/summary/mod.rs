@@ -9,15 +9,16 @@ pub mod table;
 mod tests;
 pub mod units;
 
+use std::io;
 use std::path::Path;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use instr_trace::depend::DependGraph;
 use instr_trace::timeline::{Interval, State, Timeline};
 use instr_trace::{Names, ThreadInfo, Trace};
 
 use crate::cli::{SummaryOptions, SymbolOptions};
-use crate::console::Console;
+use crate::console::{Console, NO_OUTPUT};
 use crate::progress::Progress;
 use crate::symbols;
 use collect::{Collected, Collector};
@@ -36,13 +37,16 @@ pub fn run(options: &SummaryOptions, console: &mut Console<'_>) -> Result<()> {
     for dir in &options.traces {
         summaries.push(process(dir, 0, &options.symbols, console)?);
     }
-    if options.json {
-        match summaries.as_slice() {
+    print(&summaries, options.json, console).context(NO_OUTPUT)
+}
+
+fn print(summaries: &[Summary], json: bool, console: &mut Console<'_>) -> io::Result<()> {
+    if json {
+        match summaries {
             [one] => serde_json::to_writer_pretty(&mut *console.out, one)?,
             several => serde_json::to_writer_pretty(&mut *console.out, several)?,
         }
-        writeln!(console.out)?;
-        return Ok(());
+        return writeln!(console.out);
     }
     for (at, summary) in summaries.iter().enumerate() {
         if at > 0 {

@@ -146,7 +146,7 @@ fn tasks(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     if all.created > 0 || all.executed > 0 {
         writeln!(
             out,
-            "{} created, {} executed ({} at once by their creator), {}",
+            "{} created, {} executed ({} undeferred), {}",
             counted(all.created, "task"),
             count(all.executed),
             count(all.undeferred),

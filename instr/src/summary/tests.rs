@@ -163,7 +163,7 @@ fn tables_are_plain_characters_with_units() {
         "{out}"
     );
     for part in [
-        "4 tasks created, 4 executed (1 at once by their creator), 1 dependence",
+        "4 tasks created, 4 executed (1 undeferred), 1 dependence",
         "1.40 us",
         "phase",
         "53 events",
@@ -172,4 +172,59 @@ fn tables_are_plain_characters_with_units() {
     }
     assert!(!out.contains("static loops"));
     assert!(err.contains("warning: no names from /opt/synth"), "{err}");
+}
+
+#[test]
+fn a_stream_cut_anywhere_still_gives_a_summary_that_adds_up() {
+    let whole = Fixture::new(synth::layouts()[0]);
+    let file = synth::stream_path(whole.dir.path(), 0);
+    let bytes = std::fs::read(&file).unwrap();
+    let mut events = 0;
+    for length in (0..bytes.len()).step_by(4) {
+        std::fs::write(&file, &bytes[..length]).unwrap();
+        let trace = whole.open();
+        let summary = summarize(&trace, &NoNames, |_| {}).unwrap();
+        assert!(
+            summary.events >= events,
+            "events are only added by a longer file"
+        );
+        events = summary.events;
+        assert!(summary.tasks.executed <= 4 && summary.tasks.created <= 4);
+        for (thread, info) in summary.threads.iter().zip(trace.threads()) {
+            let life = [
+                thread.useful_ns,
+                thread.sync_ns,
+                thread.sched_ns,
+                thread.idle_ns,
+                thread.flush_ns,
+            ];
+            assert_eq!(
+                life.iter().sum::<u64>(),
+                info.last_time - info.first_time,
+                "at {length}"
+            );
+        }
+    }
+    assert_eq!(events, 52, "all but the last");
+}
+
+#[test]
+fn bodies_that_never_ended_are_counted_but_not_timed() {
+    let whole = Fixture::new(synth::layouts()[0]);
+    let file = synth::stream_path(whole.dir.path(), 1);
+    let bytes = std::fs::read(&file).unwrap();
+    // Without task_end and thread_end, which have no fields: one header each.
+    std::fs::write(&file, &bytes[..bytes.len() - 16]).unwrap();
+    let summary = summarize(&whole.open(), &NoNames, |_| {}).unwrap();
+    assert_eq!(summary.truncated_streams, 1);
+    assert_eq!((summary.tasks.executed, summary.tasks.created), (4, 4));
+    let waited = &summary
+        .task_functions
+        .iter()
+        .find(|task| task.place.address == Some(0x2000))
+        .unwrap();
+    assert_eq!(
+        (waited.executed, waited.total_ns, waited.min_ns),
+        (2, 140, 140)
+    );
 }
