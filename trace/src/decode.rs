@@ -8,6 +8,8 @@ use crate::layout::{Layout, WordSize};
 pub(crate) const EVENT_HEADER: usize = 8;
 /// Low bits of the clock in an event header.
 const TIME_BITS: u32 = 56;
+/// Id of `flush`.
+pub(crate) const FLUSH: u8 = 4;
 /// An event longer than this is taken for damage.
 pub(crate) const MAX_EVENT: usize = 16 << 20;
 

@@ -26,22 +26,62 @@ struct Sets {
     current: Vec<TaskId>,
 }
 
+/// How many sets each task is in, when somebody wants to know.
+#[derive(Debug, Default)]
+struct Members {
+    counts: Option<HashMap<TaskId, u32>>,
+    released: Vec<TaskId>,
+}
+
+impl Members {
+    fn add(&mut self, task: TaskId) {
+        if let Some(counts) = &mut self.counts {
+            *counts.entry(task).or_insert(0) += 1;
+        }
+    }
+
+    fn remove(&mut self, tasks: &[TaskId]) {
+        let Some(counts) = &mut self.counts else {
+            return;
+        };
+        for task in tasks {
+            if let Some(count) = counts.get_mut(task) {
+                *count -= 1;
+                if *count == 0 {
+                    counts.remove(task);
+                    self.released.push(*task);
+                }
+            }
+        }
+    }
+}
+
 impl Sets {
     /// Adds an entry; what `task` depends on goes to `predecessors`.
-    fn add(&mut self, task: TaskId, kind: DependKind, predecessors: &mut Vec<TaskId>) {
+    fn add(
+        &mut self,
+        task: TaskId,
+        kind: DependKind,
+        predecessors: &mut Vec<TaskId>,
+        members: &mut Members,
+    ) {
         if self.kind != Some(kind) || kind == DependKind::Out {
+            members.remove(&self.previous);
             std::mem::swap(&mut self.previous, &mut self.current);
             self.current.clear();
             self.kind = Some(kind);
         }
         predecessors.extend_from_slice(&self.previous);
         self.current.push(task);
+        members.add(task);
     }
 
     /// A `taskwait depend` entry: what it waits for is finished and ordered before all that follows.
-    fn join(&mut self, kind: DependKind) {
+    fn join(&mut self, kind: DependKind, members: &mut Members) {
+        members.remove(&self.previous);
         self.previous.clear();
         if self.kind != Some(kind) || kind == DependKind::Out {
+            members.remove(&self.current);
             self.current.clear();
         }
     }
@@ -66,12 +106,37 @@ pub struct DependGraph {
     current: HashMap<u32, CurrentTask>,
     entries: Vec<Dep>,
     predecessors: Vec<TaskId>,
+    members: Members,
 }
 
 impl DependGraph {
     /// An empty graph.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// An empty graph that tells which tasks can be predecessors of tasks to come: see [`DependGraph::is_live`].
+    pub fn with_releases() -> Self {
+        Self {
+            members: Members {
+                counts: Some(HashMap::new()),
+                released: Vec::new(),
+            },
+            ..Self::default()
+        }
+    }
+
+    /// Whether `task` may still become a predecessor. Only of a graph made by [`DependGraph::with_releases`].
+    pub fn is_live(&self, task: TaskId) -> bool {
+        self.members
+            .counts
+            .as_ref()
+            .is_some_and(|counts| counts.contains_key(&task))
+    }
+
+    /// The tasks that ceased to be live since the last call. Only of a graph made by [`DependGraph::with_releases`].
+    pub fn released(&mut self) -> impl Iterator<Item = TaskId> + '_ {
+        self.members.released.drain(..)
     }
 
     /// Takes any event into account; keeps track of each thread's current task itself. All events of a thread must come in
@@ -95,9 +160,11 @@ impl DependGraph {
             | Payload::ParallelEnd { .. }
             | Payload::ThreadEnd
             | Payload::Lost { .. } => {
-                let parents = &mut self.parents;
+                let (parents, members) = (&mut self.parents, &mut self.members);
                 let current = self.current.entry(thread).or_default();
-                current.event(thread, &event.payload, |parent| _ = parents.remove(&parent));
+                current.event(thread, &event.payload, |parent| {
+                    remove(parents, parent, members)
+                });
             }
             _ => {}
         }
@@ -145,9 +212,14 @@ impl DependGraph {
         self.predecessors.clear();
         let children = self.parents.entry(parent).or_default();
         if self.entries[0].kind == DependKind::AllMemory {
-            children.add_all_memory(task, &mut self.predecessors);
+            children.add_all_memory(task, &mut self.predecessors, &mut self.members);
         } else {
-            children.add(task, &self.entries, &mut self.predecessors);
+            children.add(
+                task,
+                &self.entries,
+                &mut self.predecessors,
+                &mut self.members,
+            );
         }
         self.predecessors.sort_unstable();
         self.predecessors.dedup();
@@ -158,7 +230,7 @@ impl DependGraph {
 
     /// A `taskwait` of `parent` is over: all its children so far are joined.
     pub fn taskwait(&mut self, parent: Parent) {
-        self.parents.remove(&parent);
+        remove(&mut self.parents, parent, &mut self.members);
     }
 
     /// A `taskwait` of `parent` with a `depend` clause.
@@ -169,9 +241,9 @@ impl DependGraph {
         for dep in deps {
             let Dep { address, kind } = known(dep);
             if kind == DependKind::AllMemory {
-                *children = Children::default();
+                children.forget(&mut self.members);
             } else if let Some(sets) = children.addresses.get_mut(&address) {
-                sets.join(kind);
+                sets.join(kind, &mut self.members);
             } else if children.all.is_some() {
                 children.addresses.insert(
                     address,
@@ -186,31 +258,59 @@ impl DependGraph {
 
     /// `task` ended: it creates no more children.
     pub fn end(&mut self, task: Parent) {
-        self.parents.remove(&task);
+        remove(&mut self.parents, task, &mut self.members);
     }
 }
 
 impl Children {
-    fn add(&mut self, task: TaskId, entries: &[Dep], predecessors: &mut Vec<TaskId>) {
+    fn add(
+        &mut self,
+        task: TaskId,
+        entries: &[Dep],
+        predecessors: &mut Vec<TaskId>,
+        members: &mut Members,
+    ) {
         for dep in entries {
             let all = self.all;
-            let sets = self.addresses.entry(dep.address).or_insert_with(|| Sets {
-                kind: all.map(|_| DependKind::Out),
-                previous: Vec::new(),
-                current: all.into_iter().collect(),
+            let sets = self.addresses.entry(dep.address).or_insert_with(|| {
+                all.inspect(|task| members.add(*task));
+                Sets {
+                    kind: all.map(|_| DependKind::Out),
+                    previous: Vec::new(),
+                    current: all.into_iter().collect(),
+                }
             });
-            sets.add(task, dep.kind, predecessors);
+            sets.add(task, dep.kind, predecessors, members);
         }
     }
 
-    fn add_all_memory(&mut self, task: TaskId, predecessors: &mut Vec<TaskId>) {
+    fn add_all_memory(
+        &mut self,
+        task: TaskId,
+        predecessors: &mut Vec<TaskId>,
+        members: &mut Members,
+    ) {
         if self.addresses.is_empty() {
             predecessors.extend(self.all);
         }
-        for (_, mut sets) in self.addresses.drain() {
-            predecessors.append(&mut sets.current);
-        }
+        predecessors.extend(self.addresses.values().flat_map(|sets| &sets.current));
+        self.forget(members);
         self.all = Some(task);
+        members.add(task);
+    }
+
+    fn forget(&mut self, members: &mut Members) {
+        for (_, sets) in self.addresses.drain() {
+            members.remove(&sets.previous);
+            members.remove(&sets.current);
+        }
+        members.remove(self.all.take().as_slice());
+    }
+}
+
+fn remove(parents: &mut HashMap<Parent, Children>, parent: Parent, members: &mut Members) {
+    if let Some(mut children) = parents.remove(&parent) {
+        children.forget(members);
     }
 }
 

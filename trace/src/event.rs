@@ -439,6 +439,8 @@ pub enum Payload<'a> {
         start: i64,
         end: i64,
     },
+    /// Not in the table: made by the reader, at the time a flush began (the `Flush` that ends it follows).
+    FlushBegin,
     /// Not in the table: made by the reader where events of this thread are missing before the packet that begins here.
     /// All that was open on the thread is to be taken as closed, then `region`'s implicit task and `task` as running.
     Lost {
@@ -495,7 +497,7 @@ impl Payload<'_> {
             Self::TaskloopEnd => 47,
             Self::TaskgroupBegin => 48,
             Self::TaskloopTask { .. } => 49,
-            Self::Lost { .. } => 0,
+            Self::FlushBegin | Self::Lost { .. } => 0,
         }
     }
 }

@@ -20,9 +20,11 @@ mod merge;
 mod metadata;
 pub mod names;
 mod packet;
+pub mod paraver;
 mod stream;
 #[doc(hidden)]
 pub mod synth;
+pub mod timeline;
 mod trace;
 mod window;
 

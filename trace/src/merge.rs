@@ -55,6 +55,23 @@ impl<'t> Merge<'t> {
         self.streams.iter().map(StreamReader::damaged).sum()
     }
 
+    /// Bytes of the packets opened so far, of [`crate::Trace::bytes`] in all.
+    pub fn read_bytes(&self) -> u64 {
+        self.streams.iter().map(StreamReader::read_bytes).sum()
+    }
+
+    /// Moves to the next event and gives its time; [`Merge::current`] is then that event.
+    #[inline]
+    pub(crate) fn advance(&mut self) -> Result<Option<u64>, Error> {
+        Ok(self.step()?.map(|position| self.streams[position].time()))
+    }
+
+    /// The event that [`Merge::advance`] found.
+    #[inline]
+    pub(crate) fn current(&self) -> Option<Event<'_>> {
+        self.streams[self.current?].current()
+    }
+
     #[inline]
     fn step(&mut self) -> Result<Option<usize>, Error> {
         if let Some(position) = self.current {

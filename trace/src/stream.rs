@@ -9,6 +9,9 @@ use crate::event::{Event, Payload};
 use crate::layout::Layout;
 use crate::packet::{HEADER_BYTES, PacketInfo, Stream, read_at};
 
+/// Events at a packet's begin that are searched for the flush of the packet before.
+const FLUSH_SEARCH: usize = 8;
+
 /// What [`StreamReader::advance`] stands on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Current {
@@ -20,6 +23,8 @@ enum Current {
     },
     /// The begin of a packet behind lost events.
     Lost,
+    /// The begin of a flush whose end follows.
+    FlushBegin,
 }
 
 /// Reads the events of one thread in time order. Damage ends the packet it is in, and is counted.
@@ -44,6 +49,9 @@ pub struct StreamReader<'t> {
     current: Current,
     lost_events: u64,
     discarded: u64,
+    /// Whether the begin of the next `flush` event was given out already.
+    flush_told: bool,
+    read_bytes: u64,
     after_damage: bool,
     damaged: u64,
     events: u64,
@@ -74,6 +82,8 @@ impl<'t> StreamReader<'t> {
             current: Current::Nothing,
             lost_events: 0,
             discarded: 0,
+            flush_told: false,
+            read_bytes: 0,
             after_damage: false,
             damaged: 0,
             events: 0,
@@ -100,6 +110,11 @@ impl<'t> StreamReader<'t> {
     /// Events given out so far.
     pub fn events(&self) -> u64 {
         self.events
+    }
+
+    /// Bytes of the packets opened so far.
+    pub fn read_bytes(&self) -> u64 {
+        self.read_bytes
     }
 
     /// A time not later than the first event, known without opening the stream's files.
@@ -138,6 +153,12 @@ impl<'t> StreamReader<'t> {
                 if self.current == Current::Lost {
                     return Ok(true);
                 }
+                if self.find_flush()? {
+                    return Ok(true);
+                }
+                if self.packet.is_none() {
+                    continue;
+                }
             }
             let bytes = &self.buffer[self.at..];
             let size = if bytes.len() < EVENT_HEADER {
@@ -165,6 +186,7 @@ impl<'t> StreamReader<'t> {
             Current::Event { at, bytes } => {
                 decode::payload(&self.buffer[at..at + bytes], self.layout, self.clock)?
             }
+            Current::FlushBegin => Payload::FlushBegin,
             Current::Lost => {
                 let packet = self.packet?;
                 Payload::Lost {
@@ -190,7 +212,14 @@ impl<'t> StreamReader<'t> {
 
     #[inline]
     fn take(&mut self, size: usize) -> bool {
-        let low = decode::header(&self.buffer[self.at..], self.layout).1;
+        let (id, low) = decode::header(&self.buffer[self.at..], self.layout);
+        if id == decode::FLUSH {
+            if !self.flush_told {
+                self.tell_flush(self.at);
+                return true;
+            }
+            self.flush_told = false;
+        }
         let limit = self.packet.map_or(0, |packet| {
             if packet.torn {
                 u64::MAX
@@ -236,13 +265,50 @@ impl<'t> StreamReader<'t> {
             || self.after_damage
             || (first && (packet.task.is_some() || packet.region.is_some()));
         self.after_damage = false;
-        self.set_time(packet.begin);
-        self.current = if lost {
-            Current::Lost
+        self.flush_told = false;
+        self.ticks = packet.begin;
+        if lost {
+            self.set_time(packet.begin);
+            self.current = Current::Lost;
         } else {
-            Current::Nothing
-        };
+            self.current = Current::Nothing;
+        }
+        self.read_bytes += packet.bytes;
         Ok(true)
+    }
+
+    /// Looks for a `flush` among the first events of a packet: it began before they happened.
+    fn find_flush(&mut self) -> Result<bool, Error> {
+        self.fill(EVENT_HEADER)?;
+        let mut at = self.at;
+        for _ in 0..FLUSH_SEARCH {
+            let bytes = &self.buffer[at.min(self.buffer.len())..];
+            if bytes.len() < EVENT_HEADER {
+                break;
+            }
+            match decode::size(bytes, self.layout) {
+                Size::Known(size) if size <= bytes.len() => {
+                    if decode::header(bytes, self.layout).0 == decode::FLUSH {
+                        self.tell_flush(at);
+                        return Ok(true);
+                    }
+                    at += size;
+                }
+                _ => break,
+            }
+        }
+        Ok(false)
+    }
+
+    /// Makes the begin of the flush event at `at` the current event.
+    fn tell_flush(&mut self, at: usize) {
+        if let Some(Payload::Flush { begin, .. }) =
+            decode::payload(&self.buffer[at..], self.layout, self.clock)
+        {
+            self.time = self.time.max(begin);
+        }
+        self.flush_told = true;
+        self.current = Current::FlushBegin;
     }
 
     /// Makes at least `needed` bytes available, or closes the packet when it has no more.

@@ -264,9 +264,11 @@ struct Scan {
     initial: bool,
     tasks: bool,
     damaged: bool,
-    /// File offset behind the last complete event of the last packet, and its raw time.
-    end: u64,
+    /// Raw times of the first and the last event.
+    first_ticks: Option<u64>,
     end_ticks: u64,
+    /// File offset behind the last complete event of the last packet.
+    end: u64,
 }
 
 fn scan_stream(
@@ -281,8 +283,9 @@ fn scan_stream(
         initial: false,
         tasks: false,
         damaged: false,
-        end: 0,
+        first_ticks: None,
         end_ticks: 0,
+        end: 0,
     };
     for number in 0..count {
         let whole = number == 0 || number + 1 == count;
@@ -310,23 +313,23 @@ fn scan_stream(
                 _ => {}
             }
             end = reader.position();
+            scan.first_ticks.get_or_insert(reader.ticks());
+            scan.end_ticks = reader.ticks();
             left -= 1;
         }
         scan.damaged |= reader.damaged() > 0;
-        (scan.end, scan.end_ticks) = (end, reader.ticks());
+        scan.end = end;
     }
     Ok(scan)
 }
 
 fn thread_info(stream: &Stream, scan: &Scan, clock: &Clock) -> ThreadInfo {
     let (first, last) = (stream.packets.first(), stream.packets.last());
-    let first_time = first.map_or(0, |packet| clock.to_ns(packet.begin));
-    let last_ticks = stream
-        .packets
-        .iter()
-        .map(|packet| packet.end.max(packet.begin))
-        .max()
-        .unwrap_or(0);
+    let first_time = clock.to_ns(
+        scan.first_ticks
+            .or(first.map(|packet| packet.begin))
+            .unwrap_or(0),
+    );
     let torn = stream
         .packets
         .iter()
@@ -341,7 +344,7 @@ fn thread_info(stream: &Stream, scan: &Scan, clock: &Clock) -> ThreadInfo {
         },
         initial: scan.initial,
         first_time,
-        last_time: clock.to_ns(last_ticks.max(scan.end_ticks)).max(first_time),
+        last_time: clock.to_ns(scan.end_ticks).max(first_time),
         discarded: last
             .map_or(0, |packet| packet.discarded)
             .max(stream.discarded),

@@ -1,0 +1,477 @@
+//! Paraver output: `.prv` (records), `.pcf` (labels), `.row` (objects), with the numbers and labels of Extrae.
+//!
+//! Event types of our own are in a range nobody else uses: 20000000 user regions, 20000001 calls of described functions,
+//! 20000100 + n the n-th counter. Communications have the tag [`TAG_CREATE`] (creation of a task to its execution, as Extrae
+//! writes it) or [`TAG_DEPEND`] (end of a task to the begin of a task that depends on it); the size is the number of the task
+//! that begins, which is also the value of its task identifier events. State 2 is a thread before its first and after its last
+//! event.
+//!
+//! The records are written in one pass over the merged events, in bounded memory: a state that is open for long is split.
+//! Communications take a cheaper pass before.
+
+mod communications;
+mod events;
+mod names;
+mod out;
+mod pcf;
+mod rows;
+mod tasks;
+mod types;
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use crate::error::Error;
+use crate::event::{Event, Payload};
+use crate::merge::Merge;
+use crate::names::Names;
+use crate::timeline::Timeline;
+use crate::trace::Trace;
+
+pub use types::{TAG_CREATE, TAG_DEPEND};
+
+use communications::{Collector, Sorted};
+use events::{At, Events};
+use names::NameTables;
+use out::Records;
+use rows::Rows;
+
+/// Which communications are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Comms {
+    /// None.
+    None,
+    /// Creation of a task to its execution.
+    Create,
+    /// End of a task to the begin of its successors.
+    Depend,
+    /// Both.
+    #[default]
+    All,
+}
+
+impl Comms {
+    fn create(self) -> bool {
+        matches!(self, Self::Create | Self::All)
+    }
+
+    fn depend(self) -> bool {
+        matches!(self, Self::Depend | Self::All)
+    }
+}
+
+/// How to write.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    /// Which communications are written.
+    pub comms: Comms,
+}
+
+/// What was written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// The three files: `.prv`, `.pcf`, `.row`.
+    pub files: Vec<PathBuf>,
+    /// Raw events read.
+    pub raw_events: u64,
+    /// State records.
+    pub states: u64,
+    /// Pairs of event type and value.
+    pub events: u64,
+    /// Communications from creation to execution.
+    pub creations: u64,
+    /// Communications along dependences.
+    pub depends: u64,
+    /// Tasks seen, taskloops among them.
+    pub tasks: u64,
+    /// Packets that ended in damage.
+    pub damaged_packets: u64,
+}
+
+/// Raw events between two calls of the progress function.
+const PROGRESS_STEP: u64 = 1 << 16;
+
+/// Writes `traces` (one Paraver task each) to `out_base` with `.prv`, `.pcf` and `.row` appended. `names` are the symbols of
+/// each trace's process; missing ones leave addresses. `progress` is called now and then with (done, total), in bytes of raw
+/// trace. The files appear under their names only when all is written.
+pub fn write<'a>(
+    traces: &'a [Trace],
+    names: &'a [Box<dyn Names + 'a>],
+    options: &Options,
+    out_base: &Path,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<Stats, Error> {
+    let rows = Rows::new(traces);
+    let outputs = Outputs::create(out_base)?;
+    if rows.rows.is_empty() {
+        return Err(Error::NotATrace {
+            path: traces
+                .first()
+                .map(|trace| trace.dir().to_owned())
+                .unwrap_or_default(),
+            why: "it holds no events".into(),
+        });
+    }
+    let with_comms = options.comms != Comms::None && traces.iter().any(Trace::has_tasks);
+    let mut progress = Progress::new(traces, if with_comms { 2 } else { 1 }, progress);
+    let mut stats = Stats {
+        files: outputs.paths(),
+        ..Stats::default()
+    };
+    let mut communications = None;
+    if with_comms {
+        let threads = traces.iter().map(|trace| trace.threads().len());
+        let mut collector = Collector::new(options.comms, &outputs.dir, threads);
+        let mut all = Merged::new(traces, &rows)?;
+        while let Some((process, position, time, event)) = all.next()? {
+            let row = rows.first[process] + position;
+            collector.event(process, position, (row as u32, time), &event)?;
+            progress.event(&all);
+        }
+        (stats.creations, stats.depends) = (collector.creations, collector.depends);
+        communications = Some(collector.finish()?);
+        progress.next_pass();
+    }
+    let prv = &outputs.files[0].1;
+    let failed = |error| Error::io("write", prv)(error);
+    let mut file = BufWriter::with_capacity(1 << 20, outputs.files[0].0.as_file());
+    rows.header(&mut file).map_err(failed)?;
+    let mut writer = Writer {
+        rows: &rows,
+        events: Events::new(NameTables::new(names), rows.rows.len(), traces.len()),
+        lines: traces
+            .iter()
+            .map(|trace| Timeline::new(trace.threads()))
+            .collect(),
+        records: Records::new(file, &rows.rows),
+        ends: Ends::new(&rows),
+        communications,
+    };
+    let mut all = Merged::new(traces, &rows)?;
+    while let Some((process, position, time, event)) = all.next()? {
+        writer.event(process, position, time, &event)?;
+        writer
+            .records
+            .drain(time)
+            .map_err(|error| Error::io("write", prv)(error))?;
+        progress.event(&all);
+    }
+    stats.raw_events = all.events;
+    stats.damaged_packets = all.damaged();
+    let (states, events, names) = writer.finish(prv)?;
+    (stats.states, stats.events, stats.tasks) = (
+        states,
+        events,
+        names.tasks.iter().map(tasks::Tasks::count).sum(),
+    );
+    outputs.write(1, |out| pcf::write(out, &names.names))?;
+    outputs.write(2, |out| rows.names(out))?;
+    outputs.publish()?;
+    progress.finish();
+    Ok(stats)
+}
+
+/// The pass that writes records.
+struct Writer<'r, 'n, W: Write> {
+    rows: &'r Rows,
+    events: Events<'n>,
+    lines: Vec<Timeline>,
+    records: Records<'r, W>,
+    ends: Ends,
+    communications: Option<Sorted>,
+}
+
+impl<'n, W: Write> Writer<'_, 'n, W> {
+    #[inline]
+    fn event(
+        &mut self,
+        process: usize,
+        position: usize,
+        time: u64,
+        event: &Event<'_>,
+    ) -> Result<(), Error> {
+        let first = self.rows.first[process];
+        let row = first + position;
+        if self.ends.next < time {
+            self.end_rows(time);
+        }
+        if self.communications.is_some() {
+            self.communicate(time)?;
+        }
+        let mut at = At {
+            records: &mut self.records,
+            row,
+            time,
+            main: position == 0,
+        };
+        self.events.event(&mut at, process, event);
+        let line = &mut self.lines[process];
+        let quiet = matches!(
+            event.payload,
+            Payload::UserEvent { .. } | Payload::Counter { .. } | Payload::String { .. }
+        );
+        if quiet && line.state(position).is_some() {
+            return Ok(());
+        }
+        line.event(position, event, |_| {});
+        for position in line.joined().iter().copied().chain([position]) {
+            let state = line
+                .state(position)
+                .map_or(types::NOT_CREATED, types::state_number);
+            self.records.state(first + position, time, state);
+        }
+        Ok(())
+    }
+
+    fn communicate(&mut self, time: u64) -> Result<(), Error> {
+        let Some(sorted) = &mut self.communications else {
+            return Ok(());
+        };
+        while let Some(comm) = sorted.next_until(time)? {
+            let tag = if comm.depend { TAG_DEPEND } else { TAG_CREATE };
+            let (from, to) = (
+                (comm.from as usize, comm.send),
+                (comm.to as usize, comm.receive),
+            );
+            self.records.communication(from, to, comm.task, tag);
+        }
+        Ok(())
+    }
+
+    /// Ends the rows whose last event was before `time`.
+    fn end_rows(&mut self, time: u64) {
+        while let Some((last, row)) = self.ends.pop(time) {
+            let Row {
+                process, position, ..
+            } = self.rows.rows[row];
+            let mut at = At {
+                records: &mut self.records,
+                row,
+                time: last,
+                main: position == 0,
+            };
+            self.events.end(&mut at);
+            self.lines[process].end(position, last, |_| {});
+            self.records.state(row, last, types::NOT_CREATED);
+        }
+    }
+
+    fn finish(mut self, path: &Path) -> Result<(u64, u64, Events<'n>), Error> {
+        self.end_rows(u64::MAX);
+        self.communicate(u64::MAX)?;
+        let (_, states, events) = self
+            .records
+            .finish(self.rows.end)
+            .map_err(Error::io("write", path))?;
+        Ok((states, events, self.events))
+    }
+}
+
+use rows::Row;
+
+/// Ends of rows in order of time.
+struct Ends {
+    /// (time, row), last first.
+    sorted: Vec<(u64, usize)>,
+    /// Time of the next one.
+    next: u64,
+}
+
+impl Ends {
+    fn new(rows: &Rows) -> Self {
+        let mut sorted: Vec<(u64, usize)> = rows
+            .rows
+            .iter()
+            .enumerate()
+            .map(|(row, info)| (info.last, row))
+            .collect();
+        sorted.sort_unstable_by(|a, b| b.cmp(a));
+        let next = sorted.last().map_or(u64::MAX, |(time, _)| *time);
+        Self { sorted, next }
+    }
+
+    /// The next row that ended before `time`.
+    fn pop(&mut self, time: u64) -> Option<(u64, usize)> {
+        let end = self.sorted.pop_if(|(end, _)| *end < time);
+        self.next = self.sorted.last().map_or(u64::MAX, |(time, _)| *time);
+        end
+    }
+}
+
+/// The events of several traces in time order.
+struct Merged<'t> {
+    merges: Vec<(Merge<'t>, u64)>,
+    heap: std::collections::BinaryHeap<std::cmp::Reverse<(u64, usize)>>,
+    current: Option<usize>,
+    events: u64,
+}
+
+impl<'t> Merged<'t> {
+    fn new(traces: &'t [Trace], rows: &Rows) -> Result<Self, Error> {
+        let merges = traces
+            .iter()
+            .zip(&rows.shift)
+            .map(|(trace, shift)| (trace.merge(), *shift))
+            .collect();
+        let mut merged = Self {
+            merges,
+            heap: std::collections::BinaryHeap::new(),
+            current: None,
+            events: 0,
+        };
+        for process in 0..merged.merges.len() {
+            if let Some(time) = merged.advance(process)? {
+                merged.heap.push(std::cmp::Reverse((time, process)));
+            }
+        }
+        Ok(merged)
+    }
+
+    #[inline]
+    fn advance(&mut self, process: usize) -> Result<Option<u64>, Error> {
+        let (merge, shift) = &mut self.merges[process];
+        Ok(merge.advance()?.map(|time| time.saturating_add(*shift)))
+    }
+
+    /// Process, position of the thread, time in the output, event.
+    #[inline]
+    fn next(&mut self) -> Result<Option<(usize, usize, u64, Event<'_>)>, Error> {
+        let mut found = None;
+        if let Some(process) = self.current
+            && let Some(time) = self.advance(process)?
+        {
+            match self.heap.peek() {
+                Some(std::cmp::Reverse(top)) if *top < (time, process) => {
+                    self.heap.push(std::cmp::Reverse((time, process)));
+                }
+                _ => found = Some((time, process)),
+            }
+        }
+        let next = match found {
+            Some(found) => Some(found),
+            None => self.heap.pop().map(|std::cmp::Reverse(next)| next),
+        };
+        let Some((time, process)) = next else {
+            return Ok(None);
+        };
+        self.current = Some(process);
+        self.events += 1;
+        let merge = &self.merges[process].0;
+        Ok(merge
+            .position()
+            .zip(merge.current())
+            .map(|(position, event)| (process, position, time, event)))
+    }
+
+    fn damaged(&self) -> u64 {
+        self.merges.iter().map(|(merge, _)| merge.damaged()).sum()
+    }
+
+    fn read_bytes(&self) -> u64 {
+        self.merges
+            .iter()
+            .map(|(merge, _)| merge.read_bytes())
+            .sum()
+    }
+}
+
+/// Tells how far the work is.
+struct Progress<'p> {
+    call: &'p mut dyn FnMut(u64, u64),
+    bytes: u64,
+    passes: u64,
+    pass: u64,
+    events: u64,
+}
+
+impl<'p> Progress<'p> {
+    fn new(traces: &[Trace], passes: u64, call: &'p mut dyn FnMut(u64, u64)) -> Self {
+        let bytes = traces.iter().map(Trace::bytes).sum();
+        Self {
+            call,
+            bytes,
+            passes,
+            pass: 0,
+            events: 0,
+        }
+    }
+
+    #[inline]
+    fn event(&mut self, all: &Merged<'_>) {
+        self.events += 1;
+        if self.events.is_multiple_of(PROGRESS_STEP) {
+            (self.call)(
+                self.pass * self.bytes + all.read_bytes(),
+                self.passes * self.bytes,
+            );
+        }
+    }
+
+    fn next_pass(&mut self) {
+        self.pass += 1;
+    }
+
+    fn finish(self) {
+        (self.call)(self.passes * self.bytes, self.passes * self.bytes);
+    }
+}
+
+/// The three files under temporary names.
+struct Outputs {
+    dir: PathBuf,
+    files: Vec<(tempfile::NamedTempFile, PathBuf)>,
+}
+
+impl Outputs {
+    fn create(base: &Path) -> Result<Self, Error> {
+        let dir = match base.parent() {
+            Some(dir) if !dir.as_os_str().is_empty() => dir.to_owned(),
+            _ => PathBuf::from("."),
+        };
+        let mut files = Vec::new();
+        for extension in [".prv", ".pcf", ".row"] {
+            let mut path = OsString::from(base);
+            path.push(extension);
+            let path = PathBuf::from(path);
+            let file = temporary(&dir).map_err(Error::io("create", &path))?;
+            files.push((file, path));
+        }
+        Ok(Self { dir, files })
+    }
+
+    fn paths(&self) -> Vec<PathBuf> {
+        self.files.iter().map(|(_, path)| path.clone()).collect()
+    }
+
+    fn write(
+        &self,
+        file: usize,
+        body: impl FnOnce(&mut BufWriter<&File>) -> std::io::Result<()>,
+    ) -> Result<(), Error> {
+        let (file, path) = &self.files[file];
+        let mut out = BufWriter::new(file.as_file());
+        body(&mut out)
+            .and_then(|()| out.flush())
+            .map_err(Error::io("write", path))
+    }
+
+    /// Gives the files their names, the `.prv` last.
+    fn publish(self) -> Result<(), Error> {
+        for (file, path) in self.files.into_iter().rev() {
+            file.persist(&path)
+                .map_err(|error| Error::io("create", &path)(error.error))?;
+        }
+        Ok(())
+    }
+}
+
+/// A file that others may read once it has its name, as the umask says.
+fn temporary(dir: &Path) -> std::io::Result<tempfile::NamedTempFile> {
+    use std::os::unix::fs::PermissionsExt as _;
+    tempfile::Builder::new()
+        .prefix(".instr-")
+        .permissions(std::fs::Permissions::from_mode(0o666))
+        .tempfile_in(dir)
+}

@@ -1,0 +1,149 @@
+//! Ids of functions, lines, regions, calls and counters, in order of first use.
+
+use std::collections::BTreeSet;
+
+use hashbrown::HashMap;
+
+use crate::names::{CodeRole, Names, NoNames, format_label};
+
+use super::types::COUNTERS;
+
+/// Texts with ids from `first` on.
+#[derive(Debug)]
+pub(super) struct Table {
+    first: u32,
+    ids: HashMap<String, u32>,
+    pub(super) texts: Vec<String>,
+}
+
+impl Table {
+    pub(super) fn new(first: u32) -> Self {
+        Self {
+            first,
+            ids: HashMap::new(),
+            texts: Vec::new(),
+        }
+    }
+
+    pub(super) fn id(&mut self, text: &str) -> u32 {
+        if let Some(id) = self.ids.get(text) {
+            return *id;
+        }
+        let id = self.first + u32::try_from(self.texts.len()).unwrap_or(u32::MAX - self.first);
+        self.ids.insert(text.to_owned(), id);
+        self.texts.push(text.to_owned());
+        id
+    }
+
+    pub(super) fn first(&self) -> u32 {
+        self.first
+    }
+}
+
+/// Id in the function table and in the line table.
+pub(super) type CodeId = (u32, u32);
+
+/// Id of code that is not known at all; 0 is the end.
+const UNRESOLVED: u32 = 1;
+
+/// All name tables of one output.
+pub(super) struct NameTables<'a> {
+    names: &'a [Box<dyn Names + 'a>],
+    code: HashMap<(usize, u64, CodeRole), CodeId>,
+    /// (row, address) → text of a `string` event.
+    texts: HashMap<(u32, u64), String>,
+    pub(super) functions: Table,
+    pub(super) lines: Table,
+    pub(super) regions: Table,
+    pub(super) calls: Table,
+    pub(super) counters: Table,
+    pub(super) user_types: BTreeSet<u32>,
+    last_user_type: Option<u32>,
+}
+
+impl<'a> NameTables<'a> {
+    pub(super) fn new(names: &'a [Box<dyn Names + 'a>]) -> Self {
+        Self {
+            names,
+            code: HashMap::new(),
+            texts: HashMap::new(),
+            functions: Table::new(2),
+            lines: Table::new(2),
+            regions: Table::new(1),
+            calls: Table::new(1),
+            counters: Table::new(0),
+            user_types: BTreeSet::new(),
+            last_user_type: None,
+        }
+    }
+
+    pub(super) fn code(&mut self, process: usize, address: u64, role: CodeRole) -> CodeId {
+        if address == 0 {
+            return (UNRESOLVED, UNRESOLVED);
+        }
+        if let Some(id) = self.code.get(&(process, address, role)) {
+            return *id;
+        }
+        let name = self
+            .names
+            .get(process)
+            .map_or(&NoNames as &dyn Names, |names| names.as_ref())
+            .resolve(address);
+        let function = match &name {
+            Some(name) => format_label(name, address, role),
+            None => format!("{address:#x}"),
+        };
+        let line = name.as_ref().and_then(|name| {
+            let file = name.file.as_deref()?;
+            let (line, module) = (
+                name.line.unwrap_or(0),
+                name.module.as_deref().unwrap_or("?"),
+            );
+            let place = crate::names::place(name)?;
+            Some(format!(
+                "{place} [{file}:{line}, {}]",
+                module.rsplit('/').next().unwrap_or(module)
+            ))
+        });
+        let line = line.map_or(UNRESOLVED, |line| self.lines.id(&line));
+        let id = (self.functions.id(&function), line);
+        self.code.insert((process, address, role), id);
+        id
+    }
+
+    pub(super) fn string(&mut self, row: u32, address: u64, text: &[u8]) {
+        self.texts
+            .insert((row, address), String::from_utf8_lossy(text).into_owned());
+    }
+
+    fn text(&self, row: u32, address: u64) -> std::borrow::Cow<'_, str> {
+        match self.texts.get(&(row, address)) {
+            Some(text) => text.as_str().into(),
+            None => format!("{address:#x}").into(),
+        }
+    }
+
+    pub(super) fn region(&mut self, row: u32, address: u64) -> u32 {
+        let text = self.text(row, address).into_owned();
+        self.regions.id(&text)
+    }
+
+    pub(super) fn call(&mut self, row: u32, address: u64) -> u32 {
+        let text = self.text(row, address).into_owned();
+        self.calls.id(&text)
+    }
+
+    /// Number of a counter; `None` when there are too many.
+    pub(super) fn counter(&mut self, row: u32, address: u64) -> Option<u32> {
+        let text = self.text(row, address).into_owned();
+        Some(self.counters.id(&text)).filter(|id| *id < COUNTERS)
+    }
+
+    #[inline]
+    pub(super) fn user_type(&mut self, kind: u32) {
+        if self.last_user_type != Some(kind) {
+            self.user_types.insert(kind);
+            self.last_user_type = Some(kind);
+        }
+    }
+}

@@ -1,0 +1,276 @@
+//! Records in order of their begin: event lines as they come, state lines at the place where the state began.
+
+use std::collections::VecDeque;
+use std::io::{Result, Write};
+
+use super::rows::Row;
+use super::types::NOT_CREATED;
+
+/// Bytes held back at most before open states are split.
+const LIMIT: usize = 16 << 20;
+/// State records held back at most.
+const MAX_PIECES: usize = 1 << 19;
+/// Bytes and pieces between two looks at what can be written.
+const STEP: usize = 1 << 18;
+const STEP_PIECES: usize = 1 << 13;
+/// No piece is open.
+const NONE: u64 = u64::MAX;
+
+/// A state record whose end may not be known yet. Its line belongs before byte `at` of the held text.
+#[derive(Clone, Copy, Debug)]
+struct Piece {
+    at: u64,
+    row: u32,
+    state: u8,
+    closed: bool,
+    begin: u64,
+    end: u64,
+}
+
+/// The last state record of a row.
+#[derive(Clone, Copy, Debug)]
+struct OpenState {
+    piece: u64,
+}
+
+/// Writes the body of a `.prv` file.
+pub(super) struct Records<'r, W: Write> {
+    out: W,
+    rows: &'r [Row],
+    pieces: VecDeque<Piece>,
+    /// Number of the first of `pieces`.
+    first_piece: u64,
+    open: Vec<OpenState>,
+    /// Event and communication lines from byte `text_at` on.
+    text: Vec<u8>,
+    text_at: u64,
+    /// Row and time of the line that is not finished yet.
+    line: Option<(u32, u64)>,
+    pub(super) states: u64,
+    pub(super) events: u64,
+    number: itoa::Buffer,
+    /// Held bytes and pieces at which the next look at what can be written is worth while.
+    next_look: (usize, usize),
+}
+
+impl<'r, W: Write> Records<'r, W> {
+    /// All rows begin at 0 as threads that do not exist yet.
+    pub(super) fn new(out: W, rows: &'r [Row]) -> Self {
+        let mut records = Self {
+            out,
+            rows,
+            pieces: VecDeque::new(),
+            first_piece: 0,
+            open: vec![OpenState { piece: NONE }; rows.len()],
+            text: Vec::with_capacity(1 << 20),
+            text_at: 0,
+            line: None,
+            states: 0,
+            events: 0,
+            number: itoa::Buffer::new(),
+            next_look: (STEP, STEP_PIECES),
+        };
+        for row in 0..rows.len() {
+            records.state(row, 0, NOT_CREATED);
+        }
+        records
+    }
+
+    /// The row is in another state from `time` on. `time` is that of the record written last, or later.
+    pub(super) fn state(&mut self, row: usize, time: u64, state: u8) {
+        if let Some(piece) = self.piece(row) {
+            if piece.begin == time {
+                piece.state = state;
+                return;
+            }
+            if piece.state == state {
+                return;
+            }
+        }
+        self.close(row, time);
+        self.end_line();
+        let piece = Piece {
+            at: self.text_at + self.text.len() as u64,
+            row: row as u32,
+            state,
+            closed: false,
+            begin: time,
+            end: 0,
+        };
+        self.open[row].piece = self.first_piece + self.pieces.len() as u64;
+        self.pieces.push_back(piece);
+    }
+
+    fn piece(&mut self, row: usize) -> Option<&mut Piece> {
+        let at = self.open[row].piece.checked_sub(self.first_piece)?;
+        self.pieces.get_mut(usize::try_from(at).ok()?)
+    }
+
+    fn close(&mut self, row: usize, time: u64) {
+        if let Some(piece) = self.piece(row) {
+            piece.end = time;
+            piece.closed = true;
+        }
+        self.open[row].piece = NONE;
+    }
+
+    /// One event; those of one row at one time share a line.
+    #[inline]
+    pub(super) fn event(&mut self, row: usize, time: u64, kind: u32, value: u64) {
+        self.begin_event(row, time);
+        self.put(u64::from(kind));
+        self.text.push(b':');
+        self.put(value);
+        self.events += 1;
+    }
+
+    /// One event with a value that may be negative.
+    pub(super) fn signed_event(&mut self, row: usize, time: u64, kind: u32, value: i64) {
+        self.begin_event(row, time);
+        self.put(u64::from(kind));
+        self.text.push(b':');
+        self.text
+            .extend_from_slice(self.number.format(value).as_bytes());
+        self.events += 1;
+    }
+
+    #[inline]
+    fn begin_event(&mut self, row: usize, time: u64) {
+        if self.line != Some((row as u32, time)) {
+            self.end_line();
+            self.line = Some((row as u32, time));
+            self.text.extend_from_slice(b"2:");
+            self.text.extend_from_slice(&self.rows[row].prefix);
+            self.put(time);
+        }
+        self.text.push(b':');
+    }
+
+    #[inline]
+    fn put(&mut self, value: u64) {
+        self.text
+            .extend_from_slice(self.number.format(value).as_bytes());
+    }
+
+    #[inline]
+    fn end_line(&mut self) {
+        if self.line.take().is_some() {
+            self.text.push(b'\n');
+        }
+    }
+
+    /// A communication from (row, time) to (row, time).
+    pub(super) fn communication(
+        &mut self,
+        from: (usize, u64),
+        to: (usize, u64),
+        size: u64,
+        tag: u32,
+    ) {
+        self.end_line();
+        self.text.extend_from_slice(b"3:");
+        for (row, time) in [from, to] {
+            self.text.extend_from_slice(&self.rows[row].prefix);
+            self.put(time);
+            self.text.push(b':');
+            self.put(time);
+            self.text.push(b':');
+        }
+        self.put(size);
+        self.text.push(b':');
+        self.put(u64::from(tag));
+        self.text.push(b'\n');
+    }
+
+    /// Writes what can be written. To be called now and then, with the time reached.
+    #[inline]
+    pub(super) fn drain(&mut self, now: u64) -> Result<()> {
+        if self.text.len() < self.next_look.0 && self.pieces.len() < self.next_look.1 {
+            return Ok(());
+        }
+        self.drain_more(now)
+    }
+
+    #[cold]
+    fn drain_more(&mut self, now: u64) -> Result<()> {
+        self.write_closed()?;
+        if self.text.len() > LIMIT || self.pieces.len() > MAX_PIECES {
+            self.split(now);
+            self.write_closed()?;
+        }
+        self.next_look = (self.text.len() + STEP, self.pieces.len() + STEP_PIECES);
+        Ok(())
+    }
+
+    /// Ends all open states at `now` and begins them again.
+    fn split(&mut self, now: u64) {
+        for row in 0..self.open.len() {
+            let Some(piece) = self.piece(row) else {
+                continue;
+            };
+            let state = piece.state;
+            if piece.begin < now {
+                self.close(row, now);
+                self.state(row, now, state);
+            }
+        }
+    }
+
+    fn write_closed(&mut self) -> Result<()> {
+        self.end_line();
+        let mut written = 0;
+        while let Some(piece) = self.pieces.front() {
+            let to = usize::try_from(piece.at - self.text_at)
+                .unwrap_or(usize::MAX)
+                .min(self.text.len());
+            self.out.write_all(&self.text[written..to])?;
+            written = to;
+            if !piece.closed {
+                break;
+            }
+            let piece = *piece;
+            self.pieces.pop_front();
+            self.first_piece += 1;
+            self.write_state(&piece)?;
+        }
+        if self.pieces.is_empty() {
+            self.out.write_all(&self.text[written..])?;
+            written = self.text.len();
+        }
+        self.text.drain(..written);
+        self.text_at += written as u64;
+        Ok(())
+    }
+
+    fn write_state(&mut self, piece: &Piece) -> Result<()> {
+        if piece.begin >= piece.end {
+            return Ok(());
+        }
+        let mut line = [0; 128];
+        let mut at = 0;
+        let mut put = |bytes: &[u8]| {
+            line[at..at + bytes.len()].copy_from_slice(bytes);
+            at += bytes.len();
+        };
+        put(b"1:");
+        put(&self.rows[piece.row as usize].prefix);
+        put(self.number.format(piece.begin).as_bytes());
+        put(b":");
+        put(self.number.format(piece.end).as_bytes());
+        put(b":");
+        put(self.number.format(piece.state).as_bytes());
+        put(b"\n");
+        self.states += 1;
+        self.out.write_all(&line[..at])
+    }
+
+    /// Ends all rows at `end` and writes the rest.
+    pub(super) fn finish(mut self, end: u64) -> Result<(W, u64, u64)> {
+        for row in 0..self.open.len() {
+            self.close(row, end);
+        }
+        self.write_closed()?;
+        self.out.flush()?;
+        Ok((self.out, self.states, self.events))
+    }
+}

@@ -1,0 +1,140 @@
+//! The `.pcf` file: labels and colours.
+
+use std::io::{Result, Write};
+
+use super::names::{NameTables, Table};
+use super::rows::clean;
+use super::types::*;
+
+const OPTIONS: &str = "DEFAULT_OPTIONS
+
+LEVEL               THREAD
+UNITS               NANOSEC
+LOOK_BACK           100
+SPEED               1
+FLAG_ICONS          ENABLED
+NUM_OF_STATE_COLORS 1000
+YMAX_SCALE          37
+
+
+DEFAULT_SEMANTIC
+
+THREAD_FUNC          State As Is
+
+";
+
+/// Colours of Paraver's gradient, and names, as Extrae writes them.
+const GRADIENT: &[[u8; 3]] = &[
+    [0, 255, 2],
+    [0, 244, 13],
+    [0, 232, 25],
+    [0, 220, 37],
+    [0, 209, 48],
+    [0, 197, 60],
+    [0, 185, 72],
+    [0, 173, 84],
+    [0, 162, 95],
+    [0, 150, 107],
+    [0, 138, 119],
+    [0, 127, 130],
+    [0, 115, 142],
+    [0, 103, 154],
+    [0, 91, 166],
+];
+
+/// Writes the whole file.
+pub(super) fn write(out: &mut impl Write, names: &NameTables<'_>) -> Result<()> {
+    out.write_all(OPTIONS.as_bytes())?;
+    states(out)?;
+    for (kind, label, values) in FIXED {
+        block(out, &[(*kind, label)])?;
+        if !values.is_empty() {
+            writeln!(out, "VALUES")?;
+            for (value, label) in *values {
+                writeln!(out, "{value}      {label}")?;
+            }
+        }
+    }
+    block(out, FUNCTION_TYPES)?;
+    table(out, &[(0, "End"), (1, "Unresolved")], &names.functions)?;
+    block(out, LINE_TYPES)?;
+    table(out, &[(0, "End"), (1, "Unresolved")], &names.lines)?;
+    if !names.regions.texts.is_empty() {
+        block(out, &[(REGION, "User region")])?;
+        table(out, &[(0, "End")], &names.regions)?;
+    }
+    if !names.calls.texts.is_empty() {
+        block(out, &[(CALL, "Call")])?;
+        table(out, &[(0, "End")], &names.calls)?;
+    }
+    for (kind, text) in (COUNTER..COUNTER + COUNTERS).zip(&names.counters.texts) {
+        block(out, &[(kind, &clean(text))])?;
+    }
+    for kind in names
+        .user_types
+        .iter()
+        .filter(|kind| !is_ours(**kind, names))
+    {
+        block(out, &[(*kind, &format!("User event {kind}"))])?;
+    }
+    gradient(out)
+}
+
+/// Whether a type has a block of its own already.
+fn is_ours(kind: u32, names: &NameTables<'_>) -> bool {
+    let counters = names.counters.texts.len();
+    FIXED.iter().any(|(own, ..)| *own == kind)
+        || FUNCTION_TYPES
+            .iter()
+            .chain(LINE_TYPES)
+            .any(|(own, _)| *own == kind)
+        || (kind == REGION && !names.regions.texts.is_empty())
+        || (kind == CALL && !names.calls.texts.is_empty())
+        || kind
+            .checked_sub(COUNTER)
+            .is_some_and(|number| (number as usize) < counters)
+}
+
+fn states(out: &mut impl Write) -> Result<()> {
+    writeln!(out, "\nSTATES")?;
+    for (number, label, _) in STATES {
+        writeln!(out, "{number:<4} {label}")?;
+    }
+    writeln!(out, "\n\nSTATES_COLOR")?;
+    for (number, _, [red, green, blue]) in STATES {
+        writeln!(out, "{number:<4} {{{red},{green},{blue}}}")?;
+    }
+    Ok(())
+}
+
+/// Opens a block of types that share the values that follow.
+fn block(out: &mut impl Write, types: &[(u32, &str)]) -> Result<()> {
+    writeln!(out, "\n\nEVENT_TYPE")?;
+    for (kind, label) in types {
+        writeln!(out, "0    {kind}    {label}")?;
+    }
+    Ok(())
+}
+
+fn table(out: &mut impl Write, fixed: &[(u32, &str)], table: &Table) -> Result<()> {
+    writeln!(out, "VALUES")?;
+    for (value, label) in fixed {
+        writeln!(out, "{value}      {label}")?;
+    }
+    for (value, text) in (table.first()..).zip(&table.texts) {
+        writeln!(out, "{value}      {}", clean(text))?;
+    }
+    Ok(())
+}
+
+fn gradient(out: &mut impl Write) -> Result<()> {
+    writeln!(out, "\n\nGRADIENT_COLOR")?;
+    for (number, [red, green, blue]) in GRADIENT.iter().enumerate() {
+        writeln!(out, "{number:<4} {{{red},{green},{blue}}}")?;
+    }
+    writeln!(out, "\n\nGRADIENT_NAMES")?;
+    for number in 0..GRADIENT.len() {
+        writeln!(out, "{number:<4} Gradient {number}")?;
+    }
+    writeln!(out)
+}

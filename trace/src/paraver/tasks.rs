@@ -1,0 +1,48 @@
+//! Running numbers of tasks, and what is known of those that have not ended.
+
+use hashbrown::HashMap;
+
+use crate::event::TaskId;
+
+/// A task that was created or begun and has not ended.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TaskRecord {
+    /// From 1 in order of creation within its process; the value of the task identifier events.
+    pub(super) number: u64,
+    pub(super) function: u64,
+}
+
+/// The live tasks of one process. Two passes that feed the same events give the same numbers.
+#[derive(Debug, Default)]
+pub(super) struct Tasks {
+    live: HashMap<TaskId, TaskRecord>,
+    last: u64,
+}
+
+impl Tasks {
+    pub(super) fn create(&mut self, task: TaskId, function: u64) -> TaskRecord {
+        self.last += 1;
+        let record = TaskRecord {
+            number: self.last,
+            function,
+        };
+        self.live.insert(task, record);
+        record
+    }
+
+    /// The record of a task that begins; a task whose creation was lost gets its number now.
+    pub(super) fn begin(&mut self, task: TaskId) -> TaskRecord {
+        match self.live.get(&task) {
+            Some(record) => *record,
+            None => self.create(task, 0),
+        }
+    }
+
+    pub(super) fn end(&mut self, task: TaskId) {
+        self.live.remove(&task);
+    }
+
+    pub(super) fn count(&self) -> u64 {
+        self.last
+    }
+}

@@ -1,0 +1,189 @@
+//! Event types and values, and what each means.
+//!
+//! The numbers of OpenMP and of the tracer itself are those Extrae writes, so that existing configurations open our traces.
+//! Ours are 20000000 and above, a range nobody else uses:
+//!
+//! | type | meaning |
+//! |---|---|
+//! | 20000000 | user region (`instr_region_begin`), value = its name, 0 = end |
+//! | 20000001 | call of a described function without a probe of its own, value = its name, 0 = end |
+//! | 20000100 + n | the n-th counter (`instr_counter`) by first use; the value is the counter's |
+
+pub(super) const APPLICATION: u32 = 40_000_001;
+pub(super) const FLUSH: u32 = 40_000_003;
+pub(super) const TRACING: u32 = 40_000_012;
+pub(super) const PARALLEL: u32 = 60_000_001;
+pub(super) const WORKSHARING: u32 = 60_000_002;
+pub(super) const BARRIER: u32 = 60_000_005;
+pub(super) const NAMED_LOCK: u32 = 60_000_006;
+pub(super) const LOCK: u32 = 60_000_007;
+pub(super) const DISPATCH: u32 = 60_000_011;
+pub(super) const JOIN: u32 = 60_000_016;
+pub(super) const PARALLEL_FUNCTION: u32 = 60_000_018;
+pub(super) const PARALLEL_LINE: u32 = 60_000_118;
+pub(super) const TASKWAIT: u32 = 60_000_022;
+pub(super) const TASK_FUNCTION: u32 = 60_000_023;
+pub(super) const TASK_LINE: u32 = 60_000_123;
+pub(super) const CREATED_FUNCTION: u32 = 60_000_024;
+pub(super) const CREATED_LINE: u32 = 60_000_124;
+pub(super) const TASKGROUP: u32 = 60_000_025;
+pub(super) const IN_TASKGROUP: u32 = 60_000_027;
+pub(super) const TASK_ID: u32 = 60_000_028;
+pub(super) const TASKLOOP: u32 = 60_000_029;
+pub(super) const TASKLOOP_ID: u32 = 60_010_029;
+pub(super) const LOCK_NAME: u32 = 60_000_032;
+pub(super) const ORDERED: u32 = 60_000_033;
+pub(super) const TASKYIELD: u32 = 60_000_035;
+pub(super) const TASKS_CREATED: u32 = 65_000_000;
+pub(super) const TASKS_EXECUTED: u32 = 65_000_001;
+/// User regions.
+pub(super) const REGION: u32 = 20_000_000;
+/// Calls of described functions.
+pub(super) const CALL: u32 = 20_000_001;
+/// The first counter.
+pub(super) const COUNTER: u32 = 20_000_100;
+/// Most counters.
+pub(super) const COUNTERS: u32 = 1_000_000;
+
+/// Tag of a communication from the creation of a task to its execution, as Extrae writes it; the size is the task's number.
+pub const TAG_CREATE: u32 = 60_000_000;
+/// Tag of a communication from the end of a task to the begin of one that depends on it; the size is the latter's number.
+pub const TAG_DEPEND: u32 = 60_000_001;
+
+/// Values of the lock types.
+pub(super) const LOCK_WAIT: u64 = 3;
+pub(super) const LOCK_LEAVE: u64 = 5;
+pub(super) const LOCK_HELD: u64 = 6;
+
+/// Types with fixed labels: type, label, labels of the values (none: any number).
+pub(super) const FIXED: &[(u32, &str, &[(u32, &str)])] = &[
+    (APPLICATION, "Application", &[(0, "End"), (1, "Begin")]),
+    (FLUSH, "Flushing Traces", &[(0, "End"), (1, "Begin")]),
+    (TRACING, "Tracing", &[(0, "Disabled"), (1, "Enabled")]),
+    (
+        PARALLEL,
+        "Parallel (OMP)",
+        &[
+            (0, "close"),
+            (1, "DO (open)"),
+            (2, "SECTIONS (open)"),
+            (3, "REGION (open)"),
+        ],
+    ),
+    (
+        WORKSHARING,
+        "Worksharing (OMP)",
+        &[(0, "End"), (4, "DO"), (5, "SECTIONS"), (6, "SINGLE")],
+    ),
+    (BARRIER, "OpenMP barrier", &[(0, "End"), (1, "Begin")]),
+    (NAMED_LOCK, "OpenMP named-Lock", LOCK_VALUES),
+    (LOCK, "OpenMP unnamed-Lock", LOCK_VALUES),
+    (LOCK_NAME, "OpenMP named-Lock address name", &[]),
+    (
+        DISPATCH,
+        "OpenMP Worksharing work dispatcher",
+        &[(0, "End"), (1, "Begin")],
+    ),
+    (
+        JOIN,
+        "OpenMP Worksharing join",
+        &[(0, "End"), (1, "Join (w wait)"), (2, "Join (w/o wait)")],
+    ),
+    (TASKWAIT, "OMP taskwait", &[(0, "End"), (1, "Begin")]),
+    (
+        TASKGROUP,
+        "OpenMP taskgroup calls",
+        &[(0, "Outside"), (1, "Start"), (2, "End")],
+    ),
+    (
+        IN_TASKGROUP,
+        "Within OpenMP taskgroup region",
+        &[(0, "Outside"), (1, "Inside")],
+    ),
+    (TASK_ID, "Task Identifier", &[]),
+    (
+        TASKLOOP,
+        "OMP taskloop",
+        &[(0, "Outside taskloop"), (1, "Inside taskloop")],
+    ),
+    (TASKLOOP_ID, "Taskloop Identifier", &[]),
+    (ORDERED, "OpenMP ordered section", ORDERED_VALUES),
+    (TASKYIELD, "OMP taskyield", &[(0, "End"), (1, "Begin")]),
+    (TASKS_CREATED, "Number of instantiated tasks", &[]),
+    (TASKS_EXECUTED, "Number of executed tasks", &[]),
+];
+
+const LOCK_VALUES: &[(u32, &str)] = &[
+    (0, "Unlocked status"),
+    (3, "Lock"),
+    (5, "Unlock"),
+    (6, "Locked status"),
+];
+const ORDERED_VALUES: &[(u32, &str)] = &[
+    (0, "Outside ordered"),
+    (3, "Waiting to enter"),
+    (5, "Signaling the exit"),
+    (6, "Inside ordered"),
+];
+
+/// Types whose values are ids of the function table, and those of the line table.
+pub(super) const FUNCTION_TYPES: &[(u32, &str)] = &[
+    (PARALLEL_FUNCTION, "Executed OpenMP parallel function"),
+    (TASK_FUNCTION, "Executed OpenMP task function"),
+    (CREATED_FUNCTION, "Instantiated OpenMP task function"),
+];
+pub(super) const LINE_TYPES: &[(u32, &str)] = &[
+    (
+        PARALLEL_LINE,
+        "Executed OpenMP parallel function line and file",
+    ),
+    (TASK_LINE, "Executed OpenMP task function line and file"),
+    (
+        CREATED_LINE,
+        "Instantiated OpenMP task function line and file",
+    ),
+];
+
+/// State numbers: [`crate::timeline::State`] in their order, and a thread that does not exist.
+pub(super) const NOT_CREATED: u8 = 2;
+
+/// State number of a state.
+pub(super) fn state_number(state: crate::timeline::State) -> u8 {
+    use crate::timeline::State;
+    match state {
+        State::Idle => 0,
+        State::Useful => 1,
+        State::Synchronization => 5,
+        State::Scheduling => 7,
+        State::Flush => 24,
+    }
+}
+
+/// Number, label and colour of each state, all that Extrae declares.
+pub(super) const STATES: &[(u8, &str, [u8; 3])] = &[
+    (0, "Idle", [117, 195, 255]),
+    (1, "Running", [0, 0, 255]),
+    (2, "Not created", [255, 255, 255]),
+    (3, "Waiting a message", [255, 0, 0]),
+    (4, "Blocking Send", [255, 0, 174]),
+    (5, "Synchronization", [179, 0, 0]),
+    (6, "Test/Probe", [0, 255, 0]),
+    (7, "Scheduling and Fork/Join", [255, 255, 0]),
+    (8, "Wait/WaitAll", [235, 0, 0]),
+    (9, "Blocked", [0, 162, 0]),
+    (10, "Immediate Send", [255, 0, 255]),
+    (11, "Immediate Receive", [100, 100, 177]),
+    (12, "I/O", [172, 174, 41]),
+    (13, "Group Communication", [255, 144, 26]),
+    (14, "Tracing Disabled", [2, 255, 177]),
+    (15, "Others", [192, 224, 0]),
+    (16, "Send Receive", [66, 66, 66]),
+    (17, "Memory transfer", [255, 0, 96]),
+    (18, "Profiling", [169, 169, 169]),
+    (19, "On-line analysis", [169, 0, 0]),
+    (20, "Remote memory access", [0, 109, 255]),
+    (21, "Atomic memory operation", [200, 61, 68]),
+    (22, "Memory ordering operation", [200, 66, 0]),
+    (23, "Distributed locking", [0, 41, 0]),
+    (24, "Overhead", [139, 121, 177]),
+];
