@@ -1,6 +1,7 @@
 //! End-to-end tests; what they are and how to steer them is in the library's documentation.
 
 mod programs;
+mod robust;
 
 use libtest_mimic::{Arguments, Trial};
 
@@ -10,6 +11,6 @@ const THREADS: usize = 2;
 fn main() {
     let mut arguments = Arguments::from_args();
     arguments.test_threads.get_or_insert(THREADS);
-    let trials: Vec<Trial> = [programs::trials()].into_iter().flatten().collect();
+    let trials: Vec<Trial> = [programs::trials(), robust::trials()].into_iter().flatten().collect();
     libtest_mimic::run(&arguments, trials).exit();
 }

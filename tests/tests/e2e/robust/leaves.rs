@@ -1,0 +1,50 @@
+//! The many ways in which a program ends.
+
+use instr_tests::cases;
+use instr_tests::ctf;
+use instr_tests::outcome::{Check, ensure, trial};
+use instr_tests::process::Status;
+use instr_tests::prv;
+use libtest_mimic::Trial;
+
+use super::{Guest, repair, values};
+
+/// How, by which thread, with which status; whether the program's own exit handler runs; whether the trace is closed.
+const WAYS: [(&str, &str, Status, bool, bool); 12] = [
+    ("return", "0", Status::Code(20), true, true),
+    ("exit", "0", Status::Code(21), true, true),
+    ("exit", "1", Status::Code(21), true, true),
+    ("_exit", "0", Status::Code(22), false, true),
+    ("_exit", "1", Status::Code(22), false, true),
+    ("_Exit", "1", Status::Code(23), false, true),
+    ("quick_exit", "1", Status::Code(24), false, true),
+    ("pthread_exit", "0", Status::Code(0), true, true),
+    ("abort", "0", Status::Signal(6), false, false),
+    ("abort", "1", Status::Signal(6), false, false),
+    ("term", "0", Status::Signal(15), false, false),
+    ("segv", "1", Status::Signal(11), false, false),
+];
+
+pub(crate) fn trials() -> Vec<Trial> {
+    let name = |how: &str, thread: &str| format!("robust::leave::{how}-by-thread-{thread}");
+    WAYS.into_iter()
+        .map(|(how, thread, status, handler, closed)| trial(name(how, thread), move || leave(how, thread, status, handler, closed)))
+        .collect()
+}
+
+fn leave(how: &str, thread: &str, status: Status, handler: bool, closed: bool) -> Check {
+    let guest = Guest::build("leaves")?;
+    let trace = guest.path("trace");
+    let outcome = guest.compare(&[how, thread], &[("INSTR_TRACE", trace.to_str().unwrap_or(""))])?;
+    ensure(outcome.status == status, || format!("{outcome}"))?;
+    let summary = cases::summary(&trace)?;
+    ensure(summary["discarded"] == 0, || format!("discarded: {}", summary["discarded"]))?;
+    let events = if closed { ctf::read(&trace)? } else { ctf::read(&repair(&trace)?)? };
+    let recorded = values(&events, 800).len();
+    ensure(recorded == 2 * 20, || format!("{recorded} of 40 events"))?;
+    let from_handler = values(&events, 801).len();
+    // Whether the handler's event comes before or after the trace is closed is the C library's choice; its output is not.
+    ensure(from_handler <= usize::from(handler), || format!("{from_handler} events of the exit handler"))?;
+    cases::paraver(&trace, prv::check::Options { open: true })?;
+    Ok(())
+}
