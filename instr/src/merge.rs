@@ -1,10 +1,27 @@
-//! `instr merge`: a trace as Paraver files.
+//! `instr merge`: traces as one set of Paraver files.
 
-use anyhow::Result;
+use std::path::{Path, PathBuf};
 
-use crate::cli::MergeOptions;
-use crate::console::Console;
-use crate::symbols;
+use anyhow::{Context, Result};
+use instr_trace::paraver::{self, Options, Stats};
+use instr_trace::{Names, Trace};
+
+use crate::cli::{Comms, MergeOptions};
+use crate::console::{Console, NO_OUTPUT, WrongUsage};
+use crate::progress::Progress;
+use crate::summary::units::{count, counted};
+use crate::symbols::{Symbols, open_traces, warn_of_losses};
+
+impl From<Comms> for paraver::Comms {
+    fn from(comms: Comms) -> Self {
+        match comms {
+            Comms::None => Self::None,
+            Comms::Create => Self::Create,
+            Comms::Depend => Self::Depend,
+            Comms::All => Self::All,
+        }
+    }
+}
 
 /// Runs the command.
 ///
@@ -12,8 +29,157 @@ use crate::symbols;
 ///
 /// Directories that hold no readable trace, and failures to write.
 pub fn run(options: &MergeOptions, console: &mut Console<'_>) -> Result<()> {
-    for dir in &options.traces {
-        symbols::open_trace(dir, console)?;
+    if options.output.as_deref() == Some(Path::new("-")) {
+        let why = "`-o -` is not possible here: merge writes three files; give a base name";
+        return Err(WrongUsage(why.to_owned()).into());
     }
-    todo!()
+    let traces = open_traces(&options.traces, console)?;
+    for trace in &traces {
+        warn_of_losses(trace, console);
+    }
+    let base = base_name(options.output.as_deref(), &traces);
+    let symbols: Vec<Symbols> = traces
+        .iter()
+        .map(|trace| Symbols::new(trace.metadata(), &options.symbols))
+        .collect();
+    let names: Vec<Box<dyn Names + '_>> = symbols
+        .iter()
+        .map(|symbols| Box::new(symbols) as Box<dyn Names + '_>)
+        .collect();
+    let bar = Progress::new("merging", console);
+    let written = Options {
+        comms: options.comms.into(),
+    };
+    let stats = paraver::write(&traces, &names, &written, &base, &mut |done, total| {
+        bar.at(done, total)
+    })?;
+    drop(bar);
+    symbols.iter().for_each(|symbols| symbols.report(console));
+    report(&stats, console).context(NO_OUTPUT)
+}
+
+/// Where the files go: the given name without `.prv`, or the first program's name in the current directory.
+fn base_name(output: Option<&Path>, traces: &[Trace]) -> PathBuf {
+    match output {
+        Some(path) if path.extension().is_some_and(|extension| extension == "prv") => {
+            path.with_extension("")
+        }
+        Some(path) => path.to_owned(),
+        // What the trace says is not trusted: a name, not a path.
+        None => traces
+            .first()
+            .and_then(|trace| Path::new(&trace.metadata().program).file_name())
+            .map_or_else(|| PathBuf::from("trace"), PathBuf::from),
+    }
+}
+
+fn report(stats: &Stats, console: &mut Console<'_>) -> std::io::Result<()> {
+    let Some(prv) = stats.files.first() else {
+        return Ok(());
+    };
+    write!(
+        console.out,
+        "{}: {} states, {} events",
+        prv.display(),
+        count(stats.states),
+        count(stats.events)
+    )?;
+    if stats.creations + stats.depends > 0 {
+        let creations = counted(stats.creations, "task creation");
+        write!(
+            console.out,
+            ", {creations}, {}",
+            counted(stats.depends, "dependence")
+        )?;
+    }
+    writeln!(console.out)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsString;
+
+    use instr_trace::synth;
+
+    use crate::console::Status;
+    use crate::console::tests::instr;
+    use crate::fixture::Fixture;
+
+    /// Merges the fixture with `options`: the .prv file's text, and what was printed.
+    fn merged(options: &[&str]) -> (String, String) {
+        let fixture = Fixture::new(synth::layouts()[0]);
+        let base = fixture.dir.path().join("out");
+        let mut arguments: Vec<OsString> = vec![
+            "merge".into(),
+            fixture.path().into(),
+            "-o".into(),
+            base.clone().into(),
+        ];
+        arguments.extend(options.iter().map(Into::into));
+        let (status, out, err) = instr(&arguments);
+        assert_eq!(status, Status::Done, "{err}");
+        assert!(base.with_extension("pcf").is_file() && base.with_extension("row").is_file());
+        (
+            std::fs::read_to_string(base.with_extension("prv")).unwrap(),
+            out,
+        )
+    }
+
+    #[test]
+    fn arrows_are_those_asked_for() {
+        // Four tasks of which three were deferred or not, one dependence.
+        let arrows = |comms| {
+            merged(&["--comms", comms])
+                .0
+                .lines()
+                .filter(|line| line.starts_with("3:"))
+                .count()
+        };
+        let (none, create, depend, all) = (
+            arrows("none"),
+            arrows("create"),
+            arrows("depend"),
+            arrows("all"),
+        );
+        assert_eq!((none, depend), (0, 1));
+        assert!(create >= 3);
+        assert_eq!(all, create + depend);
+    }
+
+    #[test]
+    fn the_files_are_named_on_standard_output() {
+        let (prv, out) = merged(&[]);
+        assert!(prv.starts_with("#Paraver ("), "{prv}");
+        assert!(
+            out.contains("out.prv: ") && out.contains("1 dependence"),
+            "{out}"
+        );
+    }
+
+    #[test]
+    fn the_name_may_be_given_with_its_ending() {
+        let fixture = Fixture::new(synth::layouts()[0]);
+        let file = fixture.dir.path().join("x.prv");
+        let (status, ..) = instr(&["merge", fixture.path(), "-o", file.to_str().unwrap()]);
+        assert_eq!(status, Status::Done);
+        assert!(file.is_file() && !fixture.dir.path().join("x.prv.prv").exists());
+    }
+
+    #[test]
+    fn three_files_do_not_fit_into_standard_output() {
+        let (status, _, err) = instr(&["merge", "somewhere", "-o", "-"]);
+        assert_eq!(status, Status::Usage);
+        assert!(
+            err.starts_with("instr: error: `-o -` is not possible"),
+            "{err}"
+        );
+    }
+
+    #[test]
+    fn a_folder_that_is_not_there_is_named() {
+        let fixture = Fixture::new(synth::layouts()[0]);
+        let (status, _, err) = instr(&["merge", fixture.path(), "-o", "/nonexistent/out"]);
+        assert_eq!(status, Status::Refused);
+        assert!(err.contains("/nonexistent"), "{err}");
+    }
 }

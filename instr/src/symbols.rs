@@ -5,13 +5,14 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use instr_symtab::{FunctionName, Image, ModuleMap, parse_outlined};
 use instr_trace::{CodeName, Metadata, Module, Names, Trace};
 
 use crate::cli::SymbolOptions;
 use crate::console::Console;
 use crate::images;
+use crate::summary::units::counted;
 
 /// Warnings about a trace's streams that are printed; more are counted.
 const MAX_WARNINGS: usize = 5;
@@ -173,14 +174,37 @@ fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+impl Names for &Symbols {
+    fn resolve(&self, address: u64) -> Option<CodeName> {
+        Symbols::resolve(self, address)
+    }
+}
+
 /// Opens a trace and warns about its damaged parts.
 ///
 /// # Errors
 ///
 /// Directories that hold no readable trace.
 pub fn open_trace(dir: &Path, console: &mut Console<'_>) -> Result<Trace> {
-    let trace =
-        Trace::open(dir).with_context(|| format!("cannot open the trace {}", dir.display()))?;
+    let trace = Trace::open(dir)?;
+    warn_of_damage(&trace, console);
+    Ok(trace)
+}
+
+/// Opens traces and those of the forked children inside, parents first, and warns about damaged parts.
+///
+/// # Errors
+///
+/// Directories that hold no readable trace.
+pub fn open_traces(dirs: &[PathBuf], console: &mut Console<'_>) -> Result<Vec<Trace>> {
+    let traces = Trace::open_all(dirs)?;
+    traces
+        .iter()
+        .for_each(|trace| warn_of_damage(trace, console));
+    Ok(traces)
+}
+
+fn warn_of_damage(trace: &Trace, console: &mut Console<'_>) {
     for warning in trace.warnings().iter().take(MAX_WARNINGS) {
         console.warn(&warning.to_string());
     }
@@ -188,10 +212,20 @@ pub fn open_trace(dir: &Path, console: &mut Console<'_>) -> Result<Trace> {
     if more > 0 {
         console.warn(&format!(
             "{}: {more} more places are damaged",
-            dir.display()
+            trace.dir().display()
         ));
     }
-    Ok(trace)
+}
+
+/// Warns when the traced program could not keep all events.
+pub fn warn_of_losses(trace: &Trace, console: &mut Console<'_>) {
+    if trace.discarded() > 0 {
+        let events = counted(trace.discarded(), "event");
+        console.warn(&format!(
+            "{}: {events} discarded while tracing",
+            trace.dir().display()
+        ));
+    }
 }
 
 #[cfg(test)]

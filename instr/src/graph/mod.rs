@@ -79,11 +79,16 @@ pub trait GraphSink {
 pub fn run(options: &GraphOptions, console: &mut Console<'_>) -> Result<()> {
     let trace = symbols::open_trace(&options.trace, console)?;
     let names = Symbols::new(trace.metadata(), &options.symbols);
-    let mut progress = Progress::new("reading", &trace, console);
+    symbols::warn_of_losses(&trace, console);
+    let progress = Progress::new("reading", console);
     write_to(&options.output, console, |out| {
-        write_graph(&trace, &names, options.format, out, |time| {
-            progress.event(time)
-        })
+        write_graph(
+            &trace,
+            &names,
+            options.format,
+            out,
+            progress.by_time(trace.end_time()),
+        )
     })?;
     drop(progress);
     names.report(console);
