@@ -7,7 +7,7 @@ use instr_trace::Names;
 use instr_trace::event::MutexKind;
 use instr_trace::names::{CodeRole, format_label};
 
-use super::collect::{Collected, MutexCount, mutex_name};
+use super::counts::{Collected, MutexCount, mutex_name};
 use super::model::{
     Counter, Critical, Loop, ParallelRegion, Place, Sections, Summary, Sync, TaskFunction, Tasks,
     UserEvent, UserRegion,
@@ -97,7 +97,7 @@ fn tasks(summary: &mut Summary, collected: &Collected, edges: u64, names: &dyn N
         undeferred: collected.undeferred,
         edges,
     };
-    let task = |(address, count): (&u64, &super::collect::TaskCount)| TaskFunction {
+    let task = |(address, count): (&u64, &super::counts::TaskCount)| TaskFunction {
         place: Place::of(names, Some(*address), CodeRole::Task),
         created: count.created,
         executed: count.executed,

@@ -2,8 +2,10 @@
 
 pub mod build;
 pub mod collect;
+pub mod counts;
 pub mod model;
 pub mod notes;
+mod open;
 pub mod table;
 #[cfg(test)]
 mod tests;
@@ -21,7 +23,8 @@ use crate::cli::{SummaryOptions, SymbolOptions};
 use crate::console::{Console, NO_OUTPUT};
 use crate::progress::Progress;
 use crate::symbols;
-use collect::{Collected, Collector};
+use collect::Collector;
+use counts::Collected;
 use model::{Clock, FORMAT, Summary, Thread};
 
 /// Deepest nesting of forked children that is shown.

@@ -1,0 +1,104 @@
+//! The `instr` program itself, with real pipes and exit statuses.
+
+use std::io::Read;
+use std::process::{Command, Output, Stdio};
+
+use instr_trace::synth;
+
+fn instr() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_instr"))
+}
+
+fn status_and_error(output: &Output) -> (Option<i32>, String) {
+    (
+        output.status.code(),
+        String::from_utf8_lossy(&output.stderr).into_owned(),
+    )
+}
+
+#[test]
+fn exit_statuses_are_0_1_2() {
+    let version = instr().arg("--version").output().unwrap();
+    assert_eq!(status_and_error(&version), (Some(0), String::new()));
+    let (status, error) =
+        status_and_error(&instr().args(["summary", "/nonexistent"]).output().unwrap());
+    assert_eq!(status, Some(1));
+    assert!(
+        error.starts_with("instr: error: cannot read /nonexistent: "),
+        "{error}"
+    );
+    let (status, error) = status_and_error(&instr().arg("summary").output().unwrap());
+    assert_eq!(status, Some(2));
+    assert!(
+        error.starts_with("instr: error: ") && error.contains("Usage: instr summary"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let dir = tempfile::tempdir().unwrap();
+    // More than pipes hold.
+    synth::tasks(dir.path(), synth::layouts()[0], 2, 40_000).unwrap();
+    let mut child = instr()
+        .args(["graph", "--format", "dot"])
+        .arg(dir.path())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut first = [0; 7];
+    let mut pipe = child.stdout.take().unwrap();
+    pipe.read_exact(&mut first).unwrap();
+    assert_eq!(&first, b"digraph");
+    drop(pipe);
+    let (status, error) = status_and_error(&child.wait_with_output().unwrap());
+    assert_eq!(status, Some(0), "{error}");
+    assert!(!error.contains("error"), "{error}");
+}
+
+#[test]
+fn addresses_are_answered_one_by_one_through_pipes() {
+    use std::io::{BufRead, BufReader, Write};
+    let mut child = instr()
+        .args(["symbolize", "-e", env!("CARGO_BIN_EXE_instr")])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut questions = child.stdin.take().unwrap();
+    let mut answers = BufReader::new(child.stdout.take().unwrap()).lines();
+    for question in ["fffffffffffffff0", "no address", "0xfffffffffffffff0"] {
+        writeln!(questions, "{question}").unwrap();
+        assert_eq!(answers.next().unwrap().unwrap(), "??:0");
+    }
+    drop(questions);
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn output_that_cannot_be_written_is_an_error() {
+    let Ok(full) = std::fs::OpenOptions::new().write(true).open("/dev/full") else {
+        return;
+    };
+    let dir = tempfile::tempdir().unwrap();
+    synth::tasks(dir.path(), synth::layouts()[0], 2, 400).unwrap();
+    for arguments in [
+        &["summary"][..],
+        &["summary", "--json"],
+        &["graph", "--format", "json"],
+    ] {
+        let output = instr()
+            .args(arguments)
+            .arg(dir.path())
+            .stdout(full.try_clone().unwrap())
+            .output()
+            .unwrap();
+        let (status, error) = status_and_error(&output);
+        assert_eq!(status, Some(1), "{arguments:?}");
+        assert!(
+            error.contains("instr: error: cannot write to standard output: "),
+            "{error}"
+        );
+    }
+}
