@@ -148,6 +148,52 @@ fn section_groups_and_fortran() {
     }
 }
 
+/// binutils copy the redirected object with all its relocations, and merge it.
+#[test]
+fn other_tools_read_the_object_as_well() {
+    let directory = scratch();
+    for (toolchain, prefix) in [
+        (&GCC, ""),
+        (&CLANG, ""),
+        (&V8_PIC, "sparc64-linux-gnu-"),
+        (&V9, "sparc64-linux-gnu-"),
+    ] {
+        let object = toolchain.compile(&source("direct.c"), directory.path());
+        let new = object.with_extension("new.o");
+        run(tool().arg("--redirect").arg(&object).arg("-o").arg(&new));
+        let copy = object.with_extension("copy.o");
+        run(Command::new(format!("{prefix}objcopy"))
+            .arg(&new)
+            .arg(&copy));
+        let list = |file: &Path| {
+            let text = run(Command::new(format!("{prefix}objdump")).arg("-r").arg(file)).stdout;
+            String::from_utf8(text)
+                .unwrap()
+                .lines()
+                .skip(2)
+                .map(str::to_owned)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(list(&copy), list(&new), "{}", toolchain.name);
+        let merged = object.with_extension("merged.o");
+        let (driver, flags) = toolchain.cc.split_first().unwrap();
+        run(Command::new(driver)
+            .args(flags)
+            .args(["-nostdlib", "-r", "-o"])
+            .arg(&merged)
+            .arg(&new));
+        let functions = wrapped(&object);
+        let (undefined, _) = nm_undefined(toolchain.nm, &merged);
+        assert!(
+            functions
+                .iter()
+                .all(|name| undefined.contains(&format!("instr_wrap_{name}"))),
+            "{}",
+            toolchain.name
+        );
+    }
+}
+
 #[test]
 fn clang_objects_keep_their_address_significance_table() {
     let directory = scratch();

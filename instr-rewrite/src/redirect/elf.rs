@@ -2,13 +2,14 @@
 
 use super::raw::{Layout, RelocationKind};
 use super::{RedirectErrorKind, Redirected, verify};
-use crate::api::Api;
+use crate::api::{Api, Function};
 use crate::scan::{Object, ScanErrorKind};
 use crate::stubs::Linkage;
 use object::Endianness;
 use object::elf::{self as constants, FileHeader32, FileHeader64};
 use object::read::elf::{FileHeader, SectionHeader, SectionTable, Sym, SymbolTable};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 /// Alignment of what is appended, in bytes.
 const ALIGNMENT: usize = 8;
@@ -25,19 +26,15 @@ struct Plan {
     edits: Vec<Edit>,
     /// New symbols in order, after the existing ones.
     added: Vec<String>,
-    symtab: Table,
-    strtab: Table,
-    /// Extended section indices of symbols, if the object has them.
-    shndx: Option<Table>,
+    tables: Tables,
 }
 
 /// A section that moves to the end of the file and grows.
-#[derive(Clone, Copy)]
 struct Table {
     /// File offset of its section header.
     header: usize,
-    offset: usize,
-    size: usize,
+    /// Where its contents are in the file.
+    range: Range<usize>,
 }
 
 pub(super) fn redirect(
@@ -73,16 +70,6 @@ fn unsupported(message: &str) -> RedirectErrorKind {
     RedirectErrorKind::Unsupported(message.to_owned())
 }
 
-/// Whether `symbol` is a reference that goes to its stub.
-pub(super) fn is_redirected(symbol: &[u8], object: &Object, api: &Api) -> bool {
-    let stub = [Linkage::Rename.stub_prefix().as_bytes(), symbol].concat();
-    object.undefined.contains(symbol)
-        && !object.defined.contains(&stub)
-        && api
-            .get(symbol)
-            .is_some_and(|function| function.refusal.is_none())
-}
-
 fn plan<Elf: FileHeader<Endian = Endianness>>(
     bytes: &[u8],
     object: &Object,
@@ -93,20 +80,12 @@ fn plan<Elf: FileHeader<Endian = Endianness>>(
     let endian = header.endian()?;
     let sections = header.sections(endian, bytes)?;
     let symbols = sections.symbols(endian, bytes, constants::SHT_SYMTAB)?;
-    let (candidates, mut existing) = candidates(&symbols, endian, object, api)?;
-    if candidates.is_empty() {
+    let mut renaming = Renaming::of(&symbols, endian, object, api)?;
+    if renaming.replaced.is_empty() {
         return Ok(None);
     }
     let tables = Tables::find::<Elf>(header, endian, &sections, &symbols)?;
-    let mut plan = Plan {
-        layout,
-        edits: Vec::new(),
-        added: Vec::new(),
-        symtab: tables.symtab,
-        strtab: tables.strtab,
-        shndx: tables.shndx,
-    };
-    let mut renamed = BTreeMap::new();
+    let mut edits = Vec::new();
     for (index, section) in sections.enumerate() {
         let kind = match section.sh_type(endian) {
             constants::SHT_RELA => RelocationKind::Rela,
@@ -114,87 +93,128 @@ fn plan<Elf: FileHeader<Endian = Endianness>>(
             constants::SHT_CREL => return Err(unsupported("compressed relocations (SHT_CREL)")),
             _ => continue,
         };
-        if section.link(endian) != symbols.section()
-            || !holds_code_or_data(&sections, endian, section)?
-        {
+        if section.link(endian) != symbols.section() || !is_loaded(&sections, endian, section)? {
             continue;
         }
-        let (offset, size) = section.file_range(endian).unwrap_or_default();
         let entry = layout.relocation_size(kind);
-        let (Ok(offset), Ok(size)) = (usize::try_from(offset), usize::try_from(size)) else {
-            return Err(malformed("relocations beyond the address space"));
-        };
-        if section.sh_entsize(endian).into() != entry as u64 || size % entry != 0 {
-            return Err(malformed(format!(
-                "size of the relocations in section {}",
-                index.0
-            )));
+        let wrong_size = || malformed(format!("size of the relocations in section {}", index.0));
+        let range = byte_range::<Elf>(section, endian).ok_or_else(wrong_size)?;
+        if section.sh_entsize(endian).into() != entry as u64 || range.len() % entry != 0 {
+            return Err(wrong_size());
         }
-        for place in (offset..offset + size)
-            .step_by(entry)
-            .map(|start| start + layout.info_field())
-        {
-            let info = layout
-                .get(bytes, place)
-                .ok_or_else(|| malformed("relocation outside the file"))?;
-            let Some(&name) = candidates.get(&layout.relocation_symbol(info)) else {
-                continue;
-            };
-            let target = *existing.entry(name).or_insert_with(|| {
-                plan.added
-                    .push(format!("{}{name}", Linkage::Rename.stub_prefix()));
-                symbols.len() as u64 + plan.added.len() as u64 - 1
-            });
-            renamed.insert(name.to_owned(), ());
-            plan.edits.push(Edit {
-                offset: place,
-                value: layout.with_symbol(info, target),
-            });
+        for start in range.step_by(entry) {
+            edits.extend(renaming.edit(bytes, layout, start + layout.info_field())?);
         }
     }
-    if symbols.len() as u64 + plan.added.len() as u64 > layout.max_symbol() {
+    if renaming.symbols + renaming.added.len() as u64 > layout.max_symbol() {
         return Err(unsupported(
             "too many symbols for the relocations of this format",
         ));
     }
-    Ok((!plan.edits.is_empty()).then(|| (plan, renamed.into_keys().collect())))
+    let renamed: Vec<String> = renaming.renamed.into_iter().map(str::to_owned).collect();
+    let plan = Plan {
+        layout,
+        edits,
+        added: renaming.added,
+        tables,
+    };
+    Ok((!renamed.is_empty()).then_some((plan, renamed)))
 }
 
-/// Symbols to replace by index, and the stubs' symbols that the object has already by function.
-type Candidates<'a> = (BTreeMap<u64, &'a str>, BTreeMap<&'a str, u64>);
+/// Which symbols are replaced by which.
+struct Renaming<'a> {
+    /// Functions to replace, by index of their symbol.
+    replaced: BTreeMap<u64, &'a str>,
+    /// Index of a stub's symbol, by function.
+    stubs: BTreeMap<&'a str, u64>,
+    /// Number of symbols there were.
+    symbols: u64,
+    /// Names of the symbols to add after them.
+    added: Vec<String>,
+    /// Functions that a relocation was found for.
+    renamed: BTreeSet<&'a str>,
+}
 
-fn candidates<'a, Elf: FileHeader<Endian = Endianness>>(
-    symbols: &SymbolTable<'_, Elf>,
-    endian: Endianness,
-    object: &Object,
-    api: &'a Api,
-) -> Result<Candidates<'a>, RedirectErrorKind> {
-    let (mut replace, mut existing) = (BTreeMap::new(), BTreeMap::new());
-    for (index, symbol) in symbols.enumerate().skip(1) {
-        if symbol.is_local() || !symbol.is_undefined(endian) {
-            continue;
+impl<'a> Renaming<'a> {
+    fn of<Elf: FileHeader<Endian = Endianness>>(
+        symbols: &SymbolTable<'_, Elf>,
+        endian: Endianness,
+        object: &Object,
+        api: &'a Api,
+    ) -> Result<Self, RedirectErrorKind> {
+        let (mut replaced, mut stubs) = (BTreeMap::new(), BTreeMap::new());
+        for (index, symbol) in symbols.enumerate().skip(1) {
+            if symbol.is_local() || !symbol.is_undefined(endian) {
+                continue;
+            }
+            let name = symbols.symbol_name(endian, symbol)?;
+            let index = index.0 as u64;
+            let stub_of = name.strip_prefix(Linkage::Rename.stub_prefix().as_bytes());
+            if let Some(function) = stub_of.and_then(|name| api.get(name)) {
+                stubs.entry(function.symbol.as_str()).or_insert(index);
+            }
+            if let Some(function) = api.get(name)
+                && is_redirected(function, object)
+            {
+                replaced.insert(index, function.symbol.as_str());
+            }
         }
-        let name = symbols.symbol_name(endian, symbol)?;
-        if let Some(function) = name
-            .strip_prefix(Linkage::Rename.stub_prefix().as_bytes())
-            .and_then(|name| api.get(name))
-        {
-            existing
-                .entry(function.symbol.as_str())
-                .or_insert(index.0 as u64);
-        }
-        if let Some(function) = api.get(name)
-            && is_redirected(name, object, api)
-        {
-            replace.insert(index.0 as u64, function.symbol.as_str());
-        }
+        let symbols = symbols.len() as u64;
+        Ok(Self {
+            replaced,
+            stubs,
+            symbols,
+            added: Vec::new(),
+            renamed: BTreeSet::new(),
+        })
     }
-    Ok((replace, existing))
+
+    /// The change to the relocation whose `r_info` is at `offset`, if it names a replaced symbol.
+    fn edit(
+        &mut self,
+        bytes: &[u8],
+        layout: Layout,
+        offset: usize,
+    ) -> Result<Option<Edit>, RedirectErrorKind> {
+        let info = layout
+            .get(bytes, offset)
+            .ok_or_else(|| malformed("a relocation outside the file"))?;
+        let Some(&name) = self.replaced.get(&layout.relocation_symbol(info)) else {
+            return Ok(None);
+        };
+        self.renamed.insert(name);
+        let stub = *self.stubs.entry(name).or_insert_with(|| {
+            self.added
+                .push(format!("{}{name}", Linkage::Rename.stub_prefix()));
+            self.symbols + self.added.len() as u64 - 1
+        });
+        Ok(Some(Edit {
+            offset,
+            value: layout.with_symbol(info, stub),
+        }))
+    }
+}
+
+/// Whether references to `function` go to its stub: strong ones do, unless the object defines the stub itself.
+fn is_redirected(function: &Function, object: &Object) -> bool {
+    let symbol = function.symbol.as_bytes();
+    let stub = [Linkage::Rename.stub_prefix().as_bytes(), symbol].concat();
+    function.refusal.is_none()
+        && object.undefined.contains(symbol)
+        && !object.defined.contains(&stub)
+}
+
+fn byte_range<Elf: FileHeader<Endian = Endianness>>(
+    section: &Elf::SectionHeader,
+    endian: Endianness,
+) -> Option<Range<usize>> {
+    let (offset, size) = section.file_range(endian)?;
+    Some(usize::try_from(offset).ok()?..usize::try_from(offset.checked_add(size)?).ok()?)
 }
 
 /// Whether relocations in `section` change what the program loads: debug information, unwind tables and other
 /// notes go on naming the function itself.
-fn holds_code_or_data<Elf: FileHeader<Endian = Endianness>>(
+fn is_loaded<Elf: FileHeader<Endian = Endianness>>(
     sections: &SectionTable<'_, Elf>,
     endian: Endianness,
     section: &Elf::SectionHeader,
@@ -205,9 +225,11 @@ fn holds_code_or_data<Elf: FileHeader<Endian = Endianness>>(
     Ok(target.sh_flags(endian).contains(constants::SHF_ALLOC) && !unwinding)
 }
 
+/// The sections that grow.
 struct Tables {
     symtab: Table,
     strtab: Table,
+    /// Extended section indices of symbols, if the object has them.
     shndx: Option<Table>,
 }
 
@@ -225,28 +247,17 @@ impl Tables {
         if count != 1 {
             return Err(unsupported("more than one symbol table"));
         }
-        let table = |index: object::SectionIndex| -> Result<Table, RedirectErrorKind> {
-            let section = sections.section(index)?;
-            let start: u64 = header.e_shoff(endian).into();
-            let header_at = (index.0 as u64)
-                .checked_mul(u64::from(header.e_shentsize(endian)))
-                .and_then(|offset| offset.checked_add(start));
-            let (offset, size) = section
-                .file_range(endian)
-                .ok_or_else(|| malformed("a symbol table without contents"))?;
-            match (
-                header_at.map(usize::try_from),
-                usize::try_from(offset),
-                usize::try_from(size),
-            ) {
-                (Some(Ok(header)), Ok(offset), Ok(size)) => Ok(Table {
-                    header,
-                    offset,
-                    size,
-                }),
-                _ => Err(malformed("a symbol table beyond the address space")),
-            }
+        let table = |index: object::SectionIndex| {
+            let range = byte_range::<Elf>(sections.section(index).ok()?, endian)?;
+            let start = usize::try_from(header.e_shoff(endian).into()).ok()?;
+            let header = index
+                .0
+                .checked_mul(header.e_shentsize(endian).into())?
+                .checked_add(start)?;
+            Some(Table { header, range })
         };
+        let table =
+            |index| table(index).ok_or_else(|| malformed("a symbol table without contents"));
         let shndx = symbols.shndx_section();
         Ok(Self {
             symtab: table(symbols.section())?,
@@ -272,29 +283,29 @@ fn apply(bytes: &[u8], plan: &Plan) -> Result<Vec<u8>, RedirectErrorKind> {
     let mut strings = Vec::new();
     let mut entries = Vec::new();
     for name in &plan.added {
-        let at = u32::try_from(plan.strtab.size + strings.len()).map_err(|_| too_large())?;
+        let at = u32::try_from(plan.tables.strtab.range.len() + strings.len())
+            .map_err(|_| too_large())?;
         entries.extend(layout.undefined_symbol(at));
         strings.extend_from_slice(name.as_bytes());
         strings.push(0);
     }
-    append(&mut new, layout, plan.symtab, &entries).ok_or_else(too_large)?;
-    append(&mut new, layout, plan.strtab, &strings).ok_or_else(too_large)?;
-    if let Some(shndx) = plan.shndx {
+    append(&mut new, layout, &plan.tables.symtab, &entries).ok_or_else(too_large)?;
+    append(&mut new, layout, &plan.tables.strtab, &strings).ok_or_else(too_large)?;
+    if let Some(shndx) = &plan.tables.shndx {
         append(&mut new, layout, shndx, &vec![0; 4 * plan.added.len()]).ok_or_else(too_large)?;
     }
     Ok(new)
 }
 
 /// Copies a table to the end of the file, adds `more` to it and points its section header there.
-fn append(bytes: &mut Vec<u8>, layout: Layout, table: Table, more: &[u8]) -> Option<()> {
-    let end = table.offset.checked_add(table.size)?;
+fn append(bytes: &mut Vec<u8>, layout: Layout, table: &Table, more: &[u8]) -> Option<()> {
     bytes.resize(bytes.len().next_multiple_of(ALIGNMENT), 0);
     let start = bytes.len();
-    bytes.get(table.offset..end)?;
-    bytes.extend_from_within(table.offset..end);
+    bytes.get(table.range.clone())?;
+    bytes.extend_from_within(table.range.clone());
     bytes.extend_from_slice(more);
     let field = table.header.checked_add(layout.section_offset_field())?;
-    let size = (table.size + more.len()) as u64;
+    let size = (bytes.len() - start) as u64;
     layout.put(bytes, field, start as u64)?;
     layout.put(bytes, field + layout.word(), size)
 }
