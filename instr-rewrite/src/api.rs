@@ -38,12 +38,12 @@ const BUILTIN: &[(&str, &str)] = &[
 #[derive(Debug, thiserror::Error)]
 pub enum ApiError {
     /// The file could not be read.
-    #[error("cannot read description {}: {source}", path.display())]
+    #[error("cannot read description {}: {error}", path.display())]
     Read {
         /// The file.
         path: PathBuf,
         /// What the system said.
-        source: std::io::Error,
+        error: std::io::Error,
     },
     /// The file is larger than any description can be.
     #[error("cannot read description {}: {size} bytes, at most {MAX_FILE_SIZE} are allowed", path.display())]
@@ -138,9 +138,9 @@ impl Api {
     ///
     /// The file cannot be read, or is not a description; nothing is added then.
     pub fn add_file(&mut self, path: &Path) -> Result<(), ApiError> {
-        let read = |source| ApiError::Read {
+        let read = |error| ApiError::Read {
             path: path.to_owned(),
-            source,
+            error,
         };
         let size = std::fs::metadata(path).map_err(read)?.len();
         if size > MAX_FILE_SIZE {

@@ -30,7 +30,6 @@ pub struct RedirectError {
     /// The file; for a member `archive(member)`.
     pub file: String,
     /// Why.
-    #[source]
     pub kind: RedirectErrorKind,
 }
 

@@ -114,7 +114,6 @@ pub struct ScanError {
     /// The file; for a member `archive(member)`.
     pub file: String,
     /// What is wrong with it.
-    #[source]
     pub kind: ScanErrorKind,
 }
 

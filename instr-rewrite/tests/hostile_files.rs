@@ -308,6 +308,35 @@ fn several_bad_files_are_all_reported() {
 }
 
 #[test]
+fn messages_say_what_where_and_why_once() {
+    let directory = scratch();
+    let object = GCC.compile(&source("templates.cpp"), directory.path());
+    std::fs::write(
+        directory.path().join("bad.rs"),
+        "extern \"C\" { fn f(x: Missing); }",
+    )
+    .unwrap();
+    let program = env!("CARGO_BIN_EXE_instr-rewrite");
+    let object = object.to_str().unwrap();
+    let cases = [
+        (vec!["--redirect", program, "-o", "x"], format!("{program}: only relocatable objects and archives of them can be redirected, this is an executable")),
+        (vec!["--redirect", object, "-o", "no/x"], "cannot write no/x: No such file or directory (os error 2)".to_owned()),
+        (vec!["--list", object, "--api", "none.rs"], "cannot read description none.rs: No such file or directory (os error 2)".to_owned()),
+        (vec!["--list", object, "--api", "bad.rs"], "bad.rs:1:22: unknown type `Missing`; declare it here (`struct Missing;`) if it is opaque".to_owned()),
+    ];
+    for (arguments, message) in cases {
+        let result = tool()
+            .current_dir(directory.path())
+            .args(&arguments)
+            .output()
+            .unwrap();
+        let stderr = String::from_utf8(result.stderr).unwrap();
+        assert_eq!(stderr, format!("instr-rewrite: error: {message}\n"));
+        assert_eq!(result.status.code(), Some(1), "{arguments:?}");
+    }
+}
+
+#[test]
 fn wrong_usage_is_status_two() {
     for arguments in [
         &["--list"][..],

@@ -44,7 +44,8 @@ fn write_file(path: &Path, bytes: &[u8], mode: Mode) -> Result<()> {
     let mut file = tempfile::Builder::new()
         .prefix(".instr-rewrite")
         .permissions(Permissions::from_mode(initial))
-        .tempfile_in(directory)?;
+        .tempfile_in(directory)
+        .map_err(without_path)?;
     file.write_all(bytes)?;
     if let Mode::Exactly(mode) = mode {
         file.as_file()
@@ -52,4 +53,10 @@ fn write_file(path: &Path, bytes: &[u8], mode: Mode) -> Result<()> {
     }
     file.persist(path)?;
     Ok(())
+}
+
+/// The error of the system alone: that of a temporary file names a path which nobody has asked for.
+fn without_path(error: std::io::Error) -> anyhow::Error {
+    let text = error.to_string();
+    anyhow::anyhow!("{}", text.split(" at path \"").next().unwrap_or_default())
 }
