@@ -372,38 +372,3 @@ fn endless_and_special_files_are_refused() {
         );
     }
 }
-
-/// Damages the samples for as long as `INSTR_FUZZ_SECONDS` says (60 by default): `cargo test -- --ignored`.
-#[test]
-#[ignore = "runs for a minute"]
-fn fuzz_the_object_reader() {
-    let seconds = std::env::var("INSTR_FUZZ_SECONDS")
-        .ok()
-        .and_then(|text| text.parse().ok())
-        .unwrap_or(60);
-    let end = std::time::Instant::now() + std::time::Duration::from_secs(seconds);
-    let (api, samples) = (Api::builtin(), samples());
-    let mut random = Random(u64::from(std::process::id()) << 20 | 0x5eed);
-    let mut rounds = 0u64;
-    while std::time::Instant::now() < end {
-        let seed = random.0;
-        let (name, bytes) = &samples[random.below(samples.len())];
-        let mut damaged = bytes.clone();
-        for _ in 0..=random.below(12) {
-            let at = random.below(damaged.len());
-            match random.below(6) {
-                0 => damaged.truncate(at + 1),
-                1 => _ = damaged.splice(at..at, [0u8; 4]),
-                2 => damaged[at] ^= 1 << random.below(8),
-                _ => damaged[at] = random.below(256) as u8,
-            }
-        }
-        let outcome = std::panic::catch_unwind(|| {
-            _ = scan_bytes(Path::new(name), &damaged);
-            _ = redirect(Path::new(name), &damaged, &api);
-        });
-        assert!(outcome.is_ok(), "{name}, generator {seed:#x}");
-        rounds += 1;
-    }
-    println!("{rounds} damaged files");
-}
