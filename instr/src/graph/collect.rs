@@ -1,8 +1,9 @@
 //! Follows the explicit tasks of a merged trace from creation to end.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::io;
 
+use hashbrown::HashMap;
 use instr_trace::current::{CurrentTask, Parent};
 use instr_trace::{Event, Payload, TaskId};
 

@@ -9,10 +9,10 @@ pub mod json;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
 use std::io::{self, Write};
 
 use anyhow::Result;
+use hashbrown::HashMap;
 use instr_trace::depend::DependGraph;
 use instr_trace::names::CodeRole;
 use instr_trace::{Names, TaskId, Trace};

@@ -2,8 +2,9 @@
 //!
 //! Memory grows with the threads, the functions of the program and the tasks that wait to run, not with the events.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
+use hashbrown::HashMap;
 use instr_trace::{Event, Payload, RegionId, TaskId};
 
 use super::counts::{Collected, sync_name};

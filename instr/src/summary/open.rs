@@ -1,7 +1,8 @@
 //! What is open on one thread.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
+use hashbrown::HashMap;
 use instr_trace::event::{MutexKind, Schedule, SyncKind};
 use instr_trace::{RegionId, TaskId};
 
