@@ -21,6 +21,7 @@ mod metadata;
 pub mod names;
 mod packet;
 pub mod paraver;
+mod repair;
 mod stream;
 #[doc(hidden)]
 pub mod synth;

@@ -30,7 +30,7 @@ pub struct PacketInfo {
     pub torn: bool,
     /// Ticks at its begin.
     pub begin: u64,
-    /// Ticks at its end; 0 when torn.
+    /// Ticks no event of it lies behind; 0 when unknown.
     pub end: u64,
     /// Number in its stream.
     pub seq: u64,
@@ -48,6 +48,16 @@ pub struct PacketInfo {
     pub tasks_created: u32,
     /// Whether events are missing between the packet before and this one.
     pub after_loss: bool,
+}
+
+impl PacketInfo {
+    /// Takes an end before the begin for damage.
+    pub(crate) fn distrust_end(&mut self) {
+        if self.end < self.begin {
+            self.torn = true;
+            self.end = 0;
+        }
+    }
 }
 
 /// The fields of a header before any of them is believed.
@@ -272,6 +282,7 @@ pub(crate) fn reconcile(packets: &mut Vec<PacketInfo>, path: &Path, warnings: &m
         }
         match kept.last_mut() {
             Some(last) if last.begin > packet.begin => continue,
+            Some(last) if last.end == 0 => last.end = packet.begin,
             Some(last) if last.end > packet.begin => {
                 warnings.add(
                     path,
@@ -306,7 +317,7 @@ fn place(raw: &RawHeader, offset: u64, length: u64) -> Option<(PacketInfo, bool)
         Some(bytes) if bytes <= length - offset => {
             info.bytes = bytes;
             // Times that run backwards: nothing after the begin can be checked.
-            info.torn = info.end < info.begin;
+            info.distrust_end();
             Some((info, false))
         }
         _ => {

@@ -221,10 +221,10 @@ impl<'t> StreamReader<'t> {
             self.flush_told = false;
         }
         let limit = self.packet.map_or(0, |packet| {
-            if packet.torn {
+            if packet.end == 0 {
                 u64::MAX
             } else {
-                packet.end.max(packet.begin)
+                packet.end
             }
         });
         let Some(ticks) = decode::extend(self.ticks, low).filter(|ticks| *ticks <= limit) else {
@@ -289,8 +289,12 @@ impl<'t> StreamReader<'t> {
             match decode::size(bytes, self.layout) {
                 Size::Known(size) if size <= bytes.len() => {
                     if decode::header(bytes, self.layout).0 == decode::FLUSH {
-                        self.tell_flush(at);
-                        return Ok(true);
+                        // Unless it began among the events before it: then those come first.
+                        let early = self.layout.u64(bytes, EVENT_HEADER) <= self.ticks;
+                        if early {
+                            self.tell_flush(at);
+                        }
+                        return Ok(early);
                     }
                     at += size;
                 }

@@ -154,7 +154,7 @@ impl Header {
             if info.seq >= self.next_seq {
                 return None;
             }
-            info.torn = info.end < info.begin;
+            info.distrust_end();
         }
         Some(info)
     }

@@ -1,0 +1,537 @@
+//! Paraver output of random programs, whole and cut: order, nesting, states, communications.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use instr_trace::paraver::{self, Comms, Options, Stats, TAG_CREATE, TAG_DEPEND};
+use instr_trace::synth::{self, START_TICKS, StreamWriter};
+use instr_trace::timeline::{State, Timeline};
+use instr_trace::{CodeName, Layout, Names, Trace};
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % limit
+    }
+}
+
+struct Symbols;
+
+impl Names for Symbols {
+    fn resolve(&self, address: u64) -> Option<CodeName> {
+        Some(CodeName {
+            function: Some(format!("f{address:x}._omp_fn.0")),
+            file: Some("/src/a.c".into()),
+            line: Some(address as u32),
+            module: Some("/bin/app".into()),
+        })
+    }
+}
+
+type Stream = StreamWriter<Vec<u8>>;
+
+/// Writes a random but well-formed program and gives the streams' bytes, one a thread.
+struct Program {
+    random: Random,
+    streams: Vec<Stream>,
+    now: u64,
+    seq: u32,
+    tasks: u64,
+    edges: u64,
+}
+
+impl Program {
+    fn new(layout: Layout, threads: u32, seed: u64) -> Self {
+        let limit = 600;
+        let streams = (0..threads)
+            .map(|thread| StreamWriter::new(Vec::new(), layout, thread, limit))
+            .collect();
+        Self {
+            random: Random(seed),
+            streams,
+            now: START_TICKS,
+            seq: 0,
+            tasks: 0,
+            edges: 0,
+        }
+    }
+
+    fn put(&mut self, thread: usize, id: u8, words: &[u64], fields: impl FnOnce(&mut synth::Body)) {
+        self.now += self.random.below(4);
+        let now = self.now;
+        self.streams[thread]
+            .event(now, id, |body| {
+                for word in words {
+                    body.u32(*word as u32);
+                }
+                fields(body);
+            })
+            .unwrap();
+    }
+
+    fn plain(&mut self, thread: usize, id: u8, words: &[u64]) {
+        self.put(thread, id, words, |_| {});
+    }
+
+    /// `team` threads run a region, one of whose threads creates tasks that the others run at once.
+    fn region(&mut self, number: u64) {
+        let team = self.streams.len();
+        self.put(0, 16, &[number], |b| {
+            _ = b.addr(0x400).u32(team as u32).u32(0)
+        });
+        for thread in 0..team {
+            self.plain(thread, 18, &[0, number, thread as u64, team as u64]);
+        }
+        let mut last = BTreeMap::new();
+        for _ in 0..self.random.below(30) {
+            let thread = self.random.below(team as u64) as usize;
+            match self.random.below(9) {
+                0 => self.workshare(thread),
+                1 => self.locked(thread),
+                2 => {
+                    self.plain(thread, 32, &[1]);
+                    self.plain(thread, 33, &[1]);
+                }
+                3 => self.put(thread, 8, &[77], |b| _ = b.u64(5)),
+                4 => self.undeferred(0),
+                5 => {
+                    let begin = self.now;
+                    self.now += 3;
+                    self.put(thread, 4, &[], |b| _ = b.u64(begin).u32(10));
+                }
+                _ => self.task(thread, &mut last),
+            }
+        }
+        for thread in 0..team {
+            self.plain(thread, 19, &[]);
+        }
+        self.plain(0, 17, &[number]);
+    }
+
+    fn workshare(&mut self, thread: usize) {
+        self.put(thread, 20, &[2], |b| _ = b.i64(0).i64(10).i64(1).i64(1));
+        for _ in 0..self.random.below(3) {
+            self.put(thread, 23, &[], |b| _ = b.i64(0).i64(1));
+            self.plain(thread, 25, &[]);
+        }
+        self.plain(thread, 26, &[0]);
+        self.plain(thread, 32, &[2]);
+        self.plain(thread, 33, &[2]);
+    }
+
+    fn locked(&mut self, thread: usize) {
+        let kind = 1 + self.random.below(6);
+        for id in [34, 35, 36] {
+            self.put(thread, id, &[kind], |b| _ = b.addr(0x700));
+        }
+        self.put(thread, 34, &[5], |b| _ = b.addr(0x708));
+        self.put(thread, 37, &[5], |b| _ = b.addr(0x708));
+    }
+
+    fn undeferred(&mut self, thread: usize) {
+        self.seq += 1;
+        let seq = u64::from(self.seq);
+        self.put(thread, 40, &[seq], |b| _ = b.addr(0x600).u32(0x8000).u32(0));
+        self.plain(thread, 42, &[thread as u64, seq]);
+        self.plain(thread, 43, &[]);
+        self.plain(thread, 41, &[]);
+        self.tasks += 1;
+    }
+
+    fn task(&mut self, thread: usize, last: &mut BTreeMap<u64, u32>) {
+        self.seq += 1;
+        let (seq, address) = (self.seq, 0x900 + 8 * self.random.below(3));
+        self.put(0, 40, &[u64::from(seq)], |b| {
+            _ = b.addr(0x500).u32(8).deps(&[(address, 2)])
+        });
+        self.plain(0, 41, &[]);
+        self.plain(thread, 42, &[0, u64::from(seq)]);
+        self.plain(thread, 43, &[]);
+        self.tasks += 1;
+        self.edges += u64::from(last.insert(address, seq).is_some());
+    }
+
+    fn run(mut self, regions: u64) -> (Vec<Vec<u8>>, u64, u64) {
+        for thread in 0..self.streams.len() {
+            self.plain(thread, 1, &[0, u64::from(thread == 0)]);
+        }
+        for number in 1..=regions {
+            self.region(number);
+        }
+        for thread in (0..self.streams.len()).rev() {
+            self.plain(thread, 2, &[]);
+        }
+        let files = self
+            .streams
+            .into_iter()
+            .map(|stream| stream.finish().unwrap())
+            .collect();
+        (files, self.tasks, self.edges)
+    }
+}
+
+fn write_files(dir: &Path, layout: Layout, files: &[Vec<u8>]) {
+    synth::begin(dir, layout, 1_000_000_000).unwrap();
+    for (thread, bytes) in files.iter().enumerate() {
+        std::fs::write(synth::stream_path(dir, thread as u32), bytes).unwrap();
+    }
+}
+
+fn merge(dirs: &[&Path], comms: Comms) -> (Stats, Prv) {
+    let out = tempfile::tempdir().unwrap();
+    let traces = Trace::open_all(dirs).unwrap();
+    let names: Vec<Box<dyn Names>> = traces
+        .iter()
+        .map(|_| Box::new(Symbols) as Box<dyn Names>)
+        .collect();
+    let mut last = (0, 0);
+    let stats = paraver::write(
+        &traces,
+        &names,
+        &Options { comms },
+        &out.path().join("o"),
+        &mut |done, total| {
+            assert!(done >= last.0 && done <= total);
+            last = (done, total);
+        },
+    )
+    .unwrap();
+    assert!(last.1 > 0 && last.0 == last.1);
+    assert_eq!(std::fs::read_dir(out.path()).unwrap().count(), 3);
+    (stats, Prv::read(out.path()))
+}
+
+/// A `.prv` file, parsed without the help of what wrote it.
+struct Prv {
+    end: u64,
+    /// (line, numbers) of each record.
+    records: Vec<Vec<u64>>,
+    pcf: String,
+}
+
+impl Prv {
+    fn read(dir: &Path) -> Self {
+        let text = std::fs::read_to_string(dir.join("o.prv")).unwrap();
+        let mut lines = text.lines();
+        let header = lines.next().unwrap();
+        let end = header
+            .split("):")
+            .nth(1)
+            .unwrap()
+            .split("_ns")
+            .next()
+            .unwrap()
+            .parse()
+            .unwrap();
+        let records = lines
+            .map(|line| {
+                line.split(':')
+                    .map(|field| field.parse().unwrap())
+                    .collect()
+            })
+            .collect();
+        Self {
+            end,
+            records,
+            pcf: std::fs::read_to_string(dir.join("o.pcf")).unwrap(),
+        }
+    }
+
+    fn check(&self) {
+        let mut last = 0;
+        let mut reached: BTreeMap<[u64; 2], u64> = BTreeMap::new();
+        let mut lives: BTreeMap<[u64; 2], (u64, u64)> = BTreeMap::new();
+        let mut stacks: BTreeMap<([u64; 2], u64), Vec<u64>> = BTreeMap::new();
+        for record in &self.records {
+            assert!(record[5] >= last, "{record:?} after {last}");
+            last = record[5];
+            let thread = [record[3], record[4]];
+            match record[0] {
+                1 => {
+                    let before = reached.insert(thread, record[6]).unwrap_or(0);
+                    assert!(
+                        record[5] == before && record[6] > before,
+                        "{record:?} behind {before}"
+                    );
+                    if record[7] == 2 && before == 0 {
+                        lives.insert(thread, (record[6], self.end));
+                    } else if record[7] == 2 {
+                        lives.entry(thread).or_insert((0, self.end)).1 = record[5];
+                    }
+                }
+                2 => {
+                    for pair in record[6..]
+                        .chunks_exact(2)
+                        .filter(|pair| pair[0] >= 20_000_000)
+                    {
+                        self.nest(stacks.entry((thread, pair[0])).or_default(), pair, record);
+                    }
+                }
+                _ => assert!(
+                    record[5] <= record[6] && record[6] <= record[11] && record[11] <= record[12],
+                    "{record:?}"
+                ),
+            }
+        }
+        assert!(reached.values().all(|end| *end == self.end), "{reached:?}");
+        for ((thread, kind), stack) in stacks {
+            assert!(stack.is_empty(), "{kind} is open on {thread:?}: {stack:?}");
+        }
+        for record in self.records.iter().filter(|record| record[0] == 3) {
+            for (thread, time) in [
+                ([record[3], record[4]], record[5]),
+                ([record[9], record[10]], record[11]),
+            ] {
+                let (born, dead) = lives.get(&thread).copied().unwrap_or((0, self.end));
+                assert!(
+                    (born..=dead).contains(&time),
+                    "{record:?} is outside {born}..{dead}"
+                );
+            }
+        }
+    }
+
+    fn nest(&self, stack: &mut Vec<u64>, pair: &[u64], record: &[u64]) {
+        assert!(
+            self.pcf.contains(&format!("0    {}    ", pair[0])),
+            "{pair:?} is not in the .pcf"
+        );
+        match pair {
+            // Numbers, not intervals.
+            [65_000_000 | 65_000_001, _] => {}
+            [60_000_006 | 60_000_007 | 60_000_033, 3] => stack.push(3),
+            [60_000_006 | 60_000_007 | 60_000_033, value @ (5 | 6)] => {
+                assert_eq!(
+                    stack.pop(),
+                    Some(if *value == 6 { 3 } else { 6 }),
+                    "{record:?}"
+                );
+                stack.push(*value);
+            }
+            [_, 0] => assert!(stack.pop().is_some(), "{pair:?} ends nothing: {record:?}"),
+            [_, value] => stack.push(*value),
+            _ => unreachable!(),
+        }
+    }
+
+    fn tags(&self, tag: u32) -> u64 {
+        self.records
+            .iter()
+            .filter(|record| record[0] == 3 && record[14] == u64::from(tag))
+            .count() as u64
+    }
+}
+
+#[test]
+fn random_programs_give_sound_records() {
+    for seed in 0..24 {
+        let layout = synth::layouts()[seed as usize % 4];
+        let dir = tempfile::tempdir().unwrap();
+        let (files, tasks, edges) = Program::new(layout, 1 + seed as u32 % 4, seed).run(6);
+        write_files(dir.path(), layout, &files);
+        let (stats, prv) = merge(&[dir.path()], Comms::All);
+        prv.check();
+        assert_eq!(
+            (stats.tasks, stats.creations),
+            (tasks, tasks),
+            "seed {seed}"
+        );
+        assert_eq!(
+            (prv.tags(TAG_CREATE), prv.tags(TAG_DEPEND)),
+            (tasks, edges),
+            "seed {seed}"
+        );
+        assert!(prv.pcf.contains("f400 [omp parallel a.c:1024]"));
+    }
+}
+
+#[test]
+fn programs_cut_anywhere_give_sound_records() {
+    for seed in 0..60u64 {
+        let layout = synth::layouts()[seed as usize % 4];
+        let dir = tempfile::tempdir().unwrap();
+        let (mut files, ..) = Program::new(layout, 3, seed).run(4);
+        let mut random = Random(seed);
+        for bytes in &mut files {
+            let keep = random.below(bytes.len() as u64) as usize;
+            match random.below(3) {
+                0 => bytes.truncate(keep),
+                1 => bytes[keep] ^= 0x55,
+                _ => drop(bytes.drain(..keep & !3)),
+            }
+        }
+        write_files(dir.path(), layout, &files);
+        let out = tempfile::tempdir().unwrap();
+        let traces = Trace::open_all(&[dir.path()]).unwrap();
+        if traces[0].threads().is_empty() {
+            continue;
+        }
+        paraver::write(
+            &traces,
+            &[],
+            &Options::default(),
+            &out.path().join("o"),
+            &mut |_, _| {},
+        )
+        .unwrap();
+        Prv::read(out.path()).check();
+    }
+}
+
+#[test]
+fn communications_are_written_as_asked() {
+    let dir = tempfile::tempdir().unwrap();
+    let layout = synth::layouts()[0];
+    synth::tasks(dir.path(), layout, 3, 4000).unwrap();
+    for (comms, create, depend) in [
+        (Comms::None, 0, 0),
+        (Comms::Create, 1000, 0),
+        (Comms::Depend, 0, 936),
+        (Comms::All, 1000, 936),
+    ] {
+        let (stats, prv) = merge(&[dir.path()], comms);
+        prv.check();
+        assert_eq!(
+            (prv.tags(TAG_CREATE), prv.tags(TAG_DEPEND)),
+            (create, depend)
+        );
+        assert_eq!((stats.creations, stats.depends), (create, depend));
+    }
+}
+
+#[test]
+fn processes_become_tasks_of_one_application() {
+    let dir = tempfile::tempdir().unwrap();
+    let layout = synth::layouts()[3];
+    let (files, ..) = Program::new(layout, 2, 1).run(2);
+    write_files(dir.path(), layout, &files);
+    write_files(&dir.path().join("fork-9"), layout, &files);
+    let (_, prv) = merge(&[dir.path()], Comms::All);
+    prv.check();
+    let mut threads: Vec<_> = prv
+        .records
+        .iter()
+        .map(|record| (record[1], record[3], record[4]))
+        .collect();
+    threads.sort_unstable();
+    threads.dedup();
+    assert_eq!(threads, [(1, 1, 1), (2, 1, 2), (3, 2, 1), (4, 2, 2)]);
+}
+
+#[test]
+fn output_is_the_same_each_time() {
+    let dir = tempfile::tempdir().unwrap();
+    let layout = synth::layouts()[1];
+    let (files, ..) = Program::new(layout, 4, 5).run(5);
+    write_files(dir.path(), layout, &files);
+    let bytes = || {
+        let out = tempfile::tempdir().unwrap();
+        let traces = Trace::open_all(&[dir.path()]).unwrap();
+        paraver::write(
+            &traces,
+            &[],
+            &Options::default(),
+            &out.path().join("o"),
+            &mut |_, _| {},
+        )
+        .unwrap();
+        ["prv", "pcf", "row"]
+            .map(|extension| std::fs::read(out.path().join("o").with_extension(extension)).unwrap())
+    };
+    assert_eq!(bytes(), bytes());
+}
+
+#[test]
+fn the_five_states_add_up_to_the_life_of_each_thread() {
+    for seed in 0..20 {
+        let layout = synth::layouts()[seed as usize % 4];
+        let dir = tempfile::tempdir().unwrap();
+        let (files, ..) = Program::new(layout, 4, seed).run(6);
+        write_files(dir.path(), layout, &files);
+        let trace = Trace::open(dir.path()).unwrap();
+        let mut timeline = Timeline::new(trace.threads());
+        let mut sums = vec![0; trace.threads().len()];
+        let mut reached: Vec<u64> = trace
+            .threads()
+            .iter()
+            .map(|thread| thread.first_time)
+            .collect();
+        let mut add = |interval: instr_trace::timeline::Interval| {
+            assert_eq!(interval.begin, reached[interval.position]);
+            reached[interval.position] = interval.end;
+            sums[interval.position] += interval.end - interval.begin;
+        };
+        let mut merge = trace.merge();
+        while let Some(event) = merge.next().unwrap() {
+            let position = trace.position(event.thread).unwrap();
+            timeline.event(position, &event, &mut add);
+        }
+        timeline.finish(&mut add);
+        for (thread, sum) in trace.threads().iter().zip(sums) {
+            assert_eq!(sum, thread.last_time - thread.first_time);
+        }
+    }
+}
+
+#[test]
+fn states_are_those_of_a_region_computed_by_hand() {
+    let dir = tempfile::tempdir().unwrap();
+    let layout = synth::layouts()[0];
+    synth::begin(dir.path(), layout, 1_000_000_000).unwrap();
+    let mut master = StreamWriter::create(dir.path(), layout, 0, 4096).unwrap();
+    let mut worker = StreamWriter::create(dir.path(), layout, 1, 4096).unwrap();
+    let at = |time: u64| START_TICKS + time;
+    master.event(at(0), 1, |b| _ = b.u32(0).u32(1)).unwrap();
+    master
+        .event(at(100), 16, |b| _ = b.u32(1).addr(1).u32(2).u32(0))
+        .unwrap();
+    master
+        .event(at(110), 18, |b| _ = b.u32(0).u32(1).u32(0).u32(2))
+        .unwrap();
+    worker.event(at(115), 1, |b| _ = b.u32(0).u32(0)).unwrap();
+    worker
+        .event(at(120), 18, |b| _ = b.u32(0).u32(1).u32(1).u32(2))
+        .unwrap();
+    master
+        .event(at(130), 40, |b| _ = b.u32(5).addr(2).u32(0).u32(0))
+        .unwrap();
+    master.event(at(140), 41, |_| {}).unwrap();
+    worker.event(at(150), 19, |_| {}).unwrap();
+    worker.event(at(160), 42, |b| _ = b.u32(0).u32(5)).unwrap();
+    worker.event(at(175), 43, |_| {}).unwrap();
+    master.event(at(180), 32, |b| _ = b.u32(3)).unwrap();
+    master.event(at(190), 33, |b| _ = b.u32(3)).unwrap();
+    master.event(at(200), 19, |_| {}).unwrap();
+    master.event(at(210), 17, |b| _ = b.u32(1)).unwrap();
+    master.event(at(300), 2, |_| {}).unwrap();
+    worker.event(at(310), 2, |_| {}).unwrap();
+    master.finish().unwrap();
+    worker.finish().unwrap();
+    let trace = Trace::open(dir.path()).unwrap();
+    let mut sums: BTreeMap<(usize, State), u64> = BTreeMap::new();
+    let mut timeline = Timeline::new(trace.threads());
+    let mut merge = trace.merge();
+    let mut add = |interval: instr_trace::timeline::Interval| {
+        *sums.entry((interval.position, interval.state)).or_default() +=
+            interval.end - interval.begin;
+    };
+    while let Some(event) = merge.next().unwrap() {
+        timeline.event(event.thread as usize, &event, &mut add);
+    }
+    timeline.finish(&mut add);
+    let expected = [
+        ((0, State::Useful), 100 + 20 + 40 + 10 + 90),
+        ((0, State::Synchronization), 10 + 10),
+        ((0, State::Scheduling), 10 + 10),
+        // 5 before its first region, 30 in the body, 15 in the task; 10 + 35 in the closing barrier; then idle.
+        ((1, State::Useful), 5 + 30 + 15),
+        ((1, State::Synchronization), 10 + 35),
+        ((1, State::Idle), 100),
+    ];
+    assert_eq!(sums, expected.into());
+}
