@@ -127,7 +127,7 @@ fn regions_and_work(summary: &mut Summary, collected: &Collected, names: &dyn Na
         .iter()
         .map(|(&(function, schedule), count)| Loop {
             place: Place::around(names, function),
-            schedule: schedule.name(),
+            schedule,
             instances: count.instances,
             chunks: count.pieces,
             times: count.times,

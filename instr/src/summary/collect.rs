@@ -241,7 +241,9 @@ impl Shared {
 
     fn work(&mut self, event: &Event<'_>, thread: &mut ThreadState) {
         match event.payload {
-            Payload::LoopBegin { schedule, .. } => open_work(thread, Some(schedule), event.time),
+            Payload::LoopBegin { schedule, .. } => {
+                open_work(thread, Some(schedule.name()), event.time)
+            }
             Payload::SectionsBegin { .. } => open_work(thread, None, event.time),
             Payload::ChunkBegin { .. } | Payload::SectionBegin { .. } => {
                 if let Some(open) = thread.work.last_mut() {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use instr_trace::event::{MutexKind, Schedule, SyncKind};
+use instr_trace::event::{MutexKind, SyncKind};
 
 use super::model::Times;
 
@@ -15,8 +15,8 @@ pub struct Collected {
     pub tasks: BTreeMap<u64, TaskCount>,
     /// Bodies run inside the construct that created them.
     pub undeferred: u64,
-    /// Loops by enclosing body and schedule.
-    pub loops: BTreeMap<(Option<u64>, Schedule), WorkCount>,
+    /// Loops by enclosing body and name of the schedule.
+    pub loops: BTreeMap<(Option<u64>, &'static str), WorkCount>,
     /// Sections constructs by enclosing body.
     pub sections: BTreeMap<Option<u64>, WorkCount>,
     /// Single blocks executed.

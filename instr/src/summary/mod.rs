@@ -51,11 +51,12 @@ fn print(summaries: &[Summary], json: bool, console: &mut Console<'_>) -> io::Re
         }
         return writeln!(console.out);
     }
+    let mut told = notes::Told::default();
     for (at, summary) in summaries.iter().enumerate() {
         if at > 0 {
             writeln!(console.out)?;
         }
-        table::write(summary, console.colour, console.out)?;
+        table::write(summary, console.colour, &mut told, console.out)?;
     }
     Ok(())
 }

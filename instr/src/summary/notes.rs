@@ -3,8 +3,14 @@
 use super::model::Summary;
 use super::units::{counted, time};
 
+/// Notes that need to be given only once, however many processes are shown.
+#[derive(Debug, Default)]
+pub struct Told {
+    static_loops: bool,
+}
+
 /// The notes on one process, most serious first.
-pub fn of(summary: &Summary) -> Vec<String> {
+pub fn of(summary: &Summary, told: &mut Told) -> Vec<String> {
     let mut notes = Vec::new();
     if summary.discarded > 0 {
         let share = summary.discarded as f64 * 100.0
@@ -36,7 +42,17 @@ pub fn of(summary: &Summary) -> Vec<String> {
             time(flush)
         ));
     }
-    if !summary.parallel_regions.is_empty() && summary.loops.is_empty() {
+    let (created, executed) = (summary.tasks.created, summary.tasks.executed);
+    if summary.closed
+        && summary.discarded == 0
+        && summary.truncated_streams == 0
+        && created > executed
+    {
+        let tasks = counted(created - executed, "task");
+        notes.push(format!("{tasks} created and never executed (cancelled)"));
+    }
+    if !summary.parallel_regions.is_empty() && summary.loops.is_empty() && !told.static_loops {
+        told.static_loops = true;
         notes.push("static loops leave no runtime call in GCC <= 16: they are part of their region's useful time".to_owned());
     }
     if summary.events > 0 && summary.parallel_regions.is_empty() && summary.tasks.created == 0 {
@@ -69,7 +85,7 @@ mod tests {
             flush_ns: 1_500,
             ..Thread::default()
         }];
-        let text = of(&summary).join("\n");
+        let text = of(&summary, &mut Told::default()).join("\n");
         for part in [
             "10 events discarded (10.0%)",
             "2 streams are cut",
@@ -82,15 +98,31 @@ mod tests {
 
     #[test]
     fn hidden_static_loops_are_told_once_and_only_without_loops() {
-        let mut summary = clean();
-        assert_eq!(
-            of(&summary)
+        let (mut summary, mut told) = (clean(), Told::default());
+        let hints = |notes: Vec<String>| {
+            notes
                 .iter()
                 .filter(|note| note.contains("static loops"))
-                .count(),
-            1
-        );
+                .count()
+        };
+        assert_eq!(hints(of(&summary, &mut told)), 1);
+        assert_eq!(hints(of(&summary, &mut told)), 0, "the next process");
         summary.loops.push(Loop::default());
-        assert!(of(&summary).is_empty());
+        assert!(of(&summary, &mut Told::default()).is_empty());
+    }
+
+    #[test]
+    fn tasks_that_never_ran_are_told_unless_events_are_missing() {
+        let mut summary = clean();
+        summary.tasks.created = 3;
+        summary.tasks.executed = 1;
+        let cancelled = |summary: &Summary| {
+            of(summary, &mut Told::default())
+                .iter()
+                .any(|note| note.contains("2 tasks created and never"))
+        };
+        assert!(cancelled(&summary));
+        summary.closed = false;
+        assert!(!cancelled(&summary));
     }
 }

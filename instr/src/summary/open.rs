@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use hashbrown::HashMap;
-use instr_trace::event::{MutexKind, Schedule, SyncKind};
+use instr_trace::event::{MutexKind, SyncKind};
 use instr_trace::{RegionId, TaskId};
 
 use super::model::Times;
@@ -34,7 +34,7 @@ impl Body {
 
 #[derive(Debug)]
 pub(super) struct OpenWork {
-    pub(super) schedule: Option<Schedule>,
+    pub(super) schedule: Option<&'static str>,
     pub(super) function: Option<u64>,
     pub(super) instances: u64,
     pub(super) pieces: u64,
@@ -57,7 +57,7 @@ pub(super) struct ThreadState {
     pub(super) strings: HashMap<u64, String>,
 }
 
-pub(super) fn open_work(thread: &mut ThreadState, schedule: Option<Schedule>, begin: u64) {
+pub(super) fn open_work(thread: &mut ThreadState, schedule: Option<&'static str>, begin: u64) {
     let body = thread.bodies.last();
     let counts = !matches!(body, Some(Body::Implicit { leads: false, .. }));
     let function = body.and_then(Body::function);

@@ -7,6 +7,7 @@ use comfy_table::{
 };
 
 use super::model::{Place, Summary, Thread, Times};
+use super::notes::Told;
 use super::units::{count, counted, elide, share, size, time};
 
 const LABEL_WIDTH: usize = 64;
@@ -16,12 +17,17 @@ const STYLE: TableStyle = TableStyle::new()
     .header_separator(LineStyle::none().fill('-').junction(' '))
     .content_lines(ContentLineStyle::none().junction(' '));
 
-/// Writes the tables of one process and of its forked children.
+/// Writes the tables of one process and of its forked children. `told` keeps notes from being repeated.
 ///
 /// # Errors
 ///
 /// Those of `out`.
-pub fn write(summary: &Summary, colour: bool, out: &mut dyn Write) -> io::Result<()> {
+pub fn write(
+    summary: &Summary,
+    colour: bool,
+    told: &mut Told,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     title(summary, colour, out)?;
     threads(summary, out)?;
     parallel_regions(summary, out)?;
@@ -29,10 +35,10 @@ pub fn write(summary: &Summary, colour: bool, out: &mut dyn Write) -> io::Result
     work_sharing(summary, out)?;
     waiting(summary, out)?;
     user(summary, out)?;
-    notes(summary, out)?;
+    notes(summary, told, out)?;
     for child in &summary.children {
         writeln!(out)?;
-        write(child, colour, out)?;
+        write(child, colour, told, out)?;
     }
     Ok(())
 }
@@ -264,7 +270,7 @@ fn user(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     print(&table, out)
 }
 
-fn notes(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+fn notes(summary: &Summary, told: &mut Told, out: &mut dyn Write) -> io::Result<()> {
     writeln!(
         out,
         "\n{}, {} ({:.1} bytes an event)",
@@ -272,7 +278,7 @@ fn notes(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
         size(summary.bytes),
         summary.bytes_per_event
     )?;
-    for note in super::notes::of(summary) {
+    for note in super::notes::of(summary, told) {
         writeln!(out, "note: {note}")?;
     }
     Ok(())
