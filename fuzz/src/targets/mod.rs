@@ -1,0 +1,34 @@
+//! What is fed: one file per parser.
+
+pub(crate) mod argv;
+pub(crate) mod object;
+pub(crate) mod symtab;
+pub(crate) mod trace;
+
+use anyhow::Result;
+
+use crate::input::Input;
+use crate::seeds::Seeds;
+
+/// A parser under test. It must not panic, hang, or ask for memory out of proportion.
+pub(crate) trait Target {
+    /// Good inputs to start from.
+    fn seeds(&self, seeds: &Seeds) -> Result<Vec<Input>>;
+
+    /// Feeds one input; true if it was accepted at least in part, so that it is worth mutating further.
+    fn run(&mut self, input: &Input) -> bool;
+}
+
+/// Names of all targets, in the order of `all`.
+pub(crate) const NAMES: [&str; 4] = ["object", "argv", "trace", "symtab"];
+
+/// The target of this name.
+pub(crate) fn by_name(name: &str) -> Result<Option<Box<dyn Target>>> {
+    Ok(match name {
+        "object" => Some(Box::new(object::Objects::new())),
+        "argv" => Some(Box::new(argv::CommandLines::new()?)),
+        "trace" => Some(Box::new(trace::Traces::new()?)),
+        "symtab" => Some(Box::new(symtab::Images)),
+        _ => None,
+    })
+}

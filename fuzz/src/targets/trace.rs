@@ -1,0 +1,104 @@
+//! The reader of raw traces.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use instr_trace::depend::DependGraph;
+use instr_trace::timeline::Timeline;
+use instr_trace::{Trace, synth};
+
+use super::Target;
+use crate::input::Input;
+use crate::seeds::Seeds;
+
+/// Feeds `instr_trace`.
+pub(crate) struct Traces {
+    folder: tempfile::TempDir,
+}
+
+impl Traces {
+    pub(crate) fn new() -> Result<Self> {
+        let memory = PathBuf::from("/dev/shm");
+        let folder = if memory.is_dir() {
+            tempfile::tempdir_in(memory)?
+        } else {
+            tempfile::tempdir()?
+        };
+        Ok(Traces { folder })
+    }
+}
+
+impl Target for Traces {
+    fn seeds(&self, _: &Seeds) -> Result<Vec<Input>> {
+        let mut inputs = Vec::new();
+        for layout in synth::layouts() {
+            let folder = tempfile::tempdir()?;
+            synth::user_events(folder.path(), layout, 2, 200, 10)?;
+            inputs.push(Input::read(folder.path())?);
+            let folder = tempfile::tempdir()?;
+            synth::tasks(folder.path(), layout, 3, 200)?;
+            inputs.push(Input::read(folder.path())?);
+            // The second thread was killed: its last packets are in a window.
+            let stream = std::fs::read(synth::stream_path(folder.path(), 1))?;
+            let window = synth::window(layout, 1, &[stream, Vec::new()], 0, 1);
+            std::fs::remove_file(synth::stream_path(folder.path(), 1))?;
+            std::fs::write(folder.path().join(".window_0001"), window)?;
+            inputs.push(Input::read(folder.path())?);
+        }
+        Ok(inputs)
+    }
+
+    fn run(&mut self, input: &Input) -> bool {
+        let folder = self.folder.path();
+        if input.write_folder(folder).is_err() {
+            return false;
+        }
+        let Ok(trace) = Trace::open(folder) else {
+            return false;
+        };
+        let _ = (
+            trace.warnings(),
+            trace.end_time(),
+            trace.bytes(),
+            trace.discarded(),
+            trace.truncated_streams(),
+        );
+        let events = read_all(&trace);
+        // Every event takes at least its header of eight bytes.
+        assert!(
+            events * 8 <= trace.bytes().max(1),
+            "{events} events out of {} bytes",
+            trace.bytes()
+        );
+        events > 0
+    }
+}
+
+/// Reads the trace in both ways; gives the number of merged events.
+fn read_all(trace: &Trace) -> u64 {
+    let mut timeline = Timeline::new(trace.threads());
+    let mut graph = DependGraph::new();
+    let (mut events, mut last) = (0_u64, 0);
+    let mut merge = trace.merge();
+    while let Ok(Some(event)) = merge.next() {
+        assert!(
+            event.time >= last,
+            "events out of order: {} after {last}",
+            event.time
+        );
+        last = event.time;
+        if let Some(position) = trace.position(event.thread) {
+            timeline.event(position, &event, |_| {});
+        }
+        graph.event(&event, |_, _| {});
+        events += 1;
+    }
+    timeline.finish(|_| {});
+    for position in 0..trace.threads().len() {
+        let Some(mut stream) = trace.stream(position) else {
+            continue;
+        };
+        while let Ok(Some(_)) = stream.next() {}
+    }
+    events
+}

@@ -1,0 +1,174 @@
+//! Feeds one target, in a process of its own so that aborts, stack overflows and hangs end only this one.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::panic::{self, AssertUnwindSafe};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+
+use crate::input::Input;
+use crate::memory;
+use crate::mutate::mutate;
+use crate::random::Random;
+use crate::seeds::Seeds;
+use crate::targets::{self, Target};
+
+/// Longest time one input may take.
+pub(crate) const TIME_LIMIT: Duration = Duration::from_secs(5);
+
+/// Exit status of a worker whose input took too long.
+pub(crate) const TIMED_OUT: i32 = 124;
+
+/// How many mutated inputs that were accepted are kept to be mutated further.
+const MAX_POOL: usize = 256;
+
+/// Milliseconds since the start at which the running input began; 0 between inputs.
+static BEGAN: AtomicU64 = AtomicU64::new(0);
+
+/// Where and why the last panic happened.
+static PANIC: Mutex<String> = Mutex::new(String::new());
+
+/// What a worker is told.
+#[derive(Debug, Clone)]
+pub(crate) struct Orders {
+    pub(crate) target: String,
+    pub(crate) time: Duration,
+    pub(crate) seed: u64,
+    /// Folder for inputs that crash; the running one is in `TARGET-current`.
+    pub(crate) crashes: PathBuf,
+}
+
+/// One kind of failure of this worker, by its place.
+type Failures = BTreeMap<String, u64>;
+
+/// Feeds mutated inputs until the time is over. Gives executions and failures.
+pub(crate) fn work(orders: &Orders) -> Result<(u64, Failures)> {
+    let mut target = targets::by_name(&orders.target)?.context("no such target")?;
+    let folder = tempfile::tempdir()?;
+    let seeds = target.seeds(&Seeds::compile(folder.path())?)?;
+    let start = Instant::now();
+    watch(start);
+    remember_panics();
+    let mut random = Random::new(orders.seed);
+    let (mut pool, mut failures, mut executions) = (seeds.clone(), Failures::new(), 0_u64);
+    let current = orders.crashes.join(format!("{}-current", orders.target));
+    while start.elapsed() < orders.time {
+        let mut input = match seeds.get(executions as usize) {
+            Some(seed) => seed.clone(),
+            None => mutated(&pool, &mut random),
+        };
+        input.write_folder(&current)?;
+        executions += 1;
+        match feed(&mut *target, &input, start) {
+            Ok(true) if random.one_in(8) => {
+                if pool.len() >= seeds.len() + MAX_POOL {
+                    let at = seeds.len() + random.below(MAX_POOL);
+                    pool.swap_remove(at);
+                }
+                pool.push(std::mem::take(&mut input));
+            }
+            Ok(_) => {}
+            Err(why) => {
+                let count = failures.entry(why.clone()).or_default();
+                *count += 1;
+                if *count <= 3 {
+                    save(orders, &input, &why)?;
+                }
+            }
+        }
+    }
+    fs::remove_dir_all(&current)?;
+    Ok((executions, failures))
+}
+
+/// An input of the pool, changed.
+fn mutated(pool: &[Input], random: &mut Random) -> Input {
+    let mut input = random.pick(pool).clone();
+    let other = random.pick(pool);
+    mutate(&mut input, other, random);
+    input
+}
+
+/// Feeds one input; the error tells what went wrong and where.
+pub(crate) fn feed(target: &mut dyn Target, input: &Input, start: Instant) -> Result<bool, String> {
+    BEGAN.store(start.elapsed().as_millis() as u64 + 1, Relaxed);
+    memory::begin();
+    let outcome = panic::catch_unwind(AssertUnwindSafe(|| target.run(input)));
+    let exceeded = memory::end();
+    BEGAN.store(0, Relaxed);
+    match outcome {
+        Err(_) => Err(PANIC
+            .lock()
+            .map_or_else(|_| String::new(), |place| place.clone())),
+        Ok(_) if exceeded => Err(format!("asked for more than {} MiB", memory::LIMIT >> 20)),
+        Ok(accepted) => Ok(accepted),
+    }
+}
+
+/// Writes an input that failed to the crash folder.
+fn save(orders: &Orders, input: &Input, why: &str) -> Result<()> {
+    let name = format!("{}-{:016x}", orders.target, input.fingerprint());
+    let path = orders.crashes.join(name);
+    input.write_folder(&path)?;
+    println!("{}: {why}\n  input: {}", orders.target, path.display());
+    Ok(())
+}
+
+/// Keeps the place of a panic instead of printing it.
+pub(crate) fn remember_panics() {
+    panic::set_hook(Box::new(|info| {
+        let place = info
+            .location()
+            .map_or_else(String::new, ToString::to_string);
+        let message = info
+            .payload_as_str()
+            .unwrap_or("panic")
+            .lines()
+            .next()
+            .unwrap_or_default();
+        if let Ok(mut last) = PANIC.lock() {
+            *last = format!(
+                "panic at {place}: {}",
+                message.chars().take(200).collect::<String>()
+            );
+        }
+    }));
+}
+
+/// Ends the process when an input takes too long.
+pub(crate) fn watch(start: Instant) {
+    std::thread::spawn(move || {
+        loop {
+            std::thread::sleep(Duration::from_millis(200));
+            let began = BEGAN.load(Relaxed);
+            let now = start.elapsed().as_millis() as u64;
+            if began > 0 && now.saturating_sub(began) > TIME_LIMIT.as_millis() as u64 {
+                std::process::exit(TIMED_OUT);
+            }
+        }
+    });
+}
+
+/// Feeds one saved input again and prints what becomes of it.
+pub(crate) fn replay(name: &str, path: &Path) -> Result<bool> {
+    let mut target = targets::by_name(name)?.context("no such target")?;
+    let input = Input::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let start = Instant::now();
+    watch(start);
+    let accepted = {
+        memory::begin();
+        let accepted = target.run(&input);
+        (accepted, memory::end())
+    };
+    println!(
+        "{name}: accepted {}, memory limit hit {}, {} ms",
+        accepted.0,
+        accepted.1,
+        start.elapsed().as_millis()
+    );
+    Ok(!accepted.1)
+}
