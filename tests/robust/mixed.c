@@ -5,7 +5,7 @@
 
 int main(void)
 {
-    long sum = 0;
+    long sum = 0, inside = 0;
     omp_lock_t lock;
     omp_init_lock(&lock);
 #pragma omp parallel num_threads(2)
@@ -16,7 +16,7 @@ int main(void)
             sum += i;
             omp_unset_lock(&lock);
 #pragma omp critical
-            sum += i;
+            inside += i;
         }
 #pragma omp for schedule(dynamic, 3)
         for (int i = 0; i < 100; i++) {
@@ -37,6 +37,6 @@ int main(void)
         instr_region_end();
     }
     omp_destroy_lock(&lock);
-    printf("%ld\n", sum);
+    printf("%ld %ld\n", sum, inside);
     return 4;
 }

@@ -254,7 +254,7 @@ impl Checker<'_> {
 
     /// Each lock status follows from the one before: 3 waiting → 6 held → 5 leaving → 0 out; 3 → 0 when a test failed.
     fn locks(&mut self) {
-        let mut status: BTreeMap<(Object, u64), Vec<(u64, usize)>> = BTreeMap::new();
+        let mut status: BTreeMap<(Object, u64), Vec<(i128, usize)>> = BTreeMap::new();
         for event in self.trace.events.iter().filter(|event| LOCKS.contains(&event.kind)) {
             let stack = status.entry((event.object, event.kind)).or_default();
             let last = stack.last().map(|(value, _)| *value);
@@ -299,7 +299,7 @@ impl Checker<'_> {
     }
 }
 
-fn replace(stack: &mut [(u64, usize)], event: &Event) -> bool {
+fn replace(stack: &mut [(i128, usize)], event: &Event) -> bool {
     if let Some(top) = stack.last_mut() {
         *top = (event.value, event.line);
     }

@@ -10,7 +10,7 @@ pub struct Config {
     /// For each event type its label.
     pub types: BTreeMap<u64, String>,
     /// For each event type that lists its values: value → label.
-    pub values: BTreeMap<u64, BTreeMap<u64, String>>,
+    pub values: BTreeMap<u64, BTreeMap<i128, String>>,
 }
 
 /// Parses a `.pcf`.
@@ -55,7 +55,7 @@ pub fn parse_config(text: &str) -> Result<Config, String> {
                 let (value, label) = number_and_label(words).ok_or_else(|| at("not a value"))?;
                 for kind in &block {
                     let known = config.values.entry(*kind).or_default();
-                    if known.insert(value, label.clone()).is_some() {
+                    if known.insert(value.into(), label.clone()).is_some() {
                         return Err(at("value declared twice"));
                     }
                 }

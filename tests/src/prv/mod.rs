@@ -72,8 +72,8 @@ pub struct Event {
     pub time: u64,
     /// Event type.
     pub kind: u64,
-    /// Value.
-    pub value: u64,
+    /// Value; signed, because counters are.
+    pub value: i128,
 }
 
 /// One end of a communication.
@@ -201,7 +201,11 @@ fn well_formed_date(date: &str) -> bool {
 }
 
 fn parse_record(trace: &mut Trace, line: usize, text: &str) -> Option<()> {
-    let numbers = text.split(':').map(|field| field.parse::<u64>().ok()).collect::<Option<Vec<u64>>>()?;
+    let fields: Vec<&str> = text.split(':').collect();
+    // Only the values of events may be negative; there 0 stands for them.
+    let is_value = |index: usize| fields[0] == "2" && index >= 7 && index % 2 == 1;
+    let number = |(index, field): (usize, &&str)| if is_value(index) { Some(0) } else { field.parse::<u64>().ok() };
+    let numbers = fields.iter().enumerate().map(number).collect::<Option<Vec<u64>>>()?;
     let small = |index: usize| numbers.get(index).and_then(|&number| u32::try_from(number).ok());
     let object = |at: usize| Some((small(at)?, small(at + 1)?, small(at + 2)?));
     let begin = match (*numbers.first()?, numbers.len()) {
@@ -212,8 +216,10 @@ fn parse_record(trace: &mut Trace, line: usize, text: &str) -> Option<()> {
         }
         (2, length) if length >= 8 && length % 2 == 0 => {
             let (cpu, object, time) = (small(1)?, object(2)?, numbers[5]);
-            let pairs = numbers[6..].chunks_exact(2);
-            trace.events.extend(pairs.map(|pair| Event { line, cpu, object, time, kind: pair[0], value: pair[1] }));
+            for at in (6..length).step_by(2) {
+                let value = event_value(fields[at + 1])?;
+                trace.events.push(Event { line, cpu, object, time, kind: numbers[at], value });
+            }
             time
         }
         (3, 15) => {
@@ -229,6 +235,12 @@ fn parse_record(trace: &mut Trace, line: usize, text: &str) -> Option<()> {
     };
     trace.order.push((line, begin));
     Some(())
+}
+
+/// A value of 64 bits, signed or unsigned.
+fn event_value(text: &str) -> Option<i128> {
+    let value: i128 = text.parse().ok()?;
+    (i128::from(i64::MIN)..=i128::from(u64::MAX)).contains(&value).then_some(value)
 }
 
 #[cfg(test)]

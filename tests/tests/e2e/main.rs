@@ -1,7 +1,11 @@
 //! End-to-end tests; what they are and how to steer them is in the library's documentation.
 
+mod boundaries;
+mod matrix;
 mod programs;
 mod robust;
+mod sparselu;
+mod symbols;
 
 use libtest_mimic::{Arguments, Trial};
 
@@ -11,6 +15,8 @@ const THREADS: usize = 2;
 fn main() {
     let mut arguments = Arguments::from_args();
     arguments.test_threads.get_or_insert(THREADS);
-    let trials: Vec<Trial> = [programs::trials(), robust::trials()].into_iter().flatten().collect();
+    let parts: [fn() -> Vec<Trial>; 6] =
+        [boundaries::trials, symbols::trials, programs::trials, sparselu::trials, robust::trials, matrix::trials];
+    let trials = parts.into_iter().flat_map(|trials| trials()).collect();
     libtest_mimic::run(&arguments, trials).exit();
 }
