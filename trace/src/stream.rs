@@ -306,11 +306,14 @@ impl<'t> StreamReader<'t> {
 
     /// Makes the begin of the flush event at `at` the current event.
     fn tell_flush(&mut self, at: usize) {
-        if let Some(Payload::Flush { begin, .. }) =
-            decode::payload(&self.buffer[at..], self.layout, self.clock)
-        {
-            self.time = self.time.max(begin);
-        }
+        let bytes = &self.buffer[at..];
+        let end =
+            decode::extend(self.ticks, decode::header(bytes, self.layout).1).unwrap_or(self.ticks);
+        let limit = self
+            .packet
+            .map_or(end, |packet| if packet.end == 0 { end } else { packet.end });
+        let begin = self.layout.u64(bytes, EVENT_HEADER).min(end).min(limit);
+        self.time = self.time.max(self.clock.to_ns(begin));
         self.flush_told = true;
         self.current = Current::FlushBegin;
     }
