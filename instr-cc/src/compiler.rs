@@ -37,10 +37,12 @@ impl Machine {
         &self.own
     }
 
-    /// Whether a path is the wrapper.
+    /// Whether a path leads to the wrapper, or to another copy of it under the same name.
     #[must_use]
     pub fn is_own(&self, path: &Path) -> bool {
-        same_file(path, &self.own)
+        let leads_to_name =
+            || fs::canonicalize(path).is_ok_and(|real| real.file_name() == self.own.file_name());
+        same_file(path, &self.own) || leads_to_name()
     }
 
     /// Finds `name` in folders; the wrapper itself does not count. Also says whether a copy of the wrapper came first.
@@ -238,6 +240,8 @@ mod tests {
         let found = |m: &Machine| m.search("tool".as_ref(), folders.iter().map(PathBuf::as_path));
         assert_eq!(found(&machine), Some((folders[1].join("tool"), false)));
         machine.own = folders[1].join("tool");
+        fs::rename(folders[2].join("tool"), folders[2].join("real")).unwrap();
+        std::os::unix::fs::symlink("real", folders[2].join("tool")).unwrap();
         assert_eq!(found(&machine), Some((folders[2].join("tool"), true)));
     }
 

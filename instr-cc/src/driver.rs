@@ -6,6 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use anyhow::{Context as _, Result};
+use instr_rewrite::Api;
 
 use crate::argv::response_file;
 use crate::cache::Cache;
@@ -56,6 +57,11 @@ fn try_run(argv0: &OsStr, argv: Vec<OsString>) -> Result<i32> {
     }
     let options = words.options;
     let target = target(&options)?;
+    let mut api = Api::empty();
+    for path in &options.apis {
+        // The parser's message names the file and the place.
+        api.add_file(path)?;
+    }
     let machine = Machine::new();
     let variable = std::env::var_os("INSTR_CC");
     let wanted = target.as_ref().map(|t| t.compiler.as_str());

@@ -21,7 +21,8 @@ pub struct Call {
     pub env: Vec<(&'static str, Option<OsString>)>,
 }
 
-/// Variables that would make a compiler of ours write or read what belongs to the user's own steps.
+/// Variables that would make a compiler of ours write or read what belongs to the user's own steps, and those that GCC
+/// sets for what it runs: under the shim, `COMPILER_PATH` leads back to the shim.
 const PRIVATE: &[&str] = &[
     "CPATH",
     "C_INCLUDE_PATH",
@@ -29,6 +30,10 @@ const PRIVATE: &[&str] = &[
     "OBJC_INCLUDE_PATH",
     "DEPENDENCIES_OUTPUT",
     "SUNPRO_DEPENDENCIES",
+    "COLLECT_GCC",
+    "COLLECT_GCC_OPTIONS",
+    "COMPILER_PATH",
+    "LIBRARY_PATH",
 ];
 
 impl Call {

@@ -5,8 +5,8 @@ use std::fs;
 use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock};
 
 use thiserror::Error;
 
@@ -95,10 +95,13 @@ pub struct Builder<'a> {
 }
 
 /// A key of the embedded sources.
-fn content_key() -> String {
-    key(instr_runtime::FILES
-        .iter()
-        .flat_map(|(name, text)| [name.as_bytes(), text.as_bytes()]))
+fn content_key() -> &'static str {
+    static KEY: OnceLock<String> = OnceLock::new();
+    KEY.get_or_init(|| {
+        key(instr_runtime::FILES
+            .iter()
+            .flat_map(|(name, text)| [name.as_bytes(), text.as_bytes()]))
+    })
 }
 
 /// The folder with the runtime's sources; `include` in it holds the public headers.
@@ -160,24 +163,32 @@ impl Builder<'_> {
         Ok(entry.join("libinstr.a"))
     }
 
-    /// The object of a text of stubs, built if it is not there.
+    /// The object of the stubs of some symbols, built if it is not there. `descriptions` differs when their descriptions
+    /// do; `emit` writes the stubs' text.
     ///
     /// # Errors
     /// When it cannot be built.
-    pub fn stubs(&self, text: &str) -> Result<PathBuf, BuildError> {
+    pub fn stubs(
+        &self,
+        descriptions: &str,
+        symbols: &[String],
+        emit: impl FnOnce() -> anyhow::Result<String>,
+    ) -> anyhow::Result<PathBuf> {
         let source = sources(self.cache)?;
-        let parts = [
-            text.as_bytes(),
-            source.as_os_str().as_bytes(),
-            self.setting_key().as_bytes(),
-        ]
-        .map(<[u8]>::to_vec);
-        let name = format!("stubs-{}", key(parts.iter().map(Vec::as_slice)));
-        let entry = self.cache.entry(&name, |dir| {
-            let file = dir.join("stubs.c");
-            fs::write(&file, text)?;
-            self.compile(&source, &file, STUB_FLAGS, &dir.join("stubs.o"))
-        })?;
+        let setting = self.setting_key();
+        let fixed = [descriptions, content_key(), &setting];
+        let parts = fixed
+            .into_iter()
+            .chain(symbols.iter().map(String::as_str))
+            .map(str::as_bytes);
+        let entry = self.cache.entry(
+            &format!("stubs-{}", key(parts)),
+            |dir| -> anyhow::Result<()> {
+                let file = dir.join("stubs.c");
+                fs::write(&file, emit()?)?;
+                Ok(self.compile(&source, &file, STUB_FLAGS, &dir.join("stubs.o"))?)
+            },
+        )?;
         Ok(entry.join("stubs.o"))
     }
 

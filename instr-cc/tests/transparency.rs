@@ -332,6 +332,15 @@ fn wrong_usage_is_told_and_has_its_own_status() {
         assert_eq!(output.status.code(), Some(2), "{line}");
         assert!(output.stdout.is_empty());
     }
+    place.write("broken.rs", "extern \"C\" { fn f(");
+    for file in ["none.rs", "broken.rs"] {
+        let refused = place.wrapped(&format!("--instr-api={file} gcc p.c"));
+        assert!(
+            text(&refused.stderr).starts_with("instr-cc: error: ")
+                && text(&refused.stderr).contains(file)
+        );
+        assert_eq!(refused.status.code(), Some(1));
+    }
     let missing = place
         .command(INSTR_CC)
         .arg("x.c")

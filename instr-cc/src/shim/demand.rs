@@ -6,11 +6,10 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use instr_rewrite::resolve::{ArchiveOrder, LinkItem, closure};
+use instr_rewrite::resolve::{ArchiveOrder, Closure, LinkItem, closure};
 use instr_rewrite::scan::{Inputs, ScanError, ScanErrorKind, scan_file};
-use instr_rewrite::select::select;
-use instr_rewrite::{Api, Function};
 
+use super::index::Index;
 use super::line::{Input, Line, Placed};
 use super::lto;
 
@@ -93,13 +92,84 @@ impl Demand {
 
 /// Reads the inputs of a link and finds out what it needs.
 #[must_use]
-pub fn demand(line: &Line, order: ArchiveOrder, api: &Api) -> Demand {
-    let mut notes = Vec::new();
-    let mut from_lto = BTreeSet::new();
-    let wanted = |name: &[u8]| {
-        lto::is_wrappable(api, name) || INTERFACE.iter().any(|i| i.as_bytes() == name)
+pub fn demand(line: &Line, order: ArchiveOrder, index: &Index) -> Demand {
+    let scanned = scan(line, index);
+    let items = items(&scanned.files);
+    let roots: Vec<&[u8]> = [b"main".as_slice(), b"MAIN__"]
+        .into_iter()
+        .chain(line.roots.iter().map(Vec::as_slice))
+        .collect();
+    let mut found = closure(&items, &roots, order);
+    found.undefined.extend(scanned.from_lto);
+    let mut demand = Demand {
+        notes: scanned.notes,
+        ..Demand::default()
     };
-    let mut files: Vec<(&Placed, Inputs)> = Vec::new();
+    let used = |name: &&str| {
+        found.undefined.contains(name.as_bytes()) || found.weak.contains(name.as_bytes())
+    };
+    demand.interface = INTERFACE.into_iter().filter(used).collect();
+    let mut is_reason = !demand.interface.is_empty();
+    for symbol in found.undefined.union(&found.weak) {
+        let Some(name) = std::str::from_utf8(symbol).ok() else {
+            continue;
+        };
+        match index.get(symbol) {
+            Some(entry) => match refusal(name, entry.refusal.as_deref(), line, &found) {
+                Some(why) => demand.notes.push(format!("{name} is not wrapped: {why}")),
+                None => {
+                    is_reason |= !COMPANIONS.contains(&entry.source.as_str());
+                    demand.wrap.push(name.to_owned());
+                }
+            },
+            None if name.starts_with("GOMP_") => {
+                demand
+                    .notes
+                    .push(format!("{name} is not wrapped: it is not described"));
+            }
+            None => {}
+        }
+    }
+    if !is_reason {
+        demand.wrap.clear();
+    }
+    demand.defined = demand
+        .wrap
+        .iter()
+        .filter(|s| found.defined.contains(s.as_bytes()))
+        .cloned()
+        .collect();
+    demand
+}
+
+/// Why a described symbol is not wrapped, if it is not (as `instr_rewrite::select` has it, and what only a link shows).
+fn refusal(name: &str, described: Option<&str>, line: &Line, found: &Closure) -> Option<String> {
+    if let Some(why) = described {
+        return Some(why.to_owned());
+    }
+    if !found.undefined.contains(name.as_bytes()) {
+        return Some("only weak references: the program may test whether it exists".into());
+    }
+    let stub = [b"__wrap_", name.as_bytes()].concat();
+    let taken = line.wrapped.iter().any(|w| w == name.as_bytes()) || found.defined.contains(&stub);
+    taken.then(|| "the program wraps it itself".into())
+}
+
+struct Scanned<'a> {
+    files: Vec<(&'a Placed, Inputs)>,
+    /// Names that matter in objects with intermediate code only.
+    from_lto: BTreeSet<Vec<u8>>,
+    notes: Vec<String>,
+}
+
+fn scan<'a>(line: &'a Line, index: &Index) -> Scanned<'a> {
+    let mut scanned = Scanned {
+        files: Vec::new(),
+        from_lto: BTreeSet::new(),
+        notes: Vec::new(),
+    };
+    let wanted =
+        |name: &[u8]| index.is_wrappable(name) || INTERFACE.iter().any(|i| i.as_bytes() == name);
     for placed in &line.inputs {
         let Some(path) = path_of(placed, line) else {
             continue;
@@ -111,70 +181,19 @@ pub fn demand(line: &Line, order: ArchiveOrder, api: &Api) -> Demand {
                     .iter()
                     .any(|e| matches!(e.kind, ScanErrorKind::LtoOnly))
                 {
-                    from_lto.extend(lto_names(&path, &wanted));
+                    scanned.from_lto.extend(lto_names(&path, &wanted));
                 }
-                notes.extend(inputs.refused.iter().filter_map(note));
-                files.push((placed, inputs));
+                scanned.notes.extend(inputs.refused.iter().filter_map(note));
+                scanned.files.push((placed, inputs));
             }
             Err(ScanError {
                 kind: ScanErrorKind::LtoOnly,
                 ..
-            }) => from_lto.extend(lto_names(&path, &wanted)),
-            Err(error) => notes.extend(note(&error)),
+            }) => scanned.from_lto.extend(lto_names(&path, &wanted)),
+            Err(error) => scanned.notes.extend(note(&error)),
         }
     }
-    let items = items(&files);
-    let roots: Vec<&[u8]> = [b"main".as_slice(), b"MAIN__"]
-        .into_iter()
-        .chain(line.roots.iter().map(Vec::as_slice))
-        .collect();
-    let mut found = closure(&items, &roots, order);
-    found.undefined.extend(from_lto);
-    let used = |name: &str| {
-        found.undefined.contains(name.as_bytes()) || found.weak.contains(name.as_bytes())
-    };
-    let interface = INTERFACE.into_iter().filter(|name| used(name)).collect();
-    let selection = select(&found.undefined, &found.weak, api);
-    let blocked = |name: &str| {
-        let stub = [b"__wrap_", name.as_bytes()].concat();
-        line.wrapped.iter().any(|w| w == name.as_bytes()) || found.defined.contains(&stub)
-    };
-    let (taken, wrap): (Vec<&Function>, Vec<&Function>) =
-        selection.wrapped.iter().partition(|f| blocked(&f.symbol));
-    notes.extend(
-        taken
-            .iter()
-            .map(|f| format!("{} is not wrapped: the program wraps it itself", f.symbol)),
-    );
-    notes.extend(
-        selection
-            .refused
-            .iter()
-            .map(|(f, why)| format!("{} is not wrapped: {why}", f.symbol)),
-    );
-    notes.extend(
-        selection
-            .unknown
-            .iter()
-            .map(|s| format!("{s} is not wrapped: it is not described")),
-    );
-    let mut demand = Demand {
-        wrap: wrap.iter().map(|f| f.symbol.clone()).collect(),
-        interface,
-        defined: Vec::new(),
-        notes,
-    };
-    let is_companion = |source: &str| COMPANIONS.iter().any(|c| source.starts_with(c));
-    if demand.interface.is_empty() && wrap.iter().all(|f| is_companion(&f.source)) {
-        demand.wrap.clear();
-    }
-    demand.defined = demand
-        .wrap
-        .iter()
-        .filter(|s| found.defined.contains(s.as_bytes()))
-        .cloned()
-        .collect();
-    demand
+    scanned
 }
 
 fn note(error: &ScanError) -> Option<String> {

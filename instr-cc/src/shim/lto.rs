@@ -7,7 +7,6 @@
 use std::collections::BTreeSet;
 use std::io::Read;
 
-use instr_rewrite::Api;
 use object::read::archive::ArchiveFile;
 use object::{Object, ObjectSection};
 
@@ -77,12 +76,6 @@ fn words(text: &[u8], wanted: &dyn Fn(&[u8]) -> bool, found: &mut BTreeSet<Vec<u
             found.insert(name.to_vec());
         }
     }
-}
-
-/// Whether a symbol is described and may be wrapped.
-#[must_use]
-pub fn is_wrappable(api: &Api, name: &[u8]) -> bool {
-    api.get(name).is_some_and(|f| f.refusal.is_none())
 }
 
 #[cfg(test)]

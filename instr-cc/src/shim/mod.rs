@@ -5,6 +5,7 @@
 
 pub mod context;
 pub mod demand;
+pub mod index;
 pub mod line;
 pub mod linker;
 pub mod lto;
@@ -28,6 +29,7 @@ use crate::say;
 
 use context::Context;
 use demand::{Demand, demand};
+use index::Index;
 use line::Line;
 
 /// The names that the shim stands under.
@@ -71,7 +73,7 @@ pub fn run(argv0: &OsStr, words: Vec<OsString>) -> i32 {
     if context.compiler.as_os_str().is_empty() {
         return plain(&real, &words);
     }
-    match instrumented(&real, &words, &context) {
+    match instrumented(&real, &words, &context, machine.own()) {
         Ok(Outcome::Done(status)) => end_like(status),
         Ok(Outcome::Plain(why)) => say::note(context.verbose, &format!("linked plainly: {why}")),
         Err(error) => say::note(context.verbose, &format!("linked plainly: {error:#}")),
@@ -113,22 +115,20 @@ enum Outcome {
     Plain(String),
 }
 
-fn instrumented(real: &Path, words: &[OsString], context: &Context) -> Result<Outcome> {
+fn instrumented(real: &Path, words: &[OsString], context: &Context, own: &Path) -> Result<Outcome> {
     let expanded = without_shim_folder(response_file::expand(words)?, &context.shim);
     let line = line::parse(&expanded);
     if let Some(reason) = plain_reason(&line) {
         return Ok(Outcome::Plain(reason.into()));
     }
-    let mut api = instr_rewrite::Api::builtin();
-    for path in &context.apis {
-        api.add_file(path)?;
-    }
+    let cache = Cache::at(context.cache.clone());
+    let index = Index::open(&cache, own, &context.apis)?;
     let order = if linker::looks_back(real) {
         ArchiveOrder::Any
     } else {
         ArchiveOrder::Sequential
     };
-    let demand = demand(&line, order, &api);
+    let demand = demand(&line, order, &index);
     demand
         .notes
         .iter()
@@ -138,7 +138,6 @@ fn instrumented(real: &Path, words: &[OsString], context: &Context) -> Result<Ou
             "nothing to instrument: no described function is called".into(),
         ));
     }
-    let cache = Cache::at(context.cache.clone());
     let (identity, facts) =
         runtime::identify(&cache, &context.compiler).context("cannot identify the compiler")?;
     let builder = Builder {
@@ -152,7 +151,16 @@ fn instrumented(real: &Path, words: &[OsString], context: &Context) -> Result<Ou
     let library = builder.library()?;
     let stubs = match demand.wrap.as_slice() {
         [] => None,
-        symbols => Some(builder.stubs(&stubs::emit(symbols, &api, Linkage::Wrap))?),
+        symbols => {
+            let emit = || {
+                Ok(stubs::emit(
+                    symbols,
+                    &index::parse(&context.apis)?,
+                    Linkage::Wrap,
+                ))
+            };
+            Some(builder.stubs(&index.key, symbols, emit)?)
+        }
     };
     let words = insert(&expanded, &line, &demand, stubs.as_deref(), &library);
     link(real, &words, &demand, context)
