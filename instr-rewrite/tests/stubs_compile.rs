@@ -4,7 +4,7 @@ mod common;
 
 use common::{CLANG, GCC, Toolchain, V8, V9, include, run, scratch};
 use instr_rewrite::stubs::{Linkage, emit};
-use instr_rewrite::{Api, Function};
+use instr_rewrite::{Api, CType, Function};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::process::Command;
@@ -140,6 +140,131 @@ fn prototypes_agree_with_the_headers() {
     }
     assert!(compared >= 12, "{compared}");
     compile(&GCC, &text, "headers.c");
+}
+
+/// What GCC itself believes: with OpenMP it has every entry point that it generates calls to as `__builtin_GOMP_…`,
+/// with `void *` for most pointers.
+#[test]
+fn prototypes_agree_with_the_compiler_that_generates_the_calls() {
+    let api = Api::builtin();
+    let entry_points: Vec<&Function> = api
+        .functions()
+        .filter(|function| function.symbol.starts_with("GOMP_"))
+        .collect();
+    for toolchain in [&GCC, &V8, &V9] {
+        // Entry points older or newer than this compiler are unknown to it.
+        let declare =
+            |function: &&Function| format!("__typeof__(&__builtin_{0}) p_{0};\n", function.symbol);
+        let unknown = errors(
+            toolchain,
+            &entry_points.iter().map(declare).collect::<String>(),
+        );
+        let is_known = |symbol: &str| {
+            !unknown
+                .iter()
+                .any(|line| line.contains(&format!("'__builtin_{symbol}' undeclared")))
+        };
+        let mut text = String::from("#include <instr/probes.h>\n");
+        let mut compared = 0;
+        for function in &entry_points {
+            let symbol = function.symbol.as_str();
+            if TYPED_OTHERWISE.contains(&symbol) || !is_known(symbol) {
+                continue;
+            }
+            compared += 1;
+            let variants: Vec<String> = [CType::clone, untyped, untyped_unless_integers]
+                .map(|change| same_type(function, change))
+                .into();
+            _ = writeln!(
+                text,
+                "_Static_assert({}, \"{symbol}\");",
+                variants.join(" || ")
+            );
+        }
+        let errors = errors(toolchain, &text);
+        assert!(
+            errors.is_empty(),
+            "{}: {}",
+            toolchain.name,
+            errors.join("\n")
+        );
+        assert!(compared > 115, "{}: {compared}", toolchain.name);
+    }
+}
+
+/// Same representation, other C type: `long` for `unsigned long`, `int` for `unsigned`, GCC's own integer type for
+/// `uintptr_t`, a `noreturn` function.
+const TYPED_OTHERWISE: &[&str] = &[
+    "GOMP_alloc",
+    "GOMP_error",
+    "GOMP_free",
+    "GOMP_taskloop",
+    "GOMP_taskloop_ull",
+    "GOMP_offload_register_ver",
+    "GOMP_offload_unregister_ver",
+];
+
+fn errors(toolchain: &Toolchain, text: &str) -> Vec<String> {
+    let directory = scratch();
+    let file = directory.path().join("builtins.c");
+    std::fs::write(&file, text).unwrap();
+    let mut command = toolchain.command("gcc");
+    let output = command
+        .env("LC_ALL", "C")
+        .args(["-fopenmp", "-fsyntax-only", "-I"])
+        .arg(include())
+        .arg(&file)
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    stderr
+        .lines()
+        .filter(|line| line.contains("error:"))
+        .map(str::to_owned)
+        .collect()
+}
+
+/// The C expression that compares the compiler's type of a function with the described one, `change`d.
+fn same_type(function: &Function, change: fn(&CType) -> CType) -> String {
+    let mut params: Vec<String> = function
+        .params
+        .iter()
+        .map(|ty| change(ty).declare(""))
+        .collect();
+    if function.refusal.as_deref() == Some("variable arguments") {
+        params.push("...".to_owned());
+    }
+    let params = if params.is_empty() {
+        "void".to_owned()
+    } else {
+        params.join(", ")
+    };
+    let prototype = change(&function.result).declare(&format!("(*)({params})"));
+    format!(
+        "__builtin_types_compatible_p(__typeof__(&__builtin_{}), {prototype})",
+        function.symbol
+    )
+}
+
+fn untyped(ty: &CType) -> CType {
+    match ty {
+        CType::Pointer { constant, .. } => CType::Pointer {
+            target: Box::new(CType::Void),
+            constant: *constant,
+        },
+        other => other.clone(),
+    }
+}
+
+fn untyped_unless_integers(ty: &CType) -> CType {
+    match ty {
+        CType::Pointer { target, .. }
+            if matches!(**target, CType::Integer("long" | "unsigned long long")) =>
+        {
+            ty.clone()
+        }
+        other => untyped(other),
+    }
 }
 
 fn has_header(function: &Function) -> bool {

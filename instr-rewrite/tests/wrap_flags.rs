@@ -74,6 +74,27 @@ fn executables_and_shared_objects_tell_what_they_import() {
 }
 
 #[test]
+fn sparc_executables_tell_what_they_import() {
+    let directory = scratch();
+    for toolchain in [&V8, &V9] {
+        let file = directory.path().join(toolchain.name);
+        run(toolchain
+            .command("gcc")
+            .arg("-fopenmp")
+            .arg(source("constructs.c"))
+            .args(["-latomic", "-o"])
+            .arg(&file));
+        let object = toolchain.compile(&source("constructs.c"), directory.path());
+        assert_eq!(
+            wrapped(&file),
+            expected(toolchain, &object),
+            "{}",
+            toolchain.name
+        );
+    }
+}
+
+#[test]
 fn styles_differ_in_form_only() {
     let directory = scratch();
     let object = GCC.compile(&source("direct.c"), directory.path());
