@@ -22,8 +22,8 @@ cross: all ## Build and run the examples for SPARC, 32 and 64 bits
 bench: all ## Measure overhead, size and speed
 	@scripts/bench.sh
 
-golden: ## Rewrite the expected outputs of the tests; read the difference before committing it
-	INSTR_UPDATE_GOLDEN=1 $(CARGO) test --workspace
+golden: ## Rewrite the expected outputs kept in the tree and show the difference
+	@scripts/golden.sh
 
 fuzz-smoke: ## Feed random and broken inputs to every parser, a minute each
 	@scripts/fuzz-smoke.sh

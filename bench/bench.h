@@ -8,7 +8,23 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { BENCH_BLOCKS = 15 };
+enum { BENCH_LARGEST_BLOCKS = 1000 };
+
+/* Arguments of every program: operations in a block, number of blocks. */
+struct bench {
+    long operations;
+    int blocks;
+};
+
+static inline struct bench bench_arguments(int argc, char **argv)
+{
+    struct bench bench = {argc > 1 ? strtol(argv[1], NULL, 10) : 10000, argc > 2 ? (int)strtol(argv[2], NULL, 10) : 15};
+    if (bench.operations < 1 || bench.blocks < 1 || bench.blocks > BENCH_LARGEST_BLOCKS) {
+        fprintf(stderr, "usage: %s OPERATIONS BLOCKS, at most %d blocks\n", argv[0], BENCH_LARGEST_BLOCKS);
+        exit(2);
+    }
+    return bench;
+}
 
 static inline double bench_now(void)
 {
@@ -35,10 +51,11 @@ static int bench_compare(const void *a, const void *b)
 }
 
 /* Sorts the times of the blocks and prints median and minimum for one of `operations`. */
-static inline void bench_print(const char *name, double times[BENCH_BLOCKS], long operations)
+static inline void bench_print(const char *name, const struct bench *bench, double *times)
 {
-    qsort(times, BENCH_BLOCKS, sizeof times[0], bench_compare);
-    printf("%s %.4f %.4f\n", name, times[BENCH_BLOCKS / 2] / (double)operations, times[0] / (double)operations);
+    qsort(times, (size_t)bench->blocks, sizeof times[0], bench_compare);
+    double operations = (double)bench->operations;
+    printf("%s %.4f %.4f\n", name, times[bench->blocks / 2] / operations, times[0] / operations);
 }
 
 #endif

@@ -2,7 +2,7 @@
  * User events against the least that any tracer does: read the time stamp counter, store 16 bytes, advance.
  * Blocks of the two take turns, so that a change of the machine's speed meets both.
  *
- *   events EVENTS_PER_BLOCK
+ *   events EVENTS_PER_BLOCK BLOCKS
  */
 #include "bench.h"
 
@@ -36,15 +36,15 @@ static double event_block(long events)
 
 int main(int argc, char **argv)
 {
-    long events = argc > 1 ? strtol(argv[1], NULL, 10) : 1000000;
-    double floor_times[BENCH_BLOCKS], event_times[BENCH_BLOCKS];
-    floor_block(events);
-    event_block(events);
-    for (int block = 0; block < BENCH_BLOCKS; block++) {
-        floor_times[block] = floor_block(events);
-        event_times[block] = event_block(events);
+    struct bench bench = bench_arguments(argc, argv);
+    double floor_times[BENCH_LARGEST_BLOCKS], event_times[BENCH_LARGEST_BLOCKS];
+    floor_block(bench.operations);
+    event_block(bench.operations);
+    for (int block = 0; block < bench.blocks; block++) {
+        floor_times[block] = floor_block(bench.operations);
+        event_times[block] = event_block(bench.operations);
     }
-    bench_print("floor", floor_times, events);
-    bench_print("event", event_times, events);
+    bench_print("floor", &bench, floor_times);
+    bench_print("event", &bench, event_times);
     return 0;
 }

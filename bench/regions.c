@@ -1,7 +1,7 @@
 /*
  * Empty parallel regions on two threads.
  *
- *   regions REGIONS_PER_BLOCK
+ *   regions REGIONS_PER_BLOCK BLOCKS
  */
 #include "bench.h"
 
@@ -17,11 +17,11 @@ static double region_block(long regions)
 
 int main(int argc, char **argv)
 {
-    long regions = argc > 1 ? strtol(argv[1], NULL, 10) : 100000;
-    double times[BENCH_BLOCKS];
-    region_block(regions);
-    for (int block = 0; block < BENCH_BLOCKS; block++)
-        times[block] = region_block(regions);
-    bench_print("region", times, regions);
+    struct bench bench = bench_arguments(argc, argv);
+    double times[BENCH_LARGEST_BLOCKS];
+    region_block(bench.operations);
+    for (int block = 0; block < bench.blocks; block++)
+        times[block] = region_block(bench.operations);
+    bench_print("region", &bench, times);
     return 0;
 }

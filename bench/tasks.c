@@ -1,7 +1,7 @@
 /*
  * A chain of tasks with one `inout` dependence each, on one thread.
  *
- *   tasks TASKS_PER_BLOCK
+ *   tasks TASKS_PER_BLOCK BLOCKS
  */
 #include "bench.h"
 
@@ -21,11 +21,11 @@ static double task_block(long tasks)
 
 int main(int argc, char **argv)
 {
-    long tasks = argc > 1 ? strtol(argv[1], NULL, 10) : 100000;
-    double times[BENCH_BLOCKS];
-    task_block(tasks);
-    for (int block = 0; block < BENCH_BLOCKS; block++)
-        times[block] = task_block(tasks);
-    bench_print("task", times, tasks);
-    return counter == tasks * (BENCH_BLOCKS + 1) ? 0 : 1;
+    struct bench bench = bench_arguments(argc, argv);
+    double times[BENCH_LARGEST_BLOCKS];
+    task_block(bench.operations);
+    for (int block = 0; block < bench.blocks; block++)
+        times[block] = task_block(bench.operations);
+    bench_print("task", &bench, times);
+    return counter == bench.operations * (bench.blocks + 1) ? 0 : 1;
 }

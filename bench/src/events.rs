@@ -8,8 +8,8 @@ use crate::run::{Bench, folder_bytes, output, timings};
 use crate::stats::Series;
 use crate::table::Row;
 
-/// Events of one process with `blocks` of `count`: one block to warm up (`events.c`).
-const BLOCKS: u64 = 15 + 1;
+/// Blocks that one process times; one more warms up (`events.c`).
+const BLOCKS: u64 = 41;
 
 /// Ratios to the floor for the policies `ring` and `stream`, and bytes per event of the latter.
 pub(crate) fn measure(bench: &Bench) -> Result<Vec<Row>> {
@@ -22,7 +22,7 @@ pub(crate) fn measure(bench: &Bench) -> Result<Vec<Row>> {
             .arg("-o")
             .arg(&program),
     )?;
-    let count: u64 = bench.choose(1_000_000, 100_000);
+    let count: u64 = bench.choose(250_000, 100_000);
 
     let mut rows = Vec::new();
     for (policy, goal) in [("ring", 1.3), ("stream", 2.2)] {
@@ -38,6 +38,7 @@ pub(crate) fn measure(bench: &Bench) -> Result<Vec<Row>> {
             let text = output(
                 Command::new(&program)
                     .arg(count.to_string())
+                    .arg(BLOCKS.to_string())
                     .env("INSTR_TRACE", &trace)
                     .env("INSTR_POLICY", policy),
             )?
@@ -71,7 +72,7 @@ pub(crate) fn measure(bench: &Bench) -> Result<Vec<Row>> {
             ),
         ));
         if policy == "stream" {
-            let each = bytes as f64 / (BLOCKS * count) as f64;
+            let each = bytes as f64 / ((BLOCKS + 1) * count) as f64;
             rows.push(Row::at_most(
                 "bytes per user event",
                 20.0,

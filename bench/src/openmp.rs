@@ -41,7 +41,7 @@ pub(crate) fn measure_regions(bench: &Bench) -> Result<Vec<Row>> {
             wrapped: "GOMP_parallel",
             what: "empty parallel region, 2 threads, added",
             goal: 100.0,
-            count: bench.choose(100_000, 5_000),
+            count: bench.choose(2_000, 500),
         },
     )
 }
@@ -57,7 +57,7 @@ pub(crate) fn measure_tasks(bench: &Bench) -> Result<Vec<Row>> {
             wrapped: "GOMP_task",
             what: "task with one inout dependence, 1 thread, added",
             goal: 100.0,
-            count: bench.choose(200_000, 10_000),
+            count: bench.choose(10_000, 1_000),
         },
     )
 }
@@ -110,6 +110,7 @@ fn time(bench: &Bench, subject: &Subject, program: &OsStr, policy: &str) -> Resu
     let text = output(
         Command::new(program)
             .arg(subject.count.to_string())
+            .arg(bench.choose("301", "51"))
             .env("OMP_WAIT_POLICY", "active")
             .env("OMP_PROC_BIND", "true")
             .env("INSTR_TRACE", &trace)

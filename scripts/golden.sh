@@ -1,0 +1,8 @@
+#!/usr/bin/env bash
+# Rewrites the expected outputs that are kept in the tree, and shows what changed. Read it before committing: most tests
+# compare with closed forms or independent tools and have no such file.
+source "$(dirname "$0")/env.sh"
+cd "$root"
+make -s -C examples/imgpipe BUILD="$target/golden"
+"$target/golden/imgpipe" 6 320 240 >examples/imgpipe/expected.txt
+git --no-pager diff --stat -- examples/imgpipe/expected.txt
