@@ -8,6 +8,8 @@ target=${CARGO_TARGET_DIR:-$root/target}
 [[ $target == /* ]] || target=$PWD/$target
 bin=$target/release
 scripts=$root/scripts
+# What instr-cc builds once for each compiler; apart from the user's own, so that runs do not depend on it.
+export INSTR_CACHE=${INSTR_CACHE:-$target/instr-cache}
 
 fail() { # message, then an optional line of help
     echo "$(basename "$0"): error: $1" >&2
