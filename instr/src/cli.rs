@@ -10,7 +10,6 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 #[command(
     name = "instr",
     version,
-    about,
     max_term_width = 100,
     arg_required_else_help = true
 )]

@@ -46,7 +46,7 @@ pub fn run(options: &MergeOptions, console: &mut Console<'_>) -> Result<()> {
         .iter()
         .map(|symbols| Box::new(symbols) as Box<dyn Names + '_>)
         .collect();
-    let bar = Progress::new("merging", console);
+    let mut bar = Progress::new("merging", console);
     let written = Options {
         comms: options.comms.into(),
     };

@@ -80,7 +80,7 @@ pub fn run(options: &GraphOptions, console: &mut Console<'_>) -> Result<()> {
     let trace = symbols::open_trace(&options.trace, console)?;
     let names = Symbols::new(trace.metadata(), &options.symbols);
     symbols::warn_of_losses(&trace, console);
-    let progress = Progress::new("reading", console);
+    let mut progress = Progress::new("reading", console);
     write_to(&options.output, console, |out| {
         write_graph(
             &trace,

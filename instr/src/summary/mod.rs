@@ -70,7 +70,7 @@ fn process(
 ) -> Result<Summary> {
     let trace = symbols::open_trace(dir, console)?;
     let names = symbols::Symbols::new(trace.metadata(), options);
-    let progress = Progress::new("reading", console);
+    let mut progress = Progress::new("reading", console);
     let mut summary = summarize(&trace, &names, progress.by_time(trace.end_time()))?;
     drop(progress);
     summary.forked = depth > 0;

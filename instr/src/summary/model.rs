@@ -104,6 +104,24 @@ pub struct Thread {
     pub discarded: u64,
 }
 
+impl Thread {
+    /// From its first to its last event, ns.
+    pub fn life_ns(&self) -> u64 {
+        self.states().into_iter().fold(0, u64::saturating_add)
+    }
+
+    /// The five times in the order of the fields, ns.
+    pub fn states(&self) -> [u64; 5] {
+        [
+            self.useful_ns,
+            self.sync_ns,
+            self.sched_ns,
+            self.idle_ns,
+            self.flush_ns,
+        ]
+    }
+}
+
 /// Number and times of one kind of construct. `count` is 0 only together with all times.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Times {

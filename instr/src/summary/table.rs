@@ -11,6 +11,8 @@ use super::notes::Told;
 use super::units::{count, counted, elide, share, size, time};
 
 const LABEL_WIDTH: usize = 64;
+/// Rows of the table of threads; more threads share the last one.
+const MAX_THREADS: usize = 40;
 /// A line below the header and nothing else.
 const STYLE: TableStyle = TableStyle::new()
     .header_lines(ContentLineStyle::none().junction(' '))
@@ -77,38 +79,55 @@ fn threads(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
         header.push("discarded");
     }
     let mut table = new_table(1, &header);
-    for thread in &summary.threads {
-        let life = life(thread);
-        let mut row = vec![format!("{} {}", thread.index, thread.name)];
-        row.extend(
-            [
-                thread.useful_ns,
-                thread.sync_ns,
-                thread.sched_ns,
-                thread.idle_ns,
-                thread.flush_ns,
-            ]
-            .map(|ns| share(ns, life)),
-        );
-        row.push(count(thread.events));
-        if lost {
-            row.push(count(thread.discarded));
-        }
-        table.add_row(row);
+    let (shown, rest) = match summary.threads.len() {
+        0..=MAX_THREADS => (&summary.threads[..], &[][..]),
+        _ => summary.threads.split_at(MAX_THREADS - 1),
+    };
+    for thread in shown {
+        table.add_row(thread_row(thread_label(thread), thread, lost));
+    }
+    if !rest.is_empty() {
+        table.add_row(thread_row(
+            format!("{} more", count(rest.len() as u64)),
+            &sum(rest),
+            lost,
+        ));
     }
     print(&table, out)
 }
 
-fn life(thread: &Thread) -> u64 {
-    [
-        thread.useful_ns,
-        thread.sync_ns,
-        thread.sched_ns,
-        thread.idle_ns,
-        thread.flush_ns,
-    ]
-    .into_iter()
-    .fold(0, u64::saturating_add)
+fn thread_label(thread: &Thread) -> String {
+    match thread.name == format!("thread {}", thread.index) {
+        true => thread.index.to_string(),
+        false => format!("{} {}", thread.index, elide(&thread.name, LABEL_WIDTH)),
+    }
+}
+
+fn thread_row(label: String, thread: &Thread, lost: bool) -> Vec<String> {
+    let life = thread.life_ns();
+    let mut row = vec![label];
+    row.extend(thread.states().map(|ns| share(ns, life)));
+    row.push(count(thread.events));
+    if lost {
+        row.push(count(thread.discarded));
+    }
+    row
+}
+
+/// Many threads as one.
+fn sum(threads: &[Thread]) -> Thread {
+    threads
+        .iter()
+        .fold(Thread::default(), |sum, thread| Thread {
+            useful_ns: sum.useful_ns.saturating_add(thread.useful_ns),
+            sync_ns: sum.sync_ns.saturating_add(thread.sync_ns),
+            sched_ns: sum.sched_ns.saturating_add(thread.sched_ns),
+            idle_ns: sum.idle_ns.saturating_add(thread.idle_ns),
+            flush_ns: sum.flush_ns.saturating_add(thread.flush_ns),
+            events: sum.events.saturating_add(thread.events),
+            discarded: sum.discarded.saturating_add(thread.discarded),
+            ..sum
+        })
 }
 
 fn parallel_regions(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {

@@ -191,15 +191,8 @@ fn a_stream_cut_anywhere_still_gives_a_summary_that_adds_up() {
         events = summary.events;
         assert!(summary.tasks.executed <= 4 && summary.tasks.created <= 4);
         for (thread, info) in summary.threads.iter().zip(trace.threads()) {
-            let life = [
-                thread.useful_ns,
-                thread.sync_ns,
-                thread.sched_ns,
-                thread.idle_ns,
-                thread.flush_ns,
-            ];
             assert_eq!(
-                life.iter().sum::<u64>(),
+                thread.life_ns(),
                 info.last_time - info.first_time,
                 "at {length}"
             );
@@ -227,4 +220,24 @@ fn bodies_that_never_ended_are_counted_but_not_timed() {
         (waited.executed, waited.total_ns, waited.min_ns),
         (2, 140, 140)
     );
+}
+
+#[test]
+fn a_thousand_threads_do_not_flood_the_table() {
+    let dir = tempfile::tempdir().unwrap();
+    synth::user_events(dir.path(), synth::layouts()[0], 1_000, 5_000, 10).unwrap();
+    let path = dir.path().to_str().unwrap();
+    let (_, out, _) = instr(&["summary", path]);
+    assert!(out.lines().count() < 70, "{out}");
+    let more = out
+        .lines()
+        .find(|line| line.starts_with("961 more"))
+        .unwrap();
+    assert!(
+        more.ends_with(&super::units::count(961 * 7)),
+        "begin, five user events, end each: {more}"
+    );
+    let (_, json, _) = instr(&["summary", "--json", path]);
+    let json: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["threads"].as_array().unwrap().len(), 1_000);
 }
