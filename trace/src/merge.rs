@@ -75,17 +75,26 @@ impl<'t> Merge<'t> {
     #[inline]
     fn step(&mut self) -> Result<Option<usize>, Error> {
         if let Some(position) = self.current {
-            let key = self.streams[position]
-                .advance()?
-                .then(|| (self.streams[position].time(), position));
-            match key {
-                // Most often one thread has a run of events: no need to touch the heap.
-                Some(key) if self.heap.peek().is_none_or(|Reverse(top)| key < *top) => {
-                    return Ok(Some(position));
+            if self.streams[position].advance()? {
+                let mut key = (self.streams[position].time(), position);
+                let overtaken = match self.heap.peek_mut() {
+                    Some(mut top) if top.0 < key => {
+                        std::mem::swap(&mut top.0, &mut key);
+                        true
+                    }
+                    // Most often one thread has a run of events: no need to touch the heap.
+                    _ => false,
+                };
+                if !overtaken {
+                    return Ok(self.current);
                 }
-                Some(key) => self.heap.push(Reverse(key)),
-                None => self.current = None,
+                if self.opened[key.1] {
+                    self.current = Some(key.1);
+                    return Ok(self.current);
+                }
+                self.heap.push(Reverse(key));
             }
+            self.current = None;
         }
         loop {
             let Some(mut top) = self.heap.peek_mut() else {

@@ -9,6 +9,7 @@
 //! The records are written in one pass over the merged events, in bounded memory: a state that is open for long is split.
 //! Communications take a cheaper pass before.
 
+mod background;
 mod communications;
 mod events;
 mod names;
@@ -32,6 +33,7 @@ use crate::trace::Trace;
 
 pub use types::{TAG_CREATE, TAG_DEPEND};
 
+use background::Background;
 use communications::{Collector, Sorted};
 use events::{At, Events};
 use names::NameTables;
@@ -136,7 +138,7 @@ pub fn write<'a>(
     }
     let prv = &outputs.files[0].1;
     let failed = |error| Error::io("write", prv)(error);
-    let mut file = BufWriter::with_capacity(1 << 20, outputs.files[0].0.as_file());
+    let mut file = Background::new(outputs.files[0].0.as_file().try_clone().map_err(failed)?);
     rows.header(&mut file).map_err(failed)?;
     let mut writer = Writer {
         rows: &rows,
@@ -174,16 +176,16 @@ pub fn write<'a>(
 }
 
 /// The pass that writes records.
-struct Writer<'r, 'n, W: Write> {
+struct Writer<'r, 'n> {
     rows: &'r Rows,
     events: Events<'n>,
     lines: Vec<Timeline>,
-    records: Records<'r, W>,
+    records: Records<'r, Background>,
     ends: Ends,
     communications: Option<Sorted>,
 }
 
-impl<'n, W: Write> Writer<'_, 'n, W> {
+impl<'n> Writer<'_, 'n> {
     #[inline]
     fn event(
         &mut self,
@@ -261,10 +263,11 @@ impl<'n, W: Write> Writer<'_, 'n, W> {
     fn finish(mut self, path: &Path) -> Result<(u64, u64, Events<'n>), Error> {
         self.end_rows(u64::MAX);
         self.communicate(u64::MAX)?;
-        let (_, states, events) = self
+        let (out, states, events) = self
             .records
             .finish(self.rows.end)
             .map_err(Error::io("write", path))?;
+        out.finish().map_err(Error::io("write", path))?;
         Ok((states, events, self.events))
     }
 }

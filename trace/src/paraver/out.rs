@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::io::{Result, Write};
 
-use super::rows::Row;
+use super::rows::{PREFIX, Prefix, Row};
 use super::types::NOT_CREATED;
 
 /// Bytes held back at most before open states are split.
@@ -31,6 +31,49 @@ struct Piece {
 #[derive(Clone, Copy, Debug)]
 struct OpenState {
     piece: u64,
+}
+
+/// Room for what an event record can take: `\n2:`, prefix, three numbers of up to 20 digits, colons.
+const LINE: usize = 128;
+
+/// One line in the making, on the stack.
+struct Line {
+    bytes: [u8; LINE],
+    len: usize,
+}
+
+impl Line {
+    #[inline]
+    fn new() -> Self {
+        Self {
+            bytes: [0; LINE],
+            len: 0,
+        }
+    }
+
+    #[inline]
+    fn byte(&mut self, byte: u8) {
+        self.bytes[self.len] = byte;
+        self.len += 1;
+    }
+
+    #[inline]
+    fn prefix(&mut self, prefix: &Prefix) {
+        self.bytes[self.len..self.len + PREFIX].copy_from_slice(&prefix.bytes);
+        self.len += prefix.len;
+    }
+
+    #[inline]
+    fn number(&mut self, buffer: &mut itoa::Buffer, number: impl itoa::Integer) {
+        let digits = buffer.format(number).as_bytes();
+        self.bytes[self.len..self.len + digits.len()].copy_from_slice(digits);
+        self.len += digits.len();
+    }
+
+    #[inline]
+    fn text(&self) -> &[u8] {
+        &self.bytes[..self.len]
+    }
 }
 
 /// Writes the body of a `.prv` file.
@@ -117,33 +160,39 @@ impl<'r, W: Write> Records<'r, W> {
     /// One event; those of one row at one time share a line.
     #[inline]
     pub(super) fn event(&mut self, row: usize, time: u64, kind: u32, value: u64) {
-        self.begin_event(row, time);
-        self.put(u64::from(kind));
-        self.text.push(b':');
-        self.put(value);
+        let mut line = Line::new();
+        self.begin_event(&mut line, row, time);
+        line.number(&mut self.number, kind);
+        line.byte(b':');
+        line.number(&mut self.number, value);
+        self.text.extend_from_slice(line.text());
         self.events += 1;
     }
 
     /// One event with a value that may be negative.
     pub(super) fn signed_event(&mut self, row: usize, time: u64, kind: u32, value: i64) {
-        self.begin_event(row, time);
-        self.put(u64::from(kind));
-        self.text.push(b':');
-        self.text
-            .extend_from_slice(self.number.format(value).as_bytes());
+        let mut line = Line::new();
+        self.begin_event(&mut line, row, time);
+        line.number(&mut self.number, kind);
+        line.byte(b':');
+        line.number(&mut self.number, value);
+        self.text.extend_from_slice(line.text());
         self.events += 1;
     }
 
     #[inline]
-    fn begin_event(&mut self, row: usize, time: u64) {
+    fn begin_event(&mut self, line: &mut Line, row: usize, time: u64) {
         if self.line != Some((row as u32, time)) {
-            self.end_line();
+            if self.line.is_some() {
+                line.byte(b'\n');
+            }
             self.line = Some((row as u32, time));
-            self.text.extend_from_slice(b"2:");
-            self.text.extend_from_slice(&self.rows[row].prefix);
-            self.put(time);
+            line.byte(b'2');
+            line.byte(b':');
+            line.prefix(&self.rows[row].prefix);
+            line.number(&mut self.number, time);
         }
-        self.text.push(b':');
+        line.byte(b':');
     }
 
     #[inline]
@@ -170,7 +219,7 @@ impl<'r, W: Write> Records<'r, W> {
         self.end_line();
         self.text.extend_from_slice(b"3:");
         for (row, time) in [from, to] {
-            self.text.extend_from_slice(&self.rows[row].prefix);
+            self.text.extend_from_slice(self.rows[row].prefix.text());
             self.put(time);
             self.text.push(b':');
             self.put(time);
@@ -253,7 +302,7 @@ impl<'r, W: Write> Records<'r, W> {
             at += bytes.len();
         };
         put(b"1:");
-        put(&self.rows[piece.row as usize].prefix);
+        put(self.rows[piece.row as usize].prefix.text());
         put(self.number.format(piece.begin).as_bytes());
         put(b":");
         put(self.number.format(piece.end).as_bytes());

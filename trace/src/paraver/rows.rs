@@ -4,11 +4,34 @@ use std::io::Write;
 
 use crate::trace::Trace;
 
+/// Most bytes of a [`Prefix`]: four 32-bit numbers and their colons.
+pub(super) const PREFIX: usize = 44;
+
+/// A short text that is copied often: copying all its room is faster than copying its length.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Prefix {
+    pub(super) bytes: [u8; PREFIX],
+    pub(super) len: usize,
+}
+
+impl Prefix {
+    fn new(text: &str) -> Self {
+        let len = text.len().min(PREFIX);
+        let mut bytes = [0; PREFIX];
+        bytes[..len].copy_from_slice(&text.as_bytes()[..len]);
+        Self { bytes, len }
+    }
+
+    pub(super) fn text(&self) -> &[u8] {
+        &self.bytes[..self.len]
+    }
+}
+
 /// One thread of the output.
 #[derive(Debug)]
 pub(super) struct Row {
     /// `cpu:1:task:thread:` as all its records begin.
-    pub(super) prefix: Vec<u8>,
+    pub(super) prefix: Prefix,
     pub(super) process: usize,
     pub(super) position: usize,
     /// Last event, ns since the output's start.
@@ -100,7 +123,7 @@ impl Rows {
                 let last = thread.last_time.saturating_add(self.shift[process]);
                 self.end = self.end.max(last);
                 self.rows.push(Row {
-                    prefix: format!("{cpu}:1:{task}:{}:", position + 1).into_bytes(),
+                    prefix: Prefix::new(&format!("{cpu}:1:{task}:{}:", position + 1)),
                     process,
                     position,
                     last,
