@@ -13,7 +13,8 @@
 //# Events: implicit_begin = 5*3 + 2*1 + 4*2 + 2*3 + 2*3*2
 //# Events: implicit_end = 5*3 + 2*1 + 4*2 + 2*3 + 2*3*2
 //# Events: implicit_begin{team_size=1} = 2
-//# Events: implicit_begin{team_size=3,thread_num=2} = 5 + 2
+//# Events: implicit_begin{team_size=3,thread_num=0} = 5 + 2
+//# Events: implicit_begin{team_size=0,thread_num=2} = 5 + 2
 //# Comms: all = 0
 #include <stdio.h>
 
