@@ -307,3 +307,33 @@ fn a_plain_library_that_uses_openmp_too_can_be_linked_with() {
         assert!(place.has_trace(&format!("wrapped-{linker}")), "{linker}");
     }
 }
+
+#[test]
+fn static_fortran_and_cpp_find_the_thread_functions_they_look_for() {
+    let place = Place::new();
+    place.write(
+        "mark.c",
+        "#include <instr/instr.h>\nvoid mark_(void) { instr_event(1, 2); }",
+    );
+    place.write("f.f90", "program t\ncall mark()\nprint *, 'hi'\nend\n");
+    place.write(
+        "t.cc",
+        "#include <stdexcept>\nextern \"C\" void mark_(void);\n\
+         int main() { mark_(); try { throw std::runtime_error(\"x\"); } catch (std::exception &) { return 9; } }",
+    );
+    for (tool, line, status) in [
+        ("gfortran", "gfortran -static f.f90 mark.o -o wrapped", 0),
+        ("g++", "g++ -static t.cc mark.o -o wrapped", 9),
+    ] {
+        if has(tool) {
+            assert!(place.wrapped("gcc -c mark.c").status.success());
+            let link = place.wrapped(line);
+            assert_eq!(
+                (text(&link.stderr).as_str(), link.status.code()),
+                ("", Some(0))
+            );
+            assert_eq!(place.run("./wrapped").status.code(), Some(status), "{line}");
+            assert!(place.has_trace("wrapped"));
+        }
+    }
+}

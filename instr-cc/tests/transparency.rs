@@ -49,6 +49,7 @@ fn questions_and_mistakes_get_the_compilers_own_answers() {
         "gcc -S m.c -o -",
         "gcc -fsyntax-only m.c",
         "gcc -o /dev/null m.c",
+        "gcc -fopenmp -o /dev/null p.c",
         "gcc m.c -lnothing -o x",
         "gcc @nothing.rsp",
         "gcc -c m.c -o m.o",

@@ -313,6 +313,7 @@ impl Parser {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn words(text: &str) -> Vec<OsString> {
         text.split_whitespace().map(OsString::from).collect()
@@ -333,6 +334,24 @@ mod tests {
             }
         };
         line.inputs.iter().map(name).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn any_line_is_parsed_and_offers_a_place(
+            line in proptest::collection::vec(
+                prop_oneof![
+                    proptest::sample::select(vec!["-l", "-o", "--wrap", "-(", "-)", "--push-state", "--pop-state", "x.o", "y.a", "-u", "--format=binary"])
+                        .prop_map(OsString::from),
+                    proptest::collection::vec(1_u8..=255, 0..9).prop_map(OsString::from_vec),
+                ],
+                0..30,
+            )
+        ) {
+            let parsed = parse(&line);
+            prop_assert!(parsed.place <= line.len());
+            prop_assert!(parsed.inputs.iter().all(|i| i.word < line.len()));
+        }
     }
 
     #[test]

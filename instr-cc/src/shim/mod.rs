@@ -30,7 +30,7 @@ use crate::say;
 use context::Context;
 use demand::{Demand, demand};
 use index::Index;
-use line::Line;
+use line::{Input, Line};
 
 /// The names that the shim stands under.
 pub const NAMES: [&str; 5] = ["ld", "ld.bfd", "ld.gold", "ld.lld", "ld.mold"];
@@ -214,11 +214,48 @@ fn insert(
                 .map(|s| format!("--export-dynamic-symbol={s}").into()),
         );
     }
+    all.extend(
+        thread_functions(line)
+            .iter()
+            .flat_map(|s| ["-u".into(), OsString::from(*s)]),
+    );
     all.extend_from_slice(before);
     all.extend(stubs.map(OsString::from));
     all.push(library.into());
     all.extend_from_slice(after);
     all
+}
+
+/// Functions to be taken into a static program.
+///
+/// Older `libgfortran.a`, `libstdc++.a` and `libgcc_eh.a` refer weakly to the functions of threads, and call all of them
+/// as soon as `__pthread_key_create` is there. The runtime brings that one, so the others must not be missing.
+fn thread_functions(line: &Line) -> &'static [&'static str] {
+    const ALL: &[&str] = &[
+        "pthread_cond_broadcast",
+        "pthread_cond_destroy",
+        "pthread_cond_init",
+        "pthread_cond_wait",
+        "pthread_create",
+        "pthread_getspecific",
+        "pthread_join",
+        "pthread_key_create",
+        "pthread_key_delete",
+        "pthread_mutex_destroy",
+        "pthread_mutex_init",
+        "pthread_mutex_lock",
+        "pthread_mutex_trylock",
+        "pthread_mutex_unlock",
+        "pthread_once",
+        "pthread_self",
+        "pthread_setspecific",
+    ];
+    let is_user = |input: &Input| matches!(input, Input::Library { name, .. } if name == "gfortran" || name == "stdc++");
+    if line.fixed && line.inputs.iter().any(|i| is_user(&i.input)) {
+        ALL
+    } else {
+        &[]
+    }
 }
 
 /// How long a command line may be before it goes into a response file, in bytes. Systems allow 2 MiB and more in all.
@@ -247,8 +284,9 @@ fn link(real: &Path, words: &[OsString], demand: &Demand, context: &Context) -> 
     let (mut stdout, mut stderr) = (tempfile::tempfile()?, tempfile::tempfile()?);
     let status = call(real, &words).run_into(stdout.try_clone()?, stderr.try_clone()?)?;
     if status.success() || status.code().is_none() {
-        replay(&mut stdout, &mut io::stdout())?;
-        replay(&mut stderr, &mut io::stderr())?;
+        // The output file is there; that nobody reads the messages does not undo it.
+        _ = replay(&mut stdout, &mut io::stdout());
+        _ = replay(&mut stderr, &mut io::stderr());
         for note in done_notes(demand) {
             say::note(context.verbose, &note);
         }
