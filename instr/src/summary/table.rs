@@ -11,8 +11,8 @@ use super::notes::Told;
 use super::units::{count, counted, elide, share, size, time};
 
 const LABEL_WIDTH: usize = 64;
-/// Rows of the table of threads; more threads share the last one.
-const MAX_THREADS: usize = 40;
+/// Rows of a table; more threads share the last one, more of anything else is only counted.
+const MAX_ROWS: usize = 40;
 /// A line below the header and nothing else.
 const STYLE: TableStyle = TableStyle::new()
     .header_lines(ContentLineStyle::none().junction(' '))
@@ -56,7 +56,8 @@ fn title(summary: &Summary, colour: bool, out: &mut dyn Write) -> io::Result<()>
     write!(
         out,
         "{bold}{}{plain} · {} · {threads} · {duration}",
-        summary.program, summary.target
+        elide(&summary.program, LABEL_WIDTH),
+        elide(&summary.target, LABEL_WIDTH)
     )?;
     match (summary.forked, summary.pid) {
         (true, Some(pid)) => writeln!(out, " · forked process {pid}"),
@@ -80,8 +81,8 @@ fn threads(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     }
     let mut table = new_table(1, &header);
     let (shown, rest) = match summary.threads.len() {
-        0..=MAX_THREADS => (&summary.threads[..], &[][..]),
-        _ => summary.threads.split_at(MAX_THREADS - 1),
+        0..=MAX_ROWS => (&summary.threads[..], &[][..]),
+        _ => summary.threads.split_at(MAX_ROWS - 1),
     };
     for thread in shown {
         table.add_row(thread_row(thread_label(thread), thread, lost));
@@ -93,7 +94,7 @@ fn threads(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
             lost,
         ));
     }
-    print(&table, out)
+    print(&table, table.row_count(), out)
 }
 
 fn thread_label(thread: &Thread) -> String {
@@ -135,13 +136,13 @@ fn parallel_regions(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
         1,
         &["parallel region", "count", "total", "min", "mean", "max"],
     );
-    for region in &summary.parallel_regions {
+    for region in summary.parallel_regions.iter().take(MAX_ROWS) {
         table.add_row(row(
             [label(&region.place), count(region.times.count)],
             region.times,
         ));
     }
-    print(&table, out)
+    print(&table, summary.parallel_regions.len(), out)
 }
 
 fn tasks(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
@@ -149,7 +150,7 @@ fn tasks(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
         1,
         &["task", "created", "executed", "total", "min", "mean", "max"],
     );
-    for task in &summary.task_functions {
+    for task in summary.task_functions.iter().take(MAX_ROWS) {
         let times = Times {
             count: task.executed,
             total_ns: task.total_ns,
@@ -166,7 +167,7 @@ fn tasks(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
             times,
         ));
     }
-    print(&table, out)?;
+    print(&table, summary.task_functions.len(), out)?;
     let all = &summary.tasks;
     if all.created > 0 || all.executed > 0 {
         writeln!(
@@ -195,7 +196,7 @@ fn work_sharing(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
             "max",
         ],
     );
-    for item in &summary.loops {
+    for item in summary.loops.iter().take(MAX_ROWS) {
         let head = [
             label(&item.place),
             item.schedule.to_owned(),
@@ -204,7 +205,7 @@ fn work_sharing(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
         ];
         table.add_row(row(head, item.times));
     }
-    print(&table, out)?;
+    print(&table, summary.loops.len(), out)?;
     let mut table = new_table(
         1,
         &[
@@ -217,7 +218,7 @@ fn work_sharing(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
             "max",
         ],
     );
-    for item in &summary.sections {
+    for item in summary.sections.iter().take(MAX_ROWS) {
         table.add_row(row(
             [
                 label(&item.place),
@@ -227,7 +228,7 @@ fn work_sharing(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
             item.times,
         ));
     }
-    print(&table, out)?;
+    print(&table, summary.sections.len(), out)?;
     if summary.singles > 0 {
         writeln!(
             out,
@@ -240,15 +241,15 @@ fn work_sharing(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
 
 fn waiting(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     let mut table = new_table(1, &["waiting", "count", "total", "min", "mean", "max"]);
-    for sync in &summary.syncs {
+    for sync in summary.syncs.iter().take(MAX_ROWS) {
         table.add_row(row(
             [sync.kind.to_owned(), count(sync.times.count)],
             sync.times,
         ));
     }
-    print(&table, out)?;
+    print(&table, summary.syncs.len(), out)?;
     let mut table = new_table(2, &["mutual exclusion", "kind", "count", "waited", "held"]);
-    for item in &summary.criticals {
+    for item in summary.criticals.iter().take(MAX_ROWS) {
         let name = elide(&item.name, LABEL_WIDTH);
         table.add_row([
             name,
@@ -258,22 +259,22 @@ fn waiting(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
             time(item.held_ns),
         ]);
     }
-    print(&table, out)
+    print(&table, summary.criticals.len(), out)
 }
 
 fn user(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     for (head, regions) in [("user region", &summary.regions), ("call", &summary.calls)] {
         let mut table = new_table(1, &[head, "count", "total", "min", "mean", "max"]);
-        for region in regions {
+        for region in regions.iter().take(MAX_ROWS) {
             table.add_row(row(
                 [elide(&region.name, LABEL_WIDTH), count(region.times.count)],
                 region.times,
             ));
         }
-        print(&table, out)?;
+        print(&table, regions.len(), out)?;
     }
     let mut table = new_table(1, &["counter", "samples", "min", "max", "last"]);
-    for counter in &summary.counters {
+    for counter in summary.counters.iter().take(MAX_ROWS) {
         let numbers = [counter.min, counter.max, counter.last].map(|value| value.to_string());
         table.add_row(
             [elide(&counter.name, LABEL_WIDTH), count(counter.count)]
@@ -281,12 +282,12 @@ fn user(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
                 .chain(numbers),
         );
     }
-    print(&table, out)?;
+    print(&table, summary.counters.len(), out)?;
     let mut table = new_table(1, &["user event type", "count"]);
-    for event in &summary.user_events {
+    for event in summary.user_events.iter().take(MAX_ROWS) {
         table.add_row([event.kind.to_string(), count(event.count)]);
     }
-    print(&table, out)
+    print(&table, summary.user_events.len(), out)
 }
 
 fn notes(summary: &Summary, told: &mut Told, out: &mut dyn Write) -> io::Result<()> {
@@ -330,13 +331,20 @@ fn new_table(left: usize, header: &[&str]) -> Table {
     table
 }
 
-/// Prints a table with a blank line before it; one without rows is left out.
-fn print(table: &Table, out: &mut dyn Write) -> io::Result<()> {
+/// Prints a table with a blank line before it; one without rows is left out. `rows` is how many there would be.
+fn print(table: &Table, rows: usize, out: &mut dyn Write) -> io::Result<()> {
     if table.row_count() == 0 {
         return Ok(());
     }
     for line in std::iter::once(String::new()).chain(table.lines()) {
         writeln!(out, "{}", line.trim_end())?;
     }
-    Ok(())
+    match rows.saturating_sub(table.row_count()) {
+        0 => Ok(()),
+        more => writeln!(
+            out,
+            "... and {} more (--json shows all)",
+            count(more as u64)
+        ),
+    }
 }

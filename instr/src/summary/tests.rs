@@ -241,3 +241,60 @@ fn a_thousand_threads_do_not_flood_the_table() {
     let json: Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json["threads"].as_array().unwrap().len(), 1_000);
 }
+
+#[test]
+fn damaged_streams_give_numbers_that_still_add_up() {
+    let fixture = Fixture::new(synth::layouts()[0]);
+    let file = synth::stream_path(fixture.dir.path(), 0);
+    let bytes = std::fs::read(&file).unwrap();
+    let mut random = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut next = |below: usize| {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        (random % below as u64) as usize
+    };
+    for round in 0..400 {
+        let mut damaged = bytes.clone();
+        for _ in 0..1 + next(4) {
+            let at = 104 + next(bytes.len() - 104);
+            damaged[at] = next(256) as u8;
+        }
+        std::fs::write(&file, &damaged).unwrap();
+        let trace = fixture.open();
+        let summary = summarize(&trace, &NoNames, |_| {}).unwrap();
+        for (thread, info) in summary.threads.iter().zip(trace.threads()) {
+            assert_eq!(
+                thread.life_ns(),
+                info.last_time - info.first_time,
+                "round {round}"
+            );
+        }
+        for format in ["dot", "json"] {
+            let (status, ..) = instr(&["graph", fixture.path(), "--format", format]);
+            assert_eq!(status, Status::Done, "round {round}");
+        }
+        let (status, ..) = instr(&["summary", fixture.path()]);
+        assert_eq!(status, Status::Done, "round {round}");
+    }
+}
+
+#[test]
+fn long_tables_end_with_the_number_of_rows_left_out() {
+    let dir = tempfile::tempdir().unwrap();
+    let layout = synth::layouts()[0];
+    synth::begin(dir.path(), layout, 1_000_000_000).unwrap();
+    let mut stream = synth::StreamWriter::create(dir.path(), layout, 0, 1 << 16).unwrap();
+    for kind in 0..100 {
+        let ticks = synth::START_TICKS + u64::from(kind);
+        stream
+            .event(ticks, 8, |body| _ = body.u32(kind).u64(1))
+            .unwrap();
+    }
+    stream.finish().unwrap();
+    let (_, out, _) = instr(&["summary", dir.path().to_str().unwrap()]);
+    assert!(
+        out.contains("\n... and 60 more (--json shows all)\n"),
+        "{out}"
+    );
+}

@@ -55,12 +55,18 @@ pub fn size(bytes: u64) -> String {
     }
 }
 
-/// At most `width` characters, the end replaced by `...`.
+/// At most `width` characters, the end replaced by `...`. Control characters, which names from a damaged or hostile
+/// trace may hold, do not reach the terminal.
 pub fn elide(text: &str, width: usize) -> String {
+    let harmless = |c: char| if c.is_control() { '?' } else { c };
     if text.chars().count() <= width {
-        return text.to_owned();
+        return text.chars().map(harmless).collect();
     }
-    let kept: String = text.chars().take(width.saturating_sub(3)).collect();
+    let kept: String = text
+        .chars()
+        .take(width.saturating_sub(3))
+        .map(harmless)
+        .collect();
     format!("{kept}...")
 }
 
@@ -118,6 +124,7 @@ mod tests {
     fn long_names_are_cut_at_characters() {
         assert_eq!(elide("größer", 6), "größer");
         assert_eq!(elide("größeres", 6), "grö...");
+        assert_eq!(elide("\u{1b}[2Ja\nb", 20), "?[2Ja?b");
     }
 
     #[test]
