@@ -51,7 +51,7 @@ pub struct SymbolOptions {
 /// Options of `instr merge`.
 #[derive(Debug, Args)]
 pub struct MergeOptions {
-    /// Trace directories (NAME.instr); several become several applications of one Paraver trace
+    /// Trace directories (NAME.instr); several become Paraver tasks on one time line
     #[arg(required = true, value_name = "DIR")]
     pub traces: Vec<PathBuf>,
     /// Base name of the three files [default: the program's name, in the current directory]
