@@ -75,6 +75,8 @@ pub struct Clock {
     pub name: String,
     /// The instruction or function that is read.
     pub source: String,
+    /// What is read on machines where that cannot be.
+    pub fallback: Option<String>,
 }
 
 /// The names of all targets, sorted.

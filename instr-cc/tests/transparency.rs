@@ -395,3 +395,50 @@ fn a_configure_like_probe_leaves_no_trace_of_the_wrapper() {
         "the program is the plain one"
     );
 }
+
+#[test]
+fn a_runtime_that_cannot_be_built_leaves_a_plain_program() {
+    let place = Place::new();
+    script(
+        &place,
+        "picky-cc",
+        "case \"$*\" in *-std=c11*) echo 'picky: error: no C11 here' >&2; exit 1;; esac\nexec gcc \"$@\"",
+    );
+    let line = "./picky-cc -fopenmp p.c -o p";
+    let quiet = place.wrapped(line);
+    assert_eq!(
+        (text(&quiet.stderr).as_str(), quiet.status.code()),
+        ("", Some(0))
+    );
+    let told = place.wrapped(&format!("--instr-verbose {line}"));
+    assert!(
+        text(&told.stderr).contains("linked plainly: "),
+        "{}",
+        text(&told.stderr)
+    );
+    assert!(
+        text(&told.stderr).contains("picky: error: no C11 here"),
+        "{}",
+        text(&told.stderr)
+    );
+    assert_eq!(place.run("./p").status.code(), Some(7));
+    assert!(!place.has_trace("p"));
+}
+
+#[test]
+fn a_program_that_is_no_known_compiler_is_run_plainly() {
+    let place = Place::new();
+    script(
+        &place,
+        "odd-cc",
+        "case \"$*\" in *-E*) echo instr_facts other;; *) exec gcc \"$@\";; esac",
+    );
+    let told = place.wrapped("--instr-verbose ./odd-cc -fopenmp p.c -o p");
+    assert!(
+        text(&told.stderr).contains("neither GCC nor Clang"),
+        "{}",
+        text(&told.stderr)
+    );
+    assert_eq!(place.run("./p").status.code(), Some(7));
+    assert!(!place.has_trace("p"));
+}
