@@ -442,3 +442,37 @@ fn a_program_that_is_no_known_compiler_is_run_plainly() {
     assert_eq!(place.run("./p").status.code(), Some(7));
     assert!(!place.has_trace("p"));
 }
+
+#[test]
+fn a_warm_link_starts_no_compiler_of_its_own() {
+    let place = Place::new();
+    script(&place, "log-cc", "echo run >> log\nexec gcc \"$@\"");
+    let runs = || {
+        fs::read_to_string(place.path().join("log"))
+            .unwrap()
+            .lines()
+            .count()
+    };
+    assert!(place.run("gcc -fopenmp -c p.c").status.success());
+    assert!(place.wrapped("./log-cc -fopenmp p.o -o p").status.success());
+    let cold = runs();
+    assert!(place.wrapped("./log-cc -fopenmp p.o -o p").status.success());
+    assert_eq!(runs() - cold, 1);
+    assert!(place.run("./p").status.code() == Some(7) && place.has_trace("p"));
+}
+
+#[test]
+fn a_very_long_link_line_is_instrumented() {
+    let place = Place::new();
+    let words: Vec<String> = (0..1300)
+        .map(|i| format!("'-L/no such folder/{i}/{}'", "x".repeat(40)))
+        .collect();
+    place.write("long", words.join("\n"));
+    let link = place.wrapped("gcc -fopenmp p.c @long -o p");
+    assert_eq!(
+        (text(&link.stderr).as_str(), link.status.code()),
+        ("", Some(0))
+    );
+    assert_eq!(place.run("./p").status.code(), Some(7));
+    assert!(place.has_trace("p"));
+}
