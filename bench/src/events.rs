@@ -4,7 +4,7 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result};
 
-use crate::run::{Bench, folder_bytes, output, timings};
+use crate::run::{Bench, ensure_traced, folder_bytes, output, timings};
 use crate::stats::Series;
 use crate::table::Row;
 
@@ -34,7 +34,7 @@ pub(crate) fn measure(bench: &Bench) -> Result<Vec<Row>> {
         );
         let mut bytes = 0;
         for _ in 0..bench.choose(7, 2) {
-            let trace = bench.fresh_trace("events.instr")?;
+            let trace = bench.fresh("events.instr")?;
             let text = output(
                 Command::new(&program)
                     .arg(count.to_string())
@@ -43,6 +43,7 @@ pub(crate) fn measure(bench: &Bench) -> Result<Vec<Row>> {
                     .env("INSTR_POLICY", policy),
             )?
             .stdout;
+            ensure_traced(&trace)?;
             let times = timings(&text);
             let of = |name: &str| {
                 times

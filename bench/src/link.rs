@@ -6,13 +6,13 @@ use std::process::Command;
 
 use anyhow::Result;
 
-use crate::run::{Bench, cost, output};
+use crate::run::{Bench, cost, ensure_traced, output};
 use crate::stats::Compared;
 use crate::table::Row;
 
 /// A small program (sparselu) and one of many objects.
 pub(crate) fn measure(bench: &Bench) -> Result<Vec<Row>> {
-    let small = bench.path("link_small");
+    let small = bench.fresh("link_small")?;
     bench.make_example("sparselu", &[("BUILD", small.as_os_str())])?;
     let objects = [
         "sparselu_task",
@@ -88,6 +88,13 @@ fn row(bench: &Bench, what: &str, objects: &[PathBuf]) -> Result<Row> {
         link(command)
     };
     traced()?; // fills the cache
+    let trace = bench.fresh("linked.instr")?;
+    output(
+        Command::new(&program)
+            .env("INSTR_TRACE", &trace)
+            .env("OMP_NUM_THREADS", "2"),
+    )?;
+    ensure_traced(&trace)?;
     let compared = Compared::measure(bench.choose(31, 3), plain, traced)?;
     Ok(Row::at_most(
         what,

@@ -117,8 +117,8 @@ fn linearity(of: &str, less: &str, small: &Merge, more: &str, large: &Merge) -> 
 /// Makes a trace, merges it (the better of two runs) and removes both.
 fn merge(bench: &Bench, kind: &str, events: u64, threads: u32) -> Result<Merge> {
     eprintln!("bench: merge: {events} events, {kind}, {threads} threads");
-    let trace = bench.fresh_trace("synth.instr")?;
-    let out = bench.fresh_trace("merged")?;
+    let trace = bench.fresh("synth.instr")?;
+    let out = bench.fresh("merged")?;
     std::fs::create_dir_all(&out)?;
     output(
         Command::new(bench.bin.join("examples/synth"))

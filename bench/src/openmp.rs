@@ -1,12 +1,11 @@
 //! Empty parallel regions and tasks: plain, traced, and with a bare wrapper that only stores.
 
-use std::ffi::OsStr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, Result};
 
-use crate::run::{Bench, output, timings};
+use crate::run::{Bench, ensure_traced, output, timings};
 use crate::stats::Series;
 use crate::table::Row;
 
@@ -103,10 +102,15 @@ fn build(bench: &Bench, subject: &Subject) -> Result<Variants> {
     Ok(variants)
 }
 
-/// Median and least time of one operation, in ns. Threads stay on their cores and spin, so that waking them up, which takes
+/// Median and least time of one operation, in ns; `policy` when the program is traced. Threads stay on their cores and spin, so that waking them up, which takes
 /// a hundred times as long as what is measured, does not hide it.
-fn time(bench: &Bench, subject: &Subject, program: &OsStr, policy: &str) -> Result<(f64, f64)> {
-    let trace = bench.fresh_trace("openmp.instr")?;
+fn time(
+    bench: &Bench,
+    subject: &Subject,
+    program: &Path,
+    policy: Option<&str>,
+) -> Result<(f64, f64)> {
+    let trace = bench.fresh("openmp.instr")?;
     let text = output(
         Command::new(program)
             .arg(subject.count.to_string())
@@ -114,9 +118,12 @@ fn time(bench: &Bench, subject: &Subject, program: &OsStr, policy: &str) -> Resu
             .env("OMP_WAIT_POLICY", "active")
             .env("OMP_PROC_BIND", "true")
             .env("INSTR_TRACE", &trace)
-            .env("INSTR_POLICY", policy),
+            .env("INSTR_POLICY", policy.unwrap_or("ring")),
     )?
     .stdout;
+    if policy.is_some() {
+        ensure_traced(&trace)?;
+    }
     timings(&text)
         .get(subject.name)
         .copied()
@@ -134,11 +141,11 @@ fn measure(bench: &Bench, subject: &Subject) -> Result<Vec<Row>> {
     );
     let mut least = [f64::INFINITY; 3];
     for _ in 0..bench.choose(9, 2) {
-        let first = time(bench, subject, variants.plain.as_os_str(), "ring")?;
-        let with_bare = time(bench, subject, variants.bare.as_os_str(), "ring")?;
-        let with_ring = time(bench, subject, variants.traced.as_os_str(), "ring")?;
-        let with_stream = time(bench, subject, variants.traced.as_os_str(), "stream")?;
-        let second = time(bench, subject, variants.plain.as_os_str(), "ring")?;
+        let first = time(bench, subject, &variants.plain, None)?;
+        let with_bare = time(bench, subject, &variants.bare, None)?;
+        let with_ring = time(bench, subject, &variants.traced, Some("ring"))?;
+        let with_stream = time(bench, subject, &variants.traced, Some("stream"))?;
+        let second = time(bench, subject, &variants.plain, None)?;
         let without = f64::midpoint(first.0, second.0);
         plain.push(without);
         bare.push(with_bare.0 - without);
@@ -153,9 +160,9 @@ fn measure(bench: &Bench, subject: &Subject) -> Result<Vec<Row>> {
             *least = least.min(value);
         }
     }
-    let _ = bench.fresh_trace("openmp.instr")?;
+    let _ = bench.fresh("openmp.instr")?;
     let note = format!(
-        "plain {:.0} ns, bare wrapper +{:.0} ns, A/A ±{:.0} ns; of the least times +{:.0} ns, bare +{:.0} ns",
+        "plain {:.0} ns, bare wrapper {:+.0} ns, A/A ±{:.0} ns; of the least times {:+.0} ns, bare {:+.0} ns",
         plain.median(),
         bare.median(),
         spread.median(),

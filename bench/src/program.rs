@@ -7,7 +7,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result};
 use serde_json::Value;
 
-use crate::run::{Bench, folder_bytes, output};
+use crate::run::{Bench, ensure_traced, folder_bytes, output};
 use crate::stats::Compared;
 use crate::table::Row;
 
@@ -16,7 +16,10 @@ const FLAGS: &str = "-O2 -g -falign-functions=64 -falign-loops=64";
 
 /// Both versions of sparselu.
 pub(crate) fn measure(bench: &Bench) -> Result<Vec<Row>> {
-    let (plain, traced) = (bench.path("sparselu_plain"), bench.path("sparselu_traced"));
+    let (plain, traced) = (
+        bench.fresh("sparselu_plain")?,
+        bench.fresh("sparselu_traced")?,
+    );
     bench.make_example(
         "sparselu",
         &[
@@ -41,8 +44,8 @@ pub(crate) fn measure(bench: &Bench) -> Result<Vec<Row>> {
         let trace = bench.path("sparselu.instr");
         let compared = Compared::measure(
             bench.choose(21, 2),
-            || seconds(bench, &plain.join(version), &trace),
-            || seconds(bench, &traced.join(version), &trace),
+            || seconds(bench, &plain.join(version), None),
+            || seconds(bench, &traced.join(version), Some(&trace)),
         )?;
         rows.push(Row::at_most(
             &format!("{version}, added run time"),
@@ -67,23 +70,23 @@ pub(crate) fn measure(bench: &Bench) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// The time of the factorization, as the program prints it.
-fn seconds(bench: &Bench, program: &Path, trace: &Path) -> Result<f64> {
-    if trace.exists() {
-        std::fs::remove_dir_all(trace)?;
+/// The time of the factorization, as the program prints it; `trace` when it is traced.
+fn seconds(bench: &Bench, program: &Path, trace: Option<&Path>) -> Result<f64> {
+    let mut command = Command::new(program);
+    command
+        .arg(bench.choose("40", "12"))
+        .env("OMP_NUM_THREADS", "2");
+    if let Some(trace) = trace {
+        if trace.exists() {
+            std::fs::remove_dir_all(trace)?;
+        }
+        command.env("INSTR_TRACE", trace);
     }
-    let blocks = bench.choose("40", "12");
-    let text = output(
-        Command::new(program)
-            .arg(blocks)
-            .env("OMP_NUM_THREADS", "2")
-            .env("INSTR_TRACE", trace),
-    )?
-    .stderr;
-    let time = text
-        .lines()
-        .find_map(|line| line.strip_prefix("time: ")?.split(' ').next()?.parse().ok());
-    time.with_context(|| format!("{} printed no time", program.display()))
+    let text = output(&mut command)?.stderr;
+    trace.map_or(Ok(()), ensure_traced)?;
+    text.lines()
+        .find_map(|line| line.strip_prefix("time: ")?.split(' ').next()?.parse().ok())
+        .with_context(|| format!("{} printed no time", program.display()))
 }
 
 fn events(bench: &Bench, trace: &Path) -> Result<u64> {

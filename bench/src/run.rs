@@ -59,8 +59,8 @@ impl Bench {
         output(&mut make).map(drop)
     }
 
-    /// Removes and returns a folder for a trace.
-    pub(crate) fn fresh_trace(&self, name: &str) -> Result<PathBuf> {
+    /// The name of a scratch folder that is not there (any more).
+    pub(crate) fn fresh(&self, name: &str) -> Result<PathBuf> {
         let path = self.path(name);
         if path.exists() {
             std::fs::remove_dir_all(&path)
@@ -68,6 +68,17 @@ impl Bench {
         }
         Ok(path)
     }
+}
+
+/// Fails unless a program that should have been traced left a trace: otherwise it would look as if tracing cost nothing.
+pub(crate) fn ensure_traced(trace: &Path) -> Result<()> {
+    if !trace.join("metadata").is_file() {
+        bail!(
+            "the program left no trace in {}: it was linked without the runtime",
+            trace.display()
+        );
+    }
+    Ok(())
 }
 
 /// What a program printed.

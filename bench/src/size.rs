@@ -31,6 +31,11 @@ pub(crate) fn measure(bench: &Bench) -> Result<Vec<Row>> {
     command.arg(&compiler);
     build(command, &traced)?;
 
+    anyhow::ensure!(
+        has_runtime(&traced)?,
+        "{} was linked without the runtime",
+        traced.display()
+    );
     let (before, after) = (size(&plain)?, size(&traced)?);
     let added = (after.text + after.data).saturating_sub(before.text + before.data);
     Ok(vec![Row::at_most(
@@ -46,6 +51,13 @@ pub(crate) fn measure(bench: &Bench) -> Result<Vec<Row>> {
             after.bss.cast_signed() - before.bss.cast_signed()
         ),
     )])
+}
+
+/// Whether a probe of the runtime is among the program's symbols.
+fn has_runtime(program: &Path) -> Result<bool> {
+    Ok(output(Command::new(format!("{CROSS}nm")).arg(program))?
+        .stdout
+        .contains("instr_probe_task"))
 }
 
 struct Size {
