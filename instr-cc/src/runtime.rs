@@ -66,6 +66,7 @@ const FLAGS: &[&str] = &[
     "-w",
     "-fno-lto",
     "-fvisibility=hidden",
+    "-fexceptions", // threads are cancelled through our frames
     "-ffunction-sections",
     "-fdata-sections",
     "-fno-sanitize=all",

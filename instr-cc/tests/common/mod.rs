@@ -99,7 +99,7 @@ fn shared_cache() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache")
 }
 
-/// Whether a tool is installed; says so when it is not. With `INSTR_STRICT=1` a missing tool is a failure.
+/// Whether a tool is installed; says so when it is not. With `INSTR_TEST_STRICT=1` a missing tool is a failure.
 pub(crate) fn has(tool: &str) -> bool {
     let found = Command::new(tool)
         .arg("--version")
@@ -107,7 +107,7 @@ pub(crate) fn has(tool: &str) -> bool {
         .is_ok_and(|o| o.status.success());
     if !found {
         assert!(
-            std::env::var_os("INSTR_STRICT").is_none(),
+            std::env::var_os("INSTR_TEST_STRICT").is_none(),
             "{tool} is not installed"
         );
         eprintln!("skipped: {tool} is not installed");
