@@ -31,6 +31,11 @@ impl Input {
         self.0.first().map_or(&[], |part| &part.bytes)
     }
 
+    /// Bytes of all parts.
+    pub(crate) fn len(&self) -> usize {
+        self.0.iter().map(|part| part.bytes.len()).sum()
+    }
+
     /// Reads a file, or all files of a folder in order of their names.
     pub(crate) fn read(path: &Path) -> io::Result<Self> {
         let part = |path: &Path| {

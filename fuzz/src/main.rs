@@ -22,7 +22,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use clap::Parser;
 
-use worker::{Orders, TIMED_OUT};
+use input::Input;
+use worker::{CURRENT, Orders, TIMED_OUT};
 
 #[global_allocator]
 static ALLOCATOR: memory::Counting = memory::Counting;
@@ -102,24 +103,27 @@ fn work(arguments: &Arguments) -> Result<bool> {
         seed: arguments.seed,
         crashes: arguments.crashes.clone(),
     };
-    let (executions, failures) = worker::work(&orders)?;
+    let report = worker::work(&orders)?;
     println!(
-        "{}: {executions} executions in {:.1} s, seed {}, {} kinds of failure",
+        "{}: {} executions, {} accepted, in {:.1} s, seed {}, {} kinds of failure",
         orders.target,
+        report.executions,
+        report.accepted,
         start.elapsed().as_secs_f64(),
         orders.seed,
-        failures.len()
+        report.failures.len()
     );
-    for (why, count) in &failures {
+    for (why, count) in &report.failures {
         println!("  {count} × {why}");
     }
-    Ok(failures.is_empty())
+    Ok(report.failures.is_empty())
 }
 
 /// Runs a target's workers until its time is over, saving the input at which one died.
 fn supervise(target: &str, arguments: &Arguments) -> Result<bool> {
     let own = std::env::current_exe().context("cannot find this program")?;
     let end = Instant::now() + Duration::from_secs(arguments.seconds);
+    let scratch = scratch_folder()?;
     let (mut clean, mut deaths) = (true, 0);
     loop {
         let left = end
@@ -137,6 +141,8 @@ fn supervise(target: &str, arguments: &Arguments) -> Result<bool> {
                 "--crashes",
             ])
             .arg(&arguments.crashes)
+            // All temporary files of the worker, which may die without removing them.
+            .env("TMPDIR", scratch.path())
             .status()
             .context("cannot start a worker")?;
         match status.code() {
@@ -151,7 +157,10 @@ fn supervise(target: &str, arguments: &Arguments) -> Result<bool> {
                 } else {
                     format!("died: {status}")
                 };
-                keep_current(target, &arguments.crashes, deaths, &why)?;
+                let kept = format!("{target}-dead-{}-{deaths}", std::process::id());
+                let kept = arguments.crashes.join(kept);
+                keep(&scratch.path().join(CURRENT), &kept)?;
+                println!("{target}: {why}\n  input: {}", kept.display());
             }
         }
         if deaths >= MAX_DEATHS || Instant::now() >= end {
@@ -160,12 +169,19 @@ fn supervise(target: &str, arguments: &Arguments) -> Result<bool> {
     }
 }
 
+/// A folder in memory where there is one: every input is written there before it is fed.
+fn scratch_folder() -> Result<tempfile::TempDir> {
+    let memory = Path::new("/dev/shm");
+    let folder = if memory.is_dir() {
+        tempfile::tempdir_in(memory)
+    } else {
+        tempfile::tempdir()
+    };
+    folder.context("cannot create a folder for inputs")
+}
+
 /// Keeps the input a dead worker was at.
-fn keep_current(target: &str, crashes: &Path, number: u64, why: &str) -> Result<()> {
-    let current = crashes.join(format!("{target}-current"));
-    let kept = crashes.join(format!("{target}-dead-{}-{number}", std::process::id()));
-    std::fs::rename(&current, &kept)
-        .with_context(|| format!("cannot keep {}", current.display()))?;
-    println!("{target}: {why}\n  input: {}", kept.display());
-    Ok(())
+fn keep(current: &Path, kept: &Path) -> Result<()> {
+    let copy = Input::read(current).and_then(|input| input.write_folder(kept));
+    copy.with_context(|| format!("cannot keep {}", current.display()))
 }

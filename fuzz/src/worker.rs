@@ -23,6 +23,9 @@ pub(crate) const TIME_LIMIT: Duration = Duration::from_secs(5);
 /// Exit status of a worker whose input took too long.
 pub(crate) const TIMED_OUT: i32 = 124;
 
+/// Folder among the temporary files that holds the input being fed.
+pub(crate) const CURRENT: &str = "current";
+
 /// How many mutated inputs that were accepted are kept to be mutated further.
 const MAX_POOL: usize = 256;
 
@@ -38,15 +41,24 @@ pub(crate) struct Orders {
     pub(crate) target: String,
     pub(crate) time: Duration,
     pub(crate) seed: u64,
-    /// Folder for inputs that crash; the running one is in `TARGET-current`.
+    /// Folder for inputs that crash.
     pub(crate) crashes: PathBuf,
 }
 
 /// One kind of failure of this worker, by its place.
 type Failures = BTreeMap<String, u64>;
 
-/// Feeds mutated inputs until the time is over. Gives executions and failures.
-pub(crate) fn work(orders: &Orders) -> Result<(u64, Failures)> {
+/// What came of it.
+#[derive(Debug, Default)]
+pub(crate) struct Report {
+    pub(crate) executions: u64,
+    /// Inputs that the parser took, at least in part.
+    pub(crate) accepted: u64,
+    pub(crate) failures: Failures,
+}
+
+/// Feeds mutated inputs until the time is over.
+pub(crate) fn work(orders: &Orders) -> Result<Report> {
     let mut target = targets::by_name(&orders.target)?.context("no such target")?;
     let folder = tempfile::tempdir()?;
     let seeds = target.seeds(&Seeds::compile(folder.path())?)?;
@@ -54,26 +66,31 @@ pub(crate) fn work(orders: &Orders) -> Result<(u64, Failures)> {
     watch(start);
     remember_panics();
     let mut random = Random::new(orders.seed);
-    let (mut pool, mut failures, mut executions) = (seeds.clone(), Failures::new(), 0_u64);
-    let current = orders.crashes.join(format!("{}-current", orders.target));
+    let (mut pool, mut report) = (seeds.clone(), Report::default());
+    let largest = 2 * seeds.iter().map(Input::len).max().unwrap_or(0);
+    let current = std::env::temp_dir().join(CURRENT);
     while start.elapsed() < orders.time {
-        let mut input = match seeds.get(executions as usize) {
+        let mut input = match seeds.get(report.executions as usize) {
             Some(seed) => seed.clone(),
             None => mutated(&pool, &mut random),
         };
         input.write_folder(&current)?;
-        executions += 1;
+        report.executions += 1;
         match feed(&mut *target, &input, start) {
-            Ok(true) if random.one_in(8) => {
-                if pool.len() >= seeds.len() + MAX_POOL {
-                    let at = seeds.len() + random.below(MAX_POOL);
-                    pool.swap_remove(at);
+            Ok(true) => {
+                report.accepted += 1;
+                if random.one_in(8) && input.len() <= largest {
+                    keep(
+                        &mut pool,
+                        seeds.len(),
+                        std::mem::take(&mut input),
+                        &mut random,
+                    );
                 }
-                pool.push(std::mem::take(&mut input));
             }
-            Ok(_) => {}
+            Ok(false) => {}
             Err(why) => {
-                let count = failures.entry(why.clone()).or_default();
+                let count = report.failures.entry(why.clone()).or_default();
                 *count += 1;
                 if *count <= 3 {
                     save(orders, &input, &why)?;
@@ -82,7 +99,15 @@ pub(crate) fn work(orders: &Orders) -> Result<(u64, Failures)> {
         }
     }
     fs::remove_dir_all(&current)?;
-    Ok((executions, failures))
+    Ok(report)
+}
+
+/// Puts an accepted input into the pool, whose first `seeds` inputs stay.
+fn keep(pool: &mut Vec<Input>, seeds: usize, input: Input, random: &mut Random) {
+    if pool.len() >= seeds + MAX_POOL {
+        pool.swap_remove(seeds + random.below(MAX_POOL));
+    }
+    pool.push(input);
 }
 
 /// An input of the pool, changed.
@@ -171,4 +196,51 @@ pub(crate) fn replay(name: &str, path: &Path) -> Result<bool> {
         start.elapsed().as_millis()
     );
     Ok(!accepted.1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Fails in the way its input names.
+    struct Failing;
+
+    impl Target for Failing {
+        fn seeds(&self, _: &Seeds) -> Result<Vec<Input>> {
+            Ok(Vec::new())
+        }
+
+        fn run(&mut self, input: &Input) -> bool {
+            match input.first() {
+                b"panic" => panic!("as told"),
+                b"memory" => Vec::<u8>::new()
+                    .try_reserve_exact(memory::LIMIT + 1)
+                    .is_ok(),
+                bytes => !bytes.is_empty(),
+            }
+        }
+    }
+
+    #[test]
+    fn panics_and_excessive_memory_are_noticed() {
+        remember_panics();
+        let mut run = |bytes: &[u8]| {
+            feed(
+                &mut Failing,
+                &Input::single("a", bytes.to_vec()),
+                Instant::now(),
+            )
+        };
+        let told = run(b"panic").expect_err("it panics");
+        assert!(
+            told.starts_with("panic at fuzz/src/worker.rs:") && told.ends_with("as told"),
+            "{told}"
+        );
+        assert_eq!(
+            run(b"memory"),
+            Err(String::from("asked for more than 512 MiB"))
+        );
+        assert_eq!(run(b"fine"), Ok(true));
+        assert_eq!(run(b""), Ok(false));
+    }
 }

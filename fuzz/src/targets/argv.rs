@@ -62,20 +62,26 @@ impl CommandLines {
         })
     }
 
-    /// Expands a response file of these bytes that may name itself and others.
-    fn expand(&self, bytes: &[u8]) {
-        let path = self.folder.path().join("f");
+    /// Expands a response file of these bytes that names another one, rarely itself.
+    fn expand(&self, bytes: &[u8], itself: bool) {
+        let (outer, inner) = (
+            self.folder.path().join("outer"),
+            self.folder.path().join("inner"),
+        );
+        let named = if itself { &outer } else { &inner };
         // Words such as `@/etc/passwd` that mutation may form are kept from leading elsewhere.
         let mut inside = Vec::with_capacity(bytes.len());
         for &byte in bytes {
             inside.push(byte);
             if byte == b'@' {
-                inside.extend_from_slice(path.as_os_str().as_bytes());
+                inside.extend_from_slice(named.as_os_str().as_bytes());
+                inside.push(b' ');
             }
         }
-        if fs::write(&path, &inside).is_ok() {
+        let plain: Vec<u8> = bytes.iter().copied().filter(|&byte| byte != b'@').collect();
+        if fs::write(&outer, &inside).is_ok() && fs::write(&inner, plain).is_ok() {
             let mut word = OsString::from("@");
-            word.push(&path);
+            word.push(&outer);
             let _ = response_file::expand(&[word]);
         }
     }
@@ -93,7 +99,7 @@ impl Target for CommandLines {
 
     fn run(&mut self, input: &Input) -> bool {
         let bytes = input.first();
-        self.expand(bytes);
+        self.expand(bytes, input.fingerprint().is_multiple_of(64));
         let words = response_file::split(bytes);
         let joined = response_file::join(&words);
         assert_eq!(

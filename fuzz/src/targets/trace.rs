@@ -1,9 +1,9 @@
 //! The reader of raw traces.
 
-use std::path::PathBuf;
-
 use anyhow::Result;
 use instr_trace::depend::DependGraph;
+use instr_trace::names::{Names, NoNames};
+use instr_trace::paraver::{self, Comms, Options};
 use instr_trace::timeline::Timeline;
 use instr_trace::{Trace, synth};
 
@@ -18,13 +18,9 @@ pub(crate) struct Traces {
 
 impl Traces {
     pub(crate) fn new() -> Result<Self> {
-        let memory = PathBuf::from("/dev/shm");
-        let folder = if memory.is_dir() {
-            tempfile::tempdir_in(memory)?
-        } else {
-            tempfile::tempdir()?
-        };
-        Ok(Traces { folder })
+        Ok(Traces {
+            folder: tempfile::tempdir()?,
+        })
     }
 }
 
@@ -63,14 +59,51 @@ impl Target for Traces {
             trace.discarded(),
             trace.truncated_streams(),
         );
-        let events = read_all(&trace);
+        let (events, bytes) = (read_all(&trace), trace.bytes());
+        match input.fingerprint() % 4 {
+            0 => self.write_paraver(trace),
+            1 => self.repair(&trace, events),
+            _ => {}
+        }
         // Every event takes at least its header of eight bytes.
         assert!(
-            events * 8 <= trace.bytes().max(1),
-            "{events} events out of {} bytes",
-            trace.bytes()
+            events * 8 <= bytes.max(1),
+            "{events} events out of {bytes} bytes"
         );
         events > 0
+    }
+}
+
+impl Traces {
+    /// Writes the trace for Paraver; only an error may come of it.
+    fn write_paraver(&self, trace: Trace) {
+        let Ok(folder) = tempfile::tempdir_in(self.folder.path()) else {
+            return;
+        };
+        let options = Options { comms: Comms::All };
+        let names: [Box<dyn Names>; 1] = [Box::new(NoNames)];
+        let _ = paraver::write(
+            &[trace],
+            &names,
+            &options,
+            &folder.path().join("out"),
+            &mut |_, _| {},
+        );
+    }
+
+    /// Writes a sound copy, which must hold the same number of events.
+    fn repair(&self, trace: &Trace, events: u64) {
+        let Ok(folder) = tempfile::tempdir_in(self.folder.path()) else {
+            return;
+        };
+        let copy = folder.path().join("copy");
+        if trace.repair(&copy).is_err() {
+            return;
+        }
+        match Trace::open(&copy) {
+            Ok(copy) => assert_eq!(read_all(&copy), events, "events of the repaired trace"),
+            Err(error) => panic!("the repaired trace is refused: {error}"),
+        }
     }
 }
 
