@@ -11,7 +11,7 @@ use crate::run::{Bench, ensure_traced, folder_bytes, output};
 use crate::stats::Compared;
 use crate::table::Row;
 
-/// Another alignment of the inner loop changes the run time by half; see `docs/overhead.md`.
+/// Another alignment of the inner loop changes the run time by half; see `bench/README.md`.
 const FLAGS: &str = "-O2 -g -falign-functions=64 -falign-loops=64";
 
 /// Both versions of sparselu.
