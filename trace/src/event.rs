@@ -349,6 +349,7 @@ pub enum Payload<'a> {
     ParallelEnd {
         seq: u32,
     },
+    /// `team_size` is told by the encountering thread only, 0 on the others.
     ImplicitBegin {
         region: RegionId,
         thread_num: u32,

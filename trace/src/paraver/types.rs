@@ -55,8 +55,11 @@ pub(super) const LOCK_WAIT: u64 = 3;
 pub(super) const LOCK_LEAVE: u64 = 5;
 pub(super) const LOCK_HELD: u64 = 6;
 
+/// Labels of values.
+type Values = &'static [(u32, &'static str)];
+
 /// Types with fixed labels: type, label, labels of the values (none: any number).
-pub(super) const FIXED: &[(u32, &str, &[(u32, &str)])] = &[
+pub(super) const FIXED: &[(u32, &str, Values)] = &[
     (APPLICATION, "Application", &[(0, "End"), (1, "Begin")]),
     (FLUSH, "Flushing Traces", &[(0, "End"), (1, "Begin")]),
     (TRACING, "Tracing", &[(0, "Disabled"), (1, "Enabled")]),
@@ -113,13 +116,13 @@ pub(super) const FIXED: &[(u32, &str, &[(u32, &str)])] = &[
     (TASKS_EXECUTED, "Number of executed tasks", &[]),
 ];
 
-const LOCK_VALUES: &[(u32, &str)] = &[
+const LOCK_VALUES: Values = &[
     (0, "Unlocked status"),
     (3, "Lock"),
     (5, "Unlock"),
     (6, "Locked status"),
 ];
-const ORDERED_VALUES: &[(u32, &str)] = &[
+const ORDERED_VALUES: Values = &[
     (0, "Outside ordered"),
     (3, "Waiting to enter"),
     (5, "Signaling the exit"),
