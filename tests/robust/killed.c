@@ -20,7 +20,7 @@ static void *record(void *argument)
         __asm__ volatile("" ::: "memory");
         stored[thread * STRIDE] = number;
         // Some work, so that a run of a few ms does not make millions of events.
-        for (volatile int i = 0; i < 100; i++)
+        for (volatile int i = 0; i < 2000; i++)
             ;
     }
     return NULL;
