@@ -58,7 +58,8 @@ pub(super) struct NameTables<'a> {
     pub(super) calls: Table,
     pub(super) counters: Table,
     pub(super) user_types: BTreeSet<u32>,
-    last_user_type: Option<u32>,
+    /// Types seen lately, so that the set is asked rarely.
+    recent_types: [Option<u32>; 64],
 }
 
 impl<'a> NameTables<'a> {
@@ -73,7 +74,7 @@ impl<'a> NameTables<'a> {
             calls: Table::new(1),
             counters: Table::new(0),
             user_types: BTreeSet::new(),
-            last_user_type: None,
+            recent_types: [None; 64],
         }
     }
 
@@ -141,9 +142,10 @@ impl<'a> NameTables<'a> {
 
     #[inline]
     pub(super) fn user_type(&mut self, kind: u32) {
-        if self.last_user_type != Some(kind) {
+        let recent = &mut self.recent_types[kind as usize % 64];
+        if *recent != Some(kind) {
+            *recent = Some(kind);
             self.user_types.insert(kind);
-            self.last_user_type = Some(kind);
         }
     }
 }

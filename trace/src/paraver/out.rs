@@ -7,7 +7,7 @@ use super::rows::{PREFIX, Prefix, Row};
 use super::types::NOT_CREATED;
 
 /// Bytes held back at most before open states are split.
-const LIMIT: usize = 16 << 20;
+const LIMIT: usize = 4 << 20;
 /// State records held back at most.
 const MAX_PIECES: usize = 1 << 19;
 /// Bytes and pieces between two looks at what can be written.
@@ -36,6 +36,17 @@ struct OpenState {
 /// Room for what an event record can take: `\n2:`, prefix, three numbers of up to 20 digits, colons.
 const LINE: usize = 128;
 
+/// The numbers 00 to 99.
+static PAIRS: [[u8; 2]; 100] = {
+    let mut pairs = [[0; 2]; 100];
+    let mut number = 0;
+    while number < 100 {
+        pairs[number] = [b'0' + (number / 10) as u8, b'0' + (number % 10) as u8];
+        number += 1;
+    }
+    pairs
+};
+
 /// One line in the making, on the stack.
 struct Line {
     bytes: [u8; LINE],
@@ -63,11 +74,23 @@ impl Line {
         self.len += prefix.len;
     }
 
+    /// Appends the decimal digits, two at a time, in place: measurably faster than copying them from another buffer.
     #[inline]
-    fn number(&mut self, buffer: &mut itoa::Buffer, number: impl itoa::Integer) {
-        let digits = buffer.format(number).as_bytes();
-        self.bytes[self.len..self.len + digits.len()].copy_from_slice(digits);
-        self.len += digits.len();
+    fn number(&mut self, number: u64) {
+        let len = number
+            .checked_ilog10()
+            .map_or(1, |digits| digits as usize + 1);
+        let place = &mut self.bytes[self.len..self.len + len];
+        let (mut rest, mut at) = (number, len);
+        while at >= 2 {
+            at -= 2;
+            place[at..at + 2].copy_from_slice(&PAIRS[(rest % 100) as usize]);
+            rest /= 100;
+        }
+        if at == 1 {
+            place[0] = b'0' + (rest % 10) as u8;
+        }
+        self.len += len;
     }
 
     #[inline]
@@ -162,9 +185,9 @@ impl<'r, W: Write> Records<'r, W> {
     pub(super) fn event(&mut self, row: usize, time: u64, kind: u32, value: u64) {
         let mut line = Line::new();
         self.begin_event(&mut line, row, time);
-        line.number(&mut self.number, kind);
+        line.number(u64::from(kind));
         line.byte(b':');
-        line.number(&mut self.number, value);
+        line.number(value);
         self.text.extend_from_slice(line.text());
         self.events += 1;
     }
@@ -173,9 +196,12 @@ impl<'r, W: Write> Records<'r, W> {
     pub(super) fn signed_event(&mut self, row: usize, time: u64, kind: u32, value: i64) {
         let mut line = Line::new();
         self.begin_event(&mut line, row, time);
-        line.number(&mut self.number, kind);
+        line.number(u64::from(kind));
         line.byte(b':');
-        line.number(&mut self.number, value);
+        if value < 0 {
+            line.byte(b'-');
+        }
+        line.number(value.unsigned_abs());
         self.text.extend_from_slice(line.text());
         self.events += 1;
     }
@@ -190,7 +216,7 @@ impl<'r, W: Write> Records<'r, W> {
             line.byte(b'2');
             line.byte(b':');
             line.prefix(&self.rows[row].prefix);
-            line.number(&mut self.number, time);
+            line.number(time);
         }
         line.byte(b':');
     }
@@ -321,5 +347,34 @@ impl<'r, W: Write> Records<'r, W> {
         self.write_closed()?;
         self.out.flush()?;
         Ok((self.out, self.states, self.events))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_written_in_full() {
+        for number in [
+            0,
+            1,
+            9,
+            10,
+            11,
+            99,
+            100,
+            101,
+            999,
+            1000,
+            12_345,
+            123_456,
+            u64::MAX / 10,
+            u64::MAX,
+        ] {
+            let mut line = Line::new();
+            line.number(number);
+            assert_eq!(line.text(), number.to_string().as_bytes());
+        }
     }
 }
