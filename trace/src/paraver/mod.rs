@@ -127,7 +127,10 @@ pub fn write<'a>(
         let threads = traces.iter().map(|trace| trace.threads().len());
         let mut collector = Collector::new(options.comms, &outputs.dir, threads);
         let mut all = Merged::new(traces, &rows)?;
-        while let Some((process, position, time, event)) = all.next()? {
+        while let Some((process, time)) = all.next()? {
+            let Some((position, event)) = all.current() else {
+                continue;
+            };
             let row = rows.first[process] + position;
             collector.event(process, position, (row as u32, time), &event)?;
             progress.event(&all);
@@ -152,7 +155,10 @@ pub fn write<'a>(
         communications,
     };
     let mut all = Merged::new(traces, &rows)?;
-    while let Some((process, position, time, event)) = all.next()? {
+    while let Some((process, time)) = all.next()? {
+        let Some((position, event)) = all.current() else {
+            continue;
+        };
         writer.event(process, position, time, &event)?;
         writer
             .records
@@ -338,9 +344,9 @@ impl<'t> Merged<'t> {
         Ok(merge.advance()?.map(|time| time.saturating_add(*shift)))
     }
 
-    /// Process, position of the thread, time in the output, event.
+    /// Moves to the next event: its process and its time in the output. [`Merged::current`] is then that event.
     #[inline]
-    fn next(&mut self) -> Result<Option<(usize, usize, u64, Event<'_>)>, Error> {
+    fn next(&mut self) -> Result<Option<(usize, u64)>, Error> {
         let mut found = None;
         if let Some(process) = self.current
             && let Some(time) = self.advance(process)?
@@ -361,11 +367,14 @@ impl<'t> Merged<'t> {
         };
         self.current = Some(process);
         self.events += 1;
-        let merge = &self.merges[process].0;
-        Ok(merge
-            .position()
-            .zip(merge.current())
-            .map(|(position, event)| (process, position, time, event)))
+        Ok(Some((process, time)))
+    }
+
+    /// Position of the thread, and the event.
+    #[inline]
+    fn current(&self) -> Option<(usize, Event<'_>)> {
+        let merge = &self.merges[self.current?].0;
+        Some((merge.position()?, merge.current()?))
     }
 
     fn damaged(&self) -> u64 {
