@@ -33,20 +33,36 @@ pub struct Case {
 /// When a folder holds no source, or a directive is wrong.
 pub fn discover() -> Check<Vec<Case>> {
     let sources = workspace::root()?.join("tests/sources");
-    let mut folders: Vec<PathBuf> = std::fs::read_dir(&sources)?.flatten().map(|entry| entry.path()).collect();
+    let mut folders: Vec<PathBuf> = std::fs::read_dir(&sources)?
+        .flatten()
+        .map(|entry| entry.path())
+        .collect();
     folders.sort();
     let mut cases = Vec::new();
     for folder in folders.iter().filter(|folder| folder.is_dir()) {
-        let name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let candidates = ["c", "cc", "f90"].map(|extension| folder.join(&name).with_extension(extension));
+        let name = folder
+            .file_name()
+            .map(|name| name.to_string_lossy().into_owned())
+            .unwrap_or_default();
+        let candidates =
+            ["c", "cc", "f90"].map(|extension| folder.join(&name).with_extension(extension));
         let source = candidates.into_iter().find(|path| path.is_file());
-        let source = source.ok_or_else(|| Stop::Fail(format!("no {name}.c, .cc or .f90 in {}", folder.display())))?;
+        let source = source.ok_or_else(|| {
+            Stop::Fail(format!("no {name}.c, .cc or .f90 in {}", folder.display()))
+        })?;
         let directives = Directives::read(&source)?;
         let language = Language::of(&source).ok_or("unknown language")?;
         for &target in directives.targets.iter().filter(|target| wanted(**target)) {
             for &family in &directives.families {
                 let name = format!("program::{name}::{}::{}", target.name(), family.name());
-                cases.push(Case { name, source: source.clone(), directives: directives.clone(), language, target, family });
+                cases.push(Case {
+                    name,
+                    source: source.clone(),
+                    directives: directives.clone(),
+                    language,
+                    target,
+                    family,
+                });
             }
         }
     }
@@ -56,7 +72,9 @@ pub fn discover() -> Check<Vec<Case>> {
 /// Whether `INSTR_TEST_TARGETS` (a comma-separated list) lets `target` run.
 #[must_use]
 pub fn wanted(target: Target) -> bool {
-    std::env::var("INSTR_TEST_TARGETS").map_or(true, |list| list.split(',').any(|name| name == target.name()))
+    std::env::var("INSTR_TEST_TARGETS").map_or(true, |list| {
+        list.split(',').any(|name| name == target.name())
+    })
 }
 
 impl Case {
@@ -73,21 +91,30 @@ impl Case {
         let outcome = self.execute(&traced, &demands, dir.path(), "trace")?;
         reference.same_as(&outcome)?;
         let exit = Status::Code(demands.exit);
-        ensure(reference.status == exit, || format!("the plain run must end with {exit:?}\n{reference}"))?;
+        ensure(reference.status == exit, || {
+            format!("the plain run must end with {exit:?}\n{reference}")
+        })?;
         let no_trace = !dir.path().join("none").exists();
         ensure(no_trace, || "the plain run left a trace".into())?;
         let trace = dir.path().join("trace");
         if demands.no_trace {
             return ensure(!trace.exists(), || format!("a trace appeared\n{outcome}"));
         }
-        ensure(trace.join("metadata").is_file(), || format!("no trace\n{outcome}"))?;
+        ensure(trace.join("metadata").is_file(), || {
+            format!("no trace\n{outcome}")
+        })?;
         self.judge(&trace, &demands, &outcome)
     }
 
     fn build(&self, demands: &Demands, dir: &Path) -> Check<(PathBuf, PathBuf)> {
         let mut flags = vec!["-g".to_owned()];
         flags.extend(demands.flags.iter().cloned());
-        let build = Build { target: self.target, family: self.family, language: self.language, flags };
+        let build = Build {
+            target: self.target,
+            family: self.family,
+            language: self.language,
+            flags,
+        };
         let (plain, traced) = (dir.join("plain/app"), dir.join("traced/app"));
         for path in [&plain, &traced] {
             std::fs::create_dir_all(path.parent().ok_or("no folder")?)?;
@@ -95,12 +122,27 @@ impl Case {
         let said = build.plain(&[&self.source], &plain)?;
         let wrapped = build.traced(&[&self.source], &traced)?;
         let same = (said.stdout == wrapped.stdout) && (neutral(&said) == neutral(&wrapped));
-        ensure(same, || format!("instr-cc does not say what the compiler says\n--- plain\n{said}\n--- instr-cc\n{wrapped}"))?;
+        ensure(same, || {
+            format!(
+                "instr-cc does not say what the compiler says\n--- plain\n{said}\n--- instr-cc\n{wrapped}"
+            )
+        })?;
         Ok((plain, traced))
     }
 
-    fn execute(&self, program: &Path, demands: &Demands, dir: &Path, trace: &str) -> Check<Outcome> {
-        let mut run = self.target.run(program).args(&demands.args).dir(dir).env("INSTR_TRACE", dir.join(trace));
+    fn execute(
+        &self,
+        program: &Path,
+        demands: &Demands,
+        dir: &Path,
+        trace: &str,
+    ) -> Check<Outcome> {
+        let mut run = self
+            .target
+            .run(program)
+            .args(&demands.args)
+            .dir(dir)
+            .env("INSTR_TRACE", dir.join(trace));
         for (name, value) in &demands.env {
             run = run.env(name, value);
         }
@@ -121,7 +163,8 @@ impl Case {
         match ctf::read(trace) {
             Ok(events) => {
                 for expect in &demands.events {
-                    let verdict = ctf::count(&events, &expect.subject).and_then(|actual| expect.check(actual));
+                    let verdict = ctf::count(&events, &expect.subject)
+                        .and_then(|actual| expect.check(actual));
                     problems.extend(verdict.err().map(|why| format!("events: {why}")));
                 }
                 shown += &format!("\n{:?}", ctf::counts(&events));
@@ -130,30 +173,53 @@ impl Case {
             Err(stop) => problems.push(format!("events: {stop}")),
         }
         match paraver(trace, prv::check::Options { open: demands.open }) {
-            Ok(merged) => problems.extend(against(&demands.comms, &comm_counts(&merged)).map(|why| format!("comms: {why}"))),
+            Ok(merged) => problems.extend(
+                against(&demands.comms, &comm_counts(&merged)).map(|why| format!("comms: {why}")),
+            ),
             Err(stop) => problems.push(format!("paraver: {stop}")),
         }
-        ensure(problems.is_empty(), || format!("{}\n{shown}\n{outcome}", problems.join("\n")))
+        ensure(problems.is_empty(), || {
+            format!("{}\n{shown}\n{outcome}", problems.join("\n"))
+        })
     }
 
     fn judge_summary(&self, summary: &Value, demands: &Demands) -> Check<Vec<String>> {
         let mut problems = Vec::new();
-        let mut standing = vec![Expect::parse("discarded = 0")?, Expect::parse("truncated_streams = 0")?];
+        let mut standing = vec![
+            Expect::parse("discarded = 0")?,
+            Expect::parse("truncated_streams = 0")?,
+        ];
         standing.extend(demands.expects.iter().cloned());
         for expect in standing {
             let actual = lookup(summary, &expect.subject, &self.directives.marks);
-            problems.extend(actual.and_then(|actual| expect.check(actual)).err().map(|why| format!("summary: {why}")));
+            problems.extend(
+                actual
+                    .and_then(|actual| expect.check(actual))
+                    .err()
+                    .map(|why| format!("summary: {why}")),
+            );
         }
         if summary["target"].as_str() != Some(self.target.in_trace()) {
-            problems.push(format!("summary: target is {}, not {}", summary["target"], self.target.in_trace()));
+            problems.push(format!(
+                "summary: target is {}, not {}",
+                summary["target"],
+                self.target.in_trace()
+            ));
         }
         problems.extend(times(summary).err());
         Ok(problems)
     }
 }
 
-fn against<'a>(expects: &'a [Expect], counts: &'a BTreeMap<String, i128>) -> impl Iterator<Item = String> + 'a {
-    expects.iter().filter_map(|expect| expect.check(counts.get(&expect.subject).copied().unwrap_or(0)).err())
+fn against<'a>(
+    expects: &'a [Expect],
+    counts: &'a BTreeMap<String, i128>,
+) -> impl Iterator<Item = String> + 'a {
+    expects.iter().filter_map(|expect| {
+        expect
+            .check(counts.get(&expect.subject).copied().unwrap_or(0))
+            .err()
+    })
 }
 
 fn comm_counts(trace: &prv::Trace) -> BTreeMap<String, i128> {
@@ -168,7 +234,14 @@ fn comm_counts(trace: &prv::Trace) -> BTreeMap<String, i128> {
 fn neutral(outcome: &Outcome) -> String {
     let mut text = String::new();
     for (index, part) in outcome.errors().split("/tmp/cc").enumerate() {
-        let random = if index == 0 { 0 } else { part.bytes().take(6).take_while(u8::is_ascii_alphanumeric).count() };
+        let random = if index == 0 {
+            0
+        } else {
+            part.bytes()
+                .take(6)
+                .take_while(u8::is_ascii_alphanumeric)
+                .count()
+        };
         text += &part[random..];
     }
     text
@@ -180,19 +253,39 @@ fn neutral(outcome: &Outcome) -> String {
 ///
 /// When it fails or prints something that is no JSON.
 pub fn summary(trace: &Path) -> Check<Value> {
-    let outcome = Run::new(&tools()?.instr).arg("summary").arg("--json").arg(trace).succeed()?;
-    serde_json::from_slice(&outcome.stdout).map_err(|error| Stop::Fail(format!("summary --json: {error}\n{outcome}")))
+    let outcome = Run::new(&tools()?.instr)
+        .arg("summary")
+        .arg("--json")
+        .arg(trace)
+        .succeed()?;
+    serde_json::from_slice(&outcome.stdout)
+        .map_err(|error| Stop::Fail(format!("summary --json: {error}\n{outcome}")))
 }
 
 /// The five times of each thread add up to no more than the program's duration, and each is sensible.
 fn times(summary: &Value) -> Result<(), String> {
-    let duration = summary["duration_ns"].as_u64().ok_or("summary: duration_ns is no integer")?;
-    for thread in summary["threads"].as_array().ok_or("summary: threads is no array")? {
-        let part = |name: &str| thread[name].as_u64().ok_or_else(|| format!("summary: thread's {name} is no unsigned integer"));
+    let duration = summary["duration_ns"]
+        .as_u64()
+        .ok_or("summary: duration_ns is no integer")?;
+    for thread in summary["threads"]
+        .as_array()
+        .ok_or("summary: threads is no array")?
+    {
+        let part = |name: &str| {
+            thread[name]
+                .as_u64()
+                .ok_or_else(|| format!("summary: thread's {name} is no unsigned integer"))
+        };
         let parts = ["useful_ns", "sync_ns", "sched_ns", "idle_ns", "flush_ns"].map(part);
-        let total: u64 = parts.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().sum();
+        let total: u64 = parts
+            .into_iter()
+            .collect::<Result<Vec<_>, _>>()?
+            .into_iter()
+            .sum();
         if total > duration {
-            return Err(format!("summary: a thread's times add up to {total} ns in a run of {duration} ns: {thread}"));
+            return Err(format!(
+                "summary: a thread's times add up to {total} ns in a run of {duration} ns: {thread}"
+            ));
         }
     }
     Ok(())
@@ -205,7 +298,12 @@ fn times(summary: &Value) -> Result<(), String> {
 /// When the merge fails or the result is wrong.
 pub fn paraver(trace: &Path, options: prv::check::Options) -> Check<prv::Trace> {
     let name = trace.with_extension("merged");
-    Run::new(&tools()?.instr).arg("merge").arg(trace).arg("-o").arg(&name).succeed()?;
+    Run::new(&tools()?.instr)
+        .arg("merge")
+        .arg(trace)
+        .arg("-o")
+        .arg(&name)
+        .succeed()?;
     let mut file = name.into_os_string();
     file.push(".prv");
     let read = prv::read(Path::new(&file))?;
@@ -226,8 +324,14 @@ mod tests {
             stdout: Vec::new(),
             stderr: text.as_bytes().to_vec(),
         };
-        assert_eq!(neutral(&said("ld: /tmp/ccAbCd12.o: bad")), neutral(&said("ld: /tmp/ccZz99xx.o: bad")));
-        assert_ne!(neutral(&said("ld: /tmp/ccAbCd12.o: bad")), neutral(&said("ld: /tmp/ccAbCd12.o: good")));
+        assert_eq!(
+            neutral(&said("ld: /tmp/ccAbCd12.o: bad")),
+            neutral(&said("ld: /tmp/ccZz99xx.o: bad"))
+        );
+        assert_ne!(
+            neutral(&said("ld: /tmp/ccAbCd12.o: bad")),
+            neutral(&said("ld: /tmp/ccAbCd12.o: good"))
+        );
     }
 
     #[test]
@@ -235,6 +339,8 @@ mod tests {
         let thread = |useful: u64| serde_json::json!({"useful_ns": useful, "sync_ns": 1, "sched_ns": 0, "idle_ns": 0, "flush_ns": 0});
         assert!(times(&serde_json::json!({"duration_ns": 10, "threads": [thread(9)]})).is_ok());
         assert!(times(&serde_json::json!({"duration_ns": 10, "threads": [thread(10)]})).is_err());
-        assert!(times(&serde_json::json!({"duration_ns": 10, "threads": [{"useful_ns": -1}]})).is_err());
+        assert!(
+            times(&serde_json::json!({"duration_ns": 10, "threads": [{"useful_ns": -1}]})).is_err()
+        );
     }
 }

@@ -44,11 +44,28 @@ pub fn read_lossy(trace: &Path) -> Check<Vec<Event>> {
 
 fn read_with(trace: &Path, lossy: bool) -> Check<Vec<Event>> {
     need("babeltrace2")?;
-    let outcome = Run::new("babeltrace2").arg("--no-delta").arg(trace).output()?;
-    let allowed = |line: &str| lossy && (line.contains("Tracer discarded") || line.contains("Tracer may have discarded"));
-    let complaints: Vec<_> = outcome.errors().lines().filter(|line| !line.trim().is_empty() && !allowed(line)).map(str::to_owned).collect();
-    ensure(outcome.status == Status::Code(0) && complaints.is_empty(), || format!("babeltrace2 is not content\n{outcome}"))?;
-    let events = outcome.text().lines().map(parse_event).collect::<Option<Vec<_>>>();
+    let outcome = Run::new("babeltrace2")
+        .arg("--no-delta")
+        .arg(trace)
+        .output()?;
+    let allowed = |line: &str| {
+        lossy && (line.contains("Tracer discarded") || line.contains("Tracer may have discarded"))
+    };
+    let complaints: Vec<_> = outcome
+        .errors()
+        .lines()
+        .filter(|line| !line.trim().is_empty() && !allowed(line))
+        .map(str::to_owned)
+        .collect();
+    ensure(
+        outcome.status == Status::Code(0) && complaints.is_empty(),
+        || format!("babeltrace2 is not content\n{outcome}"),
+    )?;
+    let events = outcome
+        .text()
+        .lines()
+        .map(parse_event)
+        .collect::<Option<Vec<_>>>();
     Ok(events.ok_or("babeltrace2 printed a line that is no event")?)
 }
 
@@ -69,24 +86,48 @@ pub fn counts(events: &[Event]) -> BTreeMap<String, i128> {
 /// When the text is not of that form.
 pub fn count(events: &[Event], subject: &str) -> Result<i128, String> {
     let (name, filter) = match subject.split_once('{') {
-        Some((name, filter)) => (name, filter.strip_suffix('}').ok_or_else(|| format!("`{subject}`: no `}}`"))?),
+        Some((name, filter)) => (
+            name,
+            filter
+                .strip_suffix('}')
+                .ok_or_else(|| format!("`{subject}`: no `}}`"))?,
+        ),
         None => (subject, ""),
     };
     let mut wanted = Vec::new();
     for condition in filter.split(',').filter(|condition| !condition.is_empty()) {
-        let (field, value) = condition.split_once('=').ok_or_else(|| format!("`{condition}` is not field=number"))?;
-        wanted.push((field, parse_number(value).ok_or_else(|| format!("`{value}` is not a number"))?));
+        let (field, value) = condition
+            .split_once('=')
+            .ok_or_else(|| format!("`{condition}` is not field=number"))?;
+        wanted.push((
+            field,
+            parse_number(value).ok_or_else(|| format!("`{value}` is not a number"))?,
+        ));
     }
-    let fits = |event: &&Event| event.name == name && wanted.iter().all(|(field, value)| event.get(field) == Some(*value));
+    let fits = |event: &&Event| {
+        event.name == name
+            && wanted
+                .iter()
+                .all(|(field, value)| event.get(field) == Some(*value))
+    };
     Ok(events.iter().filter(fits).count() as i128)
 }
 
 /// Parses `[time] host name: { context }, { fields }`.
 fn parse_event(line: &str) -> Option<Event> {
-    let (head, body) = line.split_once(": {").unwrap_or((line.strip_suffix(": ").unwrap_or(line), ""));
-    let name = head.rsplit_once(' ').map_or(head, |(_, name)| name).trim_end_matches(':').to_owned();
+    let (head, body) = line
+        .split_once(": {")
+        .unwrap_or((line.strip_suffix(": ").unwrap_or(line), ""));
+    let name = head
+        .rsplit_once(' ')
+        .map_or(head, |(_, name)| name)
+        .trim_end_matches(':')
+        .to_owned();
     let mut fields = BTreeMap::new();
-    let words: Vec<&str> = body.split([' ', ',', '{', '}', '(', ')']).filter(|word| !word.is_empty()).collect();
+    let words: Vec<&str> = body
+        .split([' ', ',', '{', '}', '(', ')'])
+        .filter(|word| !word.is_empty())
+        .collect();
     for window in words.windows(3) {
         if window[1] == "="
             && let Some(value) = parse_number(window[2])
@@ -112,12 +153,22 @@ mod tests {
     fn lines_of_babeltrace_are_understood() {
         let line = "[09:12:01.000000123] vm user_event: { thread = 1, os_tid = 77 }, { type = 5, value = 18446744073709551615 }";
         let event = parse_event(line).expect("an event");
-        assert_eq!((event.name.as_str(), event.get("thread"), event.get("type")), ("user_event", Some(1), Some(5)));
+        assert_eq!(
+            (event.name.as_str(), event.get("thread"), event.get("type")),
+            ("user_event", Some(1), Some(5))
+        );
         assert_eq!(event.get("value"), Some(18_446_744_073_709_551_615));
         let line = "[09:12:01.000000123] vm task_create: { thread = 0 }, { seq = 0, function = 0x5581, flags = 8, count = 1, \
                     deps = [ [0] = { address = 0x7FF0, kind = 2 } ] }";
         let event = parse_event(line).expect("an event");
-        assert_eq!((event.get("function"), event.get("address"), event.get("count")), (Some(0x5581), Some(0x7ff0), Some(1)));
+        assert_eq!(
+            (
+                event.get("function"),
+                event.get("address"),
+                event.get("count")
+            ),
+            (Some(0x5581), Some(0x7ff0), Some(1))
+        );
         let bare = parse_event("[1.0] vm thread_end: { thread = 0 }, { }").expect("an event");
         assert_eq!(bare.name, "thread_end");
         assert!(parse_event("nonsense").is_none());

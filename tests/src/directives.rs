@@ -86,7 +86,8 @@ impl Directives {
     ///
     /// `file:line: message` for an unreadable file or a directive that is not understood.
     pub fn read(path: &Path) -> Result<Self, String> {
-        let text = std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| format!("{}: {error}", path.display()))?;
         Self::parse(&text).map_err(|message| format!("{}:{message}", path.display()))
     }
 
@@ -101,7 +102,10 @@ impl Directives {
         for (number, line) in (1..).zip(text.lines()) {
             let at = |message: String| format!("{number}: {message}");
             parsed.note_marks(line, number);
-            let Some(directive) = line.strip_prefix("//#").or_else(|| line.strip_prefix("!#")) else { continue };
+            let Some(directive) = line.strip_prefix("//#").or_else(|| line.strip_prefix("!#"))
+            else {
+                continue;
+            };
             let (key, value) = directive.split_once(':').unwrap_or((directive, ""));
             let (key, only) = key.split_once('@').unwrap_or((key, ""));
             let value = value.trim();
@@ -124,7 +128,9 @@ impl Directives {
 
     fn note_marks(&mut self, line: &str, number: u64) {
         for comment in line.split("@").skip(1) {
-            let end = comment.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(comment.len());
+            let end = comment
+                .find(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+                .unwrap_or(comment.len());
             if end > 0 && !line.starts_with("//#") && !line.starts_with("!#") {
                 self.marks.insert(comment[..end].to_owned(), number);
             }
@@ -144,11 +150,22 @@ impl Directives {
             "NoTrace" => Key::NoTrace,
             other => return Err(format!("unknown directive `{other}`")),
         };
-        let only: Vec<String> = only.split(',').map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect();
-        if let Some(name) = only.iter().find(|name| Target::from_name(name).is_none() && family(name).is_none()) {
+        let only: Vec<String> = only
+            .split(',')
+            .map(|name| name.trim().to_owned())
+            .filter(|name| !name.is_empty())
+            .collect();
+        if let Some(name) = only
+            .iter()
+            .find(|name| Target::from_name(name).is_none() && family(name).is_none())
+        {
             return Err(format!("`{name}` is neither a target nor a compiler"));
         }
-        let entry = Entry { key, only, value: value.to_owned() };
+        let entry = Entry {
+            key,
+            only,
+            value: value.to_owned(),
+        };
         entry.apply(&mut Demands::default())?;
         self.entries.push(entry);
         Ok(())
@@ -163,8 +180,12 @@ impl Directives {
         let mut demands = Demands::default();
         for entry in &self.entries {
             let named = |kind: &str| entry.only.iter().any(|name| name == kind);
-            let targets = entry.only.iter().any(|name| Target::from_name(name).is_some());
-            let families = entry.only.len() > usize::from(targets) && !entry.only.iter().all(|n| Target::from_name(n).is_some());
+            let targets = entry
+                .only
+                .iter()
+                .any(|name| Target::from_name(name).is_some());
+            let families = entry.only.len() > usize::from(targets)
+                && !entry.only.iter().all(|n| Target::from_name(n).is_some());
             if (!targets || named(target.name())) && (!families || named(family.name())) {
                 entry.apply(&mut demands)?;
             }
@@ -181,11 +202,18 @@ impl Entry {
             Key::Args => demands.args.extend(words()),
             Key::Env => {
                 for word in words() {
-                    let (name, value) = word.split_once('=').ok_or_else(|| format!("`{word}` is not NAME=VALUE"))?;
+                    let (name, value) = word
+                        .split_once('=')
+                        .ok_or_else(|| format!("`{word}` is not NAME=VALUE"))?;
                     demands.env.push((name.to_owned(), value.to_owned()));
                 }
             }
-            Key::Exit => demands.exit = self.value.parse().map_err(|error| format!("exit status: {error}"))?,
+            Key::Exit => {
+                demands.exit = self
+                    .value
+                    .parse()
+                    .map_err(|error| format!("exit status: {error}"))?
+            }
             Key::Expect => demands.expects.push(Expect::parse(&self.value)?),
             Key::Events => demands.events.push(Expect::parse(&self.value)?),
             Key::Comms => demands.comms.push(Expect::parse(&self.value)?),
@@ -197,17 +225,25 @@ impl Entry {
 }
 
 fn names<T>(text: &str, find: impl Fn(&str) -> Option<T>) -> Result<Vec<T>, String> {
-    text.split_whitespace().map(|name| find(name).ok_or_else(|| format!("unknown name `{name}`"))).collect()
+    text.split_whitespace()
+        .map(|name| find(name).ok_or_else(|| format!("unknown name `{name}`")))
+        .collect()
 }
 
 fn family(name: &str) -> Option<Family> {
-    [Family::Gcc, Family::Clang].into_iter().find(|family| family.name() == name)
+    [Family::Gcc, Family::Clang]
+        .into_iter()
+        .find(|family| family.name() == name)
 }
 
 fn skip(value: &str) -> Result<Target, String> {
     let (name, reason) = value.split_once(' ').unwrap_or((value, ""));
     let target = Target::from_name(name).ok_or_else(|| format!("unknown target `{name}`"))?;
-    if reason.trim().is_empty() { Err("SkipTarget needs a reason".into()) } else { Ok(target) }
+    if reason.trim().is_empty() {
+        Err("SkipTarget needs a reason".into())
+    } else {
+        Ok(target)
+    }
 }
 
 #[cfg(test)]
@@ -223,31 +259,56 @@ mod tests {
         assert_eq!(parsed.targets, [Target::X86_64, Target::Sparc32]);
         assert_eq!(parsed.families, [Family::Gcc, Family::Clang]);
         assert_eq!(parsed.marks.get("here"), Some(&9));
-        let native = parsed.demands(Target::X86_64, Family::Gcc).expect("well-formed");
+        let native = parsed
+            .demands(Target::X86_64, Family::Gcc)
+            .expect("well-formed");
         assert_eq!(native.flags, ["-O2", "-fopenmp"]);
-        assert_eq!(native.env, [("A".into(), "1".into()), ("B".into(), "2".into())]);
-        assert_eq!((native.exit, native.expects.len(), native.events.len()), (3, 1, 0));
-        let sparc = parsed.demands(Target::Sparc32, Family::Gcc).expect("well-formed");
+        assert_eq!(
+            native.env,
+            [("A".into(), "1".into()), ("B".into(), "2".into())]
+        );
+        assert_eq!(
+            (native.exit, native.expects.len(), native.events.len()),
+            (3, 1, 0)
+        );
+        let sparc = parsed
+            .demands(Target::Sparc32, Family::Gcc)
+            .expect("well-formed");
         assert_eq!(sparc.events.len(), 1);
-        let clang = parsed.demands(Target::X86_64, Family::Clang).expect("well-formed");
+        let clang = parsed
+            .demands(Target::X86_64, Family::Clang)
+            .expect("well-formed");
         assert_eq!(clang.events[0].subject, "chunk_begin");
     }
 
     #[test]
     fn mistakes_are_named_with_their_line() {
         let error = |text: &str| Directives::parse(text).expect_err("malformed");
-        assert_eq!(error("//# Flags: -O2\n//# Flag: -O2\n"), "2: unknown directive `Flag`");
+        assert_eq!(
+            error("//# Flags: -O2\n//# Flag: -O2\n"),
+            "2: unknown directive `Flag`"
+        );
         assert_eq!(error("//# Targets: vax\n"), "1: unknown name `vax`");
-        assert_eq!(error("//# Events@vax: a = 1\n"), "1: `vax` is neither a target nor a compiler");
+        assert_eq!(
+            error("//# Events@vax: a = 1\n"),
+            "1: `vax` is neither a target nor a compiler"
+        );
         assert_eq!(error("//# Env: A\n"), "1: `A` is not NAME=VALUE");
-        assert_eq!(error("//# SkipTarget: sparc-linux\n"), "1: SkipTarget needs a reason");
+        assert_eq!(
+            error("//# SkipTarget: sparc-linux\n"),
+            "1: SkipTarget needs a reason"
+        );
         assert!(error("//# Expect: tasks.created\n").starts_with("1: no `=`"));
     }
 
     #[test]
     fn default_is_every_target_with_gcc() {
-        let parsed = Directives::parse("//# SkipTarget: sparc-linux no thanks\n").expect("well-formed");
-        assert_eq!(parsed.targets, [Target::X86_64, Target::X86_64Static, Target::Sparc64]);
+        let parsed =
+            Directives::parse("//# SkipTarget: sparc-linux no thanks\n").expect("well-formed");
+        assert_eq!(
+            parsed.targets,
+            [Target::X86_64, Target::X86_64Static, Target::Sparc64]
+        );
         assert_eq!(parsed.families, [Family::Gcc]);
     }
 }

@@ -42,11 +42,20 @@ impl Expect {
         let filter_end = text.find('}').map_or(0, |at| at + 1);
         let (filter, comparison) = text.split_at(filter_end);
         let ops = [(">=", Op::AtLeast), ("<=", Op::AtMost), ("=", Op::Equal)];
-        let found = ops.into_iter().find_map(|(sign, op)| comparison.split_once(sign).map(|(left, right)| (left, op, right)));
+        let found = ops.into_iter().find_map(|(sign, op)| {
+            comparison
+                .split_once(sign)
+                .map(|(left, right)| (left, op, right))
+        });
         let (rest, op, value) = found.ok_or_else(|| format!("no `=`, `>=` or `<=` in `{text}`"))?;
         let subject = format!("{filter}{rest}");
-        let value = evaluate(value).ok_or_else(|| format!("`{}` is not a sum of products of integers", value.trim()))?;
-        Ok(Self { subject: subject.trim().to_owned(), op, value })
+        let value = evaluate(value)
+            .ok_or_else(|| format!("`{}` is not a sum of products of integers", value.trim()))?;
+        Ok(Self {
+            subject: subject.trim().to_owned(),
+            op,
+            value,
+        })
     }
 
     /// Whether `actual` is as expected; if not, why.
@@ -60,7 +69,14 @@ impl Expect {
             Op::AtLeast => (actual >= self.value, ">="),
             Op::AtMost => (actual <= self.value, "<="),
         };
-        if holds { Ok(()) } else { Err(format!("{}: expected {sign} {}, got {actual}", self.subject, self.value)) }
+        if holds {
+            Ok(())
+        } else {
+            Err(format!(
+                "{}: expected {sign} {}, got {actual}",
+                self.subject, self.value
+            ))
+        }
     }
 }
 
@@ -94,7 +110,9 @@ fn factor(text: &str) -> Option<(i128, &str)> {
         let (value, rest) = sum(inside)?;
         return Some((value, rest.strip_prefix(')')?));
     }
-    let end = text.find(|c: char| !c.is_ascii_digit() && c != '-').unwrap_or(text.len());
+    let end = text
+        .find(|c: char| !c.is_ascii_digit() && c != '-')
+        .unwrap_or(text.len());
     Some((text[..end].parse().ok()?, &text[end..]))
 }
 
@@ -113,11 +131,16 @@ pub fn lookup(root: &Value, path: &str, marks: &BTreeMap<String, u64>) -> Result
             return Ok(length(&nodes));
         }
         if !name.is_empty() {
-            nodes = nodes.into_iter().map(|node| field(node, name)).collect::<Result<_, _>>()?;
+            nodes = nodes
+                .into_iter()
+                .map(|node| field(node, name))
+                .collect::<Result<_, _>>()?;
         }
         rest = after;
         if let Some(selected) = rest.strip_prefix('[') {
-            let (selector, after) = selected.split_once(']').ok_or_else(|| format!("`{path}`: no `]`"))?;
+            let (selector, after) = selected
+                .split_once(']')
+                .ok_or_else(|| format!("`{path}`: no `]`"))?;
             nodes = select(&nodes, selector, marks)?;
             rest = after;
         }
@@ -138,19 +161,35 @@ fn length(nodes: &[&Value]) -> i128 {
 
 fn field<'a>(node: &'a Value, name: &str) -> Result<&'a Value, String> {
     node.get(name).ok_or_else(|| {
-        let has: Vec<_> = node.as_object().map(|map| map.keys().cloned().collect()).unwrap_or_default();
+        let has: Vec<_> = node
+            .as_object()
+            .map(|map| map.keys().cloned().collect())
+            .unwrap_or_default();
         format!("no field `{name}` (there are: {})", has.join(", "))
     })
 }
 
 fn number(node: &Value, path: &str) -> Result<i128, String> {
-    let value = node.as_i64().map(i128::from).or_else(|| node.as_u64().map(i128::from));
-    value.or_else(|| node.as_bool().map(i128::from)).ok_or_else(|| format!("`{path}` is not an integer: {node}"))
+    let value = node
+        .as_i64()
+        .map(i128::from)
+        .or_else(|| node.as_u64().map(i128::from));
+    value
+        .or_else(|| node.as_bool().map(i128::from))
+        .ok_or_else(|| format!("`{path}` is not an integer: {node}"))
 }
 
-fn select<'a>(nodes: &[&'a Value], selector: &str, marks: &BTreeMap<String, u64>) -> Result<Vec<&'a Value>, String> {
+fn select<'a>(
+    nodes: &[&'a Value],
+    selector: &str,
+    marks: &BTreeMap<String, u64>,
+) -> Result<Vec<&'a Value>, String> {
     let line = match selector.strip_prefix('@') {
-        Some(mark) => Some(*marks.get(mark).ok_or_else(|| format!("no comment `@{mark}` in the source"))?),
+        Some(mark) => Some(
+            *marks
+                .get(mark)
+                .ok_or_else(|| format!("no comment `@{mark}` in the source"))?,
+        ),
         None => None,
     };
     let keep = |node: &&Value| match line {
@@ -159,14 +198,19 @@ fn select<'a>(nodes: &[&'a Value], selector: &str, marks: &BTreeMap<String, u64>
     };
     let mut kept = Vec::new();
     for node in nodes {
-        let items = node.as_array().ok_or_else(|| format!("`[{selector}]` on something that is no array"))?;
+        let items = node
+            .as_array()
+            .ok_or_else(|| format!("`[{selector}]` on something that is no array"))?;
         kept.extend(items.iter().filter(keep));
     }
     Ok(kept)
 }
 
 fn named(node: &Value, name: &str) -> bool {
-    let text = node.get("function").or_else(|| node.get("name")).and_then(Value::as_str);
+    let text = node
+        .get("function")
+        .or_else(|| node.get("name"))
+        .and_then(Value::as_str);
     text.is_some_and(|text| text == name || base_name(text) == name)
 }
 
@@ -187,11 +231,20 @@ mod tests {
     #[test]
     fn expectations_parse_and_compare() {
         let expect = Expect::parse("tasks.created = 3*4+2").expect("well-formed");
-        assert_eq!((expect.subject.as_str(), expect.op, expect.value), ("tasks.created", Op::Equal, 14));
+        assert_eq!(
+            (expect.subject.as_str(), expect.op, expect.value),
+            ("tasks.created", Op::Equal, 14)
+        );
         assert!(expect.check(14).is_ok());
-        assert_eq!(expect.check(13), Err("tasks.created: expected = 14, got 13".into()));
+        assert_eq!(
+            expect.check(13),
+            Err("tasks.created: expected = 14, got 13".into())
+        );
         let filtered = Expect::parse("single{executor=1} = 3").expect("well-formed");
-        assert_eq!((filtered.subject.as_str(), filtered.value), ("single{executor=1}", 3));
+        assert_eq!(
+            (filtered.subject.as_str(), filtered.value),
+            ("single{executor=1}", 3)
+        );
         let at_least = Expect::parse("a >= 2").expect("well-formed");
         assert!(at_least.check(2).is_ok() && at_least.check(1).is_err());
         let at_most = Expect::parse("a <= 2").expect("well-formed");

@@ -49,7 +49,11 @@ impl From<std::io::Error> for Stop {
 ///
 /// When `holds` is false.
 pub fn ensure(holds: bool, message: impl FnOnce() -> String) -> Check {
-    if holds { Ok(()) } else { Err(Stop::Fail(message())) }
+    if holds {
+        Ok(())
+    } else {
+        Err(Stop::Fail(message()))
+    }
 }
 
 /// Whether a missing tool is a failure.
@@ -64,7 +68,9 @@ pub fn trial(name: impl Into<String>, body: impl FnOnce() -> Check + Send + 'sta
     let shown = name.clone();
     Trial::ignorable_test(name, move || match body() {
         Ok(()) => Ok(Completion::Completed),
-        Err(Stop::Skip(reason)) if strict() => Err(Failed::from(format!("skip in strict mode: {reason}"))),
+        Err(Stop::Skip(reason)) if strict() => {
+            Err(Failed::from(format!("skip in strict mode: {reason}")))
+        }
         Err(Stop::Skip(reason)) => {
             eprintln!("skip {shown}: {reason}");
             Ok(Completion::ignored_with(reason))

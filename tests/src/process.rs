@@ -46,13 +46,21 @@ pub struct Run {
 impl Run {
     /// A run of `program`, looked up in `PATH` when it is a bare name.
     pub fn new(program: impl AsRef<OsStr>) -> Self {
-        Self { program: program.as_ref().to_owned(), args: Vec::new(), env: Vec::new(), dir: None }
+        Self {
+            program: program.as_ref().to_owned(),
+            args: Vec::new(),
+            env: Vec::new(),
+            dir: None,
+        }
     }
 
     /// A run of `words[0]` with the rest as arguments.
     pub fn words<I: IntoIterator<Item: AsRef<OsStr>>>(words: I) -> Self {
         let mut words = words.into_iter();
-        let program = words.next().map(|word| word.as_ref().to_owned()).unwrap_or_default();
+        let program = words
+            .next()
+            .map(|word| word.as_ref().to_owned())
+            .unwrap_or_default();
         Self::new(program).args(words)
     }
 
@@ -66,14 +74,16 @@ impl Run {
     /// Adds arguments.
     #[must_use]
     pub fn args<I: IntoIterator<Item: AsRef<OsStr>>>(mut self, args: I) -> Self {
-        self.args.extend(args.into_iter().map(|arg| arg.as_ref().to_owned()));
+        self.args
+            .extend(args.into_iter().map(|arg| arg.as_ref().to_owned()));
         self
     }
 
     /// Sets an environment variable (the environment is empty but for `PATH`, `HOME`, `LC_ALL`).
     #[must_use]
     pub fn env(mut self, key: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> Self {
-        self.env.push((key.as_ref().to_owned(), value.as_ref().to_owned()));
+        self.env
+            .push((key.as_ref().to_owned(), value.as_ref().to_owned()));
         self
     }
 
@@ -105,7 +115,11 @@ impl Run {
     /// When the program cannot be started.
     pub fn spawn(&self) -> Check<Child> {
         let mut command = Command::new(&self.program);
-        command.args(&self.args).env_clear().env("LC_ALL", "C").env("HOME", workspace::home()?);
+        command
+            .args(&self.args)
+            .env_clear()
+            .env("LC_ALL", "C")
+            .env("HOME", workspace::home()?);
         if let Some(path) = std::env::var_os("PATH") {
             command.env("PATH", path);
         }
@@ -113,8 +127,14 @@ impl Run {
         if let Some(dir) = &self.dir {
             command.current_dir(dir);
         }
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
-        command.spawn().map_err(|error| Stop::Fail(format!("cannot start `{}`: {error}", self.shown())))
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0);
+        command
+            .spawn()
+            .map_err(|error| Stop::Fail(format!("cannot start `{}`: {error}", self.shown())))
     }
 
     /// Runs it to its end.
@@ -126,8 +146,15 @@ impl Run {
         let mut child = self.spawn()?;
         let stdout = drain(child.stdout.take());
         let stderr = drain(child.stderr.take());
-        let status = wait(&mut child).map_err(|why| Stop::Fail(format!("`{}` {why}", self.shown())))?;
-        Ok(Outcome { shown: self.shown(), dir: self.dir.clone(), status, stdout: collect(stdout), stderr: collect(stderr) })
+        let status =
+            wait(&mut child).map_err(|why| Stop::Fail(format!("`{}` {why}", self.shown())))?;
+        Ok(Outcome {
+            shown: self.shown(),
+            dir: self.dir.clone(),
+            status,
+            stdout: collect(stdout),
+            stderr: collect(stderr),
+        })
     }
 
     /// Runs it and demands exit status 0.
@@ -137,7 +164,9 @@ impl Run {
     /// As [`Run::output`], and when the status is not 0.
     pub fn succeed(&self) -> Check<Outcome> {
         let outcome = self.output()?;
-        ensure(outcome.status == Status::Code(0), || format!("command failed\n{outcome}"))?;
+        ensure(outcome.status == Status::Code(0), || {
+            format!("command failed\n{outcome}")
+        })?;
         Ok(outcome)
     }
 }
@@ -156,7 +185,9 @@ fn drain(pipe: Option<impl Read + Send + 'static>) -> Reader {
 }
 
 fn collect(reader: Reader) -> Vec<u8> {
-    reader.and_then(|handle| handle.join().ok()).unwrap_or_default()
+    reader
+        .and_then(|handle| handle.join().ok())
+        .unwrap_or_default()
 }
 
 /// Waits for `child`; kills its process group when it takes too long.
@@ -213,15 +244,26 @@ impl Outcome {
     ///
     /// When it did not, with both runs shown.
     pub fn same_as(&self, traced: &Self) -> Check {
-        let same = self.status == traced.status && self.stdout == traced.stdout && self.stderr == traced.stderr;
-        ensure(same, || format!("the traced run differs from the plain run\n--- plain\n{self}\n--- traced\n{traced}"))
+        let same = self.status == traced.status
+            && self.stdout == traced.stdout
+            && self.stderr == traced.stderr;
+        ensure(same, || {
+            format!(
+                "the traced run differs from the plain run\n--- plain\n{self}\n--- traced\n{traced}"
+            )
+        })
     }
 }
 
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "$ {}\nstatus: {:?}", self.shown, self.status)?;
-        writeln!(f, "stdout: {}\nstderr: {}", clip(&self.text()), clip(&self.errors()))?;
+        writeln!(
+            f,
+            "stdout: {}\nstderr: {}",
+            clip(&self.text()),
+            clip(&self.errors())
+        )?;
         if let Some(dir) = &self.dir {
             writeln!(f, "in {}: {}", dir.display(), listing(dir))?;
         }
@@ -239,8 +281,13 @@ fn clip(text: &str) -> String {
 }
 
 fn listing(dir: &Path) -> String {
-    let Ok(entries) = std::fs::read_dir(dir) else { return "gone".into() };
-    let mut names: Vec<_> = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    let Ok(entries) = std::fs::read_dir(dir) else {
+        return "gone".into();
+    };
+    let mut names: Vec<_> = entries
+        .flatten()
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect();
     names.sort();
     names.join(" ")
 }
@@ -253,16 +300,30 @@ mod tests {
     fn exit_status_output_and_signal_are_told_apart() {
         let run = |script: &str| Run::words(["sh", "-c", script]).output().expect("sh runs");
         let exited = run("echo out; echo err >&2; exit 7");
-        assert_eq!((exited.status, exited.text(), exited.errors()), (Status::Code(7), "out\n".into(), "err\n".into()));
+        assert_eq!(
+            (exited.status, exited.text(), exited.errors()),
+            (Status::Code(7), "out\n".into(), "err\n".into())
+        );
         assert_eq!(run("kill -9 $$").status, Status::Signal(9));
-        assert!(exited.same_as(&run("echo out; echo err >&2; exit 7")).is_ok());
-        assert!(exited.same_as(&run("echo out; echo err >&2; exit 6")).is_err());
+        assert!(
+            exited
+                .same_as(&run("echo out; echo err >&2; exit 7"))
+                .is_ok()
+        );
+        assert!(
+            exited
+                .same_as(&run("echo out; echo err >&2; exit 6"))
+                .is_err()
+        );
         assert!(exited.same_as(&run("echo out; exit 7")).is_err());
     }
 
     #[test]
     fn environment_is_clean() {
-        let outcome = Run::words(["sh", "-c", "echo $LC_ALL-$USER-$X"]).env("X", "1").output().expect("sh runs");
+        let outcome = Run::words(["sh", "-c", "echo $LC_ALL-$USER-$X"])
+            .env("X", "1")
+            .output()
+            .expect("sh runs");
         assert_eq!(outcome.text(), "C--1\n");
     }
 }

@@ -47,7 +47,14 @@ impl Rules {
     /// Task `task` uses `address`: the tasks it comes after.
     fn enter(&mut self, task: u64, address: (usize, usize), access: Access) -> Vec<u64> {
         let Some(users) = self.addresses.get_mut(&address) else {
-            self.addresses.insert(address, Users { access, current: vec![task], previous: Vec::new() });
+            self.addresses.insert(
+                address,
+                Users {
+                    access,
+                    current: vec![task],
+                    previous: Vec::new(),
+                },
+            );
             return Vec::new();
         };
         if access == Access::In && users.access == Access::In {
@@ -65,7 +72,9 @@ impl Graph {
     #[must_use]
     pub fn of(blocks: usize) -> Self {
         let mut graph = Self::default();
-        let mut exists: Vec<Vec<bool>> = (0..blocks).map(|row| (0..blocks).map(|column| pattern(row, column)).collect()).collect();
+        let mut exists: Vec<Vec<bool>> = (0..blocks)
+            .map(|row| (0..blocks).map(|column| pattern(row, column)).collect())
+            .collect();
         for k in 0..blocks {
             graph.task(0, &[((k, k), Access::InOut)]);
             for column in (k + 1..blocks).filter(|&column| exists[k][column]) {
@@ -78,7 +87,14 @@ impl Graph {
                 for column in k + 1..blocks {
                     if exists[row][k] && exists[k][column] {
                         exists[row][column] = true;
-                        graph.task(3, &[((row, k), Access::In), ((k, column), Access::In), ((row, column), Access::InOut)]);
+                        graph.task(
+                            3,
+                            &[
+                                ((row, k), Access::In),
+                                ((k, column), Access::In),
+                                ((row, column), Access::InOut),
+                            ],
+                        );
                     }
                 }
             }
@@ -98,7 +114,8 @@ impl Graph {
         self.kinds[kind] += 1;
         for &(address, access) in uses {
             let earlier = self.rules.enter(task, address, access);
-            self.edges.extend(earlier.into_iter().map(|earlier| (earlier, task)));
+            self.edges
+                .extend(earlier.into_iter().map(|earlier| (earlier, task)));
         }
     }
 }
@@ -118,11 +135,17 @@ mod tests {
     #[test]
     fn one_and_two_blocks_by_hand() {
         let one = Graph::of(1);
-        assert_eq!((one.kinds, one.tasks(), one.edges.len()), ([1, 0, 0, 0], 1, 0));
+        assert_eq!(
+            (one.kinds, one.tasks(), one.edges.len()),
+            ([1, 0, 0, 0], 1, 0)
+        );
         // lu0 → fwd, lu0 → bdiv, fwd → bmod, bdiv → bmod, bmod → lu0
         let two = Graph::of(2);
         assert_eq!(two.kinds, [2, 1, 1, 1]);
-        assert_eq!(two.edges, BTreeSet::from([(0, 1), (0, 2), (1, 3), (2, 3), (3, 4)]));
+        assert_eq!(
+            two.edges,
+            BTreeSet::from([(0, 1), (0, 2), (1, 3), (2, 3), (3, 4)])
+        );
     }
 
     #[test]
@@ -145,7 +168,11 @@ mod tests {
             // Every read block has one writer before it; every block is a chain of its writers, of which there is one more than
             // edges between them. Blocks are read only after their last writing.
             let written: u64 = graph.rules.addresses.len() as u64;
-            assert_eq!(graph.edges.len() as u64, fwd + bdiv + 2 * bmod + graph.tasks() - written, "{blocks} blocks");
+            assert_eq!(
+                graph.edges.len() as u64,
+                fwd + bdiv + 2 * bmod + graph.tasks() - written,
+                "{blocks} blocks"
+            );
         }
     }
 }

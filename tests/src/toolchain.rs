@@ -27,7 +27,9 @@ pub struct Tools {
 pub fn tools() -> Check<&'static Tools> {
     static TOOLS: OnceLock<Result<Tools, String>> = OnceLock::new();
     let found = TOOLS.get_or_init(|| find_tools().map_err(|stop| stop.to_string()));
-    found.as_ref().map_err(|message| Stop::Fail(message.clone()))
+    found
+        .as_ref()
+        .map_err(|message| Stop::Fail(message.clone()))
 }
 
 fn find_tools() -> Check<Tools> {
@@ -37,23 +39,46 @@ fn find_tools() -> Check<Tools> {
     };
     let tool = |name: &str| {
         let path = dir.join(name);
-        if path.is_file() { Ok(path) } else { Err(Stop::Fail(format!("no tool {}", path.display()))) }
+        if path.is_file() {
+            Ok(path)
+        } else {
+            Err(Stop::Fail(format!("no tool {}", path.display())))
+        }
     };
-    Ok(Tools { instr: tool("instr")?, instr_cc: tool("instr-cc")?, instr_rewrite: tool("instr-rewrite")? })
+    Ok(Tools {
+        instr: tool("instr")?,
+        instr_cc: tool("instr-cc")?,
+        instr_rewrite: tool("instr-rewrite")?,
+    })
 }
 
 /// Builds the tools into the target folder and profile of this test binary.
 fn build_tools() -> Check<PathBuf> {
     let profile = workspace::profile_dir()?;
-    let target = profile.parent().ok_or("the test binary is not in a target folder")?;
+    let target = profile
+        .parent()
+        .ok_or("the test binary is not in a target folder")?;
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo.current_dir(workspace::root()?).args(["build", "--quiet", "-p", "instr", "-p", "instr-cc", "-p", "instr-rewrite"]);
+    cargo.current_dir(workspace::root()?).args([
+        "build",
+        "--quiet",
+        "-p",
+        "instr",
+        "-p",
+        "instr-cc",
+        "-p",
+        "instr-rewrite",
+    ]);
     if profile.ends_with("release") {
         cargo.arg("--release");
     }
     let output = cargo.arg("--target-dir").arg(target).output()?;
     if !output.status.success() {
-        return Err(format!("the tools do not build:\n{}", String::from_utf8_lossy(&output.stderr)).into());
+        return Err(format!(
+            "the tools do not build:\n{}",
+            String::from_utf8_lossy(&output.stderr)
+        )
+        .into());
     }
     Ok(profile)
 }
@@ -73,7 +98,12 @@ pub enum Target {
 
 impl Target {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::X86_64, Self::X86_64Static, Self::Sparc32, Self::Sparc64];
+    pub const ALL: [Self; 4] = [
+        Self::X86_64,
+        Self::X86_64Static,
+        Self::Sparc32,
+        Self::Sparc64,
+    ];
 
     /// Its name in directives.
     #[must_use]
@@ -188,9 +218,15 @@ impl Family {
             (Self::Gcc, Language::Fortran) => "gfortran",
             (Self::Clang, Language::C) => "clang",
             (Self::Clang, Language::Cxx) => "clang++",
-            (Self::Clang, Language::Fortran) => return Err(Stop::Skip("no Fortran compiler of LLVM".into())),
+            (Self::Clang, Language::Fortran) => {
+                return Err(Stop::Skip("no Fortran compiler of LLVM".into()));
+            }
         };
-        let name = if target.is_sparc() { format!("sparc64-linux-gnu-{base}") } else { base.to_owned() };
+        let name = if target.is_sparc() {
+            format!("sparc64-linux-gnu-{base}")
+        } else {
+            base.to_owned()
+        };
         need(&name)?;
         if let Some(emulator) = target.emulator() {
             need(emulator)?;
@@ -207,7 +243,11 @@ impl Family {
 pub fn need(program: &str) -> Check {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let found = std::env::split_paths(&path).any(|dir| dir.join(program).is_file());
-    if found { Ok(()) } else { Err(Stop::Skip(format!("{program} is not installed"))) }
+    if found {
+        Ok(())
+    } else {
+        Err(Stop::Skip(format!("{program} is not installed")))
+    }
 }
 
 /// One way to build a program.
@@ -228,7 +268,12 @@ impl Build {
     #[must_use]
     pub fn openmp(target: Target) -> Self {
         let flags = ["-g", "-O1", "-fopenmp"].map(str::to_owned).to_vec();
-        Self { target, family: Family::Gcc, language: Language::C, flags }
+        Self {
+            target,
+            family: Family::Gcc,
+            language: Language::C,
+            flags,
+        }
     }
 
     /// The same with `flag` added.
@@ -248,9 +293,15 @@ impl Build {
         let compiler = self.family.command(self.language, self.target)?;
         let run = match wrapper {
             Some(wrapper) => Run::new(wrapper).arg(compiler),
-            None => Run::new(compiler).arg("-I").arg(workspace::root()?.join("runtime/include")),
+            None => Run::new(compiler)
+                .arg("-I")
+                .arg(workspace::root()?.join("runtime/include")),
         };
-        let run = run.args(self.target.flags()).args(sources).arg("-o").arg(output);
+        let run = run
+            .args(self.target.flags())
+            .args(sources)
+            .arg("-o")
+            .arg(output);
         // Libraries named by the flags must come after the sources.
         Ok(run.args(&self.flags))
     }
@@ -270,6 +321,7 @@ impl Build {
     ///
     /// When it fails or the compiler is missing.
     pub fn traced(&self, sources: &[&Path], output: &Path) -> Check<Outcome> {
-        self.command(Some(&tools()?.instr_cc), sources, output)?.succeed()
+        self.command(Some(&tools()?.instr_cc), sources, output)?
+            .succeed()
     }
 }

@@ -16,11 +16,16 @@ use crate::outcome::{Check, Stop};
 pub fn root() -> Check<&'static Path> {
     static ROOT: OnceLock<Option<PathBuf>> = OnceLock::new();
     let found = ROOT.get_or_init(|| {
-        let start = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from).or_else(|| std::env::current_dir().ok())?;
-        let is_root = |dir: &&Path| dir.join("tests/sources").is_dir() && dir.join("Cargo.toml").is_file();
+        let start = std::env::var_os("CARGO_MANIFEST_DIR")
+            .map(PathBuf::from)
+            .or_else(|| std::env::current_dir().ok())?;
+        let is_root =
+            |dir: &&Path| dir.join("tests/sources").is_dir() && dir.join("Cargo.toml").is_file();
         start.ancestors().find(is_root).map(Path::to_owned)
     });
-    found.as_deref().ok_or_else(|| Stop::Fail("the project's root folder was not found from the current folder".into()))
+    found.as_deref().ok_or_else(|| {
+        Stop::Fail("the project's root folder was not found from the current folder".into())
+    })
 }
 
 /// The folder cargo built this binary's profile into (`target/debug`, `target/release`).
@@ -31,7 +36,11 @@ pub fn root() -> Check<&'static Path> {
 pub fn profile_dir() -> Check<PathBuf> {
     let exe = std::env::current_exe()?;
     let deps = exe.parent().ok_or("the test binary has no folder")?;
-    let dir = if deps.ends_with("deps") { deps.parent().unwrap_or(deps) } else { deps };
+    let dir = if deps.ends_with("deps") {
+        deps.parent().unwrap_or(deps)
+    } else {
+        deps
+    };
     Ok(dir.to_owned())
 }
 
@@ -64,8 +73,19 @@ pub fn home() -> Check<PathBuf> {
 ///
 /// When it cannot be made.
 pub fn work_dir(name: &str) -> Check<TempDir> {
-    let prefix: String = name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).collect();
-    let mut dir = tempfile::Builder::new().prefix(&format!("{prefix}-")).tempdir_in(scratch()?)?;
+    let prefix: String = name
+        .chars()
+        .map(|c| {
+            if c.is_ascii_alphanumeric() || c == '-' {
+                c
+            } else {
+                '_'
+            }
+        })
+        .collect();
+    let mut dir = tempfile::Builder::new()
+        .prefix(&format!("{prefix}-"))
+        .tempdir_in(scratch()?)?;
     if std::env::var_os("INSTR_TEST_KEEP").is_some_and(|value| value == "1") {
         dir.disable_cleanup(true);
         eprintln!("{name}: kept {}", dir.path().display());

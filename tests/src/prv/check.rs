@@ -64,7 +64,12 @@ pub struct Options {
 ///
 /// The first mistakes found, each with its line.
 pub fn check(trace: &Trace, options: Options) -> Result<(), String> {
-    let mut checker = Checker { trace, options, problems: Vec::new(), lives: BTreeMap::new() };
+    let mut checker = Checker {
+        trace,
+        options,
+        problems: Vec::new(),
+        lives: BTreeMap::new(),
+    };
     checker.time_order();
     checker.rows();
     checker.states();
@@ -77,7 +82,10 @@ pub fn check(trace: &Trace, options: Options) -> Result<(), String> {
     }
     let count = checker.problems.len();
     checker.problems.truncate(SHOWN);
-    Err(format!("{count} mistakes in the .prv:\n  {}", checker.problems.join("\n  ")))
+    Err(format!(
+        "{count} mistakes in the .prv:\n  {}",
+        checker.problems.join("\n  ")
+    ))
 }
 
 struct Checker<'a> {
@@ -105,18 +113,27 @@ impl Checker<'_> {
     fn time_order(&mut self) {
         for pair in self.trace.order.windows(2) {
             if pair[1].1 < pair[0].1 {
-                self.problem(format!("line {}: time {} after {}", pair[1].0, pair[1].1, pair[0].1));
+                self.problem(format!(
+                    "line {}: time {} after {}",
+                    pair[1].0, pair[1].1, pair[0].1
+                ));
             }
         }
     }
 
     fn rows(&mut self) {
         let header = &self.trace.header;
-        let sizes = [("CPU", header.cpus() as usize), ("NODE", header.nodes.len()), ("THREAD", header.objects().len())];
+        let sizes = [
+            ("CPU", header.cpus() as usize),
+            ("NODE", header.nodes.len()),
+            ("THREAD", header.objects().len()),
+        ];
         for (level, expected) in sizes {
             let actual = self.trace.rows.levels.get(level).map(Vec::len);
             if actual != Some(expected) {
-                self.problem(format!("row: LEVEL {level} has {actual:?} names, the header says {expected}"));
+                self.problem(format!(
+                    "row: LEVEL {level} has {actual:?} names, the header says {expected}"
+                ));
             }
         }
         for (threads, node) in header.applications.iter().flatten() {
@@ -134,16 +151,32 @@ impl Checker<'_> {
         for state in &self.trace.states {
             self.place(state.line, state.cpu, state.object);
             if !self.trace.config.states.contains_key(&state.state) {
-                self.problem(format!("line {}: state {} is not in the .pcf", state.line, state.state));
+                self.problem(format!(
+                    "line {}: state {} is not in the .pcf",
+                    state.line, state.state
+                ));
             }
             threads.entry(state.object).or_default().push(state);
         }
         for (object, mut states) in threads {
             states.sort_by_key(|state| (state.begin, state.end));
             self.cover(object, &states);
-            let born = states.iter().take_while(|state| state.state == NOT_CREATED).map(|state| state.end).max().unwrap_or(0);
-            let dead = states.iter().rev().take_while(|state| state.state == NOT_CREATED).map(|state| state.begin).min();
-            self.lives.insert(object, (born, dead.unwrap_or(self.trace.header.end).max(born)));
+            let born = states
+                .iter()
+                .take_while(|state| state.state == NOT_CREATED)
+                .map(|state| state.end)
+                .max()
+                .unwrap_or(0);
+            let dead = states
+                .iter()
+                .rev()
+                .take_while(|state| state.state == NOT_CREATED)
+                .map(|state| state.begin)
+                .min();
+            self.lives.insert(
+                object,
+                (born, dead.unwrap_or(self.trace.header.end).max(born)),
+            );
         }
     }
 
@@ -151,25 +184,42 @@ impl Checker<'_> {
     fn cover(&mut self, object: Object, states: &[&State]) {
         let mut reached = 0;
         for state in states {
-            let overlap = if state.begin < reached { "overlaps" } else { "leaves a gap behind" };
+            let overlap = if state.begin < reached {
+                "overlaps"
+            } else {
+                "leaves a gap behind"
+            };
             if state.begin != reached {
-                self.problem(format!("line {}: state {}..{} of {object:?} {overlap} {reached}", state.line, state.begin, state.end));
+                self.problem(format!(
+                    "line {}: state {}..{} of {object:?} {overlap} {reached}",
+                    state.line, state.begin, state.end
+                ));
             }
             if state.end < state.begin {
-                self.problem(format!("line {}: state ends at {} before it begins at {}", state.line, state.end, state.begin));
+                self.problem(format!(
+                    "line {}: state ends at {} before it begins at {}",
+                    state.line, state.end, state.begin
+                ));
             }
             reached = reached.max(state.end);
         }
         if reached != self.trace.header.end {
-            self.problem(format!("states of {object:?} end at {reached}, the trace at {}", self.trace.header.end));
+            self.problem(format!(
+                "states of {object:?} end at {reached}, the trace at {}",
+                self.trace.header.end
+            ));
         }
     }
 
     fn place(&mut self, line: usize, cpu: u32, object: Object) {
         let header = &self.trace.header;
         let (application, task, thread) = object;
-        let tasks = (application as usize).checked_sub(1).and_then(|index| header.applications.get(index));
-        let threads = tasks.and_then(|tasks| tasks.get((task as usize).checked_sub(1)?)).map_or(0, |(threads, _)| *threads);
+        let tasks = (application as usize)
+            .checked_sub(1)
+            .and_then(|index| header.applications.get(index));
+        let threads = tasks
+            .and_then(|tasks| tasks.get((task as usize).checked_sub(1)?))
+            .map_or(0, |(threads, _)| *threads);
         if thread == 0 || thread > threads {
             self.problem(format!("line {line}: no object {object:?} in the header"));
         }
@@ -182,11 +232,21 @@ impl Checker<'_> {
         for event in &self.trace.events {
             self.place(event.line, event.cpu, event.object);
             self.alive(event.line, event.object, event.time);
-            let Event { line, kind, value, .. } = event;
+            let Event {
+                line, kind, value, ..
+            } = event;
             if !self.trace.config.types.contains_key(kind) {
                 self.problem(format!("line {line}: type {kind} is not in the .pcf"));
-            } else if self.trace.config.values.get(kind).is_some_and(|values| !values.contains_key(value)) {
-                self.problem(format!("line {line}: value {value} of type {kind} is not in the .pcf"));
+            } else if self
+                .trace
+                .config
+                .values
+                .get(kind)
+                .is_some_and(|values| !values.contains_key(value))
+            {
+                self.problem(format!(
+                    "line {line}: value {value} of type {kind} is not in the .pcf"
+                ));
             }
             if *kind >= TYPE_LIMIT {
                 self.problem(format!("line {line}: type {kind} is not below 2^31"));
@@ -198,7 +258,9 @@ impl Checker<'_> {
         if let Some(&(born, dead)) = self.lives.get(&object)
             && !(born..=dead).contains(&time)
         {
-            self.problem(format!("line {line}: time {time} is outside the life {born}..{dead} of {object:?}"));
+            self.problem(format!(
+                "line {line}: time {time} is outside the life {born}..{dead} of {object:?}"
+            ));
         }
     }
 
@@ -214,21 +276,43 @@ impl Checker<'_> {
             if event.value != 0 {
                 stack.push(event);
             } else if let Some(begin) = stack.pop() {
-                let span = Span { begin: begin.time, end: event.time, kind: event.kind, line: begin.line };
+                let span = Span {
+                    begin: begin.time,
+                    end: event.time,
+                    kind: event.kind,
+                    line: begin.line,
+                };
                 spans.entry(event.object).or_default().push(span);
             } else {
-                self.problem(format!("line {}: end of type {} without a begin", event.line, event.kind));
+                self.problem(format!(
+                    "line {}: end of type {} without a begin",
+                    event.line, event.kind
+                ));
             }
         }
         for event in open.into_values().flatten() {
             if !self.options.open {
-                self.problem(format!("line {}: begin of type {} without an end", event.line, event.kind));
+                self.problem(format!(
+                    "line {}: begin of type {} without an end",
+                    event.line, event.kind
+                ));
             }
-            let span = Span { begin: event.time, end: self.trace.header.end, kind: event.kind, line: event.line };
+            let span = Span {
+                begin: event.time,
+                end: self.trace.header.end,
+                kind: event.kind,
+                line: event.line,
+            };
             spans.entry(event.object).or_default().push(span);
         }
         for (object, spans) in spans {
-            self.nesting(object, spans.into_iter().filter(|span| CONSTRUCTS.contains(&span.kind)).collect());
+            self.nesting(
+                object,
+                spans
+                    .into_iter()
+                    .filter(|span| CONSTRUCTS.contains(&span.kind))
+                    .collect(),
+            );
         }
     }
 
@@ -236,7 +320,10 @@ impl Checker<'_> {
         spans.sort_by_key(|span| (span.begin, std::cmp::Reverse(span.end)));
         let mut enclosing: Vec<Span> = Vec::new();
         for span in spans {
-            while enclosing.last().is_some_and(|outer| outer.end <= span.begin) {
+            while enclosing
+                .last()
+                .is_some_and(|outer| outer.end <= span.begin)
+            {
                 enclosing.pop();
             }
             if let Some(outer) = enclosing.last()
@@ -245,7 +332,14 @@ impl Checker<'_> {
                 let (outer, inner) = (*outer, span);
                 self.problem(format!(
                     "line {}: type {} {}..{} of {object:?} crosses type {} {}..{} of line {}",
-                    inner.line, inner.kind, inner.begin, inner.end, outer.kind, outer.begin, outer.end, outer.line
+                    inner.line,
+                    inner.kind,
+                    inner.begin,
+                    inner.end,
+                    outer.kind,
+                    outer.begin,
+                    outer.end,
+                    outer.line
                 ));
             }
             enclosing.push(span);
@@ -255,7 +349,12 @@ impl Checker<'_> {
     /// Each lock status follows from the one before: 3 waiting → 6 held → 5 leaving → 0 out; 3 → 0 when a test failed.
     fn locks(&mut self) {
         let mut status: BTreeMap<(Object, u64), Vec<(i128, usize)>> = BTreeMap::new();
-        for event in self.trace.events.iter().filter(|event| LOCKS.contains(&event.kind)) {
+        for event in self
+            .trace
+            .events
+            .iter()
+            .filter(|event| LOCKS.contains(&event.kind))
+        {
             let stack = status.entry((event.object, event.kind)).or_default();
             let last = stack.last().map(|(value, _)| *value);
             let fits = match event.value {
@@ -269,13 +368,18 @@ impl Checker<'_> {
                 _ => false,
             };
             if !fits {
-                self.problem(format!("line {}: type {} goes from {last:?} to {}", event.line, event.kind, event.value));
+                self.problem(format!(
+                    "line {}: type {} goes from {last:?} to {}",
+                    event.line, event.kind, event.value
+                ));
             }
         }
         if !self.options.open {
             for ((object, kind), stack) in status {
                 for (value, line) in stack {
-                    self.problem(format!("line {line}: type {kind} of {object:?} stays at {value}"));
+                    self.problem(format!(
+                        "line {line}: type {kind} of {object:?} stays at {value}"
+                    ));
                 }
             }
         }
@@ -283,17 +387,28 @@ impl Checker<'_> {
 
     fn comms(&mut self) {
         for comm in &self.trace.comms {
-            let Comm { line, send, receive, .. } = comm;
+            let Comm {
+                line,
+                send,
+                receive,
+                ..
+            } = comm;
             for end in [send, receive] {
                 self.place(*line, end.cpu, end.object);
                 self.alive(*line, end.object, end.logical);
                 self.alive(*line, end.object, end.physical);
                 if end.logical > end.physical {
-                    self.problem(format!("line {line}: logical time {} after physical time {}", end.logical, end.physical));
+                    self.problem(format!(
+                        "line {line}: logical time {} after physical time {}",
+                        end.logical, end.physical
+                    ));
                 }
             }
             if send.physical > receive.physical || send.logical > receive.physical {
-                self.problem(format!("line {line}: received at {} before it was sent at {}", receive.physical, send.physical));
+                self.problem(format!(
+                    "line {line}: received at {} before it was sent at {}",
+                    receive.physical, send.physical
+                ));
             }
         }
     }
@@ -374,9 +489,21 @@ VALUES
     #[test]
     fn damaged_text_is_refused() {
         refused("1(2:1),0\n", "1(2:1,0\n", "not a header");
-        refused("2:2:1:1:2:300:60000023:0\n", "2:2:1:1:2:300:60000023\n", "not a record");
-        refused("2:2:1:1:2:300:60000023:0\n", "4:2:1:1:2:300:60000023:0\n", "not a record");
-        refused("2:2:1:1:2:300:60000023:0\n", "2:2:1:1:2:-3:60000023:0\n", "not a record");
+        refused(
+            "2:2:1:1:2:300:60000023:0\n",
+            "2:2:1:1:2:300:60000023\n",
+            "not a record",
+        );
+        refused(
+            "2:2:1:1:2:300:60000023:0\n",
+            "4:2:1:1:2:300:60000023:0\n",
+            "not a record",
+        );
+        refused(
+            "2:2:1:1:2:300:60000023:0\n",
+            "2:2:1:1:2:-3:60000023:0\n",
+            "not a record",
+        );
         let cut = PRV.trim_end();
         assert!(verdict(cut, PCF, ROW).expect_err("cut").contains("cut off"));
     }
@@ -385,31 +512,64 @@ VALUES
     fn damaged_times_are_refused() {
         refused("2:2:1:1:2:500:", "2:2:1:1:2:390:", "time 390 after 400");
         refused(":1000_ns:", ":900_ns:", "the trace at 900");
-        refused("2:2:1:1:2:110:60000018:2", "2:2:1:1:2:99:60000018:2", "outside the life");
+        refused(
+            "2:2:1:1:2:110:60000018:2",
+            "2:2:1:1:2:99:60000018:2",
+            "outside the life",
+        );
     }
 
     #[test]
     fn damaged_states_are_refused() {
         refused("1:1:1:1:1:400:600:7\n", "1:1:1:1:1:400:601:7\n", "overlaps");
-        refused("1:1:1:1:1:400:600:7\n", "1:1:1:1:1:400:599:7\n", "leaves a gap");
+        refused(
+            "1:1:1:1:1:400:600:7\n",
+            "1:1:1:1:1:400:599:7\n",
+            "leaves a gap",
+        );
         refused("1:1:1:1:1:400:600:7\n", "", "leaves a gap");
         refused("1:2:1:1:2:0:100:2\n", "1:2:1:1:2:1:100:2\n", "leaves a gap");
         refused("1:1:1:1:1:600:1000:1\n", "", "the trace at 1000");
-        refused("1:1:1:1:1:400:600:7\n", "1:1:1:1:1:400:600:8\n", "state 8 is not in the .pcf");
+        refused(
+            "1:1:1:1:1:400:600:7\n",
+            "1:1:1:1:1:400:600:8\n",
+            "state 8 is not in the .pcf",
+        );
     }
 
     #[test]
     fn damaged_constructs_are_refused() {
-        refused("2:2:1:1:2:300:60000023:0\n", "", "begin of type 60000023 without an end");
-        refused("2:2:1:1:2:260:60000023:4\n", "", "end of type 60000023 without a begin");
-        refused("2:2:1:1:2:500:60000018:0\n1:1:1:1:1:600:1000:1\n", "1:1:1:1:1:600:1000:1\n", "without an end");
-        let crossing = PRV.replacen("2:2:1:1:2:300:60000023:0\n", "", 1) + "2:2:1:1:2:800:60000023:0\n";
-        assert!(verdict(&crossing, PCF, ROW).expect_err("crossing").contains("crosses"));
+        refused(
+            "2:2:1:1:2:300:60000023:0\n",
+            "",
+            "begin of type 60000023 without an end",
+        );
+        refused(
+            "2:2:1:1:2:260:60000023:4\n",
+            "",
+            "end of type 60000023 without a begin",
+        );
+        refused(
+            "2:2:1:1:2:500:60000018:0\n1:1:1:1:1:600:1000:1\n",
+            "1:1:1:1:1:600:1000:1\n",
+            "without an end",
+        );
+        let crossing =
+            PRV.replacen("2:2:1:1:2:300:60000023:0\n", "", 1) + "2:2:1:1:2:800:60000023:0\n";
+        assert!(
+            verdict(&crossing, PCF, ROW)
+                .expect_err("crossing")
+                .contains("crosses")
+        );
     }
 
     #[test]
     fn open_constructs_pass_only_when_allowed() {
-        let prv = PRV.replacen("2:2:1:1:2:300:60000023:0\n", "", 1).replacen("2:2:1:1:2:500:60000018:0\n", "", 1);
+        let prv = PRV.replacen("2:2:1:1:2:300:60000023:0\n", "", 1).replacen(
+            "2:2:1:1:2:500:60000018:0\n",
+            "",
+            1,
+        );
         let trace = parse(&prv, PCF, ROW).expect("parses");
         assert!(check(&trace, Options::default()).is_err());
         assert_eq!(check(&trace, Options { open: true }), Ok(()));
@@ -425,10 +585,26 @@ VALUES
 
     #[test]
     fn damaged_communications_are_refused() {
-        refused("2:1:1:2:250:260:7", "2:1:1:2:261:260:7", "after physical time");
-        refused("2:1:1:2:250:260:7", "2:1:1:2:150:160:7", "before it was sent");
-        refused("2:1:1:2:250:260:7", "2:1:1:2:250:1001:7", "outside the life");
-        refused("3:1:1:1:1:200:200:2:1:1:2:", "3:1:1:1:1:200:200:2:1:1:3:", "no object (1, 1, 3)");
+        refused(
+            "2:1:1:2:250:260:7",
+            "2:1:1:2:261:260:7",
+            "after physical time",
+        );
+        refused(
+            "2:1:1:2:250:260:7",
+            "2:1:1:2:150:160:7",
+            "before it was sent",
+        );
+        refused(
+            "2:1:1:2:250:260:7",
+            "2:1:1:2:250:1001:7",
+            "outside the life",
+        );
+        refused(
+            "3:1:1:1:1:200:200:2:1:1:2:",
+            "3:1:1:1:1:200:200:2:1:1:3:",
+            "no object (1, 1, 3)",
+        );
     }
 
     #[test]
@@ -436,12 +612,24 @@ VALUES
         refused("2:2:1:1:2:110:", "2:3:1:1:2:110:", "no processor 3");
         refused("2:2:1:1:2:110:", "2:2:1:1:3:110:", "no object (1, 1, 3)");
         refused("2:2:1:1:2:110:", "2:2:0:1:2:110:", "no object (0, 1, 2)");
-        refused("60000118:5", "60000999:5", "type 60000999 is not in the .pcf");
+        refused(
+            "60000118:5",
+            "60000999:5",
+            "type 60000999 is not in the .pcf",
+        );
         refused("60000023:4", "60000023:9", "value 9 of type 60000023");
         let row = ROW.replace("THREAD SIZE 2\nTHREAD 1.1.1\n", "THREAD SIZE 1\n");
-        assert!(verdict(PRV, PCF, &row).expect_err("row").contains("LEVEL THREAD"));
+        assert!(
+            verdict(PRV, PCF, &row)
+                .expect_err("row")
+                .contains("LEVEL THREAD")
+        );
         let large = PRV.replacen("60000118:5", "3000000000:5", 1);
         let pcf = format!("{PCF}\nEVENT_TYPE\n9 3000000000 large\n");
-        assert!(verdict(&large, &pcf, ROW).expect_err("large").contains("2^31"));
+        assert!(
+            verdict(&large, &pcf, ROW)
+                .expect_err("large")
+                .contains("2^31")
+        );
     }
 }

@@ -45,7 +45,8 @@ pub fn parse_config(text: &str) -> Result<Config, String> {
             }
             "EVENT_TYPE" => {
                 let (_, rest) = number_and_label(words).ok_or_else(|| at("not an event type"))?;
-                let (kind, label) = number_and_label(&rest).ok_or_else(|| at("not an event type"))?;
+                let (kind, label) =
+                    number_and_label(&rest).ok_or_else(|| at("not an event type"))?;
                 if config.types.insert(kind, label).is_some() {
                     return Err(at("event type declared twice"));
                 }
@@ -85,14 +86,20 @@ pub struct Rows {
 /// `line: message` when a level's size is not the number of its names.
 pub fn parse_rows(text: &str) -> Result<Rows, String> {
     let mut rows = Rows::default();
-    let mut lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
+    let mut lines = (1..)
+        .zip(text.lines())
+        .filter(|(_, line)| !line.trim().is_empty());
     while let Some((number, line)) = lines.next() {
         let words: Vec<&str> = line.split_whitespace().collect();
         let ["LEVEL", level @ .., "SIZE", size] = words.as_slice() else {
             return Err(format!("{number}: not `LEVEL … SIZE n`: {line}"));
         };
         let size: usize = size.parse().map_err(|error| format!("{number}: {error}"))?;
-        let names: Vec<String> = lines.by_ref().take(size).map(|(_, name)| name.to_owned()).collect();
+        let names: Vec<String> = lines
+            .by_ref()
+            .take(size)
+            .map(|(_, name)| name.to_owned())
+            .collect();
         if names.len() != size || names.iter().any(|name| name.starts_with("LEVEL ")) {
             return Err(format!("{number}: fewer than {size} names follow"));
         }
@@ -117,7 +124,10 @@ mod tests {
     fn types_that_share_a_block_share_its_values() {
         let config = parse_config(PCF).expect("well-formed");
         assert_eq!(config.states.len(), 2);
-        assert_eq!(config.types.keys().copied().collect::<Vec<_>>(), [7, 60_000_018, 60_000_023]);
+        assert_eq!(
+            config.types.keys().copied().collect::<Vec<_>>(),
+            [7, 60_000_018, 60_000_023]
+        );
         assert_eq!(config.values[&60_000_018], config.values[&60_000_023]);
         assert_eq!(config.values[&60_000_018][&2], "main");
         assert!(!config.values.contains_key(&7));

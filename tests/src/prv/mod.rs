@@ -129,8 +129,14 @@ pub struct Trace {
 ///
 /// `file:line: message` for whatever is not of the format.
 pub fn read(prv: &Path) -> Result<Trace, String> {
-    let text = |path: PathBuf| std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()));
-    parse(&text(prv.to_owned())?, &text(prv.with_extension("pcf"))?, &text(prv.with_extension("row"))?)
+    let text = |path: PathBuf| {
+        std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))
+    };
+    parse(
+        &text(prv.to_owned())?,
+        &text(prv.with_extension("pcf"))?,
+        &text(prv.with_extension("row"))?,
+    )
 }
 
 /// Parses the three texts.
@@ -155,7 +161,8 @@ pub fn parse(prv: &str, pcf: &str, row: &str) -> Result<Trace, String> {
         if line.starts_with("c:") || line.starts_with('#') {
             continue;
         }
-        parse_record(&mut trace, number, line).ok_or_else(|| format!("prv:{number}: not a record: {line}"))?;
+        parse_record(&mut trace, number, line)
+            .ok_or_else(|| format!("prv:{number}: not a record: {line}"))?;
     }
     if !prv.ends_with('\n') {
         return Err("prv: the last line is cut off".into());
@@ -171,7 +178,10 @@ fn parse_header(line: &str) -> Option<Header> {
     let (end, rest) = rest.split_once("_ns:")?;
     let (count, rest) = rest.split_once('(')?;
     let (cpus, rest) = rest.split_once("):")?;
-    let nodes = cpus.split(',').map(|cpu| cpu.parse().ok()).collect::<Option<Vec<u32>>>()?;
+    let nodes = cpus
+        .split(',')
+        .map(|cpu| cpu.parse().ok())
+        .collect::<Option<Vec<u32>>>()?;
     (count.parse::<usize>().ok()? == nodes.len() && !nodes.is_empty()).then_some(())?;
     let (count, mut rest) = rest.split_once(':')?;
     let mut applications = Vec::new();
@@ -181,13 +191,22 @@ fn parse_header(line: &str) -> Option<Header> {
         }
         let (tasks, after) = rest.split_once('(')?;
         let (list, after) = after.split_once(')')?;
-        let list = list.split(',').map(thread_and_node).collect::<Option<Vec<_>>>()?;
+        let list = list
+            .split(',')
+            .map(thread_and_node)
+            .collect::<Option<Vec<_>>>()?;
         (tasks.parse::<usize>().ok()? == list.len()).then_some(())?;
         applications.push(list);
         // The optional number of communicators.
-        rest = after.strip_prefix(',').map_or(after, |after| after.trim_start_matches(|c: char| c.is_ascii_digit()));
+        rest = after.strip_prefix(',').map_or(after, |after| {
+            after.trim_start_matches(|c: char| c.is_ascii_digit())
+        });
     }
-    rest.is_empty().then_some(Header { end: end.parse().ok()?, nodes, applications })
+    rest.is_empty().then_some(Header {
+        end: end.parse().ok()?,
+        nodes,
+        applications,
+    })
 }
 
 fn thread_and_node(text: &str) -> Option<(u32, u32)> {
@@ -196,7 +215,10 @@ fn thread_and_node(text: &str) -> Option<(u32, u32)> {
 }
 
 fn well_formed_date(date: &str) -> bool {
-    let shape: String = date.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
+    let shape: String = date
+        .chars()
+        .map(|c| if c.is_ascii_digit() { '0' } else { c })
+        .collect();
     shape == "00/00/0000 at 00:00"
 }
 
@@ -204,29 +226,68 @@ fn parse_record(trace: &mut Trace, line: usize, text: &str) -> Option<()> {
     let fields: Vec<&str> = text.split(':').collect();
     // Only the values of events may be negative; there 0 stands for them.
     let is_value = |index: usize| fields[0] == "2" && index >= 7 && index % 2 == 1;
-    let number = |(index, field): (usize, &&str)| if is_value(index) { Some(0) } else { field.parse::<u64>().ok() };
-    let numbers = fields.iter().enumerate().map(number).collect::<Option<Vec<u64>>>()?;
-    let small = |index: usize| numbers.get(index).and_then(|&number| u32::try_from(number).ok());
+    let number = |(index, field): (usize, &&str)| {
+        if is_value(index) {
+            Some(0)
+        } else {
+            field.parse::<u64>().ok()
+        }
+    };
+    let numbers = fields
+        .iter()
+        .enumerate()
+        .map(number)
+        .collect::<Option<Vec<u64>>>()?;
+    let small = |index: usize| {
+        numbers
+            .get(index)
+            .and_then(|&number| u32::try_from(number).ok())
+    };
     let object = |at: usize| Some((small(at)?, small(at + 1)?, small(at + 2)?));
     let begin = match (*numbers.first()?, numbers.len()) {
         (1, 8) => {
             let (begin, end) = (numbers[5], numbers[6]);
-            trace.states.push(State { line, cpu: small(1)?, object: object(2)?, begin, end, state: small(7)? });
+            trace.states.push(State {
+                line,
+                cpu: small(1)?,
+                object: object(2)?,
+                begin,
+                end,
+                state: small(7)?,
+            });
             begin
         }
         (2, length) if length >= 8 && length % 2 == 0 => {
             let (cpu, object, time) = (small(1)?, object(2)?, numbers[5]);
             for at in (6..length).step_by(2) {
                 let value = event_value(fields[at + 1])?;
-                trace.events.push(Event { line, cpu, object, time, kind: numbers[at], value });
+                trace.events.push(Event {
+                    line,
+                    cpu,
+                    object,
+                    time,
+                    kind: numbers[at],
+                    value,
+                });
             }
             time
         }
         (3, 15) => {
             let end = |at: usize| {
-                Some(End { cpu: small(at)?, object: object(at + 1)?, logical: numbers[at + 4], physical: numbers[at + 5] })
+                Some(End {
+                    cpu: small(at)?,
+                    object: object(at + 1)?,
+                    logical: numbers[at + 4],
+                    physical: numbers[at + 5],
+                })
             };
-            let comm = Comm { line, send: end(1)?, receive: end(7)?, size: numbers[13], tag: numbers[14] };
+            let comm = Comm {
+                line,
+                send: end(1)?,
+                receive: end(7)?,
+                size: numbers[13],
+                tag: numbers[14],
+            };
             let begin = comm.send.logical;
             trace.comms.push(comm);
             begin
@@ -240,7 +301,9 @@ fn parse_record(trace: &mut Trace, line: usize, text: &str) -> Option<()> {
 /// A value of 64 bits, signed or unsigned.
 fn event_value(text: &str) -> Option<i128> {
     let value: i128 = text.parse().ok()?;
-    (i128::from(i64::MIN)..=i128::from(u64::MAX)).contains(&value).then_some(value)
+    (i128::from(i64::MIN)..=i128::from(u64::MAX))
+        .contains(&value)
+        .then_some(value)
 }
 
 #[cfg(test)]
@@ -249,10 +312,18 @@ mod tests {
 
     #[test]
     fn header_of_the_format_is_read() {
-        let header = parse_header("#Paraver (21/11/2026 at 05:29):18835952_ns:1(2):1:1(2:1),0").expect("a header");
-        assert_eq!((header.end, header.cpus(), header.objects()), (18_835_952, 2, vec![(1, 1, 1), (1, 1, 2)]));
-        let two = parse_header("#Paraver (21/11/2026 at 05:29):5_ns:2(2,4):2:1(1:1):2(1:1,3:2)").expect("a header");
-        assert_eq!(two.objects(), [(1, 1, 1), (2, 1, 1), (2, 2, 1), (2, 2, 2), (2, 2, 3)]);
+        let header = parse_header("#Paraver (21/11/2026 at 05:29):18835952_ns:1(2):1:1(2:1),0")
+            .expect("a header");
+        assert_eq!(
+            (header.end, header.cpus(), header.objects()),
+            (18_835_952, 2, vec![(1, 1, 1), (1, 1, 2)])
+        );
+        let two = parse_header("#Paraver (21/11/2026 at 05:29):5_ns:2(2,4):2:1(1:1):2(1:1,3:2)")
+            .expect("a header");
+        assert_eq!(
+            two.objects(),
+            [(1, 1, 1), (2, 1, 1), (2, 2, 1), (2, 2, 2), (2, 2, 3)]
+        );
         assert_eq!(two.nodes, [2, 4]);
     }
 

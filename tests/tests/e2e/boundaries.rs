@@ -14,8 +14,14 @@ use serde_json::Value;
 
 pub(crate) fn trials() -> Vec<Trial> {
     let mut trials = vec![
-        trial("boundary::symtab-touches-no-files-and-no-processes", symtab_is_pure),
-        trial("boundary::processes-are-started-in-one-place", one_place_for_processes),
+        trial(
+            "boundary::symtab-touches-no-files-and-no-processes",
+            symtab_is_pure,
+        ),
+        trial(
+            "boundary::processes-are-started-in-one-place",
+            one_place_for_processes,
+        ),
         trial("boundary::no-stdio-in-the-runtime", no_stdio),
         trial("boundary::dependencies-only-point-down", floors),
         trial("boundary::no-workplace-in-tracked-files", no_workplace),
@@ -23,7 +29,10 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("boundary::public-header-stands-alone", public_header),
     ];
     for (name, compiler) in COMPILERS {
-        trials.push(trial(format!("boundary::runtime-compiles-without-warning::{name}"), move || runtime_compiles(compiler)));
+        trials.push(trial(
+            format!("boundary::runtime-compiles-without-warning::{name}"),
+            move || runtime_compiles(compiler),
+        ));
     }
     trials
 }
@@ -33,18 +42,26 @@ const COMPILERS: [(&str, &[&str]); 6] = [
     ("clang", &["clang"]),
     ("gcc-32-pic", &["gcc", "-fPIC", "-O0"]),
     ("sparc-v8", &["sparc64-linux-gnu-gcc", "-m32", "-mcpu=v8"]),
-    ("sparc-leon3", &["sparc64-linux-gnu-gcc", "-m32", "-mcpu=leon3"]),
+    (
+        "sparc-leon3",
+        &["sparc64-linux-gnu-gcc", "-m32", "-mcpu=leon3"],
+    ),
     ("sparc64", &["sparc64-linux-gnu-gcc", "-m64"]),
 ];
 
 /// Files below `dir` with one of these extensions, sorted.
 fn files(dir: &Path, extensions: &[&str]) -> Check<Vec<PathBuf>> {
     let mut found = Vec::new();
-    let Ok(entries) = std::fs::read_dir(dir) else { return Ok(found) };
+    let Ok(entries) = std::fs::read_dir(dir) else {
+        return Ok(found);
+    };
     for path in entries.flatten().map(|entry| entry.path()) {
         if path.is_dir() {
             found.extend(files(&path, extensions)?);
-        } else if path.extension().is_some_and(|extension| extensions.iter().any(|wanted| extension == *wanted)) {
+        } else if path
+            .extension()
+            .is_some_and(|extension| extensions.iter().any(|wanted| extension == *wanted))
+        {
             found.push(path);
         }
     }
@@ -61,28 +78,60 @@ fn code_with(path: &Path, words: &[&str]) -> Check<Vec<String>> {
         words.iter().any(|word| line.contains(word))
     };
     let lines = (1..).zip(code.lines()).filter(|(_, line)| holds(line));
-    Ok(lines.map(|(number, line)| format!("{}:{number}: {}", path.display(), line.trim())).collect())
+    Ok(lines
+        .map(|(number, line)| format!("{}:{number}: {}", path.display(), line.trim()))
+        .collect())
 }
 
 fn nothing(found: &[String], rule: &str) -> Check {
-    ensure(found.is_empty(), || format!("{rule}:\n  {}", found.join("\n  ")))
+    ensure(found.is_empty(), || {
+        format!("{rule}:\n  {}", found.join("\n  "))
+    })
 }
 
 fn symtab_is_pure() -> Check {
     let mut found = Vec::new();
     for path in files(&workspace::root()?.join("symtab/src"), &["rs"])? {
-        found.extend(code_with(&path, &["std::fs", "fs::", "std::process", "File::open", "Command::new", "std::net"])?);
+        found.extend(code_with(
+            &path,
+            &[
+                "std::fs",
+                "fs::",
+                "std::process",
+                "File::open",
+                "Command::new",
+                "std::net",
+            ],
+        )?);
     }
-    nothing(&found, "symtab asks its caller for files, it does not open them")
+    nothing(
+        &found,
+        "symtab asks its caller for files, it does not open them",
+    )
 }
 
 fn one_place_for_processes() -> Check {
     let root = workspace::root()?;
     let mut found = Vec::new();
-    for crate_ in ["instr", "instr-cc", "instr-rewrite", "runtime", "symtab", "trace"] {
+    for crate_ in [
+        "instr",
+        "instr-cc",
+        "instr-rewrite",
+        "runtime",
+        "symtab",
+        "trace",
+    ] {
         for path in files(&root.join(crate_).join("src"), &["rs"])? {
             if !path.ends_with("instr-cc/src/exec.rs") {
-                found.extend(code_with(&path, &["process::Command", "Command::new", "libc::execv", "libc::fork"])?);
+                found.extend(code_with(
+                    &path,
+                    &[
+                        "process::Command",
+                        "Command::new",
+                        "libc::execv",
+                        "libc::fork",
+                    ],
+                )?);
             }
         }
     }
@@ -95,12 +144,28 @@ fn no_stdio() -> Check {
     for folder in ["core", "probes", "arch"] {
         for path in files(&runtime.join(folder), &["c", "h"])? {
             let text = std::fs::read_to_string(&path)?;
-            let forbidden = ["<stdio.h>", "<stdlib.h>", "<unistd.h>", "<pthread.h>", "malloc(", "printf("];
-            let bad = |line: &&str| line.contains("#include") && forbidden[..4].iter().any(|word| line.contains(word));
-            found.extend(text.lines().filter(bad).map(|line| format!("{}: {line}", path.display())));
+            let forbidden = [
+                "<stdio.h>",
+                "<stdlib.h>",
+                "<unistd.h>",
+                "<pthread.h>",
+                "malloc(",
+                "printf(",
+            ];
+            let bad = |line: &&str| {
+                line.contains("#include") && forbidden[..4].iter().any(|word| line.contains(word))
+            };
+            found.extend(
+                text.lines()
+                    .filter(bad)
+                    .map(|line| format!("{}: {line}", path.display())),
+            );
         }
     }
-    nothing(&found, "the runtime's core and probes know no operating system and no stdio")
+    nothing(
+        &found,
+        "the runtime's core and probes know no operating system and no stdio",
+    )
 }
 
 /// How far above the ground each crate stands; an arrow must point to a lower floor.
@@ -117,9 +182,15 @@ const FLOORS: [(&str, u32); 7] = [
 fn floors() -> Check {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
-    let output = command.args(["metadata", "--format-version", "1", "--no-deps"]).current_dir(workspace::root()?).output()?;
-    ensure(output.status.success(), || String::from_utf8_lossy(&output.stderr).into_owned())?;
-    let metadata: Value = serde_json::from_slice(&output.stdout).map_err(|error| error.to_string())?;
+    let output = command
+        .args(["metadata", "--format-version", "1", "--no-deps"])
+        .current_dir(workspace::root()?)
+        .output()?;
+    ensure(output.status.success(), || {
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    })?;
+    let metadata: Value =
+        serde_json::from_slice(&output.stdout).map_err(|error| error.to_string())?;
     let floors: BTreeMap<&str, u32> = FLOORS.into_iter().collect();
     let mut found = Vec::new();
     for package in metadata["packages"].as_array().ok_or("no packages")? {
@@ -128,7 +199,10 @@ fn floors() -> Check {
             // Benchmarks and the like stand beside the tests.
             continue;
         };
-        for dependency in package["dependencies"].as_array().ok_or("no dependencies")? {
+        for dependency in package["dependencies"]
+            .as_array()
+            .ok_or("no dependencies")?
+        {
             let on = dependency["name"].as_str().unwrap_or("");
             if floors.get(on).is_some_and(|&below| below >= floor) {
                 found.push(format!("{name} → {on}"));
@@ -141,23 +215,44 @@ fn floors() -> Check {
 /// Tracked files; a source package without a repository has all its files looked at instead.
 fn tracked() -> Check<Vec<PathBuf>> {
     let root = workspace::root()?;
-    let listed = Command::new("git").args(["ls-files", "-z"]).current_dir(root).output();
+    let listed = Command::new("git")
+        .args(["ls-files", "-z"])
+        .current_dir(root)
+        .output();
     let Some(output) = listed.ok().filter(|output| output.status.success()) else {
         return Err(Stop::Skip("not in a git work tree".into()));
     };
-    let names = output.stdout.split(|&byte| byte == 0).filter(|name| !name.is_empty());
-    Ok(names.map(|name| root.join(String::from_utf8_lossy(name).as_ref())).collect())
+    let names = output
+        .stdout
+        .split(|&byte| byte == 0)
+        .filter(|name| !name.is_empty());
+    Ok(names
+        .map(|name| root.join(String::from_utf8_lossy(name).as_ref()))
+        .collect())
 }
 
 fn no_workplace() -> Check {
     // Put together here, so that this file does not hold them.
-    let words = [["/wo", "rk/"], ["../sha", "red"], ["shared/ref", "erence"], ["arti", "factory"], ["/tm", "p/w/"]].map(|parts| parts.concat());
+    let words = [
+        ["/wo", "rk/"],
+        ["../sha", "red"],
+        ["shared/ref", "erence"],
+        ["arti", "factory"],
+        ["/tm", "p/w/"],
+    ]
+    .map(|parts| parts.concat());
     let mut found = Vec::new();
     for path in tracked()? {
-        let Ok(bytes) = std::fs::read(&path) else { continue };
+        let Ok(bytes) = std::fs::read(&path) else {
+            continue;
+        };
         let text = String::from_utf8_lossy(&bytes);
-        let lines = (1..).zip(text.lines()).filter(|(_, line)| words.iter().any(|word| line.contains(word.as_str())));
-        found.extend(lines.map(|(number, line)| format!("{}:{number}: {}", path.display(), line.trim())));
+        let lines = (1..)
+            .zip(text.lines())
+            .filter(|(_, line)| words.iter().any(|word| line.contains(word.as_str())));
+        found.extend(
+            lines.map(|(number, line)| format!("{}:{number}: {}", path.display(), line.trim())),
+        );
     }
     nothing(&found, "paths of a workplace mean nothing to others")
 }
@@ -166,7 +261,9 @@ fn links() -> Check {
     let root = workspace::root()?;
     let mut found = Vec::new();
     let listed = tracked().or_else(|_| files(root, &["md"]))?;
-    for path in listed.iter().filter(|path| path.extension().is_some_and(|extension| extension == "md") && path.is_file()) {
+    for path in listed.iter().filter(|path| {
+        path.extension().is_some_and(|extension| extension == "md") && path.is_file()
+    }) {
         let text = std::fs::read_to_string(path)?;
         let dir = path.parent().ok_or("no folder")?;
         for target in link_targets(&text) {
@@ -188,7 +285,13 @@ fn link_targets(text: &str) -> Vec<String> {
             continue;
         }
         for part in line.split("](").skip(1) {
-            let target = part.split(')').next().unwrap_or("").split('#').next().unwrap_or("");
+            let target = part
+                .split(')')
+                .next()
+                .unwrap_or("")
+                .split('#')
+                .next()
+                .unwrap_or("");
             let external = target.contains("://") || target.starts_with("mailto:");
             if !target.is_empty() && !external && !target.contains(' ') {
                 targets.push(target.to_owned());
@@ -208,9 +311,17 @@ fn runtime_compiles(compiler: &[&str]) -> Check {
     for folder in ["core", "probes", "sensors", "sinks", "platform"] {
         sources.extend(files(&root.join(folder), &["c"])?);
     }
-    ensure(sources.len() > 5, || format!("only {} sources", sources.len()))?;
+    ensure(sources.len() > 5, || {
+        format!("only {} sources", sources.len())
+    })?;
     for optimization in ["-O2", "-Os"] {
-        let run = Run::words(compiler).args(WARNINGS).arg(optimization).arg("-I").arg(&root).arg("-I").arg(root.join("include"));
+        let run = Run::words(compiler)
+            .args(WARNINGS)
+            .arg(optimization)
+            .arg("-I")
+            .arg(&root)
+            .arg("-I")
+            .arg(root.join("include"));
         let run = run.arg("-c").args(&sources).dir(dir.path());
         let outcome = run.succeed()?;
         ensure(outcome.errors().is_empty(), || format!("{outcome}"))?;
@@ -236,8 +347,21 @@ fn public_header() -> Check {
         let path = dir.path().join(file);
         std::fs::write(&path, source)?;
         for define in ["-DPLAIN", "-D__INSTR__=1"] {
-            let run = Run::new(compiler).args([standard, "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-Wno-address", define]);
-            run.arg("-I").arg(&include).arg("-c").arg(&path).dir(dir.path()).succeed()?;
+            let run = Run::new(compiler).args([
+                standard,
+                "-Wall",
+                "-Wextra",
+                "-Wpedantic",
+                "-Werror",
+                "-Wno-address",
+                define,
+            ]);
+            run.arg("-I")
+                .arg(&include)
+                .arg("-c")
+                .arg(&path)
+                .dir(dir.path())
+                .succeed()?;
         }
     }
     Ok(())

@@ -15,8 +15,14 @@ const THREADS: usize = 2;
 fn main() {
     let mut arguments = Arguments::from_args();
     arguments.test_threads.get_or_insert(THREADS);
-    let parts: [fn() -> Vec<Trial>; 6] =
-        [boundaries::trials, symbols::trials, programs::trials, sparselu::trials, robust::trials, matrix::trials];
+    let parts: [fn() -> Vec<Trial>; 6] = [
+        boundaries::trials,
+        symbols::trials,
+        programs::trials,
+        sparselu::trials,
+        robust::trials,
+        matrix::trials,
+    ];
     let trials = parts.into_iter().flat_map(|trials| trials()).collect();
     libtest_mimic::run(&arguments, trials).exit();
 }

@@ -10,7 +10,12 @@ use instr_tests::toolchain::{need, tools};
 use instr_tests::workspace;
 use libtest_mimic::Trial;
 
-const LINKERS: [(&str, &str); 4] = [("bfd", "ld.bfd"), ("gold", "ld.gold"), ("lld", "ld.lld"), ("mold", "mold")];
+const LINKERS: [(&str, &str); 4] = [
+    ("bfd", "ld.bfd"),
+    ("gold", "ld.gold"),
+    ("lld", "ld.lld"),
+    ("mold", "mold"),
+];
 const KINDS: [(&str, &[&str]); 6] = [
     ("static", &["-static"]),
     ("static-pie", &["-static-pie", "-fPIE"]),
@@ -26,13 +31,18 @@ pub(crate) fn trials() -> Vec<Trial> {
         for (kind, flags) in KINDS {
             for (compiler, file, more) in compilers(kind) {
                 let name = format!("matrix::{linker}::{kind}::{compiler}");
-                trials.push(trial(name, move || combination(linker, program, kind, flags, compiler, file, more)));
+                trials.push(trial(name, move || {
+                    combination(linker, program, kind, flags, compiler, file, more)
+                }));
             }
         }
     }
     trials.extend([
         trial("matrix::response-files", response_files),
-        trial("matrix::make-in-parallel-with-an-empty-cache", make_in_parallel),
+        trial(
+            "matrix::make-in-parallel-with-an-empty-cache",
+            make_in_parallel,
+        ),
         trial("matrix::compile-and-link-apart", compile_and_link_apart),
         trial("matrix::errors-are-the-compilers", errors_are_the_compilers),
         trial("matrix::queries-pass-through", queries_pass_through),
@@ -44,9 +54,14 @@ pub(crate) fn trials() -> Vec<Trial> {
 
 /// gcc everywhere; the other compilers where they differ.
 fn compilers(kind: &str) -> Vec<(&'static str, &'static str, &'static [&'static str])> {
-    let mut list: Vec<(&str, &str, &[&str])> = vec![("gcc", "c", &["-fopenmp"]), ("clang", "c", &[])];
+    let mut list: Vec<(&str, &str, &[&str])> =
+        vec![("gcc", "c", &["-fopenmp"]), ("clang", "c", &[])];
     if matches!(kind, "pie" | "shared") {
-        list.extend([("g++", "cc", &["-fopenmp"] as &[&str]), ("gfortran", "f90", &["-fopenmp"]), ("clang++", "cc", &[])]);
+        list.extend([
+            ("g++", "cc", &["-fopenmp"] as &[&str]),
+            ("gfortran", "f90", &["-fopenmp"]),
+            ("clang++", "cc", &[]),
+        ]);
     }
     list
 }
@@ -75,7 +90,10 @@ fn sources(dir: &Path, extension: &str) -> Check<[PathBuf; 2]> {
         "cc" => (CXX, CXX_MAIN),
         _ => (FORTRAN, FORTRAN_MAIN),
     };
-    let files = [dir.join("work").with_extension(extension), dir.join("main").with_extension(extension)];
+    let files = [
+        dir.join("work").with_extension(extension),
+        dir.join("main").with_extension(extension),
+    ];
     std::fs::write(&files[0], work)?;
     std::fs::write(&files[1], main)?;
     Ok(files)
@@ -86,43 +104,93 @@ fn wrapped(compiler: &str) -> Check<Run> {
 }
 
 fn plain(compiler: &str) -> Check<Run> {
-    Ok(Run::new(compiler).arg("-I").arg(workspace::root()?.join("runtime/include")))
+    Ok(Run::new(compiler)
+        .arg("-I")
+        .arg(workspace::root()?.join("runtime/include")))
 }
 
 /// Builds in two folders with the same command lines, plainly and wrapped, and compares what is said and what comes out.
-fn combination(linker: &str, program: &str, kind: &str, flags: &[&str], compiler: &str, extension: &str, more: &[&str]) -> Check {
+fn combination(
+    linker: &str,
+    program: &str,
+    kind: &str,
+    flags: &[&str],
+    compiler: &str,
+    extension: &str,
+    more: &[&str],
+) -> Check {
     need(program)?;
     need(compiler)?;
     let dir = workspace::work_dir(&format!("{linker}-{kind}-{compiler}"))?;
     let [work, main] = sources(dir.path(), extension)?;
-    let arguments: Vec<String> = [&["-g", "-O1", &format!("-fuse-ld={linker}")], flags, more].concat().iter().map(|f| (*f).to_owned()).collect();
+    let arguments: Vec<String> = [&["-g", "-O1", &format!("-fuse-ld={linker}")], flags, more]
+        .concat()
+        .iter()
+        .map(|f| (*f).to_owned())
+        .collect();
     let build = |run: Run, folder: &str| -> Check<Outcome> {
         let out = dir.path().join(folder);
         std::fs::create_dir_all(&out)?;
         if kind != "shared" {
-            return run.args(&arguments).args([&work, &main]).arg("-o").arg(out.join("app")).output();
+            return run
+                .args(&arguments)
+                .args([&work, &main])
+                .arg("-o")
+                .arg(out.join("app"))
+                .output();
         }
-        let library = run.clone().args(&arguments).arg(&work).arg("-o").arg(out.join("libwork.so")).output()?;
+        let library = run
+            .clone()
+            .args(&arguments)
+            .arg(&work)
+            .arg("-o")
+            .arg(out.join("libwork.so"))
+            .output()?;
         if library.status != Status::Code(0) {
             return Ok(library);
         }
         let rest = arguments.iter().filter(|argument| *argument != "-shared");
-        let run = run.args(rest).arg(&main).arg("-L").arg(&out).arg("-lwork").arg(format!("-Wl,-rpath,{}", out.display()));
+        let run = run
+            .args(rest)
+            .arg(&main)
+            .arg("-L")
+            .arg(&out)
+            .arg("-lwork")
+            .arg(format!("-Wl,-rpath,{}", out.display()));
         run.arg("-o").arg(out.join("app")).output()
     };
     let reference = build(plain(compiler)?, "plain")?;
     let outcome = build(wrapped(compiler)?, "traced")?;
-    ensure(reference.status == outcome.status, || format!("the wrapper's status differs\n{reference}\n{outcome}"))?;
+    ensure(reference.status == outcome.status, || {
+        format!("the wrapper's status differs\n{reference}\n{outcome}")
+    })?;
     if reference.status != Status::Code(0) {
         return Ok(()); // the plain driver cannot do this either
     }
-    let execute = |folder: &str| Run::new(dir.path().join(folder).join("app")).env("INSTR_TRACE", dir.path().join("trace")).dir(dir.path()).output();
+    let execute = |folder: &str| {
+        Run::new(dir.path().join(folder).join("app"))
+            .env("INSTR_TRACE", dir.path().join("trace"))
+            .dir(dir.path())
+            .output()
+    };
     let (reference, outcome) = (execute("plain")?, execute("traced")?);
     reference.same_as(&outcome)?;
     if reference.status != Status::Code(0) {
         return Ok(()); // nor does its program run
     }
-    judge(&dir.path().join("trace"), extension, more.contains(&"-fopenmp"))
+    if kind == "lto" && compiler == "clang" {
+        // Bitcode has no symbols that the linker's --wrap could reach: linked plainly, and the reason is told.
+        let told = build(wrapped(compiler)?.arg("--instr-verbose"), "told")?;
+        let silent = !dir.path().join("trace").exists();
+        return ensure(silent && told.errors().contains("bitcode"), || {
+            format!("no reason is told\n{told}")
+        });
+    }
+    judge(
+        &dir.path().join("trace"),
+        extension,
+        more.contains(&"-fopenmp"),
+    )
 }
 
 /// One region of two threads with a critical section each (when OpenMP is on), one user event (when the language has them).
@@ -136,21 +204,29 @@ fn judge(trace: &Path, extension: &str, openmp: bool) -> Check {
         ("user_event", i128::from(extension != "f90")),
     ] {
         let actual = ctf::count(&events, subject)?;
-        ensure(actual == expected, || format!("{subject}: expected {expected}, got {actual}"))?;
+        ensure(actual == expected, || {
+            format!("{subject}: expected {expected}, got {actual}")
+        })?;
     }
     cases::paraver(trace, instr_tests::prv::check::Options::default())?;
     Ok(())
 }
 
 fn traced_run(dir: &Path, program: &str) -> Check<Outcome> {
-    Run::new(dir.join(program)).env("INSTR_TRACE", dir.join("trace")).dir(dir).succeed()
+    Run::new(dir.join(program))
+        .env("INSTR_TRACE", dir.join("trace"))
+        .dir(dir)
+        .succeed()
 }
 
 fn response_files() -> Check {
     let dir = workspace::work_dir("response-files")?;
     sources(dir.path(), "c")?;
     std::fs::write(dir.path().join("inner"), "-fopenmp 'work.c'\n\"main.c\"")?;
-    std::fs::write(dir.path().join("outer"), "-g -O1 @inner\n-o app\\ with\\ space")?;
+    std::fs::write(
+        dir.path().join("outer"),
+        "-g -O1 @inner\n-o app\\ with\\ space",
+    )?;
     wrapped("gcc")?.arg("@outer").dir(dir.path()).succeed()?;
     traced_run(dir.path(), "app with space")?;
     judge(&dir.path().join("trace"), "c", true)?;
@@ -158,7 +234,10 @@ fn response_files() -> Check {
     std::fs::write(dir.path().join("circle"), "@circle")?;
     let reference = plain("gcc")?.arg("@circle").dir(dir.path()).output()?;
     let outcome = wrapped("gcc")?.arg("@circle").dir(dir.path()).output()?;
-    ensure(outcome.status != Status::Code(0) && reference.status != Status::Code(0), || format!("{reference}\n{outcome}"))
+    ensure(
+        outcome.status != Status::Code(0) && reference.status != Status::Code(0),
+        || format!("{reference}\n{outcome}"),
+    )
 }
 
 /// Eight programs at once with a cache that holds nothing: the runtime is built by one and used by all.
@@ -167,19 +246,34 @@ fn make_in_parallel() -> Check {
     let dir = workspace::work_dir("make-in-parallel")?;
     sources(dir.path(), "c")?;
     let names: Vec<String> = (1..=8).map(|number| format!("app{number}")).collect();
-    let makefile = format!("all: {}\napp%: work%.o main.o\n\t$(CC) -fopenmp $^ -o $@\n%.o: %.c\n\t$(CC) -g -O1 -fopenmp -c $< -o $@\n", names.join(" "));
+    let makefile = format!(
+        "all: {}\napp%: work%.o main.o\n\t$(CC) -fopenmp $^ -o $@\n%.o: %.c\n\t$(CC) -g -O1 -fopenmp -c $< -o $@\n",
+        names.join(" ")
+    );
     std::fs::write(dir.path().join("Makefile"), makefile)?;
     for number in 1..=8 {
-        std::fs::copy(dir.path().join("work.c"), dir.path().join(format!("work{number}.c")))?;
+        std::fs::copy(
+            dir.path().join("work.c"),
+            dir.path().join(format!("work{number}.c")),
+        )?;
     }
     let cc = format!("CC={} gcc", tools()?.instr_cc.display());
     let cache = dir.path().join("cache");
-    let outcome = Run::new("make").args(["-s", "-j8", &cc]).env("INSTR_CACHE", &cache).dir(dir.path()).succeed()?;
-    ensure(outcome.stdout.is_empty() && outcome.stderr.is_empty(), || format!("{outcome}"))?;
+    let outcome = Run::new("make")
+        .args(["-s", "-j8", &cc])
+        .env("INSTR_CACHE", &cache)
+        .dir(dir.path())
+        .succeed()?;
+    ensure(
+        outcome.stdout.is_empty() && outcome.stderr.is_empty(),
+        || format!("{outcome}"),
+    )?;
     for name in names {
         traced_run(dir.path(), &name)?;
         let events = ctf::read(&dir.path().join("trace"))?;
-        ensure(ctf::count(&events, "parallel_begin")? == 1, || format!("{name} is not traced"))?;
+        ensure(ctf::count(&events, "parallel_begin")? == 1, || {
+            format!("{name} is not traced")
+        })?;
         std::fs::remove_dir_all(dir.path().join("trace"))?;
     }
     Ok(())
@@ -190,29 +284,55 @@ fn compile_and_link_apart() -> Check {
     sources(dir.path(), "c")?;
     for (name, compile, link) in [("both", true, true), ("link-only", false, true)] {
         for file in ["work", "main"] {
-            let run = if compile { wrapped("gcc")? } else { plain("gcc")? };
-            run.args(["-g", "-O1", "-fopenmp", "-c"]).arg(format!("{file}.c")).dir(dir.path()).succeed()?;
+            let run = if compile {
+                wrapped("gcc")?
+            } else {
+                plain("gcc")?
+            };
+            run.args(["-g", "-O1", "-fopenmp", "-c"])
+                .arg(format!("{file}.c"))
+                .dir(dir.path())
+                .succeed()?;
         }
         ensure(link, || "always linked by the wrapper".into())?;
-        wrapped("gcc")?.args(["-fopenmp", "work.o", "main.o", "-o", name]).dir(dir.path()).succeed()?;
+        wrapped("gcc")?
+            .args(["-fopenmp", "work.o", "main.o", "-o", name])
+            .dir(dir.path())
+            .succeed()?;
         traced_run(dir.path(), name)?;
         let events = ctf::read(&dir.path().join("trace"))?;
-        ensure(ctf::count(&events, "parallel_begin")? == 1, || format!("{name}: no region"))?;
+        ensure(ctf::count(&events, "parallel_begin")? == 1, || {
+            format!("{name}: no region")
+        })?;
         std::fs::remove_dir_all(dir.path().join("trace"))?;
     }
     // Objects of the wrapper linked plainly: a program without a trace, and nothing is missing.
-    wrapped("gcc")?.args(["-g", "-O1", "-fopenmp", "-c", "work.c"]).dir(dir.path()).succeed()?;
-    plain("gcc")?.args(["-fopenmp", "work.o", "main.o", "-o", "plain"]).dir(dir.path()).succeed()?;
+    wrapped("gcc")?
+        .args(["-g", "-O1", "-fopenmp", "-c", "work.c"])
+        .dir(dir.path())
+        .succeed()?;
+    plain("gcc")?
+        .args(["-fopenmp", "work.o", "main.o", "-o", "plain"])
+        .dir(dir.path())
+        .succeed()?;
     traced_run(dir.path(), "plain")?;
-    ensure(!dir.path().join("trace").exists(), || "a plainly linked program left a trace".into())
+    ensure(!dir.path().join("trace").exists(), || {
+        "a plainly linked program left a trace".into()
+    })
 }
 
 /// Wrong sources, missing files, wrong options: output and status are those of the compiler.
 fn errors_are_the_compilers() -> Check {
     let dir = workspace::work_dir("errors")?;
     sources(dir.path(), "c")?;
-    std::fs::write(dir.path().join("wrong.c"), "int main(void) { return undeclared; }\n")?;
-    std::fs::write(dir.path().join("unresolved.c"), "int missing(void);\nint main(void) { return missing(); }\n")?;
+    std::fs::write(
+        dir.path().join("wrong.c"),
+        "int main(void) { return undeclared; }\n",
+    )?;
+    std::fs::write(
+        dir.path().join("unresolved.c"),
+        "int missing(void);\nint main(void) { return missing(); }\n",
+    )?;
     for arguments in [
         &["-c", "wrong.c"] as &[&str],
         &["nowhere.c"],
@@ -223,17 +343,34 @@ fn errors_are_the_compilers() -> Check {
     ] {
         let reference = plain("gcc")?.args(arguments).dir(dir.path()).output()?;
         let outcome = wrapped("gcc")?.args(arguments).dir(dir.path()).output()?;
-        ensure(reference.status == outcome.status, || format!("{reference}\n{outcome}"))?;
-        ensure(lines_without_temporaries(&reference) == lines_without_temporaries(&outcome), || format!("{reference}\n{outcome}"))?;
+        ensure(reference.status == outcome.status, || {
+            format!("{reference}\n{outcome}")
+        })?;
+        ensure(
+            lines_without_temporaries(&reference) == lines_without_temporaries(&outcome),
+            || format!("{reference}\n{outcome}"),
+        )?;
     }
     let reference = plain("gcc")?.arg("unresolved.c").dir(dir.path()).output()?;
-    let outcome = wrapped("gcc")?.arg("unresolved.c").dir(dir.path()).output()?;
-    let told = outcome.errors().contains("undefined reference to `missing'");
-    ensure(reference.status == outcome.status && told, || format!("{reference}\n{outcome}"))
+    let outcome = wrapped("gcc")?
+        .arg("unresolved.c")
+        .dir(dir.path())
+        .output()?;
+    let told = outcome
+        .errors()
+        .contains("undefined reference to `missing'");
+    ensure(reference.status == outcome.status && told, || {
+        format!("{reference}\n{outcome}")
+    })
 }
 
 fn lines_without_temporaries(outcome: &Outcome) -> Vec<String> {
-    outcome.errors().lines().filter(|line| !line.contains("/tmp/cc")).map(str::to_owned).collect()
+    outcome
+        .errors()
+        .lines()
+        .filter(|line| !line.contains("/tmp/cc"))
+        .map(str::to_owned)
+        .collect()
 }
 
 fn queries_pass_through() -> Check {
@@ -259,12 +396,24 @@ fn switched_off() -> Check {
     sources(dir.path(), "c")?;
     let include = workspace::root()?.join("runtime/include");
     let arguments = ["-g", "-fopenmp", "work.c", "main.c", "-o", "app"];
-    let off = wrapped("gcc")?.arg("--instr-off").arg("-I").arg(&include).args(arguments).dir(dir.path());
-    let by_environment = Run::new(&tools()?.instr_cc).arg("-I").arg(&include).args(arguments).env("INSTR_CC", "off").dir(dir.path());
+    let off = wrapped("gcc")?
+        .arg("--instr-off")
+        .arg("-I")
+        .arg(&include)
+        .args(arguments)
+        .dir(dir.path());
+    let by_environment = Run::new(&tools()?.instr_cc)
+        .arg("-I")
+        .arg(&include)
+        .args(arguments)
+        .env("INSTR_CC", "off")
+        .dir(dir.path());
     for run in [off, by_environment] {
         run.succeed()?;
         traced_run(dir.path(), "app")?;
-        ensure(!dir.path().join("trace").exists(), || "a trace although switched off".into())?;
+        ensure(!dir.path().join("trace").exists(), || {
+            "a trace although switched off".into()
+        })?;
     }
     Ok(())
 }
@@ -274,9 +423,13 @@ fn dependency_files() -> Check {
     sources(dir.path(), "c")?;
     let mut contents = Vec::new();
     for run in [plain("gcc")?, wrapped("gcc")?] {
-        run.args(["-MMD", "-MF", "main.d", "-c", "main.c", "-o", "main.o"]).dir(dir.path()).succeed()?;
+        run.args(["-MMD", "-MF", "main.d", "-c", "main.c", "-o", "main.o"])
+            .dir(dir.path())
+            .succeed()?;
         contents.push(std::fs::read(dir.path().join("main.d"))?);
         std::fs::remove_file(dir.path().join("main.d"))?;
     }
-    ensure(contents[0] == contents[1], || "the dependency file is not the compiler's".into())
+    ensure(contents[0] == contents[1], || {
+        "the dependency file is not the compiler's".into()
+    })
 }

@@ -6,7 +6,10 @@ use libtest_mimic::Trial;
 
 pub(crate) fn trials() -> Vec<Trial> {
     match cases::discover() {
-        Ok(cases) => cases.into_iter().map(|case| trial(case.name.clone(), move || case.run())).collect(),
+        Ok(cases) => cases
+            .into_iter()
+            .map(|case| trial(case.name.clone(), move || case.run()))
+            .collect(),
         Err(stop) => vec![trial("program::directives", move || Err(stop))],
     }
 }

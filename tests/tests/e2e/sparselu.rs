@@ -20,12 +20,21 @@ const THREADS: u64 = 3;
 
 pub(crate) fn trials() -> Vec<Trial> {
     let mut trials = Vec::new();
-    for target in Target::ALL.into_iter().filter(|target| cases::wanted(*target)) {
+    for target in Target::ALL
+        .into_iter()
+        .filter(|target| cases::wanted(*target))
+    {
         let blocks = if target.emulator().is_some() { 9 } else { 16 };
         let name = target.name();
-        trials.push(trial(format!("sparselu::tasks::{name}"), move || tasks(target, blocks)));
-        trials.push(trial(format!("sparselu::loops::{name}"), move || loops(target, blocks)));
-        trials.push(trial(format!("sparselu::redirect::{name}"), move || redirect(target, blocks)));
+        trials.push(trial(format!("sparselu::tasks::{name}"), move || {
+            tasks(target, blocks)
+        }));
+        trials.push(trial(format!("sparselu::loops::{name}"), move || {
+            loops(target, blocks)
+        }));
+        trials.push(trial(format!("sparselu::redirect::{name}"), move || {
+            redirect(target, blocks)
+        }));
     }
     trials.push(trial("sparselu::large", || tasks(Target::X86_64, 30)));
     trials
@@ -33,7 +42,12 @@ pub(crate) fn trials() -> Vec<Trial> {
 
 fn sources(version: &str) -> Check<Vec<PathBuf>> {
     let folder = workspace::root()?.join("examples/sparselu");
-    Ok(SHARED.iter().copied().chain([version]).map(|name| folder.join(name).with_extension("c")).collect())
+    Ok(SHARED
+        .iter()
+        .copied()
+        .chain([version])
+        .map(|name| folder.join(name).with_extension("c"))
+        .collect())
 }
 
 fn build(target: Target) -> Build {
@@ -43,18 +57,30 @@ fn build(target: Target) -> Build {
 /// Runs the plain and the traced program; demands the same result and a passed check.
 fn run(target: Target, plain: &Path, traced: &Path, blocks: usize, trace: &Path) -> Check {
     let run = |program: &Path| {
-        let run = target.run(program).arg(blocks.to_string()).arg("6").env("OMP_NUM_THREADS", THREADS.to_string());
+        let run = target
+            .run(program)
+            .arg(blocks.to_string())
+            .arg("6")
+            .env("OMP_NUM_THREADS", THREADS.to_string());
         run.env("INSTR_TRACE", trace).succeed()
     };
     let (reference, outcome) = (run(plain)?, run(traced)?);
     // Standard error holds the time.
-    ensure(reference.stdout == outcome.stdout, || format!("{reference}\n{outcome}"))?;
-    ensure(outcome.text().contains("result check: passed"), || format!("{outcome}"))
+    ensure(reference.stdout == outcome.stdout, || {
+        format!("{reference}\n{outcome}")
+    })?;
+    ensure(outcome.text().contains("result check: passed"), || {
+        format!("{outcome}")
+    })
 }
 
 fn tasks(target: Target, blocks: usize) -> Check {
     let dir = workspace::work_dir("sparselu-tasks")?;
-    let (plain, traced, trace) = (dir.path().join("plain"), dir.path().join("traced"), dir.path().join("trace"));
+    let (plain, traced, trace) = (
+        dir.path().join("plain"),
+        dir.path().join("traced"),
+        dir.path().join("trace"),
+    );
     let sources = sources("sparselu_task")?;
     let sources: Vec<&Path> = sources.iter().map(PathBuf::as_path).collect();
     build(target).plain(&sources, &plain)?;
@@ -67,25 +93,48 @@ fn tasks(target: Target, blocks: usize) -> Check {
 
 /// The example's own `--count` must agree too.
 fn counted_by_example(target: Target, program: &Path, blocks: usize, expected: &Graph) -> Check {
-    let counted = target.run(program).arg("--count").arg(blocks.to_string()).succeed()?;
+    let counted = target
+        .run(program)
+        .arg("--count")
+        .arg(blocks.to_string())
+        .succeed()?;
     let mut text = String::new();
     for (kind, count) in KINDS.iter().zip(expected.kinds) {
         text += &format!("{kind} {count}\n");
     }
-    text += &format!("tasks {}\nedges {}\n", expected.tasks(), expected.edges.len());
-    ensure(counted.text() == text, || format!("computed:\n{text}\n{counted}"))
+    text += &format!(
+        "tasks {}\nedges {}\n",
+        expected.tasks(),
+        expected.edges.len()
+    );
+    ensure(counted.text() == text, || {
+        format!("computed:\n{text}\n{counted}")
+    })
 }
 
 fn judge_tasks(trace: &Path, target: Target, expected: &Graph) -> Check {
     let summary = cases::summary(trace)?;
     let number = |name: &str| summary["tasks"][name].as_u64();
     let counts = [number("created"), number("executed"), number("edges")];
-    let wanted = [expected.tasks(), expected.tasks(), expected.edges.len() as u64].map(Some);
-    ensure(counts == wanted, || format!("created, executed, edges: {counts:?}, expected {wanted:?}"))?;
-    ensure(summary["target"] == target.in_trace(), || format!("target {}", summary["target"]))?;
-    ensure(summary["discarded"] == 0, || format!("discarded {}", summary["discarded"]))?;
+    let wanted = [
+        expected.tasks(),
+        expected.tasks(),
+        expected.edges.len() as u64,
+    ]
+    .map(Some);
+    ensure(counts == wanted, || {
+        format!("created, executed, edges: {counts:?}, expected {wanted:?}")
+    })?;
+    ensure(summary["target"] == target.in_trace(), || {
+        format!("target {}", summary["target"])
+    })?;
+    ensure(summary["discarded"] == 0, || {
+        format!("discarded {}", summary["discarded"])
+    })?;
     let kinds = by_kind(&summary)?;
-    ensure(kinds == expected.kinds, || format!("tasks by kind {kinds:?}, expected {:?}", expected.kinds))?;
+    ensure(kinds == expected.kinds, || {
+        format!("tasks by kind {kinds:?}, expected {:?}", expected.kinds)
+    })?;
     let edges = edges(trace)?;
     ensure(edges == expected.edges, || {
         let missing: Vec<_> = expected.edges.difference(&edges).take(5).collect();
@@ -98,21 +147,32 @@ fn judge_tasks(trace: &Path, target: Target, expected: &Graph) -> Check {
 
 /// Executed tasks of each kind; which kind is which is told by the source lines of the task constructs.
 fn by_kind(summary: &Value) -> Check<[u64; 4]> {
-    let source = std::fs::read_to_string(workspace::root()?.join("examples/sparselu/sparselu_task.c"))?;
+    let source =
+        std::fs::read_to_string(workspace::root()?.join("examples/sparselu/sparselu_task.c"))?;
     let mut construct = 0;
     let mut kind_of_line = BTreeMap::new();
     for (number, line) in (1_u64..).zip(source.lines()) {
         if line.contains("#pragma omp task") {
             construct = number;
         }
-        if let Some(kind) = KINDS.iter().position(|kind| line.trim_start().starts_with(&format!("{kind}("))) {
+        if let Some(kind) = KINDS
+            .iter()
+            .position(|kind| line.trim_start().starts_with(&format!("{kind}(")))
+        {
             kind_of_line.insert(construct, kind);
         }
     }
     let mut kinds = [0; 4];
-    for function in summary["task_functions"].as_array().ok_or("task_functions is no array")? {
-        let line = function["line"].as_u64().ok_or_else(|| Stop::Fail(format!("a task function without a line: {function}")))?;
-        let kind = kind_of_line.get(&line).ok_or_else(|| Stop::Fail(format!("line {line} holds no task construct: {function}")))?;
+    for function in summary["task_functions"]
+        .as_array()
+        .ok_or("task_functions is no array")?
+    {
+        let line = function["line"]
+            .as_u64()
+            .ok_or_else(|| Stop::Fail(format!("a task function without a line: {function}")))?;
+        let kind = kind_of_line.get(&line).ok_or_else(|| {
+            Stop::Fail(format!("line {line} holds no task construct: {function}"))
+        })?;
         kinds[*kind] += function["executed"].as_u64().unwrap_or(0);
     }
     Ok(kinds)
@@ -120,33 +180,58 @@ fn by_kind(summary: &Value) -> Check<[u64; 4]> {
 
 /// The edges of `instr graph --format json`, between tasks numbered in the order of their creation by the one creating thread.
 fn edges(trace: &Path) -> Check<BTreeSet<(u64, u64)>> {
-    let graph = Run::new(&tools()?.instr).args(["graph", "--format", "json"]).arg(trace).succeed()?;
-    let graph: Value = serde_json::from_slice(&graph.stdout).map_err(|error| format!("graph --format json: {error}"))?;
+    let graph = Run::new(&tools()?.instr)
+        .args(["graph", "--format", "json"])
+        .arg(trace)
+        .succeed()?;
+    let graph: Value = serde_json::from_slice(&graph.stdout)
+        .map_err(|error| format!("graph --format json: {error}"))?;
     let mut edges = BTreeSet::new();
     let listed = graph["edges"].as_array().ok_or("edges is no array")?;
     for edge in listed {
-        let end = |name: &str| edge[name].as_str().and_then(|id| id.split_once('.')?.1.parse::<u64>().ok());
+        let end = |name: &str| {
+            edge[name]
+                .as_str()
+                .and_then(|id| id.split_once('.')?.1.parse::<u64>().ok())
+        };
         edges.insert((end("from").ok_or("no `from`")?, end("to").ok_or("no `to`")?));
     }
-    ensure(edges.len() == listed.len(), || "an edge is listed twice, or tasks of two threads have the same number".into())?;
+    ensure(edges.len() == listed.len(), || {
+        "an edge is listed twice, or tasks of two threads have the same number".into()
+    })?;
     Ok(edges)
 }
 
 /// One communication for the creation of each task, one for each edge, told apart by their tags.
 fn judge_paraver(trace: &Path, expected: &Graph) -> Check {
     let merged = cases::paraver(trace, prv::check::Options::default())?;
-    let (created, depends): (Vec<_>, Vec<_>) = merged.comms.iter().partition(|comm| comm.tag == 60_000_000);
+    let (created, depends): (Vec<_>, Vec<_>) =
+        merged.comms.iter().partition(|comm| comm.tag == 60_000_000);
     let counts = (created.len() as u64, depends.len());
-    ensure(counts == (expected.tasks(), expected.edges.len()), || format!("communications: {counts:?}"))?;
-    let executed = |kind: u64| merged.events.iter().filter(|event| event.kind == kind && event.value != 0).count() as u64;
+    ensure(counts == (expected.tasks(), expected.edges.len()), || {
+        format!("communications: {counts:?}")
+    })?;
+    let executed = |kind: u64| {
+        merged
+            .events
+            .iter()
+            .filter(|event| event.kind == kind && event.value != 0)
+            .count() as u64
+    };
     let counts = [60_000_023, 60_000_024].map(executed);
-    ensure(counts == [expected.tasks(); 2], || format!("executed and instantiated in the .prv: {counts:?}"))
+    ensure(counts == [expected.tasks(); 2], || {
+        format!("executed and instantiated in the .prv: {counts:?}")
+    })
 }
 
 /// One region; for each k one single and three dynamic loops over what is right of or below the diagonal, one chunk an iteration.
 fn loops(target: Target, blocks: usize) -> Check {
     let dir = workspace::work_dir("sparselu-loops")?;
-    let (plain, traced, trace) = (dir.path().join("plain"), dir.path().join("traced"), dir.path().join("trace"));
+    let (plain, traced, trace) = (
+        dir.path().join("plain"),
+        dir.path().join("traced"),
+        dir.path().join("trace"),
+    );
     let sources = sources("sparselu_for")?;
     let sources: Vec<&Path> = sources.iter().map(PathBuf::as_path).collect();
     build(target).plain(&sources, &plain)?;
@@ -166,7 +251,9 @@ fn loops(target: Target, blocks: usize) -> Check {
         ("single{executor=1}", steps),
     ] {
         let actual = ctf::count(&events, subject)?;
-        ensure(actual == expected, || format!("{subject}: expected {expected}, got {actual}"))?;
+        ensure(actual == expected, || {
+            format!("{subject}: expected {expected}, got {actual}")
+        })?;
     }
     cases::paraver(&trace, prv::check::Options::default())?;
     Ok(())
@@ -178,14 +265,28 @@ fn redirect(target: Target, blocks: usize) -> Check {
     let at = |name: &str| dir.path().join(name);
     let compile = build(target);
     let compiler = compile.family.command(compile.language, target)?;
-    let cc = || Run::new(&compiler).args(target.flags()).args(["-std=c11", "-g", "-O1", "-fopenmp"]);
+    let cc = || {
+        Run::new(&compiler)
+            .args(target.flags())
+            .args(["-std=c11", "-g", "-O1", "-fopenmp"])
+    };
     let mut objects = Vec::new();
     let mut redirected = Vec::new();
     for source in sources("sparselu_task")? {
-        let object = at(&source.file_stem().ok_or("no name")?.to_string_lossy()).with_extension("o");
+        let object =
+            at(&source.file_stem().ok_or("no name")?.to_string_lossy()).with_extension("o");
         let output = object.with_extension("redirected.o");
-        cc().arg("-c").arg(&source).arg("-o").arg(&object).succeed()?;
-        Run::new(&tools()?.instr_rewrite).arg("--redirect").arg(&object).arg("-o").arg(&output).succeed()?;
+        cc().arg("-c")
+            .arg(&source)
+            .arg("-o")
+            .arg(&object)
+            .succeed()?;
+        Run::new(&tools()?.instr_rewrite)
+            .arg("--redirect")
+            .arg(&object)
+            .arg("-o")
+            .arg(&output)
+            .succeed()?;
         objects.push(object);
         redirected.push(output);
     }
@@ -193,9 +294,24 @@ fn redirect(target: Target, blocks: usize) -> Check {
     let emit = Run::new(&tools()?.instr_rewrite).args(["--emit-stubs", "--linkage", "rename"]);
     emit.args(&objects).arg("-o").arg(&stubs).succeed()?;
     let runtime = workspace::root()?.join("runtime");
-    let link = cc().arg("-I").arg(runtime.join("include")).arg("-I").arg(&runtime).arg("-D_GNU_SOURCE").args(&redirected).arg(&stubs);
-    link.args(runtime_sources(&runtime)?).arg("-lm").arg("-o").arg(&traced).succeed()?;
-    cc().args(&objects).arg("-lm").arg("-o").arg(&plain).succeed()?;
+    let link = cc()
+        .arg("-I")
+        .arg(runtime.join("include"))
+        .arg("-I")
+        .arg(&runtime)
+        .arg("-D_GNU_SOURCE")
+        .args(&redirected)
+        .arg(&stubs);
+    link.args(runtime_sources(&runtime)?)
+        .arg("-lm")
+        .arg("-o")
+        .arg(&traced)
+        .succeed()?;
+    cc().args(&objects)
+        .arg("-lm")
+        .arg("-o")
+        .arg(&plain)
+        .succeed()?;
     run(target, &plain, &traced, blocks, &trace)?;
     judge_tasks(&trace, target, &Graph::of(blocks))
 }
@@ -204,8 +320,15 @@ fn redirect(target: Target, blocks: usize) -> Check {
 fn runtime_sources(runtime: &Path) -> Check<Vec<PathBuf>> {
     let mut files = vec![runtime.join("platform/linux.c")];
     for folder in ["core", "probes", "sinks", "sensors"] {
-        let Ok(entries) = std::fs::read_dir(runtime.join(folder)) else { continue };
-        files.extend(entries.flatten().map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|e| e == "c")));
+        let Ok(entries) = std::fs::read_dir(runtime.join(folder)) else {
+            continue;
+        };
+        files.extend(
+            entries
+                .flatten()
+                .map(|entry| entry.path())
+                .filter(|path| path.extension().is_some_and(|e| e == "c")),
+        );
     }
     files.sort();
     Ok(files)

@@ -14,15 +14,32 @@ pub(crate) fn trials() -> Vec<Trial> {
     let mut trials = Vec::new();
     let kinds: [(&str, Target, Family, &[&str]); 6] = [
         ("gcc-x86_64", Target::X86_64, Family::Gcc, &[]),
-        ("gcc-x86_64-pic", Target::X86_64, Family::Gcc, &["-fPIC", "-O2", "-ffunction-sections"]),
+        (
+            "gcc-x86_64-pic",
+            Target::X86_64,
+            Family::Gcc,
+            &["-fPIC", "-O2", "-ffunction-sections"],
+        ),
         ("clang-x86_64", Target::X86_64, Family::Clang, &[]),
-        ("gcc-sparc-v8", Target::Sparc32, Family::Gcc, &["-m32", "-mcpu=v8"]),
-        ("gcc-sparc-v8plus", Target::Sparc32, Family::Gcc, &["-m32", "-mcpu=v9"]),
+        (
+            "gcc-sparc-v8",
+            Target::Sparc32,
+            Family::Gcc,
+            &["-m32", "-mcpu=v8"],
+        ),
+        (
+            "gcc-sparc-v8plus",
+            Target::Sparc32,
+            Family::Gcc,
+            &["-m32", "-mcpu=v9"],
+        ),
         ("gcc-sparc64", Target::Sparc64, Family::Gcc, &["-m64"]),
     ];
     for (name, target, family, flags) in kinds {
         if cases::wanted(target) {
-            trials.push(trial(format!("symbols::wrap-flags::{name}"), move || objects(target, family, flags)));
+            trials.push(trial(format!("symbols::wrap-flags::{name}"), move || {
+                objects(target, family, flags)
+            }));
         }
     }
     trials
@@ -57,8 +74,18 @@ fn objects(target: Target, family: Family, flags: &[&str]) -> Check {
         }
         let object = dir.path().join("object.o");
         let compiler = family.command(language, target)?;
-        let compile = Run::new(compiler).args(["-g", "-O1", "-fopenmp", "-w"]).args(flags).arg("-I").arg(&include);
-        let compiled = compile.arg("-c").arg(&source).arg("-o").arg(&object).dir(dir.path()).output()?;
+        let compile = Run::new(compiler)
+            .args(["-g", "-O1", "-fopenmp", "-w"])
+            .args(flags)
+            .arg("-I")
+            .arg(&include);
+        let compiled = compile
+            .arg("-c")
+            .arg(&source)
+            .arg("-o")
+            .arg(&object)
+            .dir(dir.path())
+            .output()?;
         if family == Family::Clang && !compiled.errors().is_empty() {
             continue; // a construct this clang does not know
         }
@@ -66,21 +93,38 @@ fn objects(target: Target, family: Family, flags: &[&str]) -> Check {
         let undefined = undefined(&object)?;
         let expected: BTreeSet<String> = undefined.intersection(&described).cloned().collect();
         seen += expected.len();
-        let flags = Run::new(&tools()?.instr_rewrite).arg("--emit-wrap-flags").arg(&object).succeed()?;
+        let flags = Run::new(&tools()?.instr_rewrite)
+            .arg("--emit-wrap-flags")
+            .arg(&object)
+            .succeed()?;
         let lines: Vec<String> = flags.text().lines().map(str::to_owned).collect();
-        let actual: BTreeSet<String> = lines.iter().filter_map(|line| line.strip_prefix("-Wl,--wrap=")).map(str::to_owned).collect();
+        let actual: BTreeSet<String> = lines
+            .iter()
+            .filter_map(|line| line.strip_prefix("-Wl,--wrap="))
+            .map(str::to_owned)
+            .collect();
         if actual != expected || lines.len() != expected.len() {
-            problems.push(format!("{}: {actual:?}, expected {expected:?}", source.display()));
+            problems.push(format!(
+                "{}: {actual:?}, expected {expected:?}",
+                source.display()
+            ));
         }
     }
     ensure(problems.is_empty(), || problems.join("\n"))?;
-    ensure(seen > 20 || family == Family::Clang, || format!("only {seen} references of interest in all objects"))
+    ensure(seen > 20 || family == Family::Clang, || {
+        format!("only {seen} references of interest in all objects")
+    })
 }
 
 /// `nm -u`, a reader that is not ours.
 fn undefined(object: &Path) -> Check<BTreeSet<String>> {
     let listed = Run::new("nm").args(["-u", "-P"]).arg(object).succeed()?;
-    Ok(listed.text().lines().filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect())
+    Ok(listed
+        .text()
+        .lines()
+        .filter_map(|line| line.split_whitespace().next())
+        .map(str::to_owned)
+        .collect())
 }
 
 /// The names declared in the description files, found by their text: `fn NAME(`, unless marked
@@ -93,13 +137,18 @@ fn described() -> Check<BTreeSet<String>> {
         let mut left_alone = false;
         for line in text.lines().map(str::trim) {
             left_alone |= line.starts_with("#[no_wrap");
-            let rest = line.strip_prefix("pub ").unwrap_or(line).strip_prefix("fn ");
+            let rest = line
+                .strip_prefix("pub ")
+                .unwrap_or(line)
+                .strip_prefix("fn ");
             if let Some((name, _)) = rest.and_then(|rest| rest.split_once('(')) {
                 names.extend((!left_alone).then(|| name.to_owned()));
                 left_alone = false;
             }
         }
     }
-    ensure(names.contains("GOMP_parallel"), || format!("{} names described", names.len()))?;
+    ensure(names.contains("GOMP_parallel"), || {
+        format!("{} names described", names.len())
+    })?;
     Ok(names)
 }

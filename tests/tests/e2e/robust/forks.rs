@@ -8,13 +8,25 @@ use super::{Guest, contiguous, only_entry, sound, values};
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
-        trial("robust::fork::child-records-its-own-trace", || child("child", 7)),
-        trial("robust::fork::child-that-leaves-by-_exit", || child("child-_exit", 7)),
+        trial("robust::fork::child-records-its-own-trace", || {
+            child("child", 7)
+        }),
+        trial("robust::fork::child-that-leaves-by-_exit", || {
+            child("child-_exit", 7)
+        }),
         trial("robust::fork::grandchild", grandchild),
-        trial("robust::fork::child-that-records-nothing", || without_trace("silent", &[])),
-        trial("robust::fork::child-executes-a-plain-program", || without_trace("exec", &["/bin/echo", "hello"])),
-        trial("robust::fork::vfork-and-exec", || without_trace("vfork", &["/bin/echo", "hello"])),
-        trial("robust::fork::exec-that-fails", || without_trace("exec", &["/nonexistent"])),
+        trial("robust::fork::child-that-records-nothing", || {
+            without_trace("silent", &[])
+        }),
+        trial("robust::fork::child-executes-a-plain-program", || {
+            without_trace("exec", &["/bin/echo", "hello"])
+        }),
+        trial("robust::fork::vfork-and-exec", || {
+            without_trace("vfork", &["/bin/echo", "hello"])
+        }),
+        trial("robust::fork::exec-that-fails", || {
+            without_trace("exec", &["/nonexistent"])
+        }),
         trial("robust::fork::child-executes-a-traced-program", exec_traced),
         trial("robust::fork::program-replaces-itself", replace),
     ]
@@ -25,14 +37,28 @@ fn parent_complete(guest: &Guest) -> Check {
     let events = sound(&guest.path("trace"), false)?;
     let recorded = values(&events, 70);
     let expected = (1..=10).chain(1..=10);
-    ensure(recorded.iter().copied().eq(expected), || format!("the parent's events are {recorded:?}"))?;
-    ensure(values(&events, 71).is_empty(), || "the child's events are in the parent's trace".into())
+    ensure(recorded.iter().copied().eq(expected), || {
+        format!("the parent's events are {recorded:?}")
+    })?;
+    ensure(values(&events, 71).is_empty(), || {
+        "the child's events are in the parent's trace".into()
+    })
 }
 
 fn run(guest: &Guest, args: &[&str]) -> Check {
     // A plain program may execute a traced one, so the two runs need places of their own.
-    let plain = guest.plain().args(args).env("INSTR_TRACE", guest.path("of-plain")).output()?;
-    plain.same_as(&guest.traced().args(args).env("INSTR_TRACE", guest.path("trace")).output()?)
+    let plain = guest
+        .plain()
+        .args(args)
+        .env("INSTR_TRACE", guest.path("of-plain"))
+        .output()?;
+    plain.same_as(
+        &guest
+            .traced()
+            .args(args)
+            .env("INSTR_TRACE", guest.path("trace"))
+            .output()?,
+    )
 }
 
 fn child(mode: &str, count: i128) -> Check {
@@ -58,7 +84,9 @@ fn without_trace(mode: &str, command: &[&str]) -> Check {
     run(&guest, &[&[mode], command].concat())?;
     parent_complete(&guest)?;
     let left = only_entry(&guest.path("trace"), "fork-");
-    ensure(left.is_err(), || "a child that recorded nothing left a trace".into())
+    ensure(left.is_err(), || {
+        "a child that recorded nothing left a trace".into()
+    })
 }
 
 /// The environment sends the second program to the same place while the first one is alive.

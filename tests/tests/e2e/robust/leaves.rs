@@ -28,23 +28,38 @@ const WAYS: [(&str, &str, Status, bool, bool); 12] = [
 pub(crate) fn trials() -> Vec<Trial> {
     let name = |how: &str, thread: &str| format!("robust::leave::{how}-by-thread-{thread}");
     WAYS.into_iter()
-        .map(|(how, thread, status, handler, closed)| trial(name(how, thread), move || leave(how, thread, status, handler, closed)))
+        .map(|(how, thread, status, handler, closed)| {
+            trial(name(how, thread), move || {
+                leave(how, thread, status, handler, closed)
+            })
+        })
         .collect()
 }
 
 fn leave(how: &str, thread: &str, status: Status, handler: bool, closed: bool) -> Check {
     let guest = Guest::build("leaves")?;
     let trace = guest.path("trace");
-    let outcome = guest.compare(&[how, thread], &[("INSTR_TRACE", trace.to_str().unwrap_or(""))])?;
+    let outcome = guest.compare(
+        &[how, thread],
+        &[("INSTR_TRACE", trace.to_str().unwrap_or(""))],
+    )?;
     ensure(outcome.status == status, || format!("{outcome}"))?;
     let summary = cases::summary(&trace)?;
-    ensure(summary["discarded"] == 0, || format!("discarded: {}", summary["discarded"]))?;
-    let events = if closed { ctf::read(&trace)? } else { ctf::read(&repair(&trace)?)? };
+    ensure(summary["discarded"] == 0, || {
+        format!("discarded: {}", summary["discarded"])
+    })?;
+    let events = if closed {
+        ctf::read(&trace)?
+    } else {
+        ctf::read(&repair(&trace)?)?
+    };
     let recorded = values(&events, 800).len();
     ensure(recorded == 2 * 20, || format!("{recorded} of 40 events"))?;
     let from_handler = values(&events, 801).len();
     // Whether the handler's event comes before or after the trace is closed is the C library's choice; its output is not.
-    ensure(from_handler <= usize::from(handler), || format!("{from_handler} events of the exit handler"))?;
+    ensure(from_handler <= usize::from(handler), || {
+        format!("{from_handler} events of the exit handler")
+    })?;
     cases::paraver(&trace, prv::check::Options { open: true })?;
     Ok(())
 }

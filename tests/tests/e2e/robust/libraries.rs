@@ -14,9 +14,17 @@ use super::{sound, source, values};
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
-        trial("robust::dlopen::plain-program-traced-library", || plain_program_traced_library(&[])),
-        trial("robust::dlopen::plain-program-unloads-traced-library", || plain_program_traced_library(&["close"])),
-        trial("robust::dlopen::traced-program-plain-library", traced_program_plain_library),
+        trial("robust::dlopen::plain-program-traced-library", || {
+            plain_program_traced_library(&[])
+        }),
+        trial(
+            "robust::dlopen::plain-program-unloads-traced-library",
+            || plain_program_traced_library(&["close"]),
+        ),
+        trial(
+            "robust::dlopen::traced-program-plain-library",
+            traced_program_plain_library,
+        ),
         trial("robust::dlopen::both-traced", both_traced),
         trial("robust::short-threads::one-thousand", short_threads),
     ]
@@ -28,8 +36,12 @@ struct Pieces {
 
 impl Pieces {
     fn build() -> Check<Self> {
-        let pieces = Self { dir: workspace::work_dir("dlopen")? };
-        let program = Build::openmp(Target::X86_64).flag("-fno-openmp").flag("-ldl");
+        let pieces = Self {
+            dir: workspace::work_dir("dlopen")?,
+        };
+        let program = Build::openmp(Target::X86_64)
+            .flag("-fno-openmp")
+            .flag("-ldl");
         let library = Build::openmp(Target::X86_64).flag("-shared").flag("-fPIC");
         program.plain(&[&source("loader")?], &pieces.path("plain-loader"))?;
         program.traced(&[&source("loader")?], &pieces.path("traced-loader"))?;
@@ -43,8 +55,12 @@ impl Pieces {
     }
 
     fn run(&self, program: &str, library: &str, args: &[&str]) -> Check<Outcome> {
-        let run = Run::new(self.path(program)).arg(self.path(library)).args(args);
-        run.env("INSTR_TRACE", self.path("trace")).dir(self.dir.path()).output()
+        let run = Run::new(self.path(program))
+            .arg(self.path(library))
+            .args(args);
+        run.env("INSTR_TRACE", self.path("trace"))
+            .dir(self.dir.path())
+            .output()
     }
 }
 
@@ -59,8 +75,12 @@ fn plain_program_traced_library(args: &[&str]) -> Check {
     let reference = pieces.run("plain-loader", "plain.so", args)?;
     reference.same_as(&pieces.run("plain-loader", "traced.so", args)?)?;
     let events = sound(&pieces.path("trace"), false)?;
-    ensure(regions(&events) == (4, 10), || format!("regions and tasks: {:?}", regions(&events)))?;
-    ensure(values(&events, 900) == [40], || format!("the library's event: {:?}", values(&events, 900)))
+    ensure(regions(&events) == (4, 10), || {
+        format!("regions and tasks: {:?}", regions(&events))
+    })?;
+    ensure(values(&events, 900) == [40], || {
+        format!("the library's event: {:?}", values(&events, 900))
+    })
 }
 
 fn traced_program_plain_library() -> Check {
@@ -68,8 +88,12 @@ fn traced_program_plain_library() -> Check {
     let reference = pieces.run("plain-loader", "plain.so", &[])?;
     reference.same_as(&pieces.run("traced-loader", "plain.so", &[])?)?;
     let events = sound(&pieces.path("trace"), false)?;
-    ensure(values(&events, 901) == [1, 2], || format!("the program's events: {:?}", values(&events, 901)))?;
-    ensure(regions(&events) == (0, 0), || "a library that was not instrumented was seen".into())
+    ensure(values(&events, 901) == [1, 2], || {
+        format!("the program's events: {:?}", values(&events, 901))
+    })?;
+    ensure(regions(&events) == (0, 0), || {
+        "a library that was not instrumented was seen".into()
+    })
 }
 
 /// Two objects with the runtime in one process: two traces or one, but no event is lost or shown twice.
@@ -81,14 +105,22 @@ fn both_traced() -> Check {
     for trace in traces(pieces.dir.path())? {
         events.extend(ctf::read(&trace)?);
     }
-    ensure(values(&events, 901) == [1, 2], || format!("the program's events: {:?}", values(&events, 901)))?;
-    ensure(values(&events, 900) == [40], || format!("the library's event: {:?}", values(&events, 900)))?;
-    ensure(regions(&events) == (4, 10), || format!("regions and tasks: {:?}", regions(&events)))
+    ensure(values(&events, 901) == [1, 2], || {
+        format!("the program's events: {:?}", values(&events, 901))
+    })?;
+    ensure(values(&events, 900) == [40], || {
+        format!("the library's event: {:?}", values(&events, 900))
+    })?;
+    ensure(regions(&events) == (4, 10), || {
+        format!("regions and tasks: {:?}", regions(&events))
+    })
 }
 
 fn traces(dir: &Path) -> Check<Vec<PathBuf>> {
     let entries = std::fs::read_dir(dir)?.flatten().map(|entry| entry.path());
-    let mut traces: Vec<PathBuf> = entries.filter(|path| path.join("metadata").is_file()).collect();
+    let mut traces: Vec<PathBuf> = entries
+        .filter(|path| path.join("metadata").is_file())
+        .collect();
     traces.sort();
     Ok(traces)
 }
@@ -101,9 +133,15 @@ fn short_threads() -> Check {
     let mut recorded = values(&events, 600);
     recorded.sort_unstable();
     let expected = (0..1000).flat_map(|thread| (1..=5).map(move |event| thread * 10 + event));
-    ensure(recorded.iter().copied().eq(expected), || format!("{} of 5000 events", recorded.len()))?;
-    ensure(regions(&events).0 == 100, || format!("{} of 100 regions", regions(&events).0))?;
+    ensure(recorded.iter().copied().eq(expected), || {
+        format!("{} of 5000 events", recorded.len())
+    })?;
+    ensure(regions(&events).0 == 100, || {
+        format!("{} of 100 regions", regions(&events).0)
+    })?;
     let begun = ctf::counts(&events).get("thread_begin").copied();
     // The initial thread, 1,000 threads of the program, one worker of each of 100 teams.
-    ensure(begun == Some(1 + 1000 + 100), || format!("{begun:?} streams"))
+    ensure(begun == Some(1 + 1000 + 100), || {
+        format!("{begun:?} streams")
+    })
 }

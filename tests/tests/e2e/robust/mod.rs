@@ -52,13 +52,21 @@ impl Guest {
         let dir = workspace::work_dir(name)?;
         let source = source(name)?;
         let build = Build::openmp(target).flag("-pthread").flag("-ldl");
-        let (plain, traced) = (dir.path().join("plain").join(name), dir.path().join("traced").join(name));
+        let (plain, traced) = (
+            dir.path().join("plain").join(name),
+            dir.path().join("traced").join(name),
+        );
         for program in [&plain, &traced] {
             std::fs::create_dir_all(program.parent().ok_or("no folder")?)?;
         }
         build.plain(&[&source], &plain)?;
         build.traced(&[&source], &traced)?;
-        Ok(Self { dir, plain, traced, target })
+        Ok(Self {
+            dir,
+            plain,
+            traced,
+            target,
+        })
     }
 
     /// A path in the working folder.
@@ -78,7 +86,11 @@ impl Guest {
 
     /// Runs both with the same arguments and environment, demands the same outcome, returns that of the traced run.
     pub(crate) fn compare(&self, args: &[&str], env: &[(&str, &str)]) -> Check<Outcome> {
-        let with = |run: Run| env.iter().fold(run.args(args), |run, (name, value)| run.env(name, value)).output();
+        let with = |run: Run| {
+            env.iter()
+                .fold(run.args(args), |run, (name, value)| run.env(name, value))
+                .output()
+        };
         let plain = with(self.plain())?;
         let traced = with(self.traced())?;
         plain.same_as(&traced)?;
@@ -88,20 +100,36 @@ impl Guest {
 
 /// A source of `tests/robust`.
 pub(crate) fn source(name: &str) -> Check<PathBuf> {
-    Ok(workspace::root()?.join("tests/robust").join(name).with_extension("c"))
+    Ok(workspace::root()?
+        .join("tests/robust")
+        .join(name)
+        .with_extension("c"))
 }
 
 /// `instr repair`: what a killed program left, as a trace for every reader.
 pub(crate) fn repair(trace: &Path) -> Check<PathBuf> {
-    let repaired = trace.with_extension("repaired");
-    Run::new(&tools()?.instr).arg("repair").arg(trace).arg("-o").arg(&repaired).succeed()?;
+    repair_to(trace, trace.with_extension("repaired"))
+}
+
+/// The same with a name for the result.
+pub(crate) fn repair_to(trace: &Path, repaired: PathBuf) -> Check<PathBuf> {
+    Run::new(&tools()?.instr)
+        .arg("repair")
+        .arg(trace)
+        .arg("-o")
+        .arg(&repaired)
+        .succeed()?;
     Ok(repaired)
 }
 
 /// The values of the user events of type `kind`, in the order of their stream.
 pub(crate) fn values(events: &[Event], kind: i128) -> Vec<i128> {
     let wanted = |event: &&Event| event.name == "user_event" && event.get("type") == Some(kind);
-    events.iter().filter(wanted).filter_map(|event| event.get("value")).collect()
+    events
+        .iter()
+        .filter(wanted)
+        .filter_map(|event| event.get("value"))
+        .collect()
 }
 
 /// Demands the values `first..=last` of type `kind`, each once and in order.
@@ -109,14 +137,22 @@ pub(crate) fn contiguous(events: &[Event], kind: i128, first: i128, last: i128) 
     let values = values(events, kind);
     let complete = values.iter().copied().eq(first..=last);
     ensure(complete, || {
-        let broken = values.iter().zip(first..).position(|(value, expected)| *value != expected);
-        format!("events of type {kind}: expected {first}..={last}, got {} of them, first wrong at {broken:?}", values.len())
+        let broken = values
+            .iter()
+            .zip(first..)
+            .position(|(value, expected)| *value != expected);
+        format!(
+            "events of type {kind}: expected {first}..={last}, got {} of them, first wrong at {broken:?}",
+            values.len()
+        )
     })
 }
 
 /// `discarded` of `instr summary --json`.
 pub(crate) fn discarded(summary: &Value) -> Check<i128> {
-    let count = summary["discarded"].as_u64().ok_or("summary: discarded is no unsigned integer")?;
+    let count = summary["discarded"]
+        .as_u64()
+        .ok_or("summary: discarded is no unsigned integer")?;
     Ok(count.into())
 }
 
@@ -130,10 +166,16 @@ pub(crate) fn sound(trace: &Path, open: bool) -> Check<Vec<Event>> {
 /// The single entry of a folder whose name begins with `prefix`.
 pub(crate) fn only_entry(dir: &Path, prefix: &str) -> Check<PathBuf> {
     let entries = std::fs::read_dir(dir)?.flatten().map(|entry| entry.path());
-    let named = |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(prefix));
+    let named = |path: &PathBuf| {
+        path.file_name()
+            .is_some_and(|name| name.to_string_lossy().starts_with(prefix))
+    };
     let found: Vec<PathBuf> = entries.filter(named).collect();
     match <[PathBuf; 1]>::try_from(found) {
         Ok([path]) => Ok(path),
-        Err(found) => Err(Stop::Fail(format!("expected one entry {prefix}* in {}, got {found:?}", dir.display()))),
+        Err(found) => Err(Stop::Fail(format!(
+            "expected one entry {prefix}* in {}, got {found:?}",
+            dir.display()
+        ))),
     }
 }
