@@ -149,12 +149,10 @@ pub(crate) fn remember_panics() {
         let place = info
             .location()
             .map_or_else(String::new, ToString::to_string);
-        let message = info
-            .payload_as_str()
-            .unwrap_or("panic")
-            .lines()
-            .next()
-            .unwrap_or_default();
+        let payload = info.payload();
+        let literal = payload.downcast_ref::<&str>().copied();
+        let text = literal.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+        let message = text.unwrap_or("panic").lines().next().unwrap_or_default();
         if let Ok(mut last) = PANIC.lock() {
             *last = format!(
                 "panic at {place}: {}",
@@ -224,7 +222,7 @@ mod tests {
     #[test]
     fn panics_and_excessive_memory_are_noticed() {
         remember_panics();
-        let mut run = |bytes: &[u8]| {
+        let run = |bytes: &[u8]| {
             feed(
                 &mut Failing,
                 &Input::single("a", bytes.to_vec()),
