@@ -123,8 +123,8 @@ impl Graph {
 /// Whether block (row, column) exists before the factorization.
 fn pattern(row: usize, column: usize) -> bool {
     let near_diagonal = row.abs_diff(column) <= 1;
-    let on_grid = row % 2 == 0 && column % 2 == 0;
-    let thinned = row.min(column) % 3 == 0;
+    let on_grid = row.is_multiple_of(2) && column.is_multiple_of(2);
+    let thinned = row.min(column).is_multiple_of(3);
     near_diagonal || (on_grid && thinned)
 }
 
