@@ -79,8 +79,8 @@ pub(crate) fn measure(bench: &Bench) -> Result<Vec<Row>> {
                 20.0,
                 " B",
                 each,
-                2,
-                "packet headers and metadata included".into(),
+                1,
+                format!("{each:.3} B; packet headers and metadata included"),
             ));
         }
     }

@@ -86,8 +86,9 @@ impl Merge {
 
     fn note(&self) -> String {
         format!(
-            "{:.1} s, {:.0} MiB, {:.0} MiB read, {:.0} MiB written",
+            "{:.1} s, {:.1} s of processor time, {:.0} MiB, {:.0} MiB read, {:.0} MiB written",
             self.cost.time.as_secs_f64(),
+            self.cost.cpu.as_secs_f64(),
             self.cost.peak as f64 / MIB,
             self.read as f64 / MIB,
             self.written as f64 / MIB
@@ -141,6 +142,7 @@ fn merge(bench: &Bench, kind: &str, events: u64, threads: u32) -> Result<Merge> 
     let (first, second) = (run()?, run()?);
     let cost = Cost {
         time: first.time.min(second.time),
+        cpu: first.cpu.min(second.cpu),
         peak: first.peak.max(second.peak),
     };
     let result = Merge {

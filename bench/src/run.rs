@@ -126,6 +126,8 @@ pub(crate) fn timings(text: &str) -> BTreeMap<String, (f64, f64)> {
 pub(crate) struct Cost {
     /// Wall-clock time.
     pub(crate) time: Duration,
+    /// Processor time, of the program and the system on its behalf.
+    pub(crate) cpu: Duration,
     /// Largest resident set, in bytes.
     pub(crate) peak: u64,
 }
@@ -150,17 +152,23 @@ pub(crate) fn cost(command: &mut Command) -> Result<Cost> {
             .with_context(|| format!("cannot read from {shown}"))?;
         stderr = String::from_utf8_lossy(&bytes).into_owned();
     }
-    let (status, peak) =
+    let (status, usage) =
         wait_with_usage(child.id()).with_context(|| format!("cannot wait for {shown}"))?;
     let time = begin.elapsed();
     if !status.success() {
         bail!("{shown}: {status}\n{stderr}");
     }
-    Ok(Cost { time, peak })
+    let seconds = |time: libc::timeval| {
+        Duration::from_secs(u64::try_from(time.tv_sec).unwrap_or(0))
+            + Duration::from_micros(u64::try_from(time.tv_usec).unwrap_or(0))
+    };
+    let cpu = seconds(usage.ru_utime) + seconds(usage.ru_stime);
+    let peak = u64::try_from(usage.ru_maxrss)? * 1024; // the kernel counts in KiB
+    Ok(Cost { time, cpu, peak })
 }
 
-/// Waits for a child of ours; its status and largest resident set in bytes.
-fn wait_with_usage(pid: u32) -> Result<(ExitStatus, u64)> {
+/// Waits for a child of ours; its status and what it used.
+fn wait_with_usage(pid: u32) -> Result<(ExitStatus, libc::rusage)> {
     let pid = libc::pid_t::try_from(pid)?;
     let mut status = 0;
     // SAFETY: `rusage` is a plain struct of integers, for which all zeroes is a value.
@@ -169,10 +177,7 @@ fn wait_with_usage(pid: u32) -> Result<(ExitStatus, u64)> {
         // SAFETY: both pointers are to live variables of the right type; `pid` is a child that nobody else waits for.
         let waited = unsafe { libc::wait4(pid, &raw mut status, 0, &raw mut usage) };
         if waited == pid {
-            return Ok((
-                ExitStatus::from_raw(status),
-                u64::try_from(usage.ru_maxrss)? * 1024,
-            ));
+            return Ok((ExitStatus::from_raw(status), usage));
         }
         let error = std::io::Error::last_os_error();
         if error.kind() != std::io::ErrorKind::Interrupted {

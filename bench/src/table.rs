@@ -18,7 +18,7 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    /// A row with a goal of the form "at most `limit`".
+    /// A row with a goal of the form "at most `limit`". What is judged is the figure as it is shown.
     pub(crate) fn at_most(
         what: &str,
         limit: f64,
@@ -31,7 +31,7 @@ impl Row {
             what,
             format!("≤ {limit}{unit}"),
             format!("{value:.digits$}{unit}"),
-            value <= limit,
+            rounded(value, digits) <= limit,
             note,
         )
     }
@@ -49,7 +49,7 @@ impl Row {
             what,
             format!("≥ {limit}{unit}"),
             format!("{value:.digits$}{unit}"),
-            value >= limit,
+            rounded(value, digits) >= limit,
             note,
         )
     }
@@ -83,6 +83,12 @@ impl Row {
         };
         [&self.what, &self.goal, &self.measured, verdict, &self.note]
     }
+}
+
+/// `value` with `digits` decimals.
+fn rounded(value: f64, digits: usize) -> f64 {
+    let scale = 10f64.powi(i32::try_from(digits).unwrap_or(0));
+    (value * scale).round() / scale
 }
 
 /// The rows as a Markdown table with aligned columns.
