@@ -5,7 +5,7 @@
 
 int main(void)
 {
-    long sum = 0, inside = 0;
+    long sum = 0, inside = 0, looped = 0, chained = 0;
     omp_lock_t lock;
     omp_init_lock(&lock);
 #pragma omp parallel num_threads(2)
@@ -21,14 +21,14 @@ int main(void)
 #pragma omp for schedule(dynamic, 3)
         for (int i = 0; i < 100; i++) {
 #pragma omp atomic
-            sum += i;
+            looped += i;
         }
 #pragma omp single
         for (int i = 1; i <= 30; i++) {
-#pragma omp task depend(inout : sum) firstprivate(i)
+#pragma omp task depend(inout : chained) firstprivate(i)
             {
                 instr_event(501, (unsigned)i);
-                sum += i;
+                chained += i;
             }
         }
         instr_region_begin("tail");
@@ -37,6 +37,6 @@ int main(void)
         instr_region_end();
     }
     omp_destroy_lock(&lock);
-    printf("%ld %ld\n", sum, inside);
+    printf("%ld %ld %ld %ld\n", sum, inside, looped, chained);
     return 4;
 }
