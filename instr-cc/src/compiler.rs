@@ -169,7 +169,10 @@ pub fn identity(path: &Path) -> io::Result<String> {
 /// # Errors
 /// When it cannot be run, or there is no place to remember the answer.
 pub fn facts(compiler: &Path, identity: &str, cache: &Cache) -> io::Result<Facts> {
-    let entry = cache.entry(&format!("facts-{identity}"), |dir| ask(compiler, dir))?;
+    let entry = cache.entry(
+        &format!("facts-{}", key([identity.as_bytes(), QUESTION.as_bytes()])),
+        |dir| ask(compiler, dir),
+    )?;
     let text = fs::read_to_string(entry.join("facts"))?;
     let mut lines = text.lines().map(str::to_owned);
     let mut next = || lines.next().unwrap_or_default();

@@ -5,8 +5,8 @@ use std::fs;
 use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, OnceLock};
 
 use thiserror::Error;
 
@@ -96,22 +96,12 @@ pub struct Builder<'a> {
     pub variant: Variant,
 }
 
-/// A key of the embedded sources.
-fn content_key() -> &'static str {
-    static KEY: OnceLock<String> = OnceLock::new();
-    KEY.get_or_init(|| {
-        key(instr_runtime::FILES
-            .iter()
-            .flat_map(|(name, text)| [name.as_bytes(), text.as_bytes()]))
-    })
-}
-
 /// The folder with the runtime's sources; `include` in it holds the public headers.
 ///
 /// # Errors
 /// When they cannot be written.
 pub fn sources(cache: &Cache) -> io::Result<PathBuf> {
-    cache.entry(&format!("source-{}", content_key()), |dir| {
+    cache.entry(&format!("source-{}", instr_runtime::KEY), |dir| {
         fs::create_dir_all(dir.join("include"))?;
         for (name, text) in instr_runtime::FILES {
             let path = dir.join(name);
@@ -157,7 +147,7 @@ impl Builder<'_> {
         let source = sources(self.cache)?;
         let name = format!(
             "lib-{}",
-            key([content_key().as_bytes(), self.setting_key().as_bytes()])
+            key([instr_runtime::KEY.as_bytes(), self.setting_key().as_bytes()])
         );
         let entry = self
             .cache
@@ -178,7 +168,7 @@ impl Builder<'_> {
     ) -> anyhow::Result<PathBuf> {
         let source = sources(self.cache)?;
         let setting = self.setting_key();
-        let fixed = [descriptions, content_key(), &setting];
+        let fixed = [descriptions, instr_runtime::KEY, &setting];
         let parts = fixed
             .into_iter()
             .chain(symbols.iter().map(String::as_str))

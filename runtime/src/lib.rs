@@ -6,6 +6,9 @@
 /// Every source and header: path relative to the runtime's root, and text.
 pub const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/files.rs"));
 
+/// 32 hexadecimal digits that differ when [`FILES`] differ: the key under which a built runtime may be kept.
+pub const KEY: &str = env!("INSTR_RUNTIME_KEY");
+
 /// Names the `.c` files to compile for an operating system (`"linux"`), in a fixed order.
 ///
 /// The portable ones (`core/`, `probes/`, `sinks/`) come with the platform file `platform/OS.c`.
