@@ -2,7 +2,7 @@
 # Everything that has to hold before a change goes in: format, lints, tests (a skipped test is a failure), examples.
 source "$(dirname "$0")/env.sh"
 cd "$root"
-export INSTR_TEST_STRICT=1
+export INSTR_TEST_STRICT=1 INSTR_TEST_BIN=$bin # the tools that a user gets are tested
 begin=$SECONDS
 results=()
 failed=0
