@@ -91,7 +91,7 @@ fn first_thread(dir: &Path, layout: Layout) {
             (900, 43, &none),
             (1100, 33, &|body| _ = body.u32(3)),
             (1200, 8, &|body| _ = body.u32(7).u64(1)),
-            (1205, 7, &|body| _ = body.addr(0x7000).text("phase")),
+            (1205, 7, &|body| _ = body.text("phase").addr(0x7000)),
             (1210, 9, &|body| _ = body.addr(0x7000)),
             (1310, 10, &none),
             (1400, 19, &none),

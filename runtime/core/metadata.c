@@ -181,7 +181,7 @@ static const struct event_text EVENTS[] = {
     {INSTR_EV_FLUSH, "flush", "u64 begin; u32 bytes;"},
     {INSTR_EV_TRACING_OFF, "tracing_off", ""},
     {INSTR_EV_TRACING_ON, "tracing_on", ""},
-    {INSTR_EV_STRING, "string", "addr_t address; string text;"},
+    {INSTR_EV_STRING, "string", "string text; addr_t address;"},
     {INSTR_EV_USER, "user_event", "u32 type; u64 value;"},
     {INSTR_EV_REGION_BEGIN, "region_begin", "addr_t name;"},
     {INSTR_EV_REGION_END, "region_end", ""},

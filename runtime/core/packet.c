@@ -43,6 +43,12 @@ void instr_packet_count_nested(struct instr_thread *t)
     t->nested_counted = nested;
 }
 
+void instr_packet_clear(struct instr_thread *t)
+{
+    for (uint32_t i = 0; i < t->slots; i++)
+        memset(slot_base(t, i), 0, INSTR_PACKET_HEADER_BYTES);
+}
+
 void instr_packet_open(struct instr_thread *t)
 {
     char *packet = slot_base(t, t->slot);
@@ -158,29 +164,30 @@ static bool turn_ring(struct instr_thread *t)
 bool instr_packet_turn(struct instr_thread *t)
 {
     instr_modules_changed();
-    switch (instr_settings.policy) {
-    case INSTR_POLICY_STREAM:
-        return turn_stream(t);
-    case INSTR_POLICY_RING:
-        return turn_ring(t);
-    case INSTR_POLICY_END:
-        break;
-    }
-    return false;
+    /* A signal handler may end the process in here: then the packet must not be handed over a second time. */
+    bool turned = false;
+    t->turning = 1;
+    INSTR_BARRIER();
+    if (instr_settings.policy == INSTR_POLICY_STREAM)
+        turned = turn_stream(t);
+    else if (instr_settings.policy == INSTR_POLICY_RING)
+        turned = turn_ring(t);
+    INSTR_BARRIER();
+    t->turning = 0;
+    return turned;
 }
 
 bool instr_packet_finish(struct instr_thread *t)
 {
     close_packet(t, slot_base(t, t->slot));
-    bool ok = true;
     /* Slots follow each other in time beginning with the one after the current. */
     for (uint32_t i = 1; i <= t->slots; i++) {
         char *packet = slot_base(t, (t->slot + i) % t->slots);
         const uint64_t bits = get_field64(packet, INSTR_PACKET_CONTENT_BITS);
         if (bits != 0 && bits / 8 <= t->size && !instr_sink_append(t->index, packet, (size_t)(bits / 8)))
-            ok = false;
+            return false; /* later ones would leave a gap in the stream */
     }
-    return ok;
+    return true;
 }
 
 char *instr_make_room(struct instr_thread *t, char *limit, size_t bytes)
@@ -220,9 +227,9 @@ void instr_string(struct instr_thread *t, const char *address)
     uint32_t *p = instr_open(t, &s, INSTR_EV_STRING, words);
     if (p == NULL)
         return;
-    p = instr_put_addr(p, (uintptr_t)address);
     p[length / 4] = 0;
     memcpy(p, address, length);
+    instr_put_addr(p + length / 4 + 1, (uintptr_t)address);
     t->strings[((uintptr_t)address >> 2 ^ (uintptr_t)address >> 9) & (INSTR_STRING_CACHE - 1)] = address;
     instr_close(&s);
 }

@@ -27,4 +27,7 @@ bool instr_packet_append(struct instr_thread *t, unsigned id, const uint32_t *wo
 /* Adds what signal handlers lost to the thread's count. */
 void instr_packet_count_nested(struct instr_thread *t);
 
+/* Forgets what an earlier thread left in the window. */
+void instr_packet_clear(struct instr_thread *t);
+
 #endif

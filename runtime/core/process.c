@@ -30,6 +30,7 @@ static struct {
     struct instr_thread *all;
     volatile uint32_t lost_unattached;
     bool has_executable;
+    bool stopped; /* by instr_stop */
     uint64_t modules;
     uint64_t frequency;
     struct instr_clock_pair start;
@@ -113,12 +114,15 @@ static void write_metadata(bool closed)
 void instr_modules_changed(void)
 {
     /* Never waits: whoever holds the lock may be waiting for this thread (quiesce). The next packet tries again. */
-    if (instr_platform_module_generation() == process.modules ||
-        atomic_flag_test_and_set_explicit(&process.lock, memory_order_acquire))
+    if (inside)
         return;
-    if (process.life == LIFE_RUNNING)
-        write_metadata(false);
-    unlock();
+    inside = true;
+    if (!atomic_flag_test_and_set_explicit(&process.lock, memory_order_acquire)) {
+        if (process.life == LIFE_RUNNING && instr_platform_module_generation() != process.modules)
+            write_metadata(false);
+        unlock();
+    }
+    inside = false;
 }
 
 /* ---- threads ---- */
@@ -161,6 +165,7 @@ static void start_thread(struct instr_thread *t)
     t->base = (char *)t + INSTR_WINDOW_HEADER_BYTES;
     t->task_thread = t->task_seq = t->region_thread = t->region_seq = INSTR_NONE;
     t->os_tid = instr_platform_tid();
+    instr_packet_clear(t);
     instr_packet_open(t);
     INSTR_BARRIER();
     t->state = 1;
@@ -187,8 +192,12 @@ static bool begin_child(void)
 
 struct instr_thread *instr_attach(void)
 {
-    if (instr_process.active == INSTR_OFF || inside)
+    if (instr_process.active == INSTR_OFF)
         return NULL;
+    if (inside) { /* a signal handler, while its thread is being attached */
+        process.lost_unattached++;
+        return NULL;
+    }
     struct instr_guest guest;
     struct instr_thread *t = NULL;
     inside = true;
@@ -225,14 +234,21 @@ static void end_thread(struct instr_thread *t)
         t->state = 0;
     else
         t->kept = 1;
-    if (t->kept && !t->mapped)
+    if (t->kept && !t->mapped) {
         process.lost_unattached += t->events;
+        for (uint32_t i = 0; i < t->slots; i++)
+            process.lost_unattached += i != t->slot ? t->slot_events[i] : 0;
+    }
 }
 
 void instr_thread_ended(struct instr_thread *t)
 {
     if (instr_self != t || inside)
         return;
+    if (instr_platform_pid() != process.pid) { /* a child made by a raw system call: the window is its parent's */
+        instr_self = NULL;
+        return;
+    }
     struct instr_guest guest;
     inside = true;
     instr_platform_enter(&guest);
@@ -253,11 +269,20 @@ void instr_thread_ended(struct instr_thread *t)
 bool instr_switch(bool on)
 {
     const uint32_t wanted = on ? process.clock : (uint32_t)INSTR_OFF;
+    if (inside || instr_platform_pid() != process.pid)
+        return false;
+    struct instr_guest guest;
+    inside = true; /* a signal handler must not wait for a lock that its own thread holds */
+    instr_platform_enter(&guest);
     lock();
-    const bool changed = process.life == LIFE_RUNNING && instr_process.active != wanted;
-    if (changed)
+    const bool changed = (process.life == LIFE_RUNNING || process.life == LIFE_CHILD) && instr_process.active != wanted;
+    if (changed) {
         instr_process.active = wanted;
+        process.stopped = !on;
+    }
     unlock();
+    instr_platform_leave(&guest);
+    inside = false;
     return changed;
 }
 
@@ -283,7 +308,7 @@ static void quiesce(void)
 static void finish_threads(void)
 {
     for (struct instr_thread *t = process.all; t != NULL; t = t->next) {
-        if (t->state == 1 && !t->kept && !busy(t)) {
+        if (t->state == 1 && !t->kept && !t->turning && !busy(t)) {
             t->limit = NULL;
             end_thread(t);
         }
@@ -320,7 +345,16 @@ void instr_forked(void)
 {
     atomic_flag_clear(&process.lock);
     inside = false;
-    instr_self = NULL; /* the parent's window, shared with the parent: never touched again */
+    instr_self = NULL;
+    /* Probes on this stack still hold the parent's window, which is shared with the parent: put zeroed memory in its place, where
+     * every event is refused. */
+    for (struct instr_thread *t = process.all, *next; t != NULL; t = next) {
+        next = t->next;
+        if (t->mapped)
+            instr_platform_replace(t, INSTR_WINDOW_HEADER_BYTES + (size_t)instr_settings.buffer);
+        else
+            t->limit = NULL;
+    }
     process.all = NULL;
     process.threads = 0;
     process.windows = 0;
@@ -329,7 +363,7 @@ void instr_forked(void)
         process.life = LIFE_CHILD;
         process.pid = instr_platform_pid();
         instr_read_clocks(&process.start);
-        instr_process.active = process.clock;
+        instr_process.active = process.stopped ? (uint32_t)INSTR_OFF : process.clock;
     }
 }
 

@@ -92,6 +92,8 @@ static inline __attribute__((always_inline)) uint32_t *instr_open(struct instr_t
     char *limit = t->limit;
     t->limit = NULL;
     INSTR_BARRIER(); /* busy is visible to this thread's signal handlers before anything else happens */
+    if (INSTR_LIKELY(limit != NULL))
+        limit = t->slot_end; /* a handler between the two lines above may have moved on to another slot */
     const uint32_t active = instr_process.active;
     char *p = t->cursor;
     if (!INSTR_LIKELY(active != INSTR_OFF)) {

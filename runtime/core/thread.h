@@ -70,6 +70,7 @@ struct instr_thread {
     uint32_t overwrote; /* the ring has lost packets */
     uint32_t mapped;    /* the block is a file */
     uint32_t file_number; /* NNNN of its window file */
+    uint32_t turning;     /* inside instr_packet_turn */
     uint32_t kept;        /* the sink refused its last packet: the window holds it and is not used again */
 };
 

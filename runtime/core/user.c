@@ -85,6 +85,10 @@ EXPORT int instr_flush(void)
         return -1;
     t->limit = NULL;
     INSTR_BARRIER();
+    if (instr_process.active == INSTR_OFF) { /* the trace is being closed */
+        t->limit = limit;
+        return -1;
+    }
     struct instr_guest guest;
     instr_platform_enter(&guest);
     const bool turned = t->slots == 1 && instr_packet_turn(t);

@@ -98,7 +98,7 @@ void instr_platform_yield(void)
 
 const char *instr_platform_getenv(const char *name)
 {
-    return getenv(name);
+    return secure_getenv(name); /* a set-uid program writes nothing where its user says */
 }
 
 bool instr_platform_executable(char *path, size_t bytes)
@@ -157,6 +157,11 @@ void *instr_platform_memory(size_t bytes)
 {
     void *block = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     return block != MAP_FAILED ? block : NULL;
+}
+
+void instr_platform_replace(void *block, size_t bytes)
+{
+    (void)mmap(block, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
 }
 
 static pthread_key_t thread_key;

@@ -43,6 +43,9 @@ void instr_platform_leave(const struct instr_guest *guest);
 /* Memory that is never given back, zeroed; NULL when there is none. */
 void *instr_platform_memory(size_t bytes);
 
+/* Puts zeroed private memory in the place of a mapped block. */
+void instr_platform_replace(void *block, size_t bytes);
+
 /* Has instr_thread_ended() called on the calling thread when it ends. */
 void instr_platform_watch_thread(struct instr_thread *t);
 

@@ -51,7 +51,7 @@ static inline uintptr_t instr_depend_entry(const struct instr_depends *d, size_t
         void *const *object = entry;
         const uintptr_t object_kind = (uintptr_t)object[1];
         entry = object[0];
-        *kind = OBJECT_KINDS[object_kind < 6 ? object_kind : 0];
+        *kind = entry == NULL ? (uint32_t)INSTR_DEPEND_ALL_MEMORY : OBJECT_KINDS[object_kind < 6 ? object_kind : 0];
     }
     return (uintptr_t)entry;
 }

@@ -29,13 +29,9 @@ struct task_header {
     long size; /* of the user's data */
 };
 
-static void task_body(void *block)
+static void run_task(const struct task_header *h, void *data)
 {
-    const struct task_header *h = block;
-    void *const data = (char *)block + h->offset;
     instr_fn *const fn = h->fn;
-    if (h->flags & FLAG_DETACH && h->size >= (long)sizeof(void *))
-        memcpy(data, &h->handle, sizeof h->handle);
     struct instr_thread *t = instr_thread();
     if (t == NULL) {
         fn(data);
@@ -52,6 +48,24 @@ static void task_body(void *block)
     instr_event0(t, INSTR_EV_TASK_END);
     t->task_thread = outer_thread;
     t->task_seq = outer_seq;
+}
+
+static void task_body(void *block)
+{
+    const struct task_header *h = block;
+    void *const data = (char *)block + h->offset;
+    if (h->flags & FLAG_DETACH && h->size >= (long)sizeof(void *))
+        memcpy(data, &h->handle, sizeof h->handle);
+    run_task(h, data);
+}
+
+/* Body of a task that is known to run at once and whose data need no copy: it works on the creator's own block, as without us. */
+static void task_body_in_place(void *block)
+{
+    struct task_header *h = block;
+    if (h->flags & FLAG_DETACH && h->size >= (long)sizeof(void *))
+        memcpy(h->source, &h->handle, sizeof h->handle);
+    run_task(h, h->source);
 }
 
 /* Copies the block when the user's data needs a copy constructor, or is too large for a copy on the creator's stack. */
@@ -114,6 +128,10 @@ void instr_probe_task(void (*real)(instr_fn *, void *, instr_cpyfn *, long, long
         if (arg_size > 0)
             memcpy(block + offset, data, (size_t)arg_size);
         real(task_body, block, NULL, (long)offset + arg_size, (long)align, if_clause, flags, depend, priority, detach);
+    } else if (cpyfn == NULL && !if_clause) {
+        struct task_header in_place = header;
+        real(task_body_in_place, &in_place, NULL, sizeof in_place, _Alignof(struct task_header), if_clause, flags, depend, priority,
+             detach);
     } else {
         struct task_header source = header;
         real(task_body, &source, copy_block, (long)offset + arg_size, (long)align, if_clause, flags, depend, priority, detach);

@@ -1,7 +1,9 @@
 /*
  * Taskloops. libgomp makes one block per task and writes the task's range into its first two words (of the loop's type), and reads a
  * pointer to reductions from the third field when flag 0x1000 is set; so our header begins with the same three fields and the body hands the
- * range on to the user's block. An undeferred taskloop uses one block for all its tasks, so a task's number is given when it begins.
+ * range on to the user's block. An undeferred taskloop without copy constructor uses one block for all its tasks, so a task's number
+ * is given when it begins. With one, libgomp keeps a copy for each task on the stack: so none is given where the user gives none, and
+ * data too large for a copy on this stack runs without the identity of its pieces.
  */
 #include "core/record.h"
 #include "instr/probes.h"
@@ -19,8 +21,6 @@
         uint32_t thread;                                                                                                       \
         uint32_t seq;                                                                                                          \
         uint32_t offset;                                                                                                       \
-        uint32_t unused;                                                                                                       \
-        long size;                                                                                                             \
     };                                                                                                                         \
                                                                                                                                \
     static void name##_body(void *block)                                                                                       \
@@ -52,11 +52,7 @@
     {                                                                                                                          \
         struct name##_header *h = to;                                                                                          \
         memcpy(h, from, sizeof *h);                                                                                            \
-        char *const data = (char *)to + h->offset;                                                                             \
-        if (h->cpyfn != NULL)                                                                                                  \
-            h->cpyfn(data, h->source);                                                                                         \
-        else                                                                                                                   \
-            memcpy(data, h->source, (size_t)h->size);                                                                          \
+        h->cpyfn((char *)to + h->offset, h->source);                                                                           \
     }                                                                                                                          \
                                                                                                                                \
     void instr_probe_##name(void (*real)(instr_fn *, void *, instr_cpyfn *, long, long, unsigned, unsigned long, int, type, type,  \
@@ -69,7 +65,7 @@
             real(fn, data, cpyfn, arg_size, arg_align, flags, num_tasks, priority, start, end, step);                          \
             return;                                                                                                            \
         }                                                                                                                      \
-        struct name##_header h = {.fn = fn, .cpyfn = cpyfn, .source = data, .thread = t->index, .size = arg_size};             \
+        struct name##_header h = {.fn = fn, .cpyfn = cpyfn, .source = data, .thread = t->index};                               \
         const size_t align = (size_t)arg_align > _Alignof(struct name##_header) ? (size_t)arg_align                            \
                                                                                 : _Alignof(struct name##_header);              \
         h.offset = (uint32_t)((sizeof h + align - 1) / align * align);                                                         \
@@ -77,8 +73,18 @@
         if (flags & FLAG_REDUCTION)                                                                                            \
             memcpy(&h.reductions, (const char *)data + 2 * sizeof(type), sizeof h.reductions);                                 \
         instr_taskloop_begin(t, h.seq, fn, flags, num_tasks, (int64_t)start, (int64_t)end, (int64_t)step);                     \
-        real(name##_body, &h, name##_copy, (long)h.offset + arg_size, (long)align, flags, num_tasks, priority, start, end,     \
-             step);                                                                                                            \
+        if (cpyfn == NULL && arg_size <= INSTR_CFG_TASK_STACK_BYTES && align <= 64) {                                          \
+            char *const block = __builtin_alloca_with_align(h.offset + (size_t)arg_size, 64 * 8);                              \
+            memcpy(block, &h, sizeof h);                                                                                       \
+            memcpy(block + h.offset, data, (size_t)arg_size);                                                                  \
+            real(name##_body, block, NULL, (long)h.offset + arg_size, (long)align, flags, num_tasks, priority, start, end,     \
+                 step);                                                                                                        \
+        } else if (cpyfn == NULL) {                                                                                            \
+            real(fn, data, NULL, arg_size, arg_align, flags, num_tasks, priority, start, end, step);                           \
+        } else {                                                                                                               \
+            real(name##_body, &h, name##_copy, (long)h.offset + arg_size, (long)align, flags, num_tasks, priority, start, end, \
+                 step);                                                                                                        \
+        }                                                                                                                      \
         instr_event0(t, INSTR_EV_TASKLOOP_END);                                                                                \
     }
 

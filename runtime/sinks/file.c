@@ -14,6 +14,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -76,10 +77,19 @@ static bool starts_with(const char *name, const char *prefix)
     return strncmp(name, prefix, strlen(prefix)) == 0;
 }
 
+/* `prefix` and a number. */
+static bool is_numbered(const char *name, const char *prefix)
+{
+    if (!starts_with(name, prefix))
+        return false;
+    const char *digits = name + strlen(prefix);
+    return digits[0] != '\0' && strspn(digits, "0123456789") == strlen(digits);
+}
+
 /* Files the runtime itself makes in a trace directory. */
 static bool is_ours(const char *name)
 {
-    return strcmp(name, "metadata") == 0 || starts_with(name, "thread_") || starts_with(name, ".window_") ||
+    return strcmp(name, "metadata") == 0 || is_numbered(name, "thread_") || is_numbered(name, ".window_") ||
            strcmp(name, ".metadata.new") == 0 || strcmp(name, ".lock") == 0;
 }
 
@@ -95,7 +105,7 @@ static enum content look(const char *dir)
     for (struct dirent *e = readdir(d); e != NULL; e = readdir(d)) {
         if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 || strcmp(e->d_name, ".lock") == 0)
             continue;
-        if (!is_ours(e->d_name) && !starts_with(e->d_name, "fork-")) {
+        if (!is_ours(e->d_name) && !is_numbered(e->d_name, "fork-")) {
             found = CONTENT_FOREIGN;
             break;
         }
@@ -117,7 +127,8 @@ static void clear(char *dir, unsigned depth)
             dir[length] = '\0';
             continue;
         }
-        if (starts_with(e->d_name, "fork-") && depth < 16) {
+        struct stat status;
+        if (is_numbered(e->d_name, "fork-") && depth < 16 && lstat(dir, &status) == 0 && S_ISDIR(status.st_mode)) {
             clear(dir, depth + 1);
             (void)rmdir(dir);
         } else if (is_ours(e->d_name) && (depth > 0 || strcmp(e->d_name, ".lock") != 0)) {
@@ -139,9 +150,19 @@ static bool holds(const char *text, const char *key, const char *value, char end
     return strncmp(found, value, length) == 0 && found[length] == end;
 }
 
+/* The number behind `key` in `text`; 0 when there is none. */
+static pid_t number_at(const char *text, const char *key)
+{
+    const char *found = strstr(text, key);
+    long value = 0;
+    for (const char *p = found != NULL ? found + strlen(key) : ""; *p >= '0' && *p <= '9' && value < 100000000; p++)
+        value = value * 10 + (*p - '0');
+    return (pid_t)value;
+}
+
 /*
- * Whether the trace in `place` is an earlier run of `program`. One with our own process number that was not closed is the part of this
- * run before exec: it stays.
+ * Whether the trace in `place` is an earlier run of `program` that is over. One that was not closed and whose process lives stays: it is
+ * being written (the process may have lost its lock), or it is the part of this very run before exec.
  */
 static bool is_earlier_run(const char *program)
 {
@@ -157,10 +178,9 @@ static bool is_earlier_run(const char *program)
     if (count <= 0)
         return false;
     head[count] = '\0';
-    char pid[12] = "";
-    (void)append_number(pid, sizeof pid, (uint32_t)getpid(), 1);
-    const bool before_exec = holds(head, "    pid = ", pid, ';') && holds(head, "    closed = ", "0", ';');
-    return holds(head, "    program = \"", program, '"') && !before_exec;
+    const pid_t pid = number_at(head, "    pid = ");
+    const bool open_still = holds(head, "    closed = ", "0", ';') && pid > 0 && (kill(pid, 0) == 0 || errno == EPERM);
+    return holds(head, "    program = \"", program, '"') && !open_still;
 }
 
 /* Takes the directory `place` for this process: it must be new, empty, or hold an earlier trace of the same program. */
@@ -256,7 +276,11 @@ static bool allocate(int fd, size_t bytes)
 {
     if (!within_limit((off_t)bytes))
         return false;
-    if (fallocate(fd, 0, 0, (off_t)bytes) == 0)
+    int failed;
+    do
+        failed = fallocate(fd, 0, 0, (off_t)bytes);
+    while (failed != 0 && errno == EINTR);
+    if (failed == 0)
         return true;
     if (errno != EOPNOTSUPP && errno != ENOSYS)
         return false;

@@ -124,7 +124,7 @@ fn variable_size(id: u8, bytes: &[u8], layout: Layout) -> Size {
     let word = layout.word_bytes();
     // Offset of the count, and bytes of one entry.
     let (count_at, entry) = match id {
-        7 => return string_size(bytes, EVENT_HEADER + word),
+        7 => return string_size(bytes, EVENT_HEADER, word),
         12 => (EVENT_HEADER + word, 8),
         40 => (EVENT_HEADER + 4 + word + 4, word + 4),
         44 => (EVENT_HEADER + 4, word + 4),
@@ -143,12 +143,13 @@ fn variable_size(id: u8, bytes: &[u8], layout: Layout) -> Size {
     }
 }
 
-fn string_size(bytes: &[u8], at: usize) -> Size {
+/// A text at `at`, up to its zero byte, then an address at the next multiple of 4.
+fn string_size(bytes: &[u8], at: usize, word: usize) -> Size {
     let Some(text) = bytes.get(at..) else {
         return Size::AtLeast(at + 4);
     };
     match text.iter().position(|byte| *byte == 0) {
-        Some(end) => Size::Known((at + end + 1).next_multiple_of(4)),
+        Some(end) => Size::Known((at + end + 1).next_multiple_of(4) + word),
         None if bytes.len() >= MAX_EVENT => Size::Bad,
         None => Size::AtLeast(bytes.len() + 1),
     }
@@ -183,14 +184,12 @@ pub(crate) fn payload<'a>(bytes: &'a [u8], layout: Layout, clock: &Clock) -> Opt
         5 => Payload::TracingOff,
         6 => Payload::TracingOn,
         7 => {
-            let text = tail(word);
-            let end = text
-                .iter()
-                .position(|byte| *byte == 0)
-                .unwrap_or(text.len());
+            let end = fields.iter().position(|byte| *byte == 0)?;
+            let address = (end + 1).next_multiple_of(4);
+            fields.get(address..address + word)?;
             Payload::String {
-                address: addr(0),
-                text: &text[..end],
+                address: addr(address),
+                text: &fields[..end],
             }
         }
         8 => Payload::UserEvent {

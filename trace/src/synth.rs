@@ -289,7 +289,7 @@ const EVENTS: &[(u8, &str, &str)] = &[
     (4, "flush", "u64 begin; u32 bytes;"),
     (5, "tracing_off", ""),
     (6, "tracing_on", ""),
-    (7, "string", "addr address; string text;"),
+    (7, "string", "string text; addr address;"),
     (8, "user_event", "u32 type; u64 value;"),
     (9, "region_begin", "addr name;"),
     (10, "region_end", ""),
