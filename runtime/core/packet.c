@@ -11,6 +11,9 @@
 
 uint8_t instr_uuid[16];
 
+/* Kept free in each packet for the runtime's own last events, clock_sync and thread_end, so that a full buffer has them too. */
+#define LAST_WORDS_BYTES 40u
+
 static char *slot_base(const struct instr_thread *t, uint32_t slot)
 {
     return t->base + (size_t)(t->size / t->slots) * slot;
@@ -77,7 +80,7 @@ void instr_packet_open(struct instr_thread *t)
     put_field32(packet, INSTR_PACKET_TASKS_CREATED, t->next_task);
     t->packet_begin = now;
     t->events = 0;
-    t->slot_end = packet + (size_t)(t->size / t->slots);
+    t->slot_end = packet + (size_t)(t->size / t->slots) - LAST_WORDS_BYTES;
     memset(t->strings, 0, sizeof t->strings);
 }
 
@@ -100,7 +103,7 @@ static size_t close_packet(struct instr_thread *t, char *packet)
 
 bool instr_packet_append(struct instr_thread *t, unsigned id, const uint32_t *words, unsigned count)
 {
-    if ((size_t)(t->slot_end - t->cursor) < 8 + 4 * (size_t)count)
+    if ((size_t)(t->slot_end + LAST_WORDS_BYTES - t->cursor) < 8 + 4 * (size_t)count)
         return false;
     uint32_t *p = instr_put_header((uint32_t *)(void *)t->cursor, id, instr_ticks(instr_process_clock()));
     memcpy(p, words, 4 * (size_t)count);
@@ -203,7 +206,7 @@ char *instr_make_room(struct instr_thread *t, char *limit, size_t bytes)
     }
     struct instr_guest guest;
     instr_platform_enter(&guest);
-    const size_t room = (size_t)(t->size / t->slots) - INSTR_PACKET_HEADER_BYTES - 64; /* 64: flush and clock_sync events */
+    const size_t room = (size_t)(t->size / t->slots) - INSTR_PACKET_HEADER_BYTES - LAST_WORDS_BYTES - 64; /* 64: flush and clock_sync */
     char *place = NULL;
     if (bytes <= room && instr_packet_turn(t))
         place = t->cursor;
