@@ -1,6 +1,6 @@
 //! Measures what tracing costs, how big it is and how fast the host tools are, and prints a Markdown table.
 //!
-//! Whatever is compared is run in turn, in one session, plain–traced–plain, so that a change of the machine's speed meets both;
+//! Whatever is compared is run in turn, in one run, plain–traced–plain, so that a change of the machine's speed meets both;
 //! the plain-to-plain (A/A) ratio stands beside every ratio. Figures are medians. Run it on a quiet machine.
 
 mod events;
