@@ -24,8 +24,8 @@ fn every_event<W: std::io::Write>(stream: &mut StreamWriter<W>, step: u64) -> u6
     });
     put(5, &|_| {});
     put(6, &|_| {});
-    put(7, &|b| _ = b.addr(0x1234).text("a name"));
-    put(7, &|b| _ = b.addr(0x1238).text("abc"));
+    put(7, &|b| _ = b.text("a name").addr(0x1234));
+    put(7, &|b| _ = b.text("abc").addr(0x1238));
     put(8, &|b| _ = b.u32(1000).u64(u64::MAX - 1));
     put(9, &|b| _ = b.addr(0x1234));
     put(10, &|_| {});
