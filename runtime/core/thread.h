@@ -75,6 +75,7 @@ struct instr_thread {
 };
 
 _Static_assert(sizeof(struct instr_thread) <= INSTR_WINDOW_HEADER_BYTES, "the header page is too small");
+_Static_assert(INSTR_CFG_RING_SLOTS <= INSTR_MAX_SLOTS, "INSTR_CFG_RING_SLOTS is too large");
 _Static_assert(offsetof(struct instr_thread, size) == 24, "window layout");
 _Static_assert(offsetof(struct instr_thread, discarded) == 32, "window layout");
 _Static_assert(offsetof(struct instr_thread, next_seq) == 40, "window layout");

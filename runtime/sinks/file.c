@@ -259,11 +259,6 @@ bool instr_sink_open_child(uint32_t pid)
     return true;
 }
 
-const char *instr_sink_place(void)
-{
-    return place;
-}
-
 /* Bytes of file the process may still write at `offset`; writing past its limit would raise SIGXFSZ in the guest. */
 static bool within_limit(off_t end)
 {

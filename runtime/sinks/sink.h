@@ -16,9 +16,6 @@ bool instr_sink_open(const char *wanted, const char *program);
 /* Opens the place of a forked child inside its parent's. */
 bool instr_sink_open_child(uint32_t pid);
 
-/* Path of the place in use, for messages. */
-const char *instr_sink_place(void);
-
 /* A zeroed block of `bytes` that survives the process (window file `number`), or NULL. */
 void *instr_sink_window(uint32_t number, size_t bytes);
 void instr_sink_window_remove(uint32_t number);

@@ -4,14 +4,16 @@
 //! The core opens no file and starts no process: the caller hands in bytes, [`Image::wants`] tells which further
 //! files would help, and [`Image::with_debug`] takes them.
 //!
-//! ```no_run
-//! let bytes: Vec<u8> = todo!("the caller reads the program");
-//! let image = instr_symtab::Image::parse(&bytes)?;
+//! ```
+//! # fn name_of(bytes: &[u8]) -> Result<(), instr_symtab::Error> {
+//! // `bytes`: the program, read by the caller
+//! let image = instr_symtab::Image::parse(bytes)?;
 //! let answer = image.lookup(0x401136);
 //! if let (Some(function), Some(file), Some(line)) = (&answer.function, &answer.file, answer.line) {
 //!     println!("{} at {file}:{line}", function.demangled);
 //! }
-//! # Ok::<(), instr_symtab::Error>(())
+//! # Ok(())
+//! # }
 //! ```
 
 mod budget;
