@@ -36,9 +36,13 @@ format() {
     "$scripts/cargo.sh" fmt --all -- --check
 }
 
+tools() {
+    "$scripts/cargo.sh" build --release && "$scripts/links.sh"
+}
+
 part "format" format
 part "lints" lint
-part "tools" "$scripts/cargo.sh" build --release
+part "tools" tools
 part "tests" "$scripts/cargo.sh" test --workspace --no-fail-fast
 part "examples" "$scripts/examples.sh"
 part "cross examples" "$scripts/cross.sh"
