@@ -29,13 +29,22 @@ void instr_probe_taskwait_depend(void (*real)(void **), void **depend)
     struct instr_thread *t = instr_thread();
     if (t != NULL && depend != NULL) {
         const struct instr_depends d = instr_depends_of(depend);
-        for (size_t from = 0; from < d.total; from += INSTR_CFG_DEPENDS_PER_EVENT) {
-            const size_t count = d.total - from < INSTR_CFG_DEPENDS_PER_EVENT ? d.total - from : INSTR_CFG_DEPENDS_PER_EVENT;
+        const uint32_t seq = t->next_task++;
+        size_t from = 0;
+        for (; d.total - from > INSTR_CFG_DEPENDS_PER_EVENT; from += INSTR_CFG_DEPENDS_PER_EVENT) {
             struct instr_slot s;
-            uint32_t *p = instr_open(t, &s, INSTR_EV_TASKWAIT_DEPEND, 1 + count * INSTR_DEPEND_WORDS);
+            uint32_t *p = instr_open(t, &s, INSTR_EV_TASK_DEPEND, 2 + INSTR_CFG_DEPENDS_PER_EVENT * INSTR_DEPEND_WORDS);
             if (p == NULL)
                 continue;
-            instr_put_depends(instr_put32(p, (uint32_t)count), &d, from, from + count);
+            p = instr_put32(instr_put32(p, seq), INSTR_CFG_DEPENDS_PER_EVENT);
+            instr_put_depends(p, &d, from, from + INSTR_CFG_DEPENDS_PER_EVENT);
+            instr_close(&s);
+        }
+        struct instr_slot s;
+        uint32_t *p = instr_open(t, &s, INSTR_EV_TASKWAIT_DEPEND, 3 + (d.total - from) * INSTR_DEPEND_WORDS);
+        if (p != NULL) {
+            p = instr_put32(instr_put32(instr_put32(p, seq), 0), (uint32_t)(d.total - from));
+            instr_put_depends(p, &d, from, d.total);
             instr_close(&s);
         }
     }

@@ -24,6 +24,9 @@ pub(crate) enum Size {
     Bad,
 }
 
+/// Bit of `parallel_begin.kind`: the function is a return address.
+const CALL_SITE: u32 = 0x100;
+
 const VARIABLE: u8 = 0xff;
 const NONE: u8 = 0xfe;
 
@@ -56,12 +59,19 @@ const fn sizes(word: usize) -> [u8; 64] {
         (24, 4),
         (25, 0),
         (26, 4),
+        (27, w),
+        (28, 0),
+        (29, 0),
+        (30, 0),
+        (31, 0),
         (32, 4),
         (33, 4),
         (34, 4 + w),
         (35, 4 + w),
         (36, 4 + w),
         (37, 4 + w),
+        (38, 8),
+        (39, VARIABLE),
         (40, VARIABLE),
         (41, 0),
         (42, 8),
@@ -72,6 +82,14 @@ const fn sizes(word: usize) -> [u8; 64] {
         (47, 0),
         (48, 0),
         (49, 28),
+        (50, 0),
+        (51, 8),
+        (52, 8 + w),
+        (53, 8 + w),
+        (54, 12 + w),
+        (55, 4),
+        (56, 12 + 2 * w),
+        (57, 4 + w),
     ];
     let mut row = 0;
     while row < rows.len() {
@@ -127,8 +145,9 @@ fn variable_size(id: u8, bytes: &[u8], layout: Layout) -> Size {
         7 => return string_size(bytes, EVENT_HEADER, word),
         12 => (EVENT_HEADER + word, 8),
         40 => (EVENT_HEADER + 4 + word + 4, word + 4),
+        39 => (EVENT_HEADER + 4, 8),
         44 => (EVENT_HEADER + 4, word + 4),
-        _ => (EVENT_HEADER, word + 4),
+        _ => (EVENT_HEADER + 8, word + 4),
     };
     if bytes.len() < count_at + 4 {
         return Size::AtLeast(count_at + 4);
@@ -165,6 +184,10 @@ pub(crate) fn payload<'a>(bytes: &'a [u8], layout: Layout, clock: &Clock) -> Opt
     let u64 = |at| layout.u64(fields, at);
     let i64 = |at| layout.u64(fields, at) as i64;
     let addr = |at| layout.addr(fields, at);
+    let task = |at| TaskId {
+        thread: layout.u32(fields, at),
+        seq: layout.u32(fields, at + 4),
+    };
     let tail = |at: usize| fields.get(at..).unwrap_or_default();
     Some(match id {
         1 => Payload::ThreadBegin {
@@ -208,12 +231,13 @@ pub(crate) fn payload<'a>(bytes: &'a [u8], layout: Layout, clock: &Clock) -> Opt
         },
         13 => Payload::CallEnd { result: u64(0) },
         16 => {
-            let kind = u32(word + 8).into();
+            let kind = u32(word + 8);
             Payload::ParallelBegin {
                 seq: u32(0),
                 function: addr(4),
                 requested: u32(word + 4),
-                kind,
+                kind: kind.into(),
+                call_site: kind & CALL_SITE != 0,
             }
         }
         17 => Payload::ParallelEnd { seq: u32(0) },
@@ -229,7 +253,7 @@ pub(crate) fn payload<'a>(bytes: &'a [u8], layout: Layout, clock: &Clock) -> Opt
             }
         }
         19 => Payload::ImplicitEnd,
-        20..=26 => return work_payload(id, fields, layout),
+        20..=31 => return work_payload(id, fields, layout),
         32 => Payload::SyncBegin {
             kind: u32(0).into(),
         },
@@ -252,6 +276,14 @@ pub(crate) fn payload<'a>(bytes: &'a [u8], layout: Layout, clock: &Clock) -> Opt
             kind: u32(0).into(),
             object: addr(4),
         },
+        38 => Payload::Cancel {
+            kind: u32(0),
+            flags: u32(4),
+        },
+        39 => Payload::Doacross {
+            source: u32(0) == 1,
+            vector: Args::new(tail(8), layout),
+        },
         40 => Payload::TaskCreate {
             seq: u32(0),
             function: addr(4),
@@ -259,19 +291,16 @@ pub(crate) fn payload<'a>(bytes: &'a [u8], layout: Layout, clock: &Clock) -> Opt
             deps: Deps::new(tail(12 + word), layout),
         },
         41 => Payload::TaskCreated,
-        42 => Payload::TaskBegin {
-            task: TaskId {
-                thread: u32(0),
-                seq: u32(4),
-            },
-        },
+        42 => Payload::TaskBegin { task: task(0) },
         43 => Payload::TaskEnd,
         44 => Payload::TaskDepend {
             seq: u32(0),
             deps: Deps::new(tail(8), layout),
         },
         45 => Payload::TaskwaitDepend {
-            deps: Deps::new(tail(4), layout),
+            seq: u32(0),
+            nowait: u32(4) & 1 != 0,
+            deps: Deps::new(tail(12), layout),
         },
         46 => Payload::TaskloopBegin {
             seq: u32(0),
@@ -284,18 +313,39 @@ pub(crate) fn payload<'a>(bytes: &'a [u8], layout: Layout, clock: &Clock) -> Opt
         },
         47 => Payload::TaskloopEnd,
         48 => Payload::TaskgroupBegin,
-        49 => {
-            let taskloop = TaskId {
-                thread: u32(0),
-                seq: u32(4),
-            };
-            Payload::TaskloopTask {
-                taskloop,
-                seq: u32(8),
-                start: i64(12),
-                end: i64(20),
-            }
-        }
+        49 => Payload::TaskloopTask {
+            taskloop: task(0),
+            seq: u32(8),
+            start: i64(12),
+            end: i64(20),
+        },
+        50 => Payload::TaskSuspend,
+        51 => Payload::TaskResume { task: task(0) },
+        52 => Payload::TaskEvent {
+            task: task(0),
+            handle: addr(8),
+        },
+        53 => Payload::TaskFulfill {
+            task: (u32(0) != u32::MAX).then(|| task(0)),
+            handle: addr(8),
+        },
+        54 => Payload::TargetBegin {
+            kind: u32(0),
+            function: addr(4),
+            device: u32(4 + word) as i32,
+            flags: u32(8 + word),
+        },
+        55 => Payload::TargetEnd { kind: u32(0) },
+        56 => Payload::OmpAlloc {
+            kind: u32(0),
+            address: addr(4),
+            bytes: u64(4 + word),
+            allocator: addr(12 + word),
+        },
+        57 => Payload::OmpFree {
+            kind: u32(0),
+            address: addr(4),
+        },
         _ => return None,
     })
 }
@@ -324,6 +374,13 @@ fn work_payload<'a>(id: u8, fields: &'a [u8], layout: Layout) -> Option<Payload<
         26 => Payload::WorkEnd {
             nowait: u32(0) != 0,
         },
+        27 => Payload::StaticLoop {
+            site: layout.addr(fields, 0),
+        },
+        28 => Payload::MaskedBegin,
+        29 => Payload::MaskedEnd,
+        30 => Payload::ScopeBegin,
+        31 => Payload::SingleEnd,
         _ => return None,
     })
 }

@@ -149,7 +149,7 @@ impl DependGraph {
                 let parent = self.parent(thread);
                 self.create(parent, TaskId { thread, seq }, deps, &mut edge);
             }
-            Payload::TaskwaitDepend { deps } => self.taskwait_depend(self.parent(thread), deps),
+            Payload::TaskwaitDepend { deps, .. } => self.taskwait_depend(self.parent(thread), deps),
             Payload::SyncEnd {
                 kind: SyncKind::Taskwait,
             } => self.taskwait(self.parent(thread)),

@@ -22,7 +22,7 @@ pub struct RegionId {
     pub seq: u32,
 }
 
-/// What a parallel construct combines (`parallel_begin.kind`).
+/// What a parallel construct combines (low byte of `parallel_begin.kind`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ParallelKind {
     /// A plain `parallel`.
@@ -39,7 +39,7 @@ pub enum ParallelKind {
 
 impl From<u32> for ParallelKind {
     fn from(raw: u32) -> Self {
-        match raw {
+        match raw & 0xff {
             0 => Self::Region,
             1 => Self::Loop,
             2 => Self::Sections,
@@ -66,6 +66,12 @@ pub enum SyncKind {
     Taskyield,
     /// The wait of `copyprivate`.
     Copyprivate,
+    /// `ordered depend(sink)` of a doacross loop.
+    DoacrossSink,
+    /// A reduction.
+    Reduction,
+    /// The end of a league of teams.
+    TeamsEnd,
     /// A number this version does not know.
     Other(u32),
 }
@@ -80,6 +86,9 @@ impl From<u32> for SyncKind {
             5 => Self::TaskgroupEnd,
             6 => Self::Taskyield,
             7 => Self::Copyprivate,
+            8 => Self::DoacrossSink,
+            9 => Self::Reduction,
+            10 => Self::TeamsEnd,
             other => Self::Other(other),
         }
     }
@@ -253,6 +262,10 @@ impl Schedule {
     pub const DOACROSS: u32 = 0x1000;
     /// Combined with the parallel construct.
     pub const COMBINED: u32 = 0x2000;
+    /// The bounds are not known: `end` is the number of iterations.
+    pub const COUNTED: u32 = 0x4000;
+    /// A `distribute` construct.
+    pub const DISTRIBUTE: u32 = 0x8000;
 
     /// The schedule's name as in the `schedule` clause.
     pub fn name(self) -> &'static str {
@@ -272,7 +285,7 @@ impl Schedule {
     }
 }
 
-/// Bits of `task_create.flags`: those of libgomp's `GOMP_task`, and one of ours.
+/// Bits of `task_create.flags`: those of libgomp's `GOMP_task`, and some of ours.
 pub mod task_flags {
     /// `untied`.
     pub const UNTIED: u32 = 1;
@@ -288,6 +301,22 @@ pub mod task_flags {
     pub const DETACH: u32 = 0x2000;
     /// The `if` clause was false: the task is undeferred.
     pub const IF_FALSE: u32 = 0x8000;
+    /// A target task.
+    pub const TARGET: u32 = 0x1_0000;
+    /// `function` is a return address into the creating function, not the outlined body.
+    pub const CALL_SITE: u32 = 0x4_0000;
+    /// The run-time library says that the task is undeferred.
+    pub const UNDEFERRED: u32 = 0x8_0000;
+}
+
+/// Bits of `cancel.flags`.
+pub mod cancel_flags {
+    /// A `cancel` construct whose if clause holds.
+    pub const ACTIVATED: u32 = 1;
+    /// The thread goes on at the end of the construct.
+    pub const DETECTED: u32 = 2;
+    /// A task that had not begun was discarded.
+    pub const DISCARDED_TASK: u32 = 4;
 }
 
 /// What happened. Times inside payloads are nanoseconds since the trace's start, like [`Event::time`], unless said otherwise.
@@ -345,6 +374,8 @@ pub enum Payload<'a> {
         function: u64,
         requested: u32,
         kind: ParallelKind,
+        /// `function` is a return address into the encountering function.
+        call_site: bool,
     },
     ParallelEnd {
         seq: u32,
@@ -380,6 +411,14 @@ pub enum Payload<'a> {
     WorkEnd {
         nowait: bool,
     },
+    /// Inferred from the calls with which GCC begins a static loop; `site` is a return address.
+    StaticLoop {
+        site: u64,
+    },
+    MaskedBegin,
+    MaskedEnd,
+    ScopeBegin,
+    SingleEnd,
     SyncBegin {
         kind: SyncKind,
     },
@@ -402,6 +441,16 @@ pub enum Payload<'a> {
         kind: MutexKind,
         object: u64,
     },
+    /// `kind`: 1 parallel, 2 loop, 4 sections, 8 taskgroup. See [`cancel_flags`].
+    Cancel {
+        kind: u32,
+        flags: u32,
+    },
+    /// An iteration of a doacross loop is posted (`source`) or about to be waited for; the vector's numbers are signed.
+    Doacross {
+        source: bool,
+        vector: Args<'a>,
+    },
     /// The task's id is (this event's thread, `seq`). See [`task_flags`].
     TaskCreate {
         seq: u32,
@@ -419,7 +468,10 @@ pub enum Payload<'a> {
         seq: u32,
         deps: Deps<'a>,
     },
+    /// An empty included task (this event's thread, `seq`).
     TaskwaitDepend {
+        seq: u32,
+        nowait: bool,
         deps: Deps<'a>,
     },
     TaskloopBegin {
@@ -439,6 +491,41 @@ pub enum Payload<'a> {
         seq: u32,
         start: i64,
         end: i64,
+    },
+    /// The innermost running explicit task leaves this thread before its end.
+    TaskSuspend,
+    TaskResume {
+        task: TaskId,
+    },
+    /// `task` is complete when its body has ended and `handle` is fulfilled.
+    TaskEvent {
+        task: TaskId,
+        handle: u64,
+    },
+    /// Without a `task` it is the last one told with that handle.
+    TaskFulfill {
+        task: Option<TaskId>,
+        handle: u64,
+    },
+    /// `kind`: 0 target, 1 target data, 2 its end, 3 target update, 4 target enter/exit data.
+    TargetBegin {
+        kind: u32,
+        function: u64,
+        device: i32,
+        flags: u32,
+    },
+    TargetEnd {
+        kind: u32,
+    },
+    OmpAlloc {
+        kind: u32,
+        address: u64,
+        bytes: u64,
+        allocator: u64,
+    },
+    OmpFree {
+        kind: u32,
+        address: u64,
     },
     /// Not in the table: made by the reader, at the time a flush began (the `Flush` that ends it follows).
     FlushBegin,
@@ -482,12 +569,19 @@ impl Payload<'_> {
             Self::SectionBegin { .. } => 24,
             Self::Dispatch => 25,
             Self::WorkEnd { .. } => 26,
+            Self::StaticLoop { .. } => 27,
+            Self::MaskedBegin => 28,
+            Self::MaskedEnd => 29,
+            Self::ScopeBegin => 30,
+            Self::SingleEnd => 31,
             Self::SyncBegin { .. } => 32,
             Self::SyncEnd { .. } => 33,
             Self::MutexAcquire { .. } => 34,
             Self::MutexAcquired { .. } => 35,
             Self::MutexReleased { .. } => 36,
             Self::MutexFailed { .. } => 37,
+            Self::Cancel { .. } => 38,
+            Self::Doacross { .. } => 39,
             Self::TaskCreate { .. } => 40,
             Self::TaskCreated => 41,
             Self::TaskBegin { .. } => 42,
@@ -498,6 +592,14 @@ impl Payload<'_> {
             Self::TaskloopEnd => 47,
             Self::TaskgroupBegin => 48,
             Self::TaskloopTask { .. } => 49,
+            Self::TaskSuspend => 50,
+            Self::TaskResume { .. } => 51,
+            Self::TaskEvent { .. } => 52,
+            Self::TaskFulfill { .. } => 53,
+            Self::TargetBegin { .. } => 54,
+            Self::TargetEnd { .. } => 55,
+            Self::OmpAlloc { .. } => 56,
+            Self::OmpFree { .. } => 57,
             Self::FlushBegin | Self::Lost { .. } => 0,
         }
     }

@@ -319,12 +319,19 @@ const EVENTS: &[(u8, &str, &str)] = &[
     (24, "section_begin", "u32 number;"),
     (25, "dispatch", ""),
     (26, "work_end", "u32 nowait;"),
+    (27, "static_loop", "addr site;"),
+    (28, "masked_begin", ""),
+    (29, "masked_end", ""),
+    (30, "scope_begin", ""),
+    (31, "single_end", ""),
     (32, "sync_begin", "u32 kind;"),
     (33, "sync_end", "u32 kind;"),
     (34, "mutex_acquire", "u32 kind; addr object;"),
     (35, "mutex_acquired", "u32 kind; addr object;"),
     (36, "mutex_released", "u32 kind; addr object;"),
     (37, "mutex_failed", "u32 kind; addr object;"),
+    (38, "cancel", "u32 kind; u32 flags;"),
+    (39, "doacross", "u32 kind; u32 count; i64 vector[count];"),
     (
         40,
         "task_create",
@@ -341,7 +348,7 @@ const EVENTS: &[(u8, &str, &str)] = &[
     (
         45,
         "taskwait_depend",
-        "u32 count; struct { addr address; u32 kind; } deps[count];",
+        "u32 seq; u32 flags; u32 count; struct { addr address; u32 kind; } deps[count];",
     ),
     (
         46,
@@ -355,6 +362,22 @@ const EVENTS: &[(u8, &str, &str)] = &[
         "taskloop_task",
         "u32 loop_thread; u32 loop_seq; u32 seq; i64 start; i64 end;",
     ),
+    (50, "task_suspend", ""),
+    (51, "task_resume", "u32 thread; u32 seq;"),
+    (52, "task_event", "u32 thread; u32 seq; addr handle;"),
+    (53, "task_fulfill", "u32 thread; u32 seq; addr handle;"),
+    (
+        54,
+        "target_begin",
+        "u32 kind; addr function; u32 device; u32 flags;",
+    ),
+    (55, "target_end", "u32 kind;"),
+    (
+        56,
+        "omp_alloc",
+        "u32 kind; addr address; u64 bytes; addr allocator;",
+    ),
+    (57, "omp_free", "u32 kind; addr address;"),
 ];
 
 /// The metadata text.

@@ -313,6 +313,8 @@ fn taskwait_depend_joins_what_it_waits_for() {
             .event(START_TICKS, id, |b| {
                 if seq != 0 {
                     b.u32(seq).addr(1).u32(8);
+                } else {
+                    b.u32(9).u32(0);
                 }
                 b.deps(deps);
             })
@@ -328,7 +330,9 @@ fn taskwait_depend_joins_what_it_waits_for() {
             instr_trace::Payload::TaskCreate { seq, deps, .. } => {
                 graph.create(parent, task(seq), deps, |a, b| edges.push((a.seq, b.seq)))
             }
-            instr_trace::Payload::TaskwaitDepend { deps } => graph.taskwait_depend(parent, deps),
+            instr_trace::Payload::TaskwaitDepend { deps, .. } => {
+                graph.taskwait_depend(parent, deps)
+            }
             _ => {}
         }
     }

@@ -34,7 +34,7 @@ fn every_event<W: std::io::Write>(stream: &mut StreamWriter<W>, step: u64) -> u6
         _ = b.addr(0x1238).u32(3).u64(1).u64(1 << 40).u64(3)
     });
     put(13, &|b| _ = b.u64(9));
-    put(16, &|b| _ = b.u32(7).addr(0x4000).u32(4).u32(1));
+    put(16, &|b| _ = b.u32(7).addr(0x4000).u32(4).u32(0x101));
     put(18, &|b| _ = b.u32(0).u32(7).u32(0).u32(4));
     put(20, &|b| _ = b.u32(0x402).i64(-1).i64(100).i64(2).i64(8));
     put(23, &|b| _ = b.i64(-1).i64(15));
@@ -58,12 +58,27 @@ fn every_event<W: std::io::Write>(stream: &mut StreamWriter<W>, step: u64) -> u6
     put(41, &|_| {});
     put(42, &|b| _ = b.u32(0).u32(1));
     put(43, &|_| {});
-    put(45, &|b| _ = b.deps(&[(0x6000, 2)]));
+    put(45, &|b| _ = b.u32(3).u32(1).deps(&[(0x6000, 2)]));
     put(46, &|b| {
         _ = b.u32(2).addr(0x4200).u32(0).u64(10).i64(0).i64(100).i64(10)
     });
     put(49, &|b| _ = b.u32(0).u32(2).u32(3).i64(-10).i64(20));
     put(47, &|_| {});
+    put(27, &|b| _ = b.addr(0x4300));
+    put(28, &|_| {});
+    put(29, &|_| {});
+    put(30, &|_| {});
+    put(31, &|_| {});
+    put(38, &|b| _ = b.u32(8).u32(3));
+    put(39, &|b| _ = b.u32(2).u32(2).i64(-1).i64(1 << 40));
+    put(51, &|b| _ = b.u32(5).u32(6));
+    put(52, &|b| _ = b.u32(5).u32(6).addr(0x7000));
+    put(53, &|b| _ = b.u32(u32::MAX).u32(0).addr(0x7000));
+    put(50, &|_| {});
+    put(54, &|b| _ = b.u32(0).addr(0x4400).u32(u32::MAX).u32(1));
+    put(55, &|b| _ = b.u32(0));
+    put(56, &|b| _ = b.u32(1).addr(0x7100).u64(1 << 33).addr(4));
+    put(57, &|b| _ = b.u32(1).addr(0x7100));
     put(4, &|b| _ = b.u64(T).u32(4096));
     put(19, &|_| {});
     put(17, &|b| _ = b.u32(7));
@@ -89,7 +104,7 @@ fn texts(trace: &Trace) -> Vec<String> {
         let mut text = format!("{} {} {:?}", event.time, event.thread, event.payload);
         if let Payload::TaskCreate { deps, .. }
         | Payload::TaskDepend { deps, .. }
-        | Payload::TaskwaitDepend { deps } = event.payload
+        | Payload::TaskwaitDepend { deps, .. } = event.payload
         {
             text = format!(
                 "{} {} {} {:?}",
@@ -165,10 +180,11 @@ fn check_fields(payload: &Payload<'_>) {
             function,
             requested,
             kind,
+            call_site,
         } => {
             assert_eq!(
-                (seq, function, requested, kind),
-                (7, 0x4000, 4, ParallelKind::Loop)
+                (seq, function, requested, kind, call_site),
+                (7, 0x4000, 4, ParallelKind::Loop, true)
             );
         }
         Payload::ImplicitBegin {
@@ -216,6 +232,37 @@ fn check_fields(payload: &Payload<'_>) {
             ];
             assert!(deps.eq(expected.map(|(address, kind)| Dep { address, kind })));
         }
+        Payload::TaskwaitDepend { seq, nowait, deps } => {
+            assert_eq!((seq, nowait, deps.len()), (3, true, 1))
+        }
+        Payload::StaticLoop { site } => assert_eq!(site, 0x4300),
+        Payload::Cancel { kind, flags } => assert_eq!((kind, flags), (8, 3)),
+        Payload::Doacross { source, vector } => {
+            assert!(!source);
+            assert_eq!(
+                vector.map(|v| v as i64).collect::<Vec<_>>(),
+                vec![-1, 1 << 40]
+            );
+        }
+        Payload::TaskResume { task } => assert_eq!(task, TaskId { thread: 5, seq: 6 }),
+        Payload::TaskEvent { task, handle } => {
+            assert_eq!((task, handle), (TaskId { thread: 5, seq: 6 }, 0x7000))
+        }
+        Payload::TaskFulfill { task, handle } => assert_eq!((task, handle), (None, 0x7000)),
+        Payload::TargetBegin {
+            kind,
+            function,
+            device,
+            flags,
+        } => assert_eq!((kind, function, device, flags), (0, 0x4400, -1, 1)),
+        Payload::TargetEnd { kind } => assert_eq!(kind, 0),
+        Payload::OmpAlloc {
+            kind,
+            address,
+            bytes,
+            allocator,
+        } => assert_eq!((kind, address, bytes, allocator), (1, 0x7100, 1 << 33, 4)),
+        Payload::OmpFree { kind, address } => assert_eq!((kind, address), (1, 0x7100)),
         Payload::TaskDepend { seq, deps } => assert_eq!((seq, deps.len()), (1, 2)),
         Payload::TaskBegin { task } => assert_eq!(task, TaskId { thread: 0, seq: 1 }),
         Payload::TaskloopBegin {

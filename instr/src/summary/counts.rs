@@ -99,6 +99,9 @@ pub fn sync_name(kind: SyncKind) -> &'static str {
         SyncKind::TaskgroupEnd => "taskgroup",
         SyncKind::Taskyield => "taskyield",
         SyncKind::Copyprivate => "copyprivate",
+        SyncKind::DoacrossSink => "doacross sink",
+        SyncKind::Reduction => "reduction",
+        SyncKind::TeamsEnd => "end of teams",
         SyncKind::Other(_) => "unknown",
     }
 }

@@ -28,7 +28,9 @@ enum {
     INSTR_LOOP_NONMONOTONIC = 0x400,
     INSTR_LOOP_ULL = 0x800,
     INSTR_LOOP_DOACROSS = 0x1000,
-    INSTR_LOOP_COMBINED = 0x2000
+    INSTR_LOOP_COMBINED = 0x2000,
+    INSTR_LOOP_COUNTED = 0x4000,
+    INSTR_LOOP_DISTRIBUTE = 0x8000
 };
 
 /* Kinds of mutual exclusion as recorded. */

@@ -68,7 +68,7 @@ fn sync(kind: SyncKind) -> (Open, u64) {
         SyncKind::Taskwait | SyncKind::TaskwaitDepend => (Open::Taskwait, 1),
         SyncKind::TaskgroupEnd => (Open::TaskgroupEnd, 2),
         SyncKind::Taskyield => (Open::Taskyield, 1),
-        SyncKind::Copyprivate | SyncKind::Other(_) => (Open::OtherSync, 0),
+        _ => (Open::OtherSync, 0),
     }
 }
 
