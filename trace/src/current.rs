@@ -99,13 +99,38 @@ impl CurrentTask {
                     .rposition(|frame| *frame == Frame::Implicit(region));
                 self.close_from(last, thread, ended);
             }
-            Payload::ThreadEnd => self.close_from(Some(0), thread, ended),
-            Payload::Lost { task, region, .. } => {
-                self.close_from(Some(0), thread, ended);
-                self.frames.extend(region.map(Frame::Implicit));
-                self.frames.extend(task.map(Frame::Explicit));
+            Payload::TaskSuspend => {
+                if let Some(Frame::Explicit(_)) = self.frames.last() {
+                    self.frames.pop();
+                }
             }
+            Payload::TaskResume { task } => self.push(Frame::Explicit(task)),
+            Payload::ThreadEnd => self.close_from(Some(0), thread, ended),
+            Payload::Lost { task, region, .. } => self.lost(
+                region.map(Frame::Implicit),
+                task.map(Frame::Explicit),
+                thread,
+                ended,
+            ),
             _ => {}
+        }
+    }
+
+    /// Behind a gap: the innermost region and explicit task are known. What lies below either of them goes on.
+    fn lost(
+        &mut self,
+        region: Option<Frame>,
+        task: Option<Frame>,
+        thread: u32,
+        ended: impl FnMut(Parent),
+    ) {
+        let goes_on = |frame: &Frame| Some(*frame) == region || Some(*frame) == task;
+        let keep = self.frames.iter().rposition(goes_on).map_or(0, |at| at + 1);
+        self.close_from(Some(keep), thread, ended);
+        for frame in region.into_iter().chain(task) {
+            if !self.frames.contains(&frame) {
+                self.push(frame);
+            }
         }
     }
 

@@ -2,18 +2,20 @@
 //!
 //! Only siblings (same generating task) with the same start address are ordered. For each (parent, address) two sets are
 //! kept: the *current* one, of entries that do not order each other (one `out`; or any number of `in`, of
-//! `mutexinoutset`, of `inoutset`), and the *previous* one, which every member of the current set depends on. So the edges
-//! are, address by address, the transitive reduction of the order the OpenMP rules demand, whatever the run-time library
-//! did: predecessors that had already finished count, and mutual exclusion is no order. `omp_all_memory` is an `out` entry
-//! for every address; between two such tasks an edge is given only when no sibling with a `depend` clause lies between.
+//! `mutexinoutset`, of `inoutset`), and the *previous* one, which every member of the current set directly follows. The edges
+//! are the unique pairs in which, for some address, the first belongs to the set that the second follows, whatever the run-time
+//! library did: predecessors that had already finished count, and mutual exclusion is no order. An edge that others imply
+//! stays; an order that goes through a third task is no edge. `omp_all_memory` is an `out` entry for every address, named or not:
+//! it leaves all addresses in the state "current set = this task". A `taskwait` with a `depend` clause is a task like others;
+//! `taskwait`, `taskgroup` and barriers change nothing. `docs/graph.md` has the rules in full.
 //!
-//! A `taskwait` joins all earlier siblings, and a `taskwait depend` those it waits for: no edges are given across it,
-//! and what is kept for them is dropped. So memory is bounded by the live addresses and the sets of unordered entries.
+//! What is kept of a generating task goes when it ends. So memory is bounded by the live part of the graph: two sets for each
+//! address that the children of a running task have named. A set of `in` entries grows until the next write, which has an edge from each.
 
 use hashbrown::HashMap;
 
 use crate::current::{CurrentTask, Parent};
-use crate::event::{Dep, DependKind, Deps, Event, Payload, SyncKind, TaskId};
+use crate::event::{Dep, DependKind, Deps, Event, Payload, TaskId};
 
 /// Entries of chained `task_depend` events kept for one thread; more are taken for damage and dropped.
 const MAX_PENDING: usize = 1 << 20;
@@ -75,29 +77,19 @@ impl Sets {
         self.current.push(task);
         members.add(task);
     }
-
-    /// A `taskwait depend` entry: what it waits for is finished and ordered before all that follows.
-    fn join(&mut self, kind: DependKind, members: &mut Members) {
-        members.remove(&self.previous);
-        self.previous.clear();
-        if self.kind != Some(kind) || kind == DependKind::Out {
-            members.remove(&self.current);
-            self.current.clear();
-        }
-    }
 }
 
 /// What is known of the children of one task.
 #[derive(Debug, Default)]
 struct Children {
     addresses: HashMap<u64, Sets>,
-    /// The last `omp_all_memory` task: the one that an address without sets depends on.
+    /// The last `omp_all_memory` task: the current set of every address without sets.
     all: Option<TaskId>,
 }
 
 /// Streaming dependency bookkeeping.
 ///
-/// Either feed it raw events in time order with [`DependGraph::event`], or call the four operations yourself. Edges are
+/// Either feed it raw events in time order with [`DependGraph::event`], or call the three operations yourself. Edges are
 /// given as (predecessor, successor), each pair once, when the successor is created; those of one successor ascend.
 #[derive(Debug, Default)]
 pub struct DependGraph {
@@ -140,21 +132,19 @@ impl DependGraph {
     }
 
     /// Takes any event into account; keeps track of each thread's current task itself. All events of a thread must come in
-    /// order; threads may be interleaved in any way (all children of a task are created on one thread).
+    /// order; threads may be interleaved in any way, but for the children of an untied task, which several threads may create.
     pub fn event(&mut self, event: &Event<'_>, mut edge: impl FnMut(TaskId, TaskId)) {
         let thread = event.thread;
         match event.payload {
             Payload::TaskDepend { seq, deps } => self.more_depends(thread, seq, deps),
-            Payload::TaskCreate { seq, deps, .. } => {
+            Payload::TaskCreate { seq, deps, .. } | Payload::TaskwaitDepend { seq, deps, .. } => {
                 let parent = self.parent(thread);
                 self.create(parent, TaskId { thread, seq }, deps, &mut edge);
             }
-            Payload::TaskwaitDepend { deps, .. } => self.taskwait_depend(self.parent(thread), deps),
-            Payload::SyncEnd {
-                kind: SyncKind::Taskwait,
-            } => self.taskwait(self.parent(thread)),
             Payload::TaskBegin { .. }
             | Payload::TaskEnd
+            | Payload::TaskSuspend
+            | Payload::TaskResume { .. }
             | Payload::ImplicitBegin { .. }
             | Payload::ImplicitEnd
             | Payload::ParallelEnd { .. }
@@ -176,7 +166,7 @@ impl DependGraph {
             .map_or(Parent::Initial { thread }, |current| current.parent(thread))
     }
 
-    /// Further entries of the task that `thread` creates next as number `seq` (a `task_depend` event).
+    /// Further entries of the task that `thread` creates next as number `seq` (a `task_depend` event), or of its `taskwait`.
     pub fn more_depends(&mut self, thread: u32, seq: u32, deps: Deps<'_>) {
         let (of, entries) = self.pending.entry(thread).or_default();
         if *of != seq {
@@ -228,32 +218,9 @@ impl DependGraph {
         }
     }
 
-    /// A `taskwait` of `parent` is over: all its children so far are joined.
-    pub fn taskwait(&mut self, parent: Parent) {
-        remove(&mut self.parents, parent, &mut self.members);
-    }
-
-    /// A `taskwait` of `parent` with a `depend` clause.
-    pub fn taskwait_depend(&mut self, parent: Parent, deps: Deps<'_>) {
-        let Some(children) = self.parents.get_mut(&parent) else {
-            return;
-        };
-        for dep in deps {
-            let Dep { address, kind } = known(dep);
-            if kind == DependKind::AllMemory {
-                children.forget(&mut self.members);
-            } else if let Some(sets) = children.addresses.get_mut(&address) {
-                sets.join(kind, &mut self.members);
-            } else if children.all.is_some() {
-                children.addresses.insert(
-                    address,
-                    Sets {
-                        kind: Some(DependKind::Out),
-                        ..Sets::default()
-                    },
-                );
-            }
-        }
+    /// The entries of the task created last: one for each address, by address; a single one when it is `omp_all_memory`.
+    pub fn entries(&self) -> &[Dep] {
+        &self.entries
     }
 
     /// `task` ended: it creates no more children.
@@ -290,9 +257,7 @@ impl Children {
         predecessors: &mut Vec<TaskId>,
         members: &mut Members,
     ) {
-        if self.addresses.is_empty() {
-            predecessors.extend(self.all);
-        }
+        predecessors.extend(self.all);
         predecessors.extend(self.addresses.values().flat_map(|sets| &sets.current));
         self.forget(members);
         self.all = Some(task);
@@ -325,27 +290,24 @@ fn known(dep: Dep) -> Dep {
     }
 }
 
-/// One entry an address, the strongest kind; `omp_all_memory` alone when it is among them.
+/// One entry an address; `omp_all_memory` alone when it is among them. Two kinds for one address order like `out`: the task follows
+/// what either follows, and what follows either follows it (libomp's rule too).
 fn normalize(entries: &mut Vec<Dep>) {
-    let strength = |kind| match kind {
-        DependKind::AllMemory => 0,
-        DependKind::Out | DependKind::Other(_) => 1,
-        DependKind::MutexInOutSet => 2,
-        DependKind::InOutSet => 3,
-        DependKind::In => 4,
-    };
     for dep in entries.iter_mut() {
         *dep = known(*dep);
     }
-    if let Some(all) = entries
-        .iter()
-        .find(|dep| dep.kind == DependKind::AllMemory)
-        .copied()
-    {
+    let all = |dep: &&Dep| dep.kind == DependKind::AllMemory;
+    if let Some(all) = entries.iter().find(all).copied() {
         *entries = vec![all];
     }
     if entries.len() > 1 {
-        entries.sort_unstable_by_key(|dep| (dep.address, strength(dep.kind)));
-        entries.dedup_by_key(|dep| dep.address);
+        entries.sort_unstable_by_key(|dep| dep.address);
+        entries.dedup_by(|later, first| {
+            let same = later.address == first.address;
+            if same && later.kind != first.kind {
+                first.kind = DependKind::Out;
+            }
+            same
+        });
     }
 }

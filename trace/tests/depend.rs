@@ -1,9 +1,8 @@
-//! The streaming dependency bookkeeping against the rules of OpenMP applied to all pairs.
+//! The streaming dependency bookkeeping against the definition applied to whole lists of siblings.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use instr_trace::depend::DependGraph;
-use instr_trace::event::{DependKind, RegionId};
 use instr_trace::synth::{self, Body, START_TICKS, StreamWriter};
 use instr_trace::{TaskId, Trace};
 
@@ -30,104 +29,55 @@ impl Random {
 #[derive(Clone, Debug)]
 enum Step {
     Task(Vec<Entry>),
+    /// `taskwait` with a `depend` clause.
+    Wait(Vec<Entry>),
     Taskwait,
 }
 
-/// The entry of a task for an address: the strongest; `omp_all_memory` stands for an `out` of every address.
+/// The entry of a task for an address: different kinds together order like `out`; `omp_all_memory` stands for an `out` of every
+/// address.
 fn entry(task: &[Entry], address: u64) -> Option<u32> {
-    let strength = |kind: &u32| {
-        [OUT, MUTEX, INOUTSET, IN]
-            .iter()
-            .position(|other| other == kind)
-    };
     if task.iter().any(|(_, kind)| *kind == ALL) {
         return Some(OUT);
     }
-    task.iter()
-        .filter(|(at, _)| *at == address)
-        .map(|(_, kind)| *kind)
-        .min_by_key(strength)
+    let own = task.iter().filter(|(at, _)| *at == address);
+    let kinds: BTreeSet<u32> = own.map(|(_, kind)| *kind).collect();
+    match kinds.len() {
+        0 | 1 => kinds.first().copied(),
+        _ => Some(OUT),
+    }
 }
 
-/// Whether two entries for one address order their tasks.
-fn conflict(a: u32, b: u32) -> bool {
-    a == OUT || b == OUT || a != b
-}
-
-/// All pairs: on each address an edge where the rules order two siblings and no chain of others does; between two siblings
-/// that use all memory, where no sibling with a `depend` clause lies between.
+/// The definition in `docs/graph.md`, address by address: the entries in order of creation fall into runs of one kind that does
+/// not order its members (an `out` is a run of its own); each member of a run directly follows all members of the run before.
+/// An address that nobody names has the entries of the `omp_all_memory` tasks.
 fn reference(steps: &[Step]) -> BTreeSet<(usize, usize)> {
-    let mut edges = BTreeSet::new();
-    let tasks: Vec<Option<&Vec<Entry>>> = steps
-        .iter()
-        .map(|step| {
-            if let Step::Task(entries) = step {
-                Some(entries)
-            } else {
-                None
-            }
-        })
-        .collect();
-    let all = |at: usize| tasks[at].is_some_and(|task| task.iter().any(|(_, kind)| *kind == ALL));
-    let addresses: BTreeSet<u64> = tasks
-        .iter()
-        .flatten()
-        .flat_map(|task| task.iter())
-        .filter(|(_, kind)| *kind != ALL)
-        .map(|(at, _)| *at)
-        .collect();
-    let waits = |from: usize, to: usize| (from..to).any(|at| tasks[at].is_none());
-    let uses = |at: usize, address: u64| {
-        tasks[at].is_some_and(|task| {
-            task.iter()
-                .any(|(own, kind)| *own == address && *kind != ALL)
-        })
-    };
-    for &address in &addresses {
-        let kinds: Vec<Option<u32>> = tasks
+    let tasks = || {
+        steps
             .iter()
-            .map(|task| task.and_then(|task| entry(task, address)))
-            .collect();
-        for to in 0..steps.len() {
-            let Some(kind) = kinds[to] else { continue };
-            // Tasks that `to` is ordered behind, by a chain on this address.
-            for from in 0..to {
-                let Some(earlier) = kinds[from] else { continue };
-                if !conflict(earlier, kind) || waits(from, to) {
-                    continue;
-                }
-                if all(from) && all(to) {
-                    continue;
-                }
-                // An address that nobody used since the last all-memory task is not known to it yet.
-                if all(to) && !(from..to).any(|at| uses(at, address)) {
-                    continue;
-                }
-                let mut reached: BTreeSet<usize> = [from].into();
-                for middle in from + 1..to {
-                    let Some(own) = kinds[middle] else { continue };
-                    if reached
-                        .iter()
-                        .any(|before| conflict(kinds[*before].unwrap(), own))
-                    {
-                        reached.insert(middle);
-                    }
-                }
-                reached.remove(&from);
-                if !reached
-                    .iter()
-                    .any(|middle| conflict(kinds[*middle].unwrap(), kind))
-                {
-                    edges.insert((from, to));
-                }
+            .enumerate()
+            .filter_map(|(at, step)| match step {
+                Step::Task(entries) | Step::Wait(entries) => Some((at, entries)),
+                Step::Taskwait => None,
+            })
+    };
+    let named = tasks().flat_map(|(_, task)| task.iter().map(|(at, _)| *at));
+    let addresses: BTreeSet<u64> = named.chain([u64::MAX]).collect();
+    let mut edges = BTreeSet::new();
+    for address in addresses {
+        let mut runs: Vec<(u32, Vec<usize>)> = Vec::new();
+        for (at, task) in tasks() {
+            let Some(kind) = entry(task, address) else {
+                continue;
+            };
+            match runs.last_mut() {
+                Some((last, members)) if *last == kind && kind != OUT => members.push(at),
+                _ => runs.push((kind, vec![at])),
             }
         }
-    }
-    for to in 0..steps.len() {
-        for from in 0..to {
-            let between = (from + 1..to).any(|at| tasks[at].is_some_and(|task| !task.is_empty()));
-            if all(from) && all(to) && !between && !waits(from, to) {
-                edges.insert((from, to));
+        for pair in runs.windows(2) {
+            for from in &pair[0].1 {
+                edges.extend(pair[1].1.iter().map(|to| (*from, *to)));
             }
         }
     }
@@ -150,7 +100,10 @@ fn random_steps(random: &mut Random, count: u64, with_all: bool) -> Vec<Step> {
             if with_all && random.below(12) == 0 {
                 entries.push((0, ALL));
             }
-            Step::Task(entries)
+            match random.below(10) {
+                0 if !entries.is_empty() => Step::Wait(entries),
+                _ => Step::Task(entries),
+            }
         })
         .collect()
 }
@@ -182,12 +135,16 @@ fn write(
                     put(32, &|b| _ = b.u32(3));
                     put(33, &|b| _ = b.u32(3));
                 }
-                Step::Task(entries) => {
+                Step::Task(entries) | Step::Wait(entries) => {
                     seq += 1;
                     seqs.insert(at, seq);
                     let split = if chained { entries.len() / 2 } else { 0 };
                     if split > 0 {
                         put(44, &|b| _ = b.u32(seq).deps(&entries[..split]));
+                    }
+                    if let Step::Wait(_) = step {
+                        put(45, &|b| _ = b.u32(seq).u32(1).deps(&entries[split..]));
+                        continue;
                     }
                     put(40, &|b| {
                         _ = b.u32(seq).addr(2).u32(8).deps(&entries[split..])
@@ -287,56 +244,123 @@ fn block_lu_has_the_edges_of_its_closed_form() {
     }
 }
 
-#[test]
-fn taskwait_depend_joins_what_it_waits_for() {
-    use instr_trace::current::Parent;
-    let parent = Parent::Implicit {
-        thread: 0,
-        region: RegionId { thread: 0, seq: 1 },
-    };
-    let task = |seq| TaskId { thread: 0, seq };
+/// The edges of these tasks of one parent, by number from 0.
+fn edges_of(steps: Vec<Step>) -> Vec<(u32, u32)> {
     let dir = tempfile::tempdir().unwrap();
-    let layout = synth::layouts()[3];
-    synth::begin(dir.path(), layout, 1).unwrap();
-    let mut stream = StreamWriter::create(dir.path(), layout, 0, 4096).unwrap();
-    let steps: [(u32, &[Entry]); 6] = [
-        (1, &[(8, OUT)]),
-        (2, &[(16, OUT)]),
-        (3, &[(8, IN)]),
-        (0, &[(8, IN), (16, OUT)]),
-        (4, &[(8, IN), (16, IN)]),
-        (5, &[(8, OUT)]),
+    write(dir.path(), synth::layouts()[3], &[steps], false);
+    let edges = streamed(dir.path()).0;
+    edges.iter().map(|(a, b)| (a - 1001, b - 1001)).collect()
+}
+
+#[test]
+fn a_taskwait_with_dependences_is_a_task_between_others() {
+    let edges = edges_of(vec![
+        Step::Task(vec![(8, OUT)]),
+        Step::Task(vec![(16, OUT)]),
+        Step::Task(vec![(8, IN)]),
+        Step::Wait(vec![(8, IN), (16, OUT)]),
+        Step::Task(vec![(8, IN), (16, IN)]),
+        Step::Task(vec![(8, OUT)]),
+    ]);
+    let expected = [
+        (0, 2),
+        (0, 3),
+        (0, 4),
+        (1, 3),
+        (2, 5),
+        (3, 4),
+        (3, 5),
+        (4, 5),
     ];
-    for (seq, deps) in steps {
-        let id = if seq == 0 { 45 } else { 40 };
-        stream
-            .event(START_TICKS, id, |b| {
-                if seq != 0 {
-                    b.u32(seq).addr(1).u32(8);
-                } else {
-                    b.u32(9).u32(0);
-                }
-                b.deps(deps);
-            })
-            .unwrap();
+    assert_eq!(edges, expected);
+}
+
+#[test]
+fn a_taskwait_keeps_the_edges_across_it() {
+    let steps = vec![
+        Step::Task(vec![(8, OUT)]),
+        Step::Taskwait,
+        Step::Task(vec![(8, IN)]),
+    ];
+    assert_eq!(edges_of(steps), [(0, 1)]);
+}
+
+#[test]
+fn all_memory_reaches_addresses_nobody_names() {
+    let edges = edges_of(vec![
+        Step::Task(vec![(8, IN)]),
+        Step::Task(vec![(8, IN)]),
+        Step::Task(vec![(0, ALL), (8, IN)]),
+        Step::Task(vec![]),
+        Step::Task(vec![(8, OUT)]),
+        Step::Task(vec![(16, IN)]),
+        Step::Task(vec![(0, ALL)]),
+        Step::Task(vec![(24, MUTEX)]),
+    ]);
+    let expected = [
+        (0, 2),
+        (1, 2),
+        (2, 4),
+        (2, 5),
+        (2, 6),
+        (4, 6),
+        (5, 6),
+        (6, 7),
+    ];
+    assert_eq!(edges, expected);
+}
+
+#[test]
+fn a_later_member_of_a_set_follows_the_set_before() {
+    for kind in [IN, MUTEX, INOUTSET] {
+        let steps = vec![
+            Step::Task(vec![(8, OUT)]),
+            Step::Task(vec![(8, kind)]),
+            Step::Task(vec![(8, kind), (8, kind)]),
+            Step::Task(vec![(8, OUT)]),
+        ];
+        assert_eq!(
+            edges_of(steps),
+            [(0, 1), (0, 2), (1, 3), (2, 3)],
+            "kind {kind}"
+        );
     }
-    stream.finish().unwrap();
+}
+
+#[test]
+fn an_untied_task_goes_on_creating_siblings_on_another_thread() {
+    let dir = tempfile::tempdir().unwrap();
+    let layout = synth::layouts()[0];
+    synth::begin(dir.path(), layout, 1_000_000_000).unwrap();
+    let mut streams =
+        [0, 1].map(|thread| StreamWriter::create(dir.path(), layout, thread, 4096).unwrap());
+    let deps = |b: &mut Body, seq| _ = b.u32(seq).addr(1).u32(8).deps(&[(8, OUT)]);
+    let mut put = |thread: usize, time, id, fields: &dyn Fn(&mut Body)| {
+        streams[thread]
+            .event(START_TICKS + time, id, fields)
+            .unwrap();
+    };
+    put(0, 1, 40, &|b| _ = b.u32(1).addr(1).u32(1).deps(&[]));
+    put(0, 2, 41, &|_| {});
+    put(0, 3, 42, &|b| _ = b.u32(0).u32(1));
+    put(0, 4, 40, &|b| deps(b, 2));
+    put(0, 5, 41, &|_| {});
+    put(0, 6, 50, &|_| {});
+    // Not a sibling: thread 0 is back in its initial task.
+    put(0, 7, 40, &|b| deps(b, 3));
+    put(1, 8, 51, &|b| _ = b.u32(0).u32(1));
+    put(1, 9, 40, &|b| deps(b, 9));
+    put(1, 10, 41, &|_| {});
+    put(1, 11, 43, &|_| {});
+    for stream in streams {
+        stream.finish().unwrap();
+    }
     let trace = Trace::open(dir.path()).unwrap();
-    let mut graph = DependGraph::new();
-    let mut edges = Vec::new();
+    let (mut graph, mut edges) = (DependGraph::new(), Vec::new());
     let mut merge = trace.merge();
     while let Some(event) = merge.next().unwrap() {
-        match event.payload {
-            instr_trace::Payload::TaskCreate { seq, deps, .. } => {
-                graph.create(parent, task(seq), deps, |a, b| edges.push((a.seq, b.seq)))
-            }
-            instr_trace::Payload::TaskwaitDepend { deps, .. } => {
-                graph.taskwait_depend(parent, deps)
-            }
-            _ => {}
-        }
+        graph.event(&event, |a, b| edges.push((a, b)));
     }
-    // 1 → 3 before the wait; behind it 4 depends on nothing that still runs; 5 on the readers 3 and 4.
-    assert_eq!(edges, [(1, 3), (3, 5), (4, 5)]);
-    assert_eq!(DependKind::from(OUT), DependKind::Out);
+    let task = |thread, seq| TaskId { thread, seq };
+    assert_eq!(edges, [(task(0, 2), task(1, 9))]);
 }
