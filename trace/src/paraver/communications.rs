@@ -416,6 +416,8 @@ impl Collector {
             }
             own.predecessors.insert(task, predecessors);
         }
+        // Those of a `taskwait` with dependences, which has no body an arrow could lead to.
+        edges.clear();
         self.finished.extend(own.graph.released());
         while let Some(task) = self.finished.pop() {
             self.processes[process].forget(task);
