@@ -1,0 +1,296 @@
+//! Builds a program: plainly, by `instr-cc`, and with redirected objects.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::ValueEnum;
+use instr_tests::toolchain::Tools;
+
+use crate::catalog::Program;
+use crate::directives::Demands;
+use crate::process::{Call, End, Ended};
+use crate::unpack::Suite;
+
+/// Time for one compiler command: a busy machine is slow, an endless loop is endless.
+const LIMIT: Duration = Duration::from_secs(300);
+
+/// How the runtime gets between the program and libgomp.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+pub enum Linkage {
+    /// By `instr-cc`, that is by the linker's `--wrap`.
+    Wrap,
+    /// By `instr-rewrite --redirect` on each object, for linkers without `--wrap`.
+    Redirect,
+}
+
+impl Linkage {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Wrap, Self::Redirect];
+
+    /// Its name on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Wrap => "wrap",
+            Self::Redirect => "redirect",
+        }
+    }
+}
+
+impl fmt::Display for Linkage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A program that was built.
+#[derive(Debug, Clone)]
+pub struct Built {
+    /// The executable.
+    pub executable: PathBuf,
+    /// Whether it calls anything that is recorded; if not there is no runtime in it.
+    pub records: bool,
+}
+
+/// What is the same for all programs.
+#[derive(Debug)]
+pub struct Builder {
+    /// The unpacked tests.
+    pub suite: Suite,
+    /// The tools under test.
+    pub tools: Tools,
+    /// The runtime's folder with sources and headers, and its objects for redirected programs.
+    runtime: PathBuf,
+    objects: Vec<PathBuf>,
+}
+
+impl Builder {
+    /// Prepares; `work` is for the runtime's objects.
+    ///
+    /// # Errors
+    ///
+    /// When the runtime does not compile.
+    pub fn new(suite: Suite, tools: Tools, work: &Path) -> Result<Self, String> {
+        let runtime = work.join("runtime");
+        for (name, text) in instr_runtime::FILES {
+            let path = runtime.join(name);
+            let folder = path.parent().unwrap_or(&runtime);
+            std::fs::create_dir_all(folder).map_err(|why| why.to_string())?;
+            std::fs::write(&path, text).map_err(|why| why.to_string())?;
+        }
+        let mut builder = Self {
+            suite,
+            tools,
+            runtime,
+            objects: Vec::new(),
+        };
+        for name in instr_runtime::sources("linux") {
+            let object = work.join(name.replace('/', "-")).with_extension("o");
+            let call = builder
+                .runtime_compiler(work)
+                .arg("-c")
+                .arg(builder.runtime.join(name));
+            done("runtime", &call.arg("-o").arg(&object))?;
+            builder.objects.push(object);
+        }
+        Ok(builder)
+    }
+
+    /// The C compiler with what sources of the runtime need (`-fexceptions`: C++ exceptions and cancelled threads pass through).
+    fn runtime_compiler(&self, dir: &Path) -> Call {
+        Call::new("gcc", dir, LIMIT)
+            .args([
+                "-std=c11",
+                "-O2",
+                "-w",
+                "-fPIE",
+                "-fvisibility=hidden",
+                "-fexceptions",
+            ])
+            .args(["-D_GNU_SOURCE", "-I"])
+            .arg(self.runtime.join("include"))
+            .arg("-I")
+            .arg(&self.runtime)
+    }
+
+    /// Options of every command for a program. Libraries among them stand behind the sources, where they belong.
+    fn options(&self, program: &Program, demands: &Demands) -> Vec<String> {
+        let mut options = program.always.clone();
+        for dir in self.suite.includes() {
+            options.push(format!("-I{}", dir.display()));
+        }
+        options.extend(
+            demands
+                .options
+                .iter()
+                .filter(|o| !o.starts_with("-fdump-"))
+                .cloned(),
+        );
+        options
+    }
+
+    /// Builds plainly, in two steps: the objects are used again by [`Linkage::Redirect`].
+    ///
+    /// # Errors
+    ///
+    /// What the compiler says.
+    pub fn plain(
+        &self,
+        program: &Program,
+        demands: &Demands,
+        dir: &Path,
+    ) -> Result<PathBuf, String> {
+        let (compiler, options) = (program.language.compiler(), self.options(program, demands));
+        let compile = Call::new(compiler, dir, LIMIT)
+            .arg("-c")
+            .arg(&program.source);
+        done("compile", &compile.args(&demands.sources).args(&options))?;
+        let executable = dir.join("program");
+        let link = Call::new(compiler, dir, LIMIT).args(objects(program, demands, dir));
+        done(
+            "link",
+            &link.args(&options).args(["-lm", "-o"]).arg(&executable),
+        )?;
+        Ok(executable)
+    }
+
+    /// Builds for a linkage. `plain` is the folder of the plain build.
+    ///
+    /// # Errors
+    ///
+    /// What the first tool that fails says.
+    pub fn instrumented(
+        &self,
+        linkage: Linkage,
+        program: &Program,
+        demands: &Demands,
+        plain: &Path,
+        dir: &Path,
+    ) -> Result<Built, String> {
+        match linkage {
+            Linkage::Wrap => self.wrap(program, demands, dir),
+            Linkage::Redirect => self.redirect(program, demands, plain, dir),
+        }
+    }
+
+    /// As a user does: the same command with `instr-cc` in front.
+    fn wrap(&self, program: &Program, demands: &Demands, dir: &Path) -> Result<Built, String> {
+        let executable = dir.join("program");
+        let call = Call::new(&self.tools.instr_cc, dir, LIMIT)
+            .args(["--instr-verbose", program.language.compiler()])
+            .arg(&program.source)
+            .args(&demands.sources)
+            .args(self.options(program, demands))
+            .args(["-lm", "-o"])
+            .arg(&executable);
+        let ended = done("instr-cc", &call)?;
+        let said = String::from_utf8_lossy(&ended.output);
+        let nothing = said.contains("linked plainly: nothing to instrument");
+        if said.contains("linked plainly") && !nothing {
+            return Err(format!("instr-cc linked plainly\n{}", ended.text()));
+        }
+        Ok(Built {
+            executable,
+            records: !nothing,
+        })
+    }
+
+    /// As with a linker without `--wrap`: renamed references, stubs for them, the runtime's objects.
+    fn redirect(
+        &self,
+        program: &Program,
+        demands: &Demands,
+        plain: &Path,
+        dir: &Path,
+    ) -> Result<Built, String> {
+        let rewrite = || Call::new(&self.tools.instr_rewrite, dir, LIMIT);
+        let executable = dir.join("program");
+        let options = self.options(program, demands);
+        let objects = self.machine_code(program, demands, plain, dir)?;
+        let flags = done(
+            "instr-rewrite",
+            &rewrite().arg("--emit-wrap-flags").args(&objects),
+        )?;
+        let mut redirected = Vec::new();
+        for (number, object) in objects.iter().enumerate() {
+            let output = dir.join(format!("redirected-{number}.o"));
+            let call = rewrite()
+                .arg("--redirect")
+                .arg(object)
+                .arg("-o")
+                .arg(&output);
+            done("instr-rewrite", &call)?;
+            redirected.push(output);
+        }
+        let (source, stubs) = (dir.join("stubs.c"), dir.join("stubs.o"));
+        let emit = rewrite().args(["--emit-stubs", "--linkage", "rename"]);
+        done("instr-rewrite", &emit.args(&objects).arg("-o").arg(&source))?;
+        let compile = self.runtime_compiler(dir).arg("-c").arg(&source);
+        done("stubs", &compile.arg("-o").arg(&stubs))?;
+        let link = Call::new(program.language.compiler(), dir, LIMIT)
+            .args(&redirected)
+            .arg(&stubs)
+            .args(&self.objects)
+            .args(&options)
+            .args(["-lm", "-o"])
+            .arg(&executable);
+        done("link", &link)?;
+        let records = !flags.output.is_empty();
+        Ok(Built {
+            executable,
+            records,
+        })
+    }
+
+    /// The plain objects; those of `-flto` turned into machine code first, there are no references in them to rename.
+    fn machine_code(
+        &self,
+        program: &Program,
+        demands: &Demands,
+        plain: &Path,
+        dir: &Path,
+    ) -> Result<Vec<PathBuf>, String> {
+        let objects = objects(program, demands, plain);
+        let options = self.options(program, demands);
+        if !options.iter().any(|option| option.starts_with("-flto")) {
+            return Ok(objects);
+        }
+        let whole = dir.join("whole.o");
+        let call = Call::new(program.language.compiler(), dir, LIMIT)
+            .args(["-r", "-flinker-output=nolto-rel"])
+            .args(&objects)
+            .args(&options);
+        done("link of intermediate code", &call.arg("-o").arg(&whole))?;
+        Ok(vec![whole])
+    }
+}
+
+/// The objects of a plain build in `dir`.
+fn objects(program: &Program, demands: &Demands, dir: &Path) -> Vec<PathBuf> {
+    let sources = std::iter::once(&program.source).chain(&demands.sources);
+    let names = sources.filter_map(|source| source.file_stem());
+    names
+        .map(|name| {
+            let mut file = name.to_owned();
+            file.push(".o");
+            dir.join(file)
+        })
+        .collect()
+}
+
+/// Runs a tool and demands exit status 0.
+fn done(step: &str, call: &Call) -> Result<Ended, String> {
+    let ended = call
+        .run(step)
+        .map_err(|why| format!("{step}: cannot start `{}`: {why}", call.shown()))?;
+    if ended.end == End::SUCCESS {
+        return Ok(ended);
+    }
+    Err(format!(
+        "{step}: {}\n{}\n$ {}",
+        ended.end,
+        ended.text(),
+        call.shown()
+    ))
+}
