@@ -4,6 +4,7 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result};
 
+use crate::report::{EventCost, Report};
 use crate::run::{Bench, ensure_traced, folder_bytes, output, timings};
 use crate::stats::Series;
 use crate::table::Row;
@@ -12,7 +13,7 @@ use crate::table::Row;
 const BLOCKS: u64 = 41;
 
 /// Ratios to the floor for the policies `ring` and `stream`, and bytes per event of the latter.
-pub(crate) fn measure(bench: &Bench) -> Result<Vec<Row>> {
+pub(crate) fn measure(bench: &Bench, report: &mut Report) -> Result<()> {
     let program = bench.path("events");
     output(
         bench
@@ -24,7 +25,6 @@ pub(crate) fn measure(bench: &Bench) -> Result<Vec<Row>> {
     )?;
     let count: u64 = bench.choose(250_000, 100_000);
 
-    let mut rows = Vec::new();
     for (policy, goal) in [("ring", 1.3), ("stream", 2.2)] {
         let (mut floor, mut event, mut ratio, mut best) = (
             Series::default(),
@@ -59,7 +59,7 @@ pub(crate) fn measure(bench: &Bench) -> Result<Vec<Row>> {
             bytes = folder_bytes(&trace)?;
             std::fs::remove_dir_all(&trace)?;
         }
-        rows.push(Row::at_most(
+        report.rows.push(Row::at_most(
             &format!("one user event, policy {policy}, against rdtsc + 16-byte store"),
             goal,
             "×",
@@ -73,8 +73,12 @@ pub(crate) fn measure(bench: &Bench) -> Result<Vec<Row>> {
             ),
         ));
         if policy == "stream" {
+            report.event = Some(EventCost {
+                floor: floor.median(),
+                event: event.median(),
+            });
             let each = bytes as f64 / ((BLOCKS + 1) * count) as f64;
-            rows.push(Row::at_most(
+            report.rows.push(Row::at_most(
                 "bytes per user event",
                 20.0,
                 " B",
@@ -84,5 +88,5 @@ pub(crate) fn measure(bench: &Bench) -> Result<Vec<Row>> {
             ));
         }
     }
-    Ok(rows)
+    Ok(())
 }

@@ -95,7 +95,7 @@ fn row(bench: &Bench, what: &str, objects: &[PathBuf]) -> Result<Row> {
             .env("OMP_NUM_THREADS", "2"),
     )?;
     ensure_traced(&trace)?;
-    let compared = Compared::measure(bench.choose(31, 3), plain, traced)?;
+    let compared = Compared::measure(bench.choose(15, 3), plain, traced)?;
     Ok(Row::at_most(
         what,
         1.1,
@@ -103,10 +103,10 @@ fn row(bench: &Bench, what: &str, objects: &[PathBuf]) -> Result<Row> {
         compared.ratio(),
         2,
         format!(
-            "plain {:.0} ms, instr-cc {:.0} ms, A/A {:.2}×; of the least times {:.2}×",
-            compared.plain.median(),
-            compared.changed.median(),
-            compared.spread(),
+            "plain {:.0} ms, instr-cc {:.0} ms, A/A ±{:.2}; of the least times {:.2}×",
+            compared.plain(),
+            compared.changed(),
+            compared.ratio_noise(),
             compared.best_ratio(),
         ),
     ))

@@ -3,24 +3,30 @@
 //! Whatever is compared is run in turn, in one run, plain–traced–plain, so that a change of the machine's speed meets both;
 //! the plain-to-plain (A/A) ratio stands beside every ratio. Figures are medians. Run it on a quiet machine.
 
+mod constructs;
 mod events;
 mod link;
+mod machine;
 mod merge;
 mod openmp;
-mod program;
+mod overhead;
+mod programs;
+mod recorded;
+mod report;
 mod run;
 mod size;
 mod stats;
 mod table;
+mod toolchain;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result};
 use clap::Parser;
 
+use crate::report::Report;
 use crate::run::Bench;
-use crate::table::Row;
 
 /// Measures overhead, size and speed.
 #[derive(Debug, Parser)]
@@ -42,17 +48,32 @@ struct Options {
     only: Vec<String>,
 }
 
-type Part = fn(&Bench) -> Result<Vec<Row>>;
+/// Measures one thing and adds what it found.
+type Part = fn(&Bench, &mut Report) -> Result<()>;
 
-const PARTS: [(&str, Part); 7] = [
+/// A part that only makes rows of the table.
+macro_rules! rows {
+    ($measure:path) => {
+        |bench, report| {
+            report.rows.extend($measure(bench)?);
+            Ok(())
+        }
+    };
+}
+
+const PARTS: [(&str, Part); 8] = [
     ("events", events::measure),
-    ("regions", openmp::measure_regions),
-    ("tasks", openmp::measure_tasks),
-    ("program", program::measure),
-    ("link", link::measure),
-    ("size", size::measure),
-    ("merge", merge::measure),
+    ("regions", rows!(openmp::measure_regions)),
+    ("tasks", rows!(openmp::measure_tasks)),
+    ("programs", programs::measure),
+    ("constructs", constructs::measure),
+    ("link", rows!(link::measure)),
+    ("size", rows!(size::measure)),
+    ("merge", rows!(merge::measure)),
 ];
+
+/// More processes than this that want to run while nothing is measured yet disturb what uses two threads.
+const BUSY: f64 = 0.5;
 
 fn main() -> ExitCode {
     match measure(&Options::parse()) {
@@ -90,25 +111,52 @@ fn measure(options: &Options) -> Result<bool> {
         work: absolute(&options.work)?,
         quick: options.quick,
     };
-    let mut rows = Vec::new();
+    if machine::load() > BUSY {
+        eprintln!("bench: warning: the machine is busy: the figures will not mean much");
+    }
+    let mut report = Report::default();
     let mut complete = true;
     for (name, part) in PARTS {
         if !options.only.is_empty() && !options.only.iter().any(|only| only == name) {
             continue;
         }
         eprintln!("bench: {name}");
-        match part(&bench) {
-            Ok(more) => rows.extend(more),
-            Err(error) => {
-                eprintln!("bench: error: cannot measure {name}: {error:#}");
-                complete = false;
-            }
+        if let Err(error) = part(&bench, &mut report) {
+            eprintln!("bench: error: cannot measure {name}: {error:#}");
+            complete = false;
         }
     }
-    let table = table::markdown(&rows);
-    println!("{table}");
-    let file = bench.path("table.md");
-    std::fs::write(&file, &table).with_context(|| format!("cannot write {}", file.display()))?;
-    eprintln!("bench: also in {}", file.display());
+    write(&bench, &report, complete && options.only.is_empty())?;
     Ok(complete)
+}
+
+/// Prints the table and leaves it in the scratch folder; the document on overhead too, and in the tree after a `whole` run.
+fn write(bench: &Bench, report: &Report, whole: bool) -> Result<()> {
+    let table = table::markdown(&report.rows);
+    println!("{table}");
+    put(&bench.path("table.md"), &table)?;
+    if report.programs.is_empty() && report.constructs.is_empty() {
+        return Ok(());
+    }
+    let whole = whole && !bench.quick;
+    let text = overhead::document(report, &machine::Machine::this(), whole);
+    put(&bench.path("overhead.md"), &text)?;
+    if whole {
+        put(&bench.root.join("docs/overhead.md"), &text)
+    } else {
+        eprintln!(
+            "bench: docs/overhead.md is left as it is: this run was short or not of all parts"
+        );
+        Ok(())
+    }
+}
+
+/// Writes a file under a temporary name and renames it.
+fn put(file: &Path, text: &str) -> Result<()> {
+    let temporary = file.with_extension(format!("{}.tmp", std::process::id()));
+    std::fs::write(&temporary, text)
+        .and_then(|()| std::fs::rename(&temporary, file))
+        .with_context(|| format!("cannot write {}", file.display()))?;
+    eprintln!("bench: also in {}", file.display());
+    Ok(())
 }

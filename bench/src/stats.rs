@@ -32,18 +32,30 @@ impl Series {
     }
 }
 
+impl FromIterator<f64> for Series {
+    fn from_iter<I: IntoIterator<Item = f64>>(values: I) -> Self {
+        Self(values.into_iter().collect())
+    }
+}
+
+/// One round: the same thing twice (`A/A`), and the thing to compare in between.
+#[derive(Debug, Clone, Copy)]
+struct Round {
+    plain: f64,
+    changed: f64,
+    again: f64,
+}
+
+impl Round {
+    /// What the changed one is compared with: a linear drift of the machine's speed cancels out.
+    fn reference(self) -> f64 {
+        f64::midpoint(self.plain, self.again)
+    }
+}
+
 /// The same thing measured twice in turn (`A/A`), with the thing to compare in between.
 #[derive(Debug, Default)]
-pub(crate) struct Compared {
-    /// Without the change.
-    pub(crate) plain: Series,
-    /// Without the change, once more.
-    pub(crate) again: Series,
-    /// With the change.
-    pub(crate) changed: Series,
-    ratios: Series,
-    spreads: Series,
-}
+pub(crate) struct Compared(Vec<Round>);
 
 impl Compared {
     /// Runs the three in turn, `rounds` times; every second round in the opposite order.
@@ -52,40 +64,65 @@ impl Compared {
         mut plain: impl FnMut() -> Result<f64, E>,
         mut changed: impl FnMut() -> Result<f64, E>,
     ) -> Result<Self, E> {
-        let mut all = Self::default();
+        let mut all = Vec::new();
         for round in 0..rounds {
-            let (a, b, c);
-            if round % 2 == 0 {
-                a = plain()?;
-                b = changed()?;
-                c = plain()?;
+            let (first, changed, last) = (plain()?, changed()?, plain()?);
+            let (plain, again) = if round % 2 == 0 {
+                (first, last)
             } else {
-                c = plain()?;
-                b = changed()?;
-                a = plain()?;
-            }
-            all.plain.push(a);
-            all.changed.push(b);
-            all.again.push(c);
-            all.ratios.push(b / f64::midpoint(a, c));
-            all.spreads.push(c / a);
+                (last, first)
+            };
+            all.push(Round {
+                plain,
+                changed,
+                again,
+            });
         }
-        Ok(all)
+        Ok(Self(all))
     }
 
-    /// Median of the rounds' ratios changed ÷ plain; a drift of the machine's speed cancels out within a round.
+    fn over_rounds(&self, of: impl Fn(Round) -> f64) -> Series {
+        self.0.iter().copied().map(of).collect()
+    }
+
+    /// Without the change: median over the rounds.
+    pub(crate) fn plain(&self) -> f64 {
+        self.over_rounds(Round::reference).median()
+    }
+
+    /// With the change: median over the rounds.
+    pub(crate) fn changed(&self) -> f64 {
+        self.over_rounds(|round| round.changed).median()
+    }
+
+    /// Median of the rounds' ratios changed ÷ plain.
     pub(crate) fn ratio(&self) -> f64 {
-        self.ratios.median()
+        self.over_rounds(|round| round.changed / round.reference())
+            .median()
     }
 
-    /// The same ratio of plain to plain: what the measurement cannot tell from 1.
-    pub(crate) fn spread(&self) -> f64 {
-        self.spreads.median()
+    /// How far plain and plain again are typically apart, as a share of the time: a ratio within it of 1 means nothing.
+    pub(crate) fn ratio_noise(&self) -> f64 {
+        self.over_rounds(|round| (round.again / round.plain - 1.0).abs())
+            .median()
+    }
+
+    /// Median of the rounds' differences changed − plain.
+    pub(crate) fn difference(&self) -> f64 {
+        self.over_rounds(|round| round.changed - round.reference())
+            .median()
+    }
+
+    /// How far plain and plain again are typically apart: a difference within it means nothing.
+    pub(crate) fn difference_noise(&self) -> f64 {
+        self.over_rounds(|round| (round.again - round.plain).abs())
+            .median()
     }
 
     /// Least changed ÷ least plain: less disturbed by other work of the machine.
     pub(crate) fn best_ratio(&self) -> f64 {
-        self.changed.min() / self.plain.min().min(self.again.min())
+        self.over_rounds(|round| round.changed).min()
+            / self.over_rounds(|round| round.plain.min(round.again)).min()
     }
 }
 
@@ -93,12 +130,28 @@ impl Compared {
 mod tests {
     use super::*;
 
+    /// Rounds of (first, changed, last) in the order in which they were run.
+    fn rounds(rounds: &[[f64; 3]]) -> Compared {
+        let plain: Vec<f64> = rounds
+            .iter()
+            .flat_map(|round| [round[0], round[2]])
+            .collect();
+        let (mut plain, mut changed) = (plain.into_iter(), rounds.iter().map(|round| round[1]));
+        Compared::measure(
+            rounds.len(),
+            || plain.next().ok_or(()),
+            || changed.next().ok_or(()),
+        )
+        .unwrap()
+    }
+
     #[test]
     fn median_of_even_and_odd_counts() {
         let series = |values: &[f64]| Series(values.to_vec());
         assert_eq!(series(&[3.0, 1.0, 2.0]).median(), 2.0);
         assert_eq!(series(&[4.0, 1.0, 2.0, 3.0]).median(), 2.5);
         assert!(series(&[]).median().is_nan());
+        assert!(series(&[]).min().is_nan());
     }
 
     #[test]
@@ -110,5 +163,41 @@ mod tests {
         };
         let compared = Compared::measure(6, || tick(1.0), || tick(1.5)).unwrap();
         assert!((compared.ratio() - 1.5).abs() < 1e-9);
+
+        let drift = rounds(&[[10.0, 16.0, 12.0], [12.0, 18.0, 14.0], [14.0, 20.0, 16.0]]);
+        assert_eq!(drift.difference(), 5.0);
+        assert_eq!(drift.difference_noise(), 2.0);
+    }
+
+    #[test]
+    fn a_disturbed_round_does_not_change_the_result() {
+        let calm = [[10.0, 15.0, 10.0], [20.0, 30.0, 20.0], [10.0, 15.0, 10.0]];
+        let mut disturbed = calm.to_vec();
+        disturbed.extend([[10.0, 500.0, 10.0], [10.0, 15.0, 10.0]]);
+        assert_eq!(rounds(&calm).ratio(), 1.5);
+        assert_eq!(rounds(&disturbed).ratio(), 1.5);
+        assert_eq!(rounds(&disturbed).difference(), 5.0);
+        assert_eq!(rounds(&disturbed).best_ratio(), 1.5);
+    }
+
+    #[test]
+    fn noise_counts_in_both_directions() {
+        let noisy = rounds(&[[10.0, 10.0, 12.0], [10.0, 10.0, 12.0], [12.0, 10.0, 10.0]]);
+        assert_eq!(noisy.difference_noise(), 2.0);
+        assert!(noisy.ratio_noise() > 0.16, "{}", noisy.ratio_noise());
+        assert_eq!(rounds(&[[7.0, 9.0, 7.0]]).ratio_noise(), 0.0);
+    }
+
+    #[test]
+    fn order_alternates_between_rounds() {
+        let compared = rounds(&[[1.0, 5.0, 3.0], [1.0, 5.0, 3.0]]);
+        assert_eq!((compared.0[0].plain, compared.0[0].again), (1.0, 3.0));
+        assert_eq!((compared.0[1].plain, compared.0[1].again), (3.0, 1.0));
+        assert_eq!((compared.plain(), compared.changed()), (2.0, 5.0));
+    }
+
+    #[test]
+    fn an_error_ends_the_measurement() {
+        assert!(Compared::measure(3, || Ok(1.0), || Err("no")).is_err());
     }
 }

@@ -91,28 +91,69 @@ fn rounded(value: f64, digits: usize) -> f64 {
     (value * scale).round() / scale
 }
 
-/// The rows as a Markdown table with aligned columns.
+/// The rows as a Markdown table.
 pub(crate) fn markdown(rows: &[Row]) -> String {
-    let mut lines = vec![["what", "goal", "measured", "verdict", "beside it"]];
-    lines.extend(rows.iter().map(Row::cells));
+    let lines: Vec<_> = rows
+        .iter()
+        .map(|row| row.cells().map(str::to_owned))
+        .collect();
+    aligned(
+        ["what", "goal", "measured", "verdict", "beside it"],
+        [Side::Left; 5],
+        &lines,
+    )
+}
+
+/// Where the text of a column stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Side {
+    /// Words.
+    Left,
+    /// Numbers.
+    Right,
+}
+
+impl Side {
+    /// What stands under the head of the column.
+    const fn rule(self) -> &'static str {
+        match self {
+            Self::Left => "---",
+            Self::Right => "---:",
+        }
+    }
+}
+
+/// A Markdown table whose columns are aligned in the text, too; the last one ends where it ends.
+pub(crate) fn aligned<const N: usize>(
+    head: [&str; N],
+    sides: [Side; N],
+    lines: &[[String; N]],
+) -> String {
     let width = |column: usize| {
-        lines
-            .iter()
-            .map(|line| line[column].chars().count())
+        let cells = lines.iter().map(|line| line[column].chars().count());
+        let rule = sides[column].rule().len();
+        cells
+            .chain([head[column].chars().count(), rule])
             .max()
             .unwrap_or(0)
     };
-    let widths = [width(0), width(1), width(2), width(3), 0];
-
+    let widths: Vec<usize> = (0..N).map(width).collect();
     let mut text = String::new();
-    for (number, line) in lines.iter().enumerate() {
-        for (cell, width) in line.iter().zip(widths) {
-            let _ = write!(text, "| {cell:<width$} ");
+    let mut line = |cells: [&str; N]| {
+        for (column, cell) in cells.into_iter().enumerate() {
+            let width = widths[column];
+            let _ = match sides[column] {
+                Side::Left if column + 1 == N => write!(text, "| {cell} "),
+                Side::Left => write!(text, "| {cell:<width$} "),
+                Side::Right => write!(text, "| {cell:>width$} "),
+            };
         }
         text.push_str("|\n");
-        if number == 0 {
-            text.push_str("|---|---|---|---|---|\n");
-        }
+    };
+    line(head);
+    line(sides.map(Side::rule));
+    for cells in lines {
+        line(std::array::from_fn(|column| cells[column].as_str()));
     }
     text
 }
@@ -146,5 +187,17 @@ mod tests {
         for line in markdown(&rows).lines() {
             assert_eq!(line.matches('|').count(), 6, "{line}");
         }
+    }
+
+    #[test]
+    fn numbers_stand_right_and_words_left() {
+        let lines = [
+            ["a".to_owned(), "1".to_owned()],
+            ["bbb".to_owned(), "100".to_owned()],
+        ];
+        assert_eq!(
+            aligned(["x", "n"], [Side::Left, Side::Right], &lines),
+            "| x   |    n |\n| --- | ---: |\n| a   |    1 |\n| bbb |  100 |\n"
+        );
     }
 }

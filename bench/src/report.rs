@@ -1,0 +1,26 @@
+//! What the parts of a run found.
+
+use crate::table::Row;
+use crate::{constructs, programs};
+
+/// All results of a run.
+#[derive(Debug, Default)]
+pub(crate) struct Report {
+    /// Rows of `table.md`.
+    pub(crate) rows: Vec<Row>,
+    /// One event against the least that a tracer can do.
+    pub(crate) event: Option<EventCost>,
+    /// Whole programs.
+    pub(crate) programs: Vec<programs::Figures>,
+    /// Single constructs.
+    pub(crate) constructs: Vec<constructs::Figures>,
+}
+
+/// Cost of a user event that is written to a file, ns.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct EventCost {
+    /// Reading the clock and storing 16 bytes.
+    pub(crate) floor: f64,
+    /// The event.
+    pub(crate) event: f64,
+}
