@@ -17,6 +17,12 @@ pub struct CodeName {
 pub trait Names {
     /// The name of the code at `address`; `None` when nothing is known about it.
     fn resolve(&self, address: u64) -> Option<CodeName>;
+
+    /// Whether the call that returns to `site` and the call before it stand at one place of the source, file, line and
+    /// column: such calls the compiler made of a directive. `None` when the debug information does not tell.
+    fn is_pair_of_directive(&self, _site: u64) -> Option<bool> {
+        None
+    }
 }
 
 /// Knows no name at all: every label is a hexadecimal address.
@@ -36,6 +42,10 @@ pub enum CodeRole {
     Parallel,
     /// An explicit task.
     Task,
+    /// A work-sharing loop.
+    Loop,
+    /// A `target` region.
+    Target,
     /// An ordinary function.
     Function,
 }
@@ -45,6 +55,8 @@ impl CodeRole {
         match self {
             Self::Parallel => "omp parallel",
             Self::Task => "omp task",
+            Self::Loop => "omp for",
+            Self::Target => "omp target",
             Self::Function => "",
         }
     }
@@ -78,6 +90,19 @@ pub fn format_label(name: &CodeName, address: u64, role: CodeRole) -> String {
         outer.to_owned()
     } else {
         format!("{outer} [{inner}]")
+    }
+}
+
+/// The label of a construct that is known by a return address into the function that holds it: `name` is that of the
+/// address before, `main [omp task sparselu.c:120]` its label.
+pub fn format_site_label(name: &CodeName, address: u64, role: CodeRole) -> String {
+    let outer = match name.function.as_deref().filter(|text| !text.is_empty()) {
+        Some(function) => outer_function(function).0.to_owned(),
+        None => format!("{address:#x}"),
+    };
+    match bracket(role, place(name).as_deref()) {
+        inner if inner.is_empty() || (name.function.is_none() && name.file.is_none()) => outer,
+        inner => format!("{outer} [{inner}]"),
     }
 }
 
@@ -149,6 +174,17 @@ mod tests {
             format_label(&name("f._omp_fn.3", None, None), 1, CodeRole::Task),
             "f [omp task]"
         );
+    }
+
+    #[test]
+    fn call_sites_are_shown_by_the_function_that_holds_them() {
+        let site = name("main", Some("/home/u/sparselu.c"), Some(120));
+        let label = |name: &CodeName| format_site_label(name, 0xabc, CodeRole::Task);
+        assert_eq!(label(&site), "main [omp task sparselu.c:120]");
+        let nested = name("f._omp_fn.0", Some("a.c"), Some(7));
+        assert_eq!(label(&nested), "f [omp task a.c:7]");
+        assert_eq!(label(&name("main", None, None)), "main [omp task]");
+        assert_eq!(label(&CodeName::default()), "0xabc");
     }
 
     #[test]
