@@ -2,7 +2,7 @@
 
 use hashbrown::HashMap;
 
-use crate::event::{Event, Payload, RegionId};
+use crate::event::{Event, Payload, RegionId, TaskId};
 use crate::trace::ThreadInfo;
 
 /// What a thread does. The five add up to its life.
@@ -42,21 +42,29 @@ enum Frame {
     Implicit(RegionId),
     /// `implicit_end` … `parallel_end` of the region.
     Closing(RegionId),
-    /// A loop or sections construct; `true` while it asks for work.
+    /// A loop, sections or scope construct; `true` while it asks for work.
     Work(bool),
     Sync,
     Mutex,
     Create,
     Taskloop,
-    Task,
+    Task(TaskId),
+    /// A device construct; `true` when the thread runs its body (the host fallback), else it only moves data.
+    Target(bool),
     Flush,
 }
 
 impl Frame {
     fn state(self) -> State {
         match self {
-            Self::Implicit(_) | Self::Task | Self::Work(false) => State::Useful,
-            Self::Fork(_) | Self::Work(true) | Self::Create | Self::Taskloop => State::Scheduling,
+            Self::Implicit(_) | Self::Task(_) | Self::Work(false) | Self::Target(true) => {
+                State::Useful
+            }
+            Self::Fork(_)
+            | Self::Work(true)
+            | Self::Create
+            | Self::Taskloop
+            | Self::Target(false) => State::Scheduling,
             Self::Closing(_) | Self::Sync | Self::Mutex => State::Synchronization,
             Self::Flush => State::Flush,
         }
@@ -64,7 +72,7 @@ impl Frame {
 
     /// Whether it is the body of a task: ends that belong inside do not reach beyond it.
     fn is_body(self) -> bool {
-        matches!(self, Self::Implicit(_) | Self::Task)
+        matches!(self, Self::Implicit(_) | Self::Task(_))
     }
 }
 
@@ -169,6 +177,8 @@ pub struct Timeline {
     last: Vec<u64>,
     /// Workers in the closing barrier of a region that runs on.
     closing: HashMap<RegionId, Vec<usize>>,
+    /// What was open in tasks that left their thread before their end.
+    suspended: HashMap<TaskId, Vec<Frame>>,
     /// Threads that the last event let out of a closing barrier.
     joined: Vec<usize>,
 }
@@ -187,6 +197,7 @@ impl Timeline {
             lines: threads.iter().map(line).collect(),
             last: threads.iter().map(|thread| thread.last_time).collect(),
             closing: HashMap::new(),
+            suspended: HashMap::new(),
             joined: Vec::new(),
         }
     }
@@ -232,6 +243,15 @@ impl Timeline {
             }
             Payload::ImplicitEnd => self.close_implicit(position),
             Payload::ParallelEnd { seq } => self.join(position, seq, event.time, &mut interval),
+            Payload::TaskSuspend => {
+                if let Some((task, frames)) = line.suspend() {
+                    self.suspended.insert(task, frames);
+                }
+            }
+            Payload::TaskResume { task } => {
+                let frames = self.suspended.remove(&task);
+                line.resume(task, frames.unwrap_or_default());
+            }
             ref payload => line.apply(payload),
         }
         if let Some(line) = self.lines.get_mut(position) {
@@ -325,19 +345,46 @@ impl Line {
             Payload::TaskCreated => _ = self.pop(|frame| frame == Frame::Create),
             Payload::TaskloopBegin { .. } => self.push(Frame::Taskloop),
             Payload::TaskloopEnd => _ = self.pop(|frame| frame == Frame::Taskloop),
-            Payload::TaskBegin { .. } => self.push(Frame::Task),
+            Payload::TaskBegin { task } => self.push(Frame::Task(task)),
             Payload::TaskEnd => {
-                let body = self.frames.iter().rposition(|frame| frame.is_body());
-                if let Some(at) = body.filter(|at| self.frames[*at] == Frame::Task) {
+                if let Some(at) = self.running_task() {
                     self.frames.truncate(at);
                 }
             }
+            Payload::ScopeBegin => self.push(Frame::Work(false)),
+            Payload::TargetBegin { kind, .. } => self.push(Frame::Target(kind == 0)),
+            Payload::TargetEnd { .. } => _ = self.pop(|frame| matches!(frame, Frame::Target(_))),
             Payload::Lost { task, region, .. } => {
                 self.frames.clear();
                 self.frames.extend(region.map(Frame::Implicit));
-                self.frames.extend(task.map(|_| Frame::Task));
+                self.frames.extend(task.map(Frame::Task));
             }
+            // A masked or single block is user code like what is around it.
             _ => {}
+        }
+    }
+
+    /// Where the innermost body begins, if it is that of an explicit task.
+    fn running_task(&self) -> Option<usize> {
+        let at = self.frames.iter().rposition(|frame| frame.is_body())?;
+        matches!(self.frames[at], Frame::Task(_)).then_some(at)
+    }
+
+    /// The running task leaves: what is open in it goes with it.
+    fn suspend(&mut self) -> Option<(TaskId, Vec<Frame>)> {
+        let frames = self.frames.split_off(self.running_task()?);
+        match frames.first() {
+            Some(Frame::Task(task)) => Some((*task, frames)),
+            _ => None,
+        }
+    }
+
+    fn resume(&mut self, task: TaskId, frames: Vec<Frame>) {
+        if frames.is_empty() {
+            self.push(Frame::Task(task));
+        }
+        for frame in frames {
+            self.push(frame);
         }
     }
 }

@@ -14,10 +14,11 @@ use hashbrown::HashMap;
 use crate::current::{CurrentTask, Parent};
 use crate::depend::DependGraph;
 use crate::error::Error;
-use crate::event::{Event, Payload, TaskId};
+use crate::event::{Event, Payload, SyncKind, TaskId};
 
 use super::Comms;
 use super::events::end_task;
+use super::names::Code;
 use super::tasks::Tasks;
 
 /// Records sorted in memory at a time (48 bytes each).
@@ -195,6 +196,8 @@ struct Process {
     /// Predecessors that end at the very time their successor begins.
     late: HashMap<TaskId, Vec<(Point, u64)>>,
     current: Vec<CurrentTask>,
+    /// The `taskwait depend` a task is in.
+    waiting: HashMap<Parent, TaskId>,
     ended: Vec<bool>,
     taskloops: HashMap<TaskId, Point>,
 }
@@ -221,6 +224,7 @@ impl Collector {
             predecessors: HashMap::new(),
             late: HashMap::new(),
             current: vec![CurrentTask::default(); threads],
+            waiting: HashMap::new(),
             ended: vec![false; threads],
             taskloops: HashMap::new(),
         };
@@ -254,12 +258,12 @@ impl Collector {
         }
         match event.payload {
             Payload::ThreadEnd => own.ended[position] = true,
-            Payload::TaskCreate { seq, function, .. } => {
+            Payload::TaskCreate { seq, .. } => {
                 let task = TaskId {
                     thread: event.thread,
                     seq,
                 };
-                own.tasks.create(task, function);
+                own.tasks.create(task, Code::default());
                 own.live.insert(
                     task,
                     Live {
@@ -268,12 +272,25 @@ impl Collector {
                     },
                 );
             }
-            Payload::TaskloopBegin { seq, function, .. } => {
+            // An empty task on the spot: it is not sent anywhere, but may be waited for and wait.
+            Payload::TaskwaitDepend { seq, nowait, .. } => {
+                let task = TaskId {
+                    thread: event.thread,
+                    seq,
+                };
+                own.tasks.create(task, Code::default());
+                if !nowait {
+                    own.live.insert(task, Live::default());
+                    let waits = own.current[position].parent(event.thread);
+                    own.waiting.insert(waits, task);
+                }
+            }
+            Payload::TaskloopBegin { seq, .. } => {
                 let taskloop = TaskId {
                     thread: event.thread,
                     seq,
                 };
-                own.tasks.create(taskloop, function);
+                own.tasks.create(taskloop, Code::default());
                 own.tasks.end(taskloop);
                 own.taskloops.insert(taskloop, point);
             }
@@ -282,7 +299,7 @@ impl Collector {
                     thread: event.thread,
                     seq,
                 };
-                own.tasks.create(task, 0);
+                own.tasks.create(task, Code::default());
                 let created = own.taskloops.get(&taskloop).copied();
                 own.live.insert(
                     task,
@@ -309,8 +326,21 @@ impl Collector {
         point: Point,
         event: &Event<'_>,
     ) -> Result<(), Error> {
-        if let Payload::TaskBegin { task } = event.payload {
-            self.begin(process, task, point)?;
+        match event.payload {
+            Payload::TaskBegin { task } => self.begin(process, task, point)?,
+            // What is ready when the wait ends runs in no time.
+            Payload::SyncEnd {
+                kind: SyncKind::TaskwaitDepend,
+            } => {
+                let own = &mut self.processes[process];
+                let waits = own.current[position].parent(event.thread);
+                if let Some(task) = own.waiting.remove(&waits) {
+                    self.begin(process, task, point)?;
+                    self.processes[process].tasks.end(task);
+                    self.finished.push(task);
+                }
+            }
+            _ => {}
         }
         let own = &mut self.processes[process];
         let (tasks, finished) = (&mut own.tasks, &mut self.finished);
@@ -398,26 +428,27 @@ impl Collector {
     fn graph(&mut self, process: usize, event: &Event<'_>) {
         let own = &mut self.processes[process];
         let edges = &mut self.edges;
-        own.graph
-            .event(event, |predecessor, _| edges.push(predecessor));
-        if let Payload::TaskCreate { seq, .. } = event.payload
-            && !edges.is_empty()
-        {
-            let task = TaskId {
-                thread: event.thread,
-                seq,
-            };
+        let mut successor = None;
+        own.graph.event(event, |predecessor, task| {
+            successor = Some(task);
+            edges.push(predecessor);
+        });
+        if let Some(task) = successor {
             let mut predecessors = self.spare.pop().unwrap_or_default();
+            let begins = own.live.contains_key(&task);
             for predecessor in edges.drain(..) {
-                if let Some(live) = own.live.get_mut(&predecessor) {
+                if begins && let Some(live) = own.live.get_mut(&predecessor) {
                     live.waiting += 1;
                     predecessors.push(predecessor);
                 }
             }
-            own.predecessors.insert(task, predecessors);
+            // A `taskwait depend nowait` leaves no trace of when it was complete.
+            if begins {
+                own.predecessors.insert(task, predecessors);
+            } else {
+                self.spare.push(predecessors);
+            }
         }
-        // Those of a `taskwait` with dependences, which has no body an arrow could lead to.
-        edges.clear();
         self.finished.extend(own.graph.released());
         while let Some(task) = self.finished.pop() {
             self.processes[process].forget(task);

@@ -5,31 +5,39 @@ use std::io::Write;
 use hashbrown::HashMap;
 
 use crate::current::{CurrentTask, Parent};
-use crate::event::{Event, MutexKind, ParallelKind, Payload, RegionId, SyncKind, TaskId};
+use crate::event::{
+    Event, MutexKind, ParallelKind, Payload, RegionId, SyncKind, TaskId, task_flags,
+};
 use crate::names::CodeRole;
 
-use super::names::NameTables;
+use super::constructs;
+use super::names::{Code, NameTables};
 use super::out::Records;
 use super::tasks::Tasks;
 use super::types::*;
 
 /// A construct that was begun and must be ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Open {
+pub(super) enum Open {
     Parallel(u32),
     Implicit,
     Work,
     Single,
+    Masked,
     Dispatch,
     Join,
     Barrier,
     Taskwait,
     TaskgroupEnd,
     Taskyield,
-    /// A wait without an event type of its own.
+    DoacrossSink,
+    /// A wait that Extrae has no type for.
     OtherSync,
     Create,
+    /// `taskwait depend`, from its begin to the end of its wait.
+    WaitDepend,
     Task,
+    Target,
     Taskloop,
     Flush,
 }
@@ -40,14 +48,17 @@ impl Open {
         match self {
             Self::Parallel(_) => &[PARALLEL],
             Self::Implicit => &[PARALLEL_FUNCTION, PARALLEL_LINE],
-            Self::Work | Self::Single => &[WORKSHARING],
+            Self::Work | Self::Single | Self::Masked => &[WORKSHARING],
             Self::Dispatch => &[DISPATCH],
             Self::Join => &[JOIN],
             Self::Barrier => &[BARRIER],
             Self::Taskwait => &[TASKWAIT],
             Self::TaskgroupEnd => &[TASKGROUP],
             Self::Taskyield => &[TASKYIELD],
-            Self::OtherSync => &[],
+            Self::DoacrossSink => &[DOACROSS],
+            Self::OtherSync => &[WAIT],
+            Self::WaitDepend => &[CREATED_FUNCTION, CREATED_LINE, TASK_ID],
+            Self::Target => &[TARGET, TARGET_FUNCTION],
             Self::Create => &[CREATED_FUNCTION, CREATED_LINE, TASK_ID],
             Self::Task => &[TASK_FUNCTION, TASK_LINE, TASK_ID],
             Self::Taskloop => &[TASKLOOP, TASKLOOP_ID],
@@ -58,6 +69,20 @@ impl Open {
     fn is_body(self) -> bool {
         matches!(self, Self::Implicit | Self::Task)
     }
+
+    /// Value with which a construct is opened again when the task around it goes on; nothing for those that hold a number.
+    fn value_again(self) -> Option<u64> {
+        match self {
+            Self::Barrier
+            | Self::Taskwait
+            | Self::Taskyield
+            | Self::Dispatch
+            | Self::Join
+            | Self::OtherSync => Some(1),
+            Self::TaskgroupEnd | Self::DoacrossSink => Some(2),
+            _ => None,
+        }
+    }
 }
 
 /// Type and value of a wait.
@@ -65,10 +90,15 @@ fn sync(kind: SyncKind) -> (Open, u64) {
     match kind {
         SyncKind::ExplicitBarrier => (Open::Barrier, 1),
         SyncKind::ImplicitBarrier => (Open::Join, 1),
-        SyncKind::Taskwait | SyncKind::TaskwaitDepend => (Open::Taskwait, 1),
+        SyncKind::Taskwait => (Open::Taskwait, 1),
+        SyncKind::TaskwaitDepend => (Open::Taskwait, 2),
         SyncKind::TaskgroupEnd => (Open::TaskgroupEnd, 2),
         SyncKind::Taskyield => (Open::Taskyield, 1),
-        _ => (Open::OtherSync, 0),
+        SyncKind::DoacrossSink => (Open::DoacrossSink, 2),
+        SyncKind::Copyprivate => (Open::OtherSync, 1),
+        SyncKind::Reduction => (Open::OtherSync, 2),
+        SyncKind::TeamsEnd => (Open::OtherSync, 3),
+        SyncKind::Other(_) => (Open::OtherSync, 4),
     }
 }
 
@@ -93,7 +123,7 @@ struct HeldLock {
 
 /// What is open on one row.
 #[derive(Debug, Default)]
-struct RowState {
+pub(super) struct RowState {
     open: Vec<Open>,
     locks: Vec<HeldLock>,
     regions: usize,
@@ -110,7 +140,7 @@ struct RowState {
 /// A region that is running.
 #[derive(Debug, Default)]
 struct RegionRecord {
-    function: u64,
+    function: Code,
     members: Vec<usize>,
 }
 
@@ -120,7 +150,9 @@ pub(super) struct Events<'n> {
     rows: Vec<RowState>,
     pub(super) tasks: Vec<Tasks>,
     regions: HashMap<(usize, RegionId), RegionRecord>,
-    taskloops: HashMap<(usize, TaskId), u64>,
+    taskloops: HashMap<(usize, TaskId), Code>,
+    /// What was open in tasks that left their thread before their end.
+    suspended: HashMap<(usize, TaskId), Vec<Open>>,
 }
 
 impl<'n> Events<'n> {
@@ -135,6 +167,7 @@ impl<'n> Events<'n> {
                 .collect(),
             regions: HashMap::new(),
             taskloops: HashMap::new(),
+            suspended: HashMap::new(),
         }
     }
 
@@ -177,6 +210,31 @@ impl<'n> Events<'n> {
             | Payload::TaskloopBegin { .. }
             | Payload::TaskloopEnd
             | Payload::TaskloopTask { .. } => self.task(to, process, event),
+            Payload::TaskwaitDepend { .. } => self.taskwait_depend(to, process, event),
+            Payload::TaskSuspend | Payload::TaskResume { .. } => {
+                self.leave_or_return(to, process, event)
+            }
+            Payload::StaticLoop { site } => {
+                let (_, line) = self
+                    .names
+                    .code(process, Code::new(site, true), CodeRole::Loop);
+                to.put(STATIC_LOOP, u64::from(line));
+            }
+            Payload::TargetBegin { function, .. } => {
+                let value = constructs::target(&event.payload);
+                let (function, _) =
+                    self.names
+                        .code(process, Code::new(function, false), CodeRole::Target);
+                self.rows[row].push(Open::Target);
+                to.put(TARGET, value);
+                to.put(TARGET_FUNCTION, u64::from(function));
+            }
+            Payload::Cancel { .. }
+            | Payload::Doacross { .. }
+            | Payload::TaskEvent { .. }
+            | Payload::TaskFulfill { .. }
+            | Payload::OmpAlloc { .. }
+            | Payload::OmpFree { .. } => constructs::moment(to, &event.payload),
             Payload::MutexAcquire { .. }
             | Payload::MutexAcquired { .. }
             | Payload::MutexReleased { .. }
@@ -241,7 +299,9 @@ impl<'n> Events<'n> {
 
     fn implicit<W: Write>(&mut self, to: &mut At<'_, '_, W>, process: usize, region: RegionId) {
         let record = self.regions.get_mut(&(process, region));
-        let function = record.as_ref().map_or(0, |record| record.function);
+        let function = record
+            .as_ref()
+            .map_or(Code::default(), |record| record.function);
         if let Some(record) = record {
             record.members.push(to.row);
         }
@@ -262,6 +322,7 @@ impl<'n> Events<'n> {
                 seq,
                 function,
                 kind,
+                call_site,
                 ..
             } => {
                 let region = RegionId {
@@ -271,7 +332,7 @@ impl<'n> Events<'n> {
                 self.regions.insert(
                     (process, region),
                     RegionRecord {
-                        function,
+                        function: Code::new(function, call_site),
                         members: Vec::new(),
                     },
                 );
@@ -308,11 +369,15 @@ impl<'n> Events<'n> {
     }
 
     fn task_begin<W: Write>(&mut self, to: &mut At<'_, '_, W>, process: usize, task: TaskId) {
+        self.rows[to.row].executed += 1;
+        self.task_body(to, process, task);
+    }
+
+    /// The body runs from now on.
+    fn task_body<W: Write>(&mut self, to: &mut At<'_, '_, W>, process: usize, task: TaskId) {
         let record = self.tasks[process].begin(task);
         let (function, line) = self.names.code(process, record.function, CodeRole::Task);
-        let state = &mut self.rows[to.row];
-        state.push(Open::Task);
-        state.executed += 1;
+        self.rows[to.row].push(Open::Task);
         to.put(TASK_FUNCTION, u64::from(function));
         to.put(TASK_LINE, u64::from(line));
         to.put(TASK_ID, record.number);
@@ -322,7 +387,13 @@ impl<'n> Events<'n> {
         let tasks = &mut self.tasks[process];
         let state = &mut self.rows[to.row];
         match event.payload {
-            Payload::TaskCreate { seq, function, .. } => {
+            Payload::TaskCreate {
+                seq,
+                function,
+                flags,
+                ..
+            } => {
+                let function = Code::new(function, flags & task_flags::CALL_SITE != 0);
                 let record = tasks.create(
                     TaskId {
                         thread: event.thread,
@@ -348,7 +419,13 @@ impl<'n> Events<'n> {
                 });
                 state.close(to, Reach::NextBody, |open| open == Open::Task);
             }
-            Payload::TaskloopBegin { seq, function, .. } => {
+            Payload::TaskloopBegin {
+                seq,
+                function,
+                flags,
+                ..
+            } => {
+                let function = Code::new(function, flags & task_flags::CALL_SITE != 0);
                 let taskloop = TaskId {
                     thread: event.thread,
                     seq,
@@ -366,7 +443,7 @@ impl<'n> Events<'n> {
                     .taskloops
                     .get(&(process, taskloop))
                     .copied()
-                    .unwrap_or(0);
+                    .unwrap_or_default();
                 tasks.create(
                     TaskId {
                         thread: event.thread,
@@ -375,6 +452,66 @@ impl<'n> Events<'n> {
                     function,
                 );
                 state.created += 1;
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Events<'_> {
+    /// An empty task; it is shown from its construct to the end of its wait.
+    fn taskwait_depend<W: Write>(
+        &mut self,
+        to: &mut At<'_, '_, W>,
+        process: usize,
+        event: &Event<'_>,
+    ) {
+        let Payload::TaskwaitDepend { seq, nowait, .. } = event.payload else {
+            return;
+        };
+        let task = TaskId {
+            thread: event.thread,
+            seq,
+        };
+        let record = self.tasks[process].create(task, Code::default());
+        self.tasks[process].end(task);
+        let function = self.names.taskwait_depend();
+        let state = &mut self.rows[to.row];
+        state.push(Open::WaitDepend);
+        to.put(CREATED_FUNCTION, u64::from(function));
+        to.put(CREATED_LINE, 1);
+        to.put(TASK_ID, record.number);
+        if nowait {
+            state.close(to, Reach::Body, |open| open == Open::WaitDepend);
+        }
+    }
+
+    /// A task leaves its thread before its end, or goes on on one: what is open in it goes with it.
+    fn leave_or_return<W: Write>(
+        &mut self,
+        to: &mut At<'_, '_, W>,
+        process: usize,
+        event: &Event<'_>,
+    ) {
+        let state = &mut self.rows[to.row];
+        let running = state.current.parent(event.thread);
+        state.current.event(event.thread, &event.payload, |_| {});
+        match event.payload {
+            Payload::TaskSuspend => {
+                if let Some(open) = state.leave(to)
+                    && let Parent::Explicit(task) = running
+                {
+                    self.suspended.insert((process, task), open);
+                }
+            }
+            Payload::TaskResume { task } => {
+                self.task_body(to, process, task);
+                let state = &mut self.rows[to.row];
+                for open in self.suspended.remove(&(process, task)).unwrap_or_default() {
+                    if let Some(value) = open.value_again() {
+                        state.open(to, open, value);
+                    }
+                }
             }
             _ => {}
         }
@@ -416,6 +553,17 @@ impl RowState {
             return;
         };
         self.close_to(to, from + at);
+    }
+
+    /// Ends the running task's body on this row; what was open in it, outermost first.
+    fn leave<W: Write>(&mut self, to: &mut At<'_, '_, W>) -> Option<Vec<Open>> {
+        let at = self.open.iter().rposition(|open| open.is_body())?;
+        if self.open[at] != Open::Task {
+            return None;
+        }
+        let inner = self.open[at + 1..].to_vec();
+        self.close_to(to, at);
+        Some(inner)
     }
 
     fn close_to<W: Write>(&mut self, to: &mut At<'_, '_, W>, depth: usize) {
@@ -531,6 +679,9 @@ impl RowState {
             Payload::SyncEnd { kind } => {
                 let (ends, _) = sync(kind);
                 self.close(to, Reach::Body, |open| open == ends);
+                if kind == SyncKind::TaskwaitDepend {
+                    self.close(to, Reach::Body, |open| open == Open::WaitDepend);
+                }
                 if ends == Open::TaskgroupEnd && self.taskgroups > 0 {
                     self.taskgroups -= 1;
                     to.put(IN_TASKGROUP, 0);
@@ -557,6 +708,17 @@ impl RowState {
                     self.open(to, Open::Single, 6);
                 }
             }
+            Payload::SingleEnd => self.end_single(to),
+            Payload::MaskedBegin => {
+                self.end_single(to);
+                self.open(to, Open::Masked, 7);
+            }
+            Payload::MaskedEnd => self.close(to, Reach::Body, |open| open == Open::Masked),
+            Payload::ScopeBegin => {
+                self.end_single(to);
+                self.open(to, Open::Work, 8);
+            }
+            Payload::TargetEnd { .. } => self.close(to, Reach::Body, |open| open == Open::Target),
             Payload::Dispatch => {
                 self.close(to, Reach::Body, |open| open == Open::Dispatch);
                 let body = self
@@ -577,7 +739,7 @@ impl RowState {
         }
     }
 
-    /// The end of a single block is not recorded: it lasts until the next construct of the team.
+    /// The end of a single block is not always recorded: it then lasts until the next construct of the team.
     fn end_single<W: Write>(&mut self, to: &mut At<'_, '_, W>) {
         self.close(to, Reach::Body, |open| open == Open::Single);
     }
@@ -613,7 +775,7 @@ pub(super) struct At<'o, 'r, W: Write> {
 
 impl<W: Write> At<'_, '_, W> {
     #[inline]
-    fn put(&mut self, kind: u32, value: u64) {
+    pub(super) fn put(&mut self, kind: u32, value: u64) {
         self.records.event(self.row, self.time, kind, value);
     }
 

@@ -1,7 +1,8 @@
 //! Paraver output: `.prv` (records), `.pcf` (labels), `.row` (objects), with the numbers and labels of Extrae.
 //!
 //! Event types of our own are in a range nobody else uses: 20000000 user regions, 20000001 calls of described functions,
-//! 20000100 + n the n-th counter. Communications have the tag [`TAG_CREATE`] (creation of a task to its execution, as Extrae
+//! 20000002 inferred static loops, 20000003 and 20000004 cancellation, 20000005 doacross loops, 20000006 waits that Extrae has no
+//! type for, 20000007 and 20000008 detach events, 20000009 functions of `target` regions, 20000100 + n the n-th counter. Communications have the tag [`TAG_CREATE`] (creation of a task to its execution, as Extrae
 //! writes it) or [`TAG_DEPEND`] (end of a task to the begin of a task that depends on it); the size is the number of the task
 //! that begins, which is also the value of its task identifier events. State 2 is a thread before its first and after its last
 //! event.
@@ -11,6 +12,7 @@
 
 mod background;
 mod communications;
+mod constructs;
 mod events;
 mod names;
 mod out;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use hashbrown::HashMap;
 
-use crate::names::{CodeRole, Names, NoNames, format_label};
+use crate::names::{CodeRole, Names, NoNames, format_label, format_site_label};
 
 use super::types::COUNTERS;
 
@@ -40,6 +40,24 @@ impl Table {
     }
 }
 
+/// Code as an event names it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Code {
+    pub(super) address: u64,
+    /// The address is a return address into the function that holds the construct.
+    pub(super) site: bool,
+}
+
+impl Code {
+    /// The body at `address`, or the construct before it.
+    pub(super) fn new(address: u64, site: bool) -> Self {
+        Self { address, site }
+    }
+}
+
+/// Name of the function that a `taskwait` with a `depend` clause is shown as.
+const TASKWAIT_DEPEND: &str = "taskwait depend";
+
 /// Id in the function table and in the line table.
 pub(super) type CodeId = (u32, u32);
 
@@ -49,7 +67,7 @@ const UNRESOLVED: u32 = 1;
 /// All name tables of one output.
 pub(super) struct NameTables<'a> {
     names: &'a [Box<dyn Names + 'a>],
-    code: HashMap<(usize, u64, CodeRole), CodeId>,
+    code: HashMap<(usize, Code, CodeRole), CodeId>,
     /// (row, address) → text of a `string` event.
     texts: HashMap<(u32, u64), String>,
     pub(super) functions: Table,
@@ -78,19 +96,21 @@ impl<'a> NameTables<'a> {
         }
     }
 
-    pub(super) fn code(&mut self, process: usize, address: u64, role: CodeRole) -> CodeId {
+    pub(super) fn code(&mut self, process: usize, code: Code, role: CodeRole) -> CodeId {
+        let Code { address, site } = code;
         if address == 0 {
             return (UNRESOLVED, UNRESOLVED);
         }
-        if let Some(id) = self.code.get(&(process, address, role)) {
+        if let Some(id) = self.code.get(&(process, code, role)) {
             return *id;
         }
         let name = self
             .names
             .get(process)
             .map_or(&NoNames as &dyn Names, |names| names.as_ref())
-            .resolve(address);
+            .resolve(if site { address - 1 } else { address });
         let function = match &name {
+            Some(name) if site => format_site_label(name, address, role),
             Some(name) => format_label(name, address, role),
             None => format!("{address:#x}"),
         };
@@ -108,8 +128,13 @@ impl<'a> NameTables<'a> {
         });
         let line = line.map_or(UNRESOLVED, |line| self.lines.id(&line));
         let id = (self.functions.id(&function), line);
-        self.code.insert((process, address, role), id);
+        self.code.insert((process, code, role), id);
         id
+    }
+
+    /// Id in the function table of a `taskwait` with a `depend` clause.
+    pub(super) fn taskwait_depend(&mut self) -> u32 {
+        self.functions.id(TASKWAIT_DEPEND)
     }
 
     pub(super) fn string(&mut self, row: u32, address: u64, text: &[u8]) {

@@ -4,12 +4,14 @@ use hashbrown::HashMap;
 
 use crate::event::TaskId;
 
+use super::names::Code;
+
 /// A task that was created or begun and has not ended.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TaskRecord {
     /// From 1 in order of creation within its process; the value of the task identifier events.
     pub(super) number: u64,
-    pub(super) function: u64,
+    pub(super) function: Code,
 }
 
 /// The live tasks of one process. Two passes that feed the same events give the same numbers.
@@ -20,7 +22,7 @@ pub(super) struct Tasks {
 }
 
 impl Tasks {
-    pub(super) fn create(&mut self, task: TaskId, function: u64) -> TaskRecord {
+    pub(super) fn create(&mut self, task: TaskId, function: Code) -> TaskRecord {
         self.last += 1;
         let record = TaskRecord {
             number: self.last,
@@ -34,7 +36,7 @@ impl Tasks {
     pub(super) fn begin(&mut self, task: TaskId) -> TaskRecord {
         match self.live.get(&task) {
             Some(record) => *record,
-            None => self.create(task, 0),
+            None => self.create(task, Code::default()),
         }
     }
 

@@ -7,6 +7,12 @@
 //! |---|---|
 //! | 20000000 | user region (`instr_region_begin`), value = its name, 0 = end |
 //! | 20000001 | call of a described function without a probe of its own, value = its name, 0 = end |
+//! | 20000002 | begin of a static loop, inferred: value = the place of the calls (a line id); its end is not known |
+//! | 20000003, 20000004 | cancellation: its construct; what happened |
+//! | 20000005 | doacross loop: post of an iteration, wait for one |
+//! | 20000006 | waits that Extrae has no type for |
+//! | 20000007, 20000008 | handle of a task with a `detach` clause when told; when fulfilled |
+//! | 20000009 | function of a `target` region |
 //! | 20000100 + n | the n-th counter (`instr_counter`) by first use; the value is the counter's |
 
 pub(super) const APPLICATION: u32 = 40_000_001;
@@ -40,6 +46,29 @@ pub(super) const TASKS_EXECUTED: u32 = 65_000_001;
 pub(super) const REGION: u32 = 20_000_000;
 /// Calls of described functions.
 pub(super) const CALL: u32 = 20_000_001;
+/// Begin of a static loop, inferred.
+pub(super) const STATIC_LOOP: u32 = 20_000_002;
+/// Construct that is cancelled or asked about.
+pub(super) const CANCEL: u32 = 20_000_003;
+/// What happened there.
+pub(super) const CANCEL_ACTION: u32 = 20_000_004;
+/// Doacross loops.
+pub(super) const DOACROSS: u32 = 20_000_005;
+/// Waits of other kinds.
+pub(super) const WAIT: u32 = 20_000_006;
+/// Handle of a detachable task.
+pub(super) const DETACH: u32 = 20_000_007;
+/// Handle that is fulfilled.
+pub(super) const FULFILL: u32 = 20_000_008;
+/// Function of a `target` region.
+pub(super) const TARGET_FUNCTION: u32 = 20_000_009;
+/// Dynamic memory as Extrae has it: call, size, address given back, address given out.
+pub(super) const MEMORY: u32 = 40_000_040;
+pub(super) const MEMORY_SIZE: u32 = 40_000_041;
+pub(super) const MEMORY_IN: u32 = 40_000_042;
+pub(super) const MEMORY_OUT: u32 = 40_000_043;
+/// Device constructs.
+pub(super) const TARGET: u32 = 60_000_034;
 /// The first counter.
 pub(super) const COUNTER: u32 = 20_000_100;
 /// Most counters.
@@ -76,7 +105,14 @@ pub(super) const FIXED: &[(u32, &str, Values)] = &[
     (
         WORKSHARING,
         "Worksharing (OMP)",
-        &[(0, "End"), (4, "DO"), (5, "SECTIONS"), (6, "SINGLE")],
+        &[
+            (0, "End"),
+            (4, "DO"),
+            (5, "SECTIONS"),
+            (6, "SINGLE"),
+            (7, "MASTER"),
+            (8, "SCOPE"),
+        ],
     ),
     (BARRIER, "OpenMP barrier", &[(0, "End"), (1, "Begin")]),
     (NAMED_LOCK, "OpenMP named-Lock", LOCK_VALUES),
@@ -92,7 +128,11 @@ pub(super) const FIXED: &[(u32, &str, Values)] = &[
         "OpenMP Worksharing join",
         &[(0, "End"), (1, "Join (w wait)"), (2, "Join (w/o wait)")],
     ),
-    (TASKWAIT, "OMP taskwait", &[(0, "End"), (1, "Begin")]),
+    (
+        TASKWAIT,
+        "OMP taskwait",
+        &[(0, "End"), (1, "Begin"), (2, "Begin (depend)")],
+    ),
     (
         TASKGROUP,
         "OpenMP taskgroup calls",
@@ -114,6 +154,74 @@ pub(super) const FIXED: &[(u32, &str, Values)] = &[
     (TASKYIELD, "OMP taskyield", &[(0, "End"), (1, "Begin")]),
     (TASKS_CREATED, "Number of instantiated tasks", &[]),
     (TASKS_EXECUTED, "Number of executed tasks", &[]),
+    (
+        TARGET,
+        "OpenMP target",
+        &[
+            (0, "Outside target"),
+            (1, "target"),
+            (2, "target data"),
+            (3, "end of target data"),
+            (4, "target update"),
+            (5, "target enter data"),
+            (6, "target exit data"),
+            (7, "other device construct"),
+        ],
+    ),
+    (
+        MEMORY,
+        "Dynamic memory calls",
+        &[
+            (0, "End"),
+            (16, "omp_alloc"),
+            (17, "omp_free"),
+            (18, "allocate clause"),
+            (19, "end of allocate clause"),
+        ],
+    ),
+    (MEMORY_SIZE, "Requested size in memory calls", &[]),
+    (MEMORY_IN, "In pointer (free, realloc)", &[]),
+    (MEMORY_OUT, "Out pointer (malloc, calloc, realloc)", &[]),
+    (
+        CANCEL,
+        "OpenMP cancellation of",
+        &[
+            (1, "parallel"),
+            (2, "for"),
+            (4, "sections"),
+            (8, "taskgroup"),
+            (9, "other construct"),
+        ],
+    ),
+    (
+        CANCEL_ACTION,
+        "OpenMP cancellation",
+        &[
+            (1, "cancellation point, goes on"),
+            (2, "cancellation point, leaves"),
+            (3, "cancel, goes on"),
+            (4, "cancel, leaves"),
+            (5, "task discarded"),
+        ],
+    ),
+    (
+        DOACROSS,
+        "OpenMP doacross",
+        &[(0, "End"), (1, "Post"), (2, "Wait")],
+    ),
+    (
+        WAIT,
+        "OpenMP wait",
+        &[
+            (0, "End"),
+            (1, "copyprivate"),
+            (2, "reduction"),
+            (3, "end of teams"),
+            (4, "other"),
+        ],
+    ),
+    (DETACH, "OpenMP detach event handle", &[]),
+    (FULFILL, "OpenMP fulfilled event handle", &[]),
 ];
 
 const LOCK_VALUES: Values = &[
@@ -134,6 +242,7 @@ pub(super) const FUNCTION_TYPES: &[(u32, &str)] = &[
     (PARALLEL_FUNCTION, "Executed OpenMP parallel function"),
     (TASK_FUNCTION, "Executed OpenMP task function"),
     (CREATED_FUNCTION, "Instantiated OpenMP task function"),
+    (TARGET_FUNCTION, "Executed OpenMP target function"),
 ];
 pub(super) const LINE_TYPES: &[(u32, &str)] = &[
     (
@@ -145,6 +254,7 @@ pub(super) const LINE_TYPES: &[(u32, &str)] = &[
         CREATED_LINE,
         "Instantiated OpenMP task function line and file",
     ),
+    (STATIC_LOOP, "Begin of a static loop (inferred)"),
 ];
 
 /// State numbers: [`crate::timeline::State`] in their order, and a thread that does not exist.
