@@ -19,6 +19,10 @@ cross: all ## Build and run the examples for SPARC, 32 and 64 bits
 	@scripts/setup.sh test
 	@scripts/cross.sh
 
+conformance: all ## Run libgomp's own test programs, plainly and instrumented
+	@scripts/setup.sh test
+	@scripts/conformance.sh $(CONFORMANCE)
+
 bench: all ## Measure overhead, size and speed
 	@scripts/bench.sh
 
@@ -42,6 +46,6 @@ clean: ## Remove everything that was built
 	$(CARGO) clean
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-.PHONY: all demo test cross bench golden fuzz-smoke docs check install clean help
+.PHONY: all demo test cross conformance bench golden fuzz-smoke docs check install clean help

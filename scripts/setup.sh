@@ -42,6 +42,8 @@ qemu-user|runs SPARC programs|has qemu-sparc32plus && has qemu-sparc64
 babeltrace2|independent reader of raw traces|has babeltrace2
 cmake|the CMake example|has cmake
 valgrind|memory checks of the runtime|has valgrind
+gcc-12-source|libgomp's own test programs|compgen -G '/usr/src/gcc-12/gcc-*.tar.*'
+xz-utils|unpacks them|has xz && has tar
 binutils|objdump, readelf, strip|has readelf
 TABLE
 }

@@ -1,8 +1,8 @@
 //! Many programs at once.
 
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use crate::catalog::Program;
 use crate::compile::Builder;
@@ -80,7 +80,7 @@ pub fn run(
             }
             finished
                 .lock()
-                .unwrap_or_else(|poisoned| poisoned.into_inner())
+                .unwrap_or_else(PoisonError::into_inner)
                 .push((at, trial));
         }
     };
@@ -91,7 +91,7 @@ pub fn run(
     });
     let mut finished = finished
         .into_inner()
-        .unwrap_or_else(|poisoned| poisoned.into_inner());
+        .unwrap_or_else(PoisonError::into_inner);
     finished.sort_by_key(|(at, _)| *at);
     finished.into_iter().map(|(_, trial)| trial).collect()
 }

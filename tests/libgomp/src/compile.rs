@@ -1,7 +1,9 @@
 //! Builds a program: plainly, by `instr-cc`, and with redirected objects.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use clap::ValueEnum;
@@ -63,6 +65,9 @@ pub struct Builder {
     /// The runtime's folder with sources and headers, and its objects for redirected programs.
     runtime: PathBuf,
     objects: Vec<PathBuf>,
+    /// Where stubs are kept, and which there are: wrap flags → object.
+    work: PathBuf,
+    stubs: Mutex<BTreeMap<Vec<u8>, PathBuf>>,
 }
 
 impl Builder {
@@ -84,6 +89,8 @@ impl Builder {
             tools,
             runtime,
             objects: Vec::new(),
+            work: work.to_owned(),
+            stubs: Mutex::default(),
         };
         for name in instr_runtime::sources("linux") {
             let object = work.join(name.replace('/', "-")).with_extension("o");
@@ -223,14 +230,10 @@ impl Builder {
             done("instr-rewrite", &call)?;
             redirected.push(output);
         }
-        let (source, stubs) = (dir.join("stubs.c"), dir.join("stubs.o"));
-        let emit = rewrite().args(["--emit-stubs", "--linkage", "rename"]);
-        done("instr-rewrite", &emit.args(&objects).arg("-o").arg(&source))?;
-        let compile = self.runtime_compiler(dir).arg("-c").arg(&source);
-        done("stubs", &compile.arg("-o").arg(&stubs))?;
+        let stubs = self.stubs(&flags.output, &objects, dir)?;
         let link = Call::new(program.language.compiler(), dir, LIMIT)
             .args(&redirected)
-            .arg(&stubs)
+            .arg(stubs)
             .args(&self.objects)
             .args(&options)
             .args(["-lm", "-o"])
@@ -241,6 +244,24 @@ impl Builder {
             executable,
             records,
         })
+    }
+
+    /// The stubs for redirected objects that call the functions in `flags`, compiled once for each set of functions.
+    fn stubs(&self, flags: &[u8], objects: &[PathBuf], dir: &Path) -> Result<PathBuf, String> {
+        let mut known = self.stubs.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(stubs) = known.get(flags) {
+            return Ok(stubs.clone());
+        }
+        let source = dir.join("stubs.c");
+        let stubs = self.work.join(format!("stubs-{}.o", known.len()));
+        let emit = Call::new(&self.tools.instr_rewrite, dir, LIMIT)
+            .args(["--emit-stubs", "--linkage", "rename"])
+            .args(objects);
+        done("instr-rewrite", &emit.arg("-o").arg(&source))?;
+        let compile = self.runtime_compiler(dir).arg("-c").arg(&source);
+        done("stubs", &compile.arg("-o").arg(&stubs))?;
+        known.insert(flags.to_owned(), stubs.clone());
+        Ok(stubs)
     }
 
     /// The plain objects; those of `-flto` turned into machine code first, there are no references in them to rename.

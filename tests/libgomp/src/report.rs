@@ -137,10 +137,10 @@ pub fn notes(trials: &[Trial]) -> String {
                 Outcome::Excepted(step, why) => {
                     writeln!(text, "excepted: {id}, {linkage}, {}: {why}", step.name())
                 }
-                Outcome::Passed(content) if !content.merged => {
+                Outcome::Passed(content) if !content.whole => {
                     writeln!(
                         text,
-                        "no Paraver check: {id}, {linkage}: a trace of {} events is too large for it",
+                        "only opened by instr summary: {id}, {linkage}: a trace of {} events",
                         content.events
                     )
                 }
@@ -199,7 +199,7 @@ mod tests {
     fn trials() -> Vec<Trial> {
         let content = Content {
             events: 7,
-            merged: true,
+            whole: true,
         };
         let bad = Outcome::Failed(Step::Trace, "discarded is 3\nmore".into());
         vec![
