@@ -14,6 +14,7 @@ pub mod expect;
 pub mod outcome;
 pub mod process;
 pub mod prv;
+pub mod random_graphs;
 pub mod sparselu;
 pub mod toolchain;
 pub mod workspace;
