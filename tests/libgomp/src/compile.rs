@@ -230,16 +230,19 @@ impl Builder {
             done("instr-rewrite", &call)?;
             redirected.push(output);
         }
-        let stubs = self.stubs(&flags.output, &objects, dir)?;
+        let records = !flags.output.is_empty();
+        let mut added = Vec::new();
+        if records {
+            added.push(self.stubs(&flags.output, &objects, dir)?);
+            added.extend(self.objects.iter().cloned());
+        }
         let link = Call::new(program.language.compiler(), dir, LIMIT)
             .args(&redirected)
-            .arg(stubs)
-            .args(&self.objects)
+            .args(&added)
             .args(&options)
             .args(["-lm", "-o"])
             .arg(&executable);
         done("link", &link)?;
-        let records = !flags.output.is_empty();
         Ok(Built {
             executable,
             records,
