@@ -62,8 +62,8 @@ arrive in another rhythm, so that it may differ from the cost of storing an even
 const CONSTRUCTS: &str = "
 ## Constructs
 
-What tracing adds to one construct: time in ns (±: A/A, within which a difference means nothing), and instructions on one thread, which
-do not depend on how busy the machine is. With two threads, a construct is one of the whole team, and its time that of both
+What tracing adds to one construct: time in ns (±: A/A, within which a difference means nothing); *in memory*: the same when events are not
+written to a file (`INSTR_POLICY=ring`); instructions on one thread, which do not depend on how busy the machine is. With two threads, a construct is one of the whole team, and its time that of both
 threads side by side. Tasks are created by one thread; with two threads, both execute them.
 
 ";
@@ -207,22 +207,6 @@ fn find<'c>(
 
 /// What is added, all compilers side by side.
 fn added_table(all: &[constructs::Figures]) -> String {
-    let cells = |figures: Option<&constructs::Figures>| match figures {
-        None => [NOTHING.to_owned(), NOTHING.to_owned()],
-        Some(figures) if !figures.cost.is_recorded() && is_unchanged(figures) => {
-            ["not recorded".to_owned(), NOTHING.to_owned()]
-        }
-        Some(figures) => [
-            format!(
-                "{:+.0} ± {:.0}",
-                figures.cost.times.difference(),
-                figures.cost.times.difference_noise()
-            ),
-            figures
-                .instructions
-                .map_or(NOTHING.to_owned(), |count| format!("{:+.0}", count.added)),
-        ],
-    };
     let mut lines = Vec::new();
     for case in &CASES {
         for &threads in case.threads {
@@ -230,37 +214,67 @@ fn added_table(all: &[constructs::Figures]) -> String {
             if found.iter().all(Option::is_none) {
                 continue;
             }
-            let [[first, first_count], [second, second_count]] = found.map(cells);
+            let [first, second] = found.map(added_cells);
+            let [first_time, first_memory, first_count] = first;
+            let [second_time, second_memory, second_count] = second;
             lines.push([
                 case.what.to_owned(),
                 threads.to_string(),
-                first,
+                first_time,
+                first_memory,
                 first_count,
-                second,
+                second_time,
+                second_memory,
                 second_count,
             ]);
         }
     }
-    let heads = toolchain::ALL.map(|toolchain| {
+    let [first, second] = toolchain::ALL.map(|toolchain| {
         [
-            format!("{}, {}: ns", toolchain.compiler, toolchain.runtime),
-            format!("{}: instructions", toolchain.compiler),
+            format!("{}, {}", toolchain.compiler, toolchain.runtime),
+            "in memory".to_owned(),
+            "instructions".to_owned(),
         ]
     });
-    let mut sides = [Side::Right; 6];
+    let mut sides = [Side::Right; 8];
     sides[0] = Side::Left;
     aligned(
         [
             "construct",
             "threads",
-            &heads[0][0],
-            &heads[0][1],
-            &heads[1][0],
-            &heads[1][1],
+            &first[0],
+            &first[1],
+            &first[2],
+            &second[0],
+            &second[1],
+            &second[2],
         ],
         sides,
         &lines,
     )
+}
+
+/// Time added, time added without writing to a file, instructions added.
+fn added_cells(figures: Option<&constructs::Figures>) -> [String; 3] {
+    let nothing = || NOTHING.to_owned();
+    let Some(figures) = figures else {
+        return [nothing(), nothing(), nothing()];
+    };
+    if !figures.cost.is_recorded() && is_unchanged(figures) {
+        return ["not recorded".to_owned(), nothing(), nothing()];
+    }
+    let cost = &figures.cost;
+    [
+        format!(
+            "{:+.0} ± {:.0}",
+            cost.times.difference(),
+            cost.times.difference_noise()
+        ),
+        format!("{:+.0}", cost.in_memory.difference()),
+        figures
+            .instructions
+            .map_or_else(nothing, |count| format!("{:+.0}", count.added)),
+    ]
 }
 
 /// Whether tracing changes nothing about a construct that leaves no events, so that it is not recorded rather than
@@ -354,18 +368,30 @@ fn dominates(report: &Report) -> String {
             cost.floor / cost.event * 100.0
         );
     }
-    let per_event: Vec<f64> = report
-        .constructs
-        .iter()
-        .filter(|figures| figures.threads == 1 && figures.cost.is_recorded())
-        .filter_map(|figures| Some(figures.cost.times.difference() / figures.cost.events?))
-        .collect();
-    if !per_event.is_empty() {
+    let alone = || {
+        report
+            .constructs
+            .iter()
+            .filter(|figures| figures.threads == 1 && figures.cost.is_recorded())
+            .filter_map(|figures| Some((&figures.cost, figures.cost.events?)))
+    };
+    if alone().next().is_some() {
+        let in_memory: Series = alone()
+            .map(|(cost, events)| cost.in_memory.difference() / events)
+            .collect();
+        let written: Series = alone()
+            .map(|(cost, events)| {
+                (cost.times.difference() - cost.in_memory.difference())
+                    / (events * cost.bytes_per_event)
+            })
+            .collect();
         let _ = writeln!(
             text,
-            "* **The number of events.** Over the recorded constructs on one thread, an event adds {:.0} ns in the median: what a construct \
-             adds is its number of events times that, give or take.",
-            per_event.into_iter().collect::<Series>().median()
+            "* **The number of events.** Over the recorded constructs on one thread, an event adds {:.0} ns in the median as long as it stays in \
+             memory: what a construct adds is about its number of events times that, whatever the construct.\n\
+             * **Bytes.** Writing to a file adds {:.2} ns a byte in the median, paid when a thread's buffer is full.",
+            in_memory.median(),
+            written.median()
         );
     }
     text.push_str(

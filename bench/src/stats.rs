@@ -61,24 +61,43 @@ impl Compared {
     /// Runs the three in turn, `rounds` times; every second round in the opposite order.
     pub(crate) fn measure<E>(
         rounds: usize,
-        mut plain: impl FnMut() -> Result<f64, E>,
+        plain: impl FnMut() -> Result<f64, E>,
         mut changed: impl FnMut() -> Result<f64, E>,
     ) -> Result<Self, E> {
-        let mut all = Vec::new();
+        let [compared] = Self::measure_many(rounds, plain, |_| changed())?;
+        Ok(compared)
+    }
+
+    /// The same with several changes, numbered from 0, between plain and plain again.
+    pub(crate) fn measure_many<E, const N: usize>(
+        rounds: usize,
+        mut plain: impl FnMut() -> Result<f64, E>,
+        mut changed: impl FnMut(usize) -> Result<f64, E>,
+    ) -> Result<[Self; N], E> {
+        let mut all: [Self; N] = std::array::from_fn(|_| Self::default());
         for round in 0..rounds {
-            let (first, changed, last) = (plain()?, changed()?, plain()?);
-            let (plain, again) = if round % 2 == 0 {
-                (first, last)
-            } else {
+            let backwards = round % 2 == 1;
+            let first = plain()?;
+            let mut times = [0.0; N];
+            for turn in 0..N {
+                let change = if backwards { N - 1 - turn } else { turn };
+                times[change] = changed(change)?;
+            }
+            let last = plain()?;
+            let (plain, again) = if backwards {
                 (last, first)
+            } else {
+                (first, last)
             };
-            all.push(Round {
-                plain,
-                changed,
-                again,
-            });
+            for (compared, changed) in all.iter_mut().zip(times) {
+                compared.0.push(Round {
+                    plain,
+                    changed,
+                    again,
+                });
+            }
         }
-        Ok(Self(all))
+        Ok(all)
     }
 
     fn over_rounds(&self, of: impl Fn(Round) -> f64) -> Series {
@@ -194,6 +213,23 @@ mod tests {
         assert_eq!((compared.0[0].plain, compared.0[0].again), (1.0, 3.0));
         assert_eq!((compared.0[1].plain, compared.0[1].again), (3.0, 1.0));
         assert_eq!((compared.plain(), compared.changed()), (2.0, 5.0));
+    }
+
+    #[test]
+    fn several_changes_share_their_plain_runs() {
+        let order = std::cell::RefCell::new(String::new());
+        let run = |name: char, time: f64| {
+            order.borrow_mut().push(name);
+            Ok::<_, ()>(time)
+        };
+        let [slow, fast] = Compared::measure_many(
+            2,
+            || run('p', 10.0),
+            |change| run(['s', 'f'][change], [30.0, 20.0][change]),
+        )
+        .unwrap();
+        assert_eq!(*order.borrow(), "psfppfsp");
+        assert_eq!((slow.ratio(), fast.ratio()), (3.0, 2.0));
     }
 
     #[test]

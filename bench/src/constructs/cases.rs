@@ -61,7 +61,7 @@ pub(crate) const CASES: [Case; 27] = [
     alone("nest_lock", "`omp_set_nest_lock`, `omp_unset_nest_lock`"),
     team("task", "`task`"),
     alone("task_depend", "`task depend`, one entry, a chain"),
-    alone("task_depend3", "`task depend`, three entries"),
+    alone("task_depend3", "`task depend`, three entries, a chain"),
     alone("task_undeferred", "`task if(false)`"),
     team("taskloop", "a task of `taskloop`"),
     alone("taskwait", "`taskwait`, nothing to wait for"),

@@ -23,6 +23,9 @@ const BLOCKS: u32 = 11;
 /// Length of a block, ns: long enough to hold packets that are written, short enough that some are not disturbed.
 const BLOCK_TIME: f64 = 3e6;
 
+/// What is compared: the default, and nothing but storing events.
+const POLICIES: [&str; 2] = ["stream", "ring"];
+
 /// Fewer events per operation than this are the tracer's own.
 const NO_EVENTS: f64 = 0.01;
 
@@ -44,8 +47,10 @@ pub(crate) struct Figures {
 /// What one operation costs and leaves.
 #[derive(Debug)]
 pub(crate) struct Cost {
-    /// Time of one operation, ns.
+    /// Time of one operation, ns, with the default policy: events are written to a file.
     pub(crate) times: Compared,
+    /// The same when events only stay in memory (`INSTR_POLICY=ring`).
+    pub(crate) in_memory: Compared,
     /// Events of one operation, of all threads; `None` when the program left no trace.
     pub(crate) events: Option<f64>,
     /// Size of an event.
@@ -102,23 +107,32 @@ fn names(program: &Path) -> Result<BTreeSet<String>> {
 }
 
 fn cost(bench: &Bench, pair: &Pair, name: &str, threads: u32) -> Result<Cost> {
-    let trace = bench.fresh("constructs.instr")?;
-    let run = |program: &Path, operations: u32, blocks: u32| {
-        time(program, name, threads, operations, blocks, &trace)
+    let traces = [
+        bench.fresh("constructs.instr")?,
+        bench.fresh("constructs_ring.instr")?,
+    ];
+    let run = |program: &Path, change: usize, operations: u32, blocks: u32| {
+        let recording = (traces[change].as_path(), POLICIES[change]);
+        time(program, name, threads, operations, blocks, recording)
     };
-    let longest = run(&pair.plain, 500, 5)?.max(run(&pair.traced, 500, 5)?);
+    let longest = run(&pair.plain, 0, 500, 5)?.max(run(&pair.traced, 0, 500, 5)?);
     let operations = operations(bench.choose(BLOCK_TIME, BLOCK_TIME / 10.0), longest);
     let blocks = bench.choose(BLOCKS, 3);
-    let times = Compared::measure(
+    let [times, in_memory] = Compared::measure_many(
         bench.choose(7, 1),
-        || run(&pair.plain, operations, blocks),
-        || run(&pair.traced, operations, blocks),
+        || run(&pair.plain, 0, operations, blocks),
+        |change| run(&pair.traced, change, operations, blocks),
     )?;
-    let recorded = recorded::count(&trace)?;
-    let _ = bench.fresh("constructs.instr")?;
+    let recorded = recorded::count(&traces[0])?;
+    for trace in &traces {
+        if trace.exists() {
+            std::fs::remove_dir_all(trace)?;
+        }
+    }
     let all_operations = f64::from(operations) * f64::from(blocks + 1);
     Ok(Cost {
         times,
+        in_memory,
         events: recorded.map(|recorded| recorded.events as f64 / all_operations),
         bytes_per_event: recorded.map_or(f64::NAN, |recorded| {
             recorded.bytes as f64 / recorded.events as f64
@@ -140,7 +154,7 @@ fn time(
     threads: u32,
     operations: u32,
     blocks: u32,
-    trace: &Path,
+    (trace, policy): (&Path, &str),
 ) -> Result<f64> {
     let text = output(
         Command::new(program)
@@ -149,7 +163,8 @@ fn time(
             .env("OMP_NUM_THREADS", threads.to_string())
             .env("OMP_WAIT_POLICY", "active")
             .env("OMP_PROC_BIND", "true")
-            .env("INSTR_TRACE", trace),
+            .env("INSTR_TRACE", trace)
+            .env("INSTR_POLICY", policy),
     )?
     .stdout;
     let (median, _) = timings(&text)
@@ -201,7 +216,8 @@ mod tests {
     #[test]
     fn own_events_of_the_tracer_are_no_record_of_a_construct() {
         let cost = |events| Cost {
-            times: Compared::measure(1, || Ok::<_, ()>(1.0), || Ok(1.0)).unwrap(),
+            times: Compared::default(),
+            in_memory: Compared::default(),
             events,
             bytes_per_event: 20.0,
         };

@@ -41,6 +41,7 @@ fn construct(toolchain: Toolchain, threads: u32, events: Option<f64>) -> constru
         toolchain,
         cost: Cost {
             times: times(&[[100.0, 160.0, 104.0]]),
+            in_memory: times(&[[100.0, 132.0, 104.0]]),
             events,
             bytes_per_event: 20.0,
         },
@@ -87,7 +88,8 @@ fn compilers_stand_side_by_side() {
     ];
     let table = added_table(&all);
     assert_eq!(table.lines().count(), 3, "{table}");
-    assert_eq!(table.matches("+58 ± 4").count(), 2, "{table}");
+    assert_eq!(table.matches("+58 ± 4 |").count(), 2, "{table}");
+    assert_eq!(table.matches(" +30 |").count(), 2, "{table}");
 }
 
 #[test]
@@ -108,6 +110,9 @@ fn disturbed_and_short_runs_are_marked() {
     assert!(!calm.contains("not quiet") && !calm.contains("short"));
     assert!(calm.contains("Processor X, 2 processors of a virtual machine. With: cc 1."));
     assert!(calm.contains("(75 % of it)"));
+    // 30 ns for 6 events in memory; 28 ns more for 120 bytes written.
+    assert!(calm.contains("an event adds 5 ns"), "{calm}");
+    assert!(calm.contains("adds 0.23 ns a byte"), "{calm}");
     assert!(document_of(&[[1.0, 1.1, 1.1]], true).contains("not quiet"));
     assert!(document_of(&[[1.0, 1.1, 1.0]], false).contains("short or partial"));
 }
