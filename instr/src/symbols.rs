@@ -14,6 +14,9 @@ use crate::console::Console;
 use crate::images;
 use crate::summary::units::counted;
 
+/// ELF's number of x86-64.
+const EM_X86_64: u16 = 62;
+
 /// Warnings about a trace's streams that are printed; more are counted.
 const MAX_WARNINGS: usize = 5;
 
@@ -120,6 +123,27 @@ impl Symbols {
         }
     }
 
+    /// See [`Names::is_pair_of_directive`]. The calls stand right behind each other, with nothing but a move of the first
+    /// one's result between them; so the bytes of both must have one place. Those of a program's own calls have at least
+    /// columns of their own.
+    fn is_pair(&self, site: u64) -> Option<bool> {
+        let (number, linked) = self.map.find(site.checked_sub(1)?)?;
+        let image = self.image(self.modules.get(number)?)?;
+        let bytes = match image.machine() {
+            // Two calls of 5 bytes and a move of 2 or 3.
+            EM_X86_64 => 12,
+            // Two calls of 4 bytes, each with its delay slot.
+            _ => 16,
+        };
+        let place = |address: u64| {
+            let answer = image.lookup(address);
+            Some((answer.file.clone()?, answer.line?, answer.column))
+        };
+        let last = place(linked)?;
+        let mut before = (1..bytes).map(|back| place(linked.checked_sub(back)?));
+        Some(before.all(|other| other.as_ref() == Some(&last)))
+    }
+
     fn look_up(&self, address: u64) -> Option<CodeName> {
         let (number, linked) = self.map.find(address)?;
         let loaded = self.modules.get(number)?;
@@ -158,6 +182,10 @@ impl Names for Symbols {
         self.cache.borrow_mut().insert(address, name.clone());
         name
     }
+
+    fn is_pair_of_directive(&self, site: u64) -> Option<bool> {
+        self.is_pair(site)
+    }
 }
 
 /// The name as in the source. Of an outlined body the parent is demangled and the compiler's suffix kept:
@@ -177,6 +205,10 @@ fn hexadecimal(bytes: &[u8]) -> String {
 impl Names for &Symbols {
     fn resolve(&self, address: u64) -> Option<CodeName> {
         Symbols::resolve(self, address)
+    }
+
+    fn is_pair_of_directive(&self, site: u64) -> Option<bool> {
+        self.is_pair(site)
     }
 }
 

@@ -5,38 +5,47 @@ use std::cmp::Reverse;
 use instr_symtab::critical_name;
 use instr_trace::Names;
 use instr_trace::event::MutexKind;
-use instr_trace::names::{CodeRole, format_label};
+use instr_trace::names::{CodeRole, format_label, format_site_label};
 
-use super::counts::{Collected, MutexCount, mutex_name};
+use super::counts::{Code, Collected, MutexCount, mutex_name};
 use super::model::{
     Counter, Critical, Loop, ParallelRegion, Place, Sections, Summary, Sync, TaskFunction, Tasks,
     UserEvent, UserRegion,
 };
 
 impl Place {
-    /// The place of a body at `address`; [`None`] and 0 stand for code whose body is not known.
-    pub fn of(names: &dyn Names, address: Option<u64>, role: CodeRole) -> Self {
-        let Some(address) = address.filter(|address| *address != 0) else {
+    /// The place of a construct; [`None`] and address 0 stand for code that is not known.
+    pub fn of(names: &dyn Names, code: Option<impl Into<Code>>, role: CodeRole) -> Self {
+        let code = code.map(Into::into).filter(|code: &Code| code.address != 0);
+        let Some(Code { address, call_site }) = code else {
             return Self {
                 label: "(unknown)".to_owned(),
                 ..Self::default()
             };
         };
-        let name = names.resolve(address).unwrap_or_default();
-        let label = format_label(&name, address, role);
+        let (name, label) = if call_site {
+            let name = names.resolve(address - 1).unwrap_or_default();
+            let label = format_site_label(&name, address, role);
+            (name, label)
+        } else {
+            let name = names.resolve(address).unwrap_or_default();
+            let label = format_label(&name, address, role);
+            (name, label)
+        };
         Self {
             function: name.function,
             file: name.file,
             line: name.line,
             label,
             address: Some(address),
+            call_site,
         }
     }
 
     /// The place of a body that may be missing because the construct stands in the initial task.
-    fn around(names: &dyn Names, address: Option<u64>) -> Self {
-        match address {
-            Some(_) => Self::of(names, address, CodeRole::Parallel),
+    pub(super) fn around(names: &dyn Names, code: Option<Code>) -> Self {
+        match code {
+            Some(_) => Self::of(names, code, CodeRole::Parallel),
             None => Self {
                 label: "(outside of parallel regions)".to_owned(),
                 ..Self::default()
@@ -49,6 +58,7 @@ impl Place {
 pub fn fill(summary: &mut Summary, collected: Collected, edges: u64, names: &dyn Names) {
     tasks(summary, &collected, edges, names);
     regions_and_work(summary, &collected, names);
+    super::constructs::build::fill(summary, &collected, names);
     summary.singles = collected.singles;
     summary.syncs = collected
         .syncs
@@ -96,9 +106,14 @@ fn tasks(summary: &mut Summary, collected: &Collected, edges: u64, names: &dyn N
         executed: collected.tasks.values().map(|count| count.executed).sum(),
         undeferred: collected.undeferred,
         edges,
+        taskwaits_depend: collected.special_tasks.taskwaits_depend,
+        detached: collected.special_tasks.detached,
+        fulfilled: collected.special_tasks.fulfilled,
+        suspended: collected.special_tasks.suspended,
+        discarded: collected.special_tasks.discarded,
     };
-    let task = |(address, count): (&u64, &super::counts::TaskCount)| TaskFunction {
-        place: Place::of(names, Some(*address), CodeRole::Task),
+    let task = |(code, count): (&Code, &super::counts::TaskCount)| TaskFunction {
+        place: Place::of(names, Some(*code), CodeRole::Task),
         created: count.created,
         executed: count.executed,
         total_ns: count.own.total_ns,
@@ -114,8 +129,8 @@ fn tasks(summary: &mut Summary, collected: &Collected, edges: u64, names: &dyn N
 }
 
 fn regions_and_work(summary: &mut Summary, collected: &Collected, names: &dyn Names) {
-    let region = |(address, times): (&u64, &_)| ParallelRegion {
-        place: Place::of(names, Some(*address), CodeRole::Parallel),
+    let region = |(code, times): (&Code, &_)| ParallelRegion {
+        place: Place::of(names, Some(*code), CodeRole::Parallel),
         times: *times,
     };
     summary.parallel_regions = collected.regions.iter().map(region).collect();
@@ -130,6 +145,8 @@ fn regions_and_work(summary: &mut Summary, collected: &Collected, names: &dyn Na
             schedule,
             instances: count.instances,
             chunks: count.pieces,
+            chunk_iterations: count.chunk_iterations.into(),
+            chunk_times: count.piece_times,
             times: count.times,
         })
         .collect();
@@ -147,6 +164,7 @@ fn regions_and_work(summary: &mut Summary, collected: &Collected, names: &dyn Na
             place: Place::around(names, function),
             instances: count.instances,
             executed: count.pieces,
+            section_times: count.piece_times,
             times: count.times,
         })
         .collect();

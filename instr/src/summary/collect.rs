@@ -5,10 +5,11 @@
 use std::collections::BTreeMap;
 
 use hashbrown::HashMap;
+use instr_trace::event::{SyncKind, task_flags};
 use instr_trace::{Event, Payload, RegionId, TaskId};
 
-use super::counts::{Collected, sync_name};
-use super::open::{Body, OpenWork, ThreadState, add_named, open_work, take_last, text};
+use super::counts::{Code, Collected, sync_name};
+use super::open::{Body, OpenWork, Suspended, ThreadState, Work, add_named, take_last, text};
 
 /// Folds the events of a merged trace.
 #[derive(Debug, Default)]
@@ -21,10 +22,13 @@ pub struct Collector {
 
 /// What the threads share.
 #[derive(Debug, Default)]
-struct Shared {
-    out: Collected,
-    bodies_of_regions: HashMap<RegionId, u64>,
-    bodies_of_tasks: HashMap<TaskId, u64>,
+pub(super) struct Shared {
+    pub(super) out: Collected,
+    bodies_of_regions: HashMap<RegionId, Code>,
+    bodies_of_tasks: HashMap<TaskId, Code>,
+    pub(super) suspended: HashMap<TaskId, Suspended>,
+    /// Bytes and kind of what OpenMP allocators gave and did not get back, by address.
+    pub(super) allocated: HashMap<u64, (u32, u64)>,
 }
 
 impl Collector {
@@ -83,7 +87,7 @@ impl Shared {
             | Payload::SectionsBegin { .. }
             | Payload::ChunkBegin { .. }
             | Payload::SectionBegin { .. }
-            | Payload::Single { .. }
+            | Payload::Dispatch
             | Payload::WorkEnd { .. } => self.work(event, thread),
             Payload::SyncBegin { .. }
             | Payload::SyncEnd { .. }
@@ -92,13 +96,26 @@ impl Shared {
             | Payload::MutexReleased { .. }
             | Payload::MutexFailed { .. } => self.waiting(event, thread),
             Payload::Lost { task, region, .. } => self.close_all(thread, region, task),
-            _ => self.user(event, thread),
+            Payload::String { .. }
+            | Payload::UserEvent { .. }
+            | Payload::RegionBegin { .. }
+            | Payload::RegionEnd
+            | Payload::CallBegin { .. }
+            | Payload::CallEnd { .. }
+            | Payload::Counter { .. } => self.user(event, thread),
+            _ => self.construct(event, thread),
         }
     }
 
     fn region(&mut self, event: &Event<'_>, thread: &mut ThreadState) {
         match event.payload {
-            Payload::ParallelBegin { seq, function, .. } => {
+            Payload::ParallelBegin {
+                seq,
+                function,
+                call_site,
+                ..
+            } => {
+                let function = Code::new(function, call_site);
                 self.bodies_of_regions.insert(
                     RegionId {
                         thread: event.thread,
@@ -148,7 +165,14 @@ impl Shared {
 
     fn task(&mut self, event: &Event<'_>, thread: &mut ThreadState) {
         match event.payload {
-            Payload::TaskCreate { seq, function, .. } => {
+            Payload::TaskCreate {
+                seq,
+                function,
+                flags,
+                ..
+            } => {
+                let function = Code::new(function, flags & task_flags::CALL_SITE != 0);
+                self.out.special_tasks.detached += u64::from(flags & task_flags::DETACH != 0);
                 self.create(
                     TaskId {
                         thread: event.thread,
@@ -159,7 +183,13 @@ impl Shared {
                 thread.creating.push(seq);
             }
             Payload::TaskCreated => drop(thread.creating.pop()),
-            Payload::TaskloopBegin { seq, function, .. } => {
+            Payload::TaskloopBegin {
+                seq,
+                function,
+                flags,
+                ..
+            } => {
+                let function = Code::new(function, flags & task_flags::CALL_SITE != 0);
                 self.bodies_of_tasks.insert(
                     TaskId {
                         thread: event.thread,
@@ -169,7 +199,11 @@ impl Shared {
                 );
             }
             Payload::TaskloopTask { taskloop, seq, .. } => {
-                let function = self.bodies_of_tasks.get(&taskloop).copied().unwrap_or(0);
+                let function = self
+                    .bodies_of_tasks
+                    .get(&taskloop)
+                    .copied()
+                    .unwrap_or_default();
                 self.create(
                     TaskId {
                         thread: event.thread,
@@ -182,18 +216,14 @@ impl Shared {
                 let function = self.bodies_of_tasks.remove(&task);
                 self.out
                     .tasks
-                    .entry(function.unwrap_or(0))
+                    .entry(function.unwrap_or_default())
                     .or_default()
                     .executed += 1;
                 if task.thread == event.thread && thread.creating.contains(&task.seq) {
                     self.out.undeferred += 1;
                 }
-                thread.bodies.push(Body::Task {
-                    task,
-                    function,
-                    begin: Some(event.time),
-                    inner_ns: 0,
-                });
+                let body = thread.task_body(task, function, Some(event.time));
+                thread.bodies.push(body);
             }
             Payload::TaskEnd => {
                 // Innermost explicit task; an implicit one above it was cut by a loss nobody noticed.
@@ -210,7 +240,7 @@ impl Shared {
         }
     }
 
-    fn create(&mut self, task: TaskId, function: u64) {
+    fn create(&mut self, task: TaskId, function: Code) {
         self.bodies_of_tasks.insert(task, function);
         self.out.tasks.entry(function).or_default().created += 1;
     }
@@ -221,38 +251,49 @@ impl Shared {
             function,
             begin: Some(begin),
             inner_ns,
+            before_ns,
             ..
         } = body
         else {
             return;
         };
-        let whole = now.saturating_sub(begin);
-        let count = self.out.tasks.entry(function.unwrap_or(0)).or_default();
+        let here = now.saturating_sub(begin);
+        let whole = before_ns.saturating_add(here);
+        let count = self
+            .out
+            .tasks
+            .entry(function.unwrap_or_default())
+            .or_default();
         count.own.add(whole.saturating_sub(inner_ns));
         count.inclusive_ns = count.inclusive_ns.saturating_add(whole);
-        let below = thread.bodies.iter_mut().rev().find_map(|body| match body {
-            Body::Task { inner_ns, .. } => Some(inner_ns),
-            Body::Implicit { .. } => None,
-        });
-        if let Some(inner) = below {
-            *inner = inner.saturating_add(whole);
-        }
+        thread.not_of_below(here);
     }
 
     fn work(&mut self, event: &Event<'_>, thread: &mut ThreadState) {
         match event.payload {
-            Payload::LoopBegin { schedule, .. } => {
-                open_work(thread, Some(schedule.name()), event.time)
+            Payload::LoopBegin { schedule, incr, .. } => {
+                thread.open_work(Work::Loop { schedule, incr }, event.time)
             }
-            Payload::SectionsBegin { .. } => open_work(thread, None, event.time),
-            Payload::ChunkBegin { .. } | Payload::SectionBegin { .. } => {
+            Payload::SectionsBegin { .. } => thread.open_work(Work::Sections, event.time),
+            Payload::ChunkBegin { begin, end } => {
                 if let Some(open) = thread.work.last_mut() {
-                    open.pieces += 1;
+                    open.begin_piece(event.time);
+                    open.chunk(begin, end);
                 }
             }
-            Payload::Single { executor } => self.out.singles += u64::from(executor),
+            Payload::SectionBegin { .. } => {
+                if let Some(open) = thread.work.last_mut() {
+                    open.begin_piece(event.time);
+                }
+            }
+            Payload::Dispatch => {
+                if let Some(open) = thread.work.last_mut() {
+                    open.end_piece(event.time);
+                }
+            }
             Payload::WorkEnd { .. } => {
-                if let Some(open) = thread.work.pop() {
+                if let Some(mut open) = thread.work.pop() {
+                    open.end_piece(event.time);
                     self.end_work(&open, event.time);
                 }
             }
@@ -261,12 +302,19 @@ impl Shared {
     }
 
     fn end_work(&mut self, open: &OpenWork, now: u64) {
-        let count = match open.schedule {
-            Some(schedule) => self.out.loops.entry((open.function, schedule)).or_default(),
-            None => self.out.sections.entry(open.function).or_default(),
+        let out = &mut self.out;
+        let count = match open.work {
+            Work::Loop { schedule, .. } => out
+                .loops
+                .entry((open.function, schedule.name()))
+                .or_default(),
+            Work::Sections => out.sections.entry(open.function).or_default(),
+            Work::Scope => out.scopes.entry(open.function).or_default(),
         };
         count.instances += open.instances;
         count.pieces += open.pieces;
+        count.chunk_iterations.merge(&open.iterations);
+        count.piece_times.merge(&open.piece_times);
         count.times.add(now.saturating_sub(open.begin));
     }
 
@@ -278,11 +326,11 @@ impl Shared {
                 if let Some(begin) =
                     take_last(&mut thread.syncs, |open| open.0 == kind).map(|open| open.1)
                 {
-                    self.out
-                        .syncs
-                        .entry(sync_name(kind))
-                        .or_default()
-                        .add(now.saturating_sub(begin));
+                    let ns = now.saturating_sub(begin);
+                    self.out.syncs.entry(sync_name(kind)).or_default().add(ns);
+                    if kind == SyncKind::DoacrossSink {
+                        self.doacross(thread).times.add(ns);
+                    }
                 }
             }
             Payload::MutexAcquire { kind, object } => thread.asking.push((kind, object, now)),
@@ -387,6 +435,9 @@ impl Shared {
             count.held_ns = count.held_ns.saturating_add(now.saturating_sub(begin));
         }
         thread.work.clear();
+        thread.masked.clear();
+        thread.single = None;
+        thread.targets.clear();
         thread.calls.clear();
         thread.syncs.clear();
         thread.asking.clear();
@@ -430,12 +481,8 @@ impl Shared {
                 .any(|body| matches!(body, Body::Task { task: open, .. } if *open == task))
         {
             let function = self.bodies_of_tasks.remove(&task);
-            thread.bodies.push(Body::Task {
-                task,
-                function,
-                begin: None,
-                inner_ns: 0,
-            });
+            let body = thread.task_body(task, function, None);
+            thread.bodies.push(body);
         }
     }
 }

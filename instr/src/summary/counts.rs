@@ -6,19 +6,60 @@ use instr_trace::event::{MutexKind, SyncKind};
 
 use super::model::Times;
 
+/// Code as an event names it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Code {
+    /// Of the body; 0 when nobody knows it.
+    pub address: u64,
+    /// `address` is a return address into the function that holds the construct.
+    pub call_site: bool,
+}
+
+impl Code {
+    /// The body at `address`, or the construct whose call returns there.
+    pub fn new(address: u64, call_site: bool) -> Self {
+        Self { address, call_site }
+    }
+}
+
+impl From<u64> for Code {
+    /// The body at an address.
+    fn from(address: u64) -> Self {
+        Self::new(address, false)
+    }
+}
+
 /// Everything counted, by address or name. What is missing in [`Times`] (bodies that began before a gap) was not timed.
 #[derive(Debug, Default)]
 pub struct Collected {
     /// Parallel constructs by body.
-    pub regions: BTreeMap<u64, Times>,
+    pub regions: BTreeMap<Code, Times>,
     /// Task bodies.
-    pub tasks: BTreeMap<u64, TaskCount>,
+    pub tasks: BTreeMap<Code, TaskCount>,
     /// Bodies run inside the construct that created them.
     pub undeferred: u64,
+    /// Events of tasks of special kinds.
+    pub special_tasks: SpecialTasks,
     /// Loops by enclosing body and name of the schedule.
-    pub loops: BTreeMap<(Option<u64>, &'static str), WorkCount>,
+    pub loops: BTreeMap<(Option<Code>, &'static str), WorkCount>,
+    /// Begins of static loops, inferred, by return address of the calls and enclosing body.
+    pub static_loops: BTreeMap<(u64, Option<Code>), StaticCount>,
     /// Sections constructs by enclosing body.
-    pub sections: BTreeMap<Option<u64>, WorkCount>,
+    pub sections: BTreeMap<Option<Code>, WorkCount>,
+    /// Scope constructs by enclosing body.
+    pub scopes: BTreeMap<Option<Code>, WorkCount>,
+    /// Masked blocks by enclosing body.
+    pub masked: BTreeMap<Option<Code>, Times>,
+    /// Single blocks whose end is known.
+    pub single_times: Times,
+    /// Cancellation by the construct's number.
+    pub cancellations: BTreeMap<u32, CancelCount>,
+    /// Doacross loops by enclosing body.
+    pub doacross: BTreeMap<Option<Code>, DoacrossCount>,
+    /// Device constructs by kind and body.
+    pub targets: BTreeMap<(u32, u64), Times>,
+    /// Memory of OpenMP allocators by kind.
+    pub allocations: BTreeMap<u32, AllocationCount>,
     /// Single blocks executed.
     pub singles: u64,
     /// Waiting by kind name.
@@ -52,15 +93,124 @@ pub struct TaskCount {
     pub inclusive_ns: u64,
 }
 
-/// Loops or sections of one place.
+/// Tasks of special kinds.
+#[derive(Debug, Default)]
+pub struct SpecialTasks {
+    /// `taskwait` constructs with a `depend` clause.
+    pub taskwaits_depend: u64,
+    /// Tasks with a `detach` clause.
+    pub detached: u64,
+    /// Their handles fulfilled.
+    pub fulfilled: u64,
+    /// Times a task left its thread before its end.
+    pub suspended: u64,
+    /// Tasks discarded by cancellation.
+    pub discarded: u64,
+}
+
+/// Loops, sections or scopes of one place.
 #[derive(Debug, Default)]
 pub struct WorkCount {
     /// Executions by a team.
     pub instances: u64,
     /// Chunks or sections handed out.
     pub pieces: u64,
+    /// Iterations of a chunk.
+    pub chunk_iterations: Spread,
+    /// From a chunk's or section's begin to the next call of its thread.
+    pub piece_times: Times,
     /// Per thread and execution.
     pub times: Times,
+}
+
+/// Number, sum and extremes of something that is no time.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct Spread {
+    /// How many.
+    pub count: u64,
+    /// Sum.
+    pub total: u64,
+    /// Smallest.
+    pub min: u64,
+    /// Largest.
+    pub max: u64,
+}
+
+impl Spread {
+    /// Counts one more.
+    pub fn add(&mut self, value: u64) {
+        self.min = match self.count {
+            0 => value,
+            _ => self.min.min(value),
+        };
+        self.max = self.max.max(value);
+        self.total = self.total.saturating_add(value);
+        self.count += 1;
+    }
+
+    /// Counts all of `other` too.
+    pub fn merge(&mut self, other: &Self) {
+        if other.count == 0 {
+            return;
+        }
+        self.min = match self.count {
+            0 => other.min,
+            _ => self.min.min(other.min),
+        };
+        self.max = self.max.max(other.max);
+        self.total = self.total.saturating_add(other.total);
+        self.count += other.count;
+    }
+}
+
+/// Begins of static loops at one place.
+#[derive(Debug, Default)]
+pub struct StaticCount {
+    /// Threads that came by.
+    pub count: u64,
+    /// Executions by a team.
+    pub instances: u64,
+}
+
+/// Cancellation of one kind of construct.
+#[derive(Debug, Default)]
+pub struct CancelCount {
+    /// `cancel` constructs whose if clause held.
+    pub cancels: u64,
+    /// Cancellation points met, and `cancel` constructs whose if clause did not hold.
+    pub points: u64,
+    /// Times a thread went on at the end of the construct.
+    pub left: u64,
+    /// Tasks that had not begun and were discarded.
+    pub discarded: u64,
+}
+
+/// Doacross loops of one place.
+#[derive(Debug, Default)]
+pub struct DoacrossCount {
+    /// Iterations posted.
+    pub posts: u64,
+    /// Iterations waited for.
+    pub waits: u64,
+    /// Waiting.
+    pub times: Times,
+}
+
+/// Memory of OpenMP allocators.
+#[derive(Debug, Default)]
+pub struct AllocationCount {
+    /// Allocations that succeeded.
+    pub count: u64,
+    /// Their sum.
+    pub bytes: u64,
+    /// Allocations that were refused.
+    pub refused: u64,
+    /// Given back.
+    pub freed: u64,
+    /// Most bytes at a time.
+    pub peak_bytes: u64,
+    /// Bytes not given back at the end.
+    pub live_bytes: u64,
 }
 
 /// One object of mutual exclusion.
@@ -116,5 +266,37 @@ pub fn mutex_name(kind: MutexKind) -> &'static str {
         MutexKind::Lock => "lock",
         MutexKind::NestLock => "nest lock",
         MutexKind::Other(_) => "unknown",
+    }
+}
+
+/// The construct of a cancellation, in the words of the directive.
+pub fn cancel_name(kind: u32) -> &'static str {
+    match kind {
+        1 => "parallel",
+        2 => "for",
+        4 => "sections",
+        8 => "taskgroup",
+        _ => "unknown",
+    }
+}
+
+/// A device construct, in the words of the directive.
+pub fn target_name(kind: u32) -> &'static str {
+    match kind {
+        0 => "target",
+        1 => "target data",
+        2 => "end of target data",
+        3 => "target update",
+        4 => "target enter/exit data",
+        _ => "unknown",
+    }
+}
+
+/// How memory of an OpenMP allocator was asked for.
+pub fn allocation_name(kind: u32) -> &'static str {
+    match kind {
+        1 => "omp_alloc",
+        2 => "allocate clause",
+        _ => "unknown",
     }
 }

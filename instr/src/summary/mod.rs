@@ -2,6 +2,7 @@
 
 pub mod build;
 pub mod collect;
+pub mod constructs;
 pub mod counts;
 pub mod model;
 pub mod notes;
@@ -124,6 +125,7 @@ fn head(trace: &Trace) -> Summary {
         program: metadata.program.clone(),
         executable: metadata.executable.clone(),
         target: metadata.target.clone(),
+        openmp: metadata.openmp.clone(),
         pid: Some(metadata.pid).filter(|pid| *pid != 0),
         closed: metadata.closed,
         clock: Clock {

@@ -4,6 +4,10 @@
 
 use serde::{Serialize, Serializer};
 
+use super::constructs::model::{
+    Allocation, Cancellation, Doacross, Masked, Scope, Spread, StaticLoop, Target,
+};
+
 /// Version of the JSON form; raised when a field changes its meaning or goes away.
 pub const FORMAT: u32 = 1;
 
@@ -20,6 +24,8 @@ pub struct Summary {
     pub executable: String,
     /// Kind of machine, e.g. `x86_64-linux`.
     pub target: String,
+    /// OpenMP run-time library: `libgomp`, `libomp` and its version, `none`; empty when the trace does not tell.
+    pub openmp: String,
     /// Process id on that machine; absent when the trace does not tell.
     pub pid: Option<u64>,
     /// Whether this process is a forked child of the one it is listed under.
@@ -40,10 +46,26 @@ pub struct Summary {
     pub task_functions: Vec<TaskFunction>,
     /// Work-sharing loops with a run-time call of their own.
     pub loops: Vec<Loop>,
+    /// Static loops of GCC, inferred, most frequent first.
+    pub static_loops: Vec<StaticLoop>,
     /// `sections` constructs.
     pub sections: Vec<Sections>,
     /// `single` blocks executed (one for each time a team met the construct).
     pub singles: u64,
+    /// Of the `single` blocks whose end is known.
+    pub single_times: Times,
+    /// `masked` blocks.
+    pub masked: Vec<Masked>,
+    /// `scope` constructs.
+    pub scopes: Vec<Scope>,
+    /// Doacross loops, longest wait first.
+    pub doacross: Vec<Doacross>,
+    /// Cancellation, by construct.
+    pub cancellations: Vec<Cancellation>,
+    /// Device constructs.
+    pub targets: Vec<Target>,
+    /// Memory of OpenMP allocators.
+    pub allocations: Vec<Allocation>,
     /// Waiting by kind: barriers, taskwait, taskgroup …
     pub syncs: Vec<Sync>,
     /// Critical sections, ordered blocks, atomic locks, OpenMP locks.
@@ -150,6 +172,21 @@ impl Times {
         self.total_ns = self.total_ns.saturating_add(ns);
         self.mean_ns = self.total_ns / self.count;
     }
+
+    /// Counts all of `other` too.
+    pub fn merge(&mut self, other: &Self) {
+        if other.count == 0 {
+            return;
+        }
+        self.min_ns = match self.count {
+            0 => other.min_ns,
+            _ => self.min_ns.min(other.min_ns),
+        };
+        self.max_ns = self.max_ns.max(other.max_ns);
+        self.count += other.count;
+        self.total_ns = self.total_ns.saturating_add(other.total_ns);
+        self.mean_ns = self.total_ns / self.count;
+    }
 }
 
 /// A place in the program.
@@ -166,6 +203,8 @@ pub struct Place {
     /// Address at run time; null for code outside of any region or task.
     #[serde(serialize_with = "optional_hexadecimal")]
     pub address: Option<u64>,
+    /// Whether `address` is a return address into the function that holds the construct; else it is that of the body.
+    pub call_site: bool,
 }
 
 /// A parallel construct. The time of one is that of the encountering thread, from its begin to its end.
@@ -190,6 +229,16 @@ pub struct Tasks {
     pub undeferred: u64,
     /// Dependences between two tasks, each pair once.
     pub edges: u64,
+    /// `taskwait` constructs with a `depend` clause: empty tasks, in neither `created` nor `executed`, but with edges.
+    pub taskwaits_depend: u64,
+    /// Tasks with a `detach` clause.
+    pub detached: u64,
+    /// Calls of `omp_fulfill_event`.
+    pub fulfilled: u64,
+    /// Times a task left its thread before its end.
+    pub suspended: u64,
+    /// Tasks that had not begun and were discarded by cancellation.
+    pub discarded: u64,
 }
 
 /// Explicit tasks of one body function. The time of a body is its own: without the tasks that ran inside of it.
@@ -226,6 +275,10 @@ pub struct Loop {
     pub instances: u64,
     /// Chunks handed out.
     pub chunks: u64,
+    /// Iterations of a chunk.
+    pub chunk_iterations: Spread,
+    /// Time of a chunk: from its begin to the call for the next one, tasks that ran inside included.
+    pub chunk_times: Times,
     /// One for each thread and execution.
     #[serde(flatten)]
     pub times: Times,
@@ -241,6 +294,8 @@ pub struct Sections {
     pub instances: u64,
     /// Sections executed.
     pub executed: u64,
+    /// Time of a section.
+    pub section_times: Times,
     /// One for each thread and execution.
     #[serde(flatten)]
     pub times: Times,

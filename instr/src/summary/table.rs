@@ -6,13 +6,14 @@ use comfy_table::{
     Cell, CellAlignment, ContentArrangement, ContentLineStyle, LineStyle, Table, TableStyle,
 };
 
+use super::constructs;
 use super::model::{Place, Summary, Thread, Times};
 use super::notes::Told;
 use super::units::{count, counted, elide, share, size, time};
 
 const LABEL_WIDTH: usize = 64;
 /// Rows of a table; more threads share the last one, more of anything else is only counted.
-const MAX_ROWS: usize = 40;
+pub(super) const MAX_ROWS: usize = 40;
 /// A line below the header and nothing else.
 const STYLE: TableStyle = TableStyle::new()
     .header_lines(ContentLineStyle::none().junction(' '))
@@ -168,6 +169,9 @@ fn tasks(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
         ));
     }
     print(&table, summary.task_functions.len(), out)?;
+    if let Some(line) = constructs::table::special_tasks(summary) {
+        writeln!(out, "{line}")?;
+    }
     let all = &summary.tasks;
     if all.created > 0 || all.executed > 0 {
         writeln!(
@@ -230,13 +234,9 @@ fn work_sharing(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     }
     print(&table, summary.sections.len(), out)?;
     if summary.singles > 0 {
-        writeln!(
-            out,
-            "\n{} executed",
-            counted(summary.singles, "single block")
-        )?;
+        writeln!(out, "\n{}", constructs::table::singles(summary))?;
     }
-    Ok(())
+    constructs::table::work_sharing(summary, out)
 }
 
 fn waiting(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
@@ -259,7 +259,8 @@ fn waiting(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
             time(item.held_ns),
         ]);
     }
-    print(&table, summary.criticals.len(), out)
+    print(&table, summary.criticals.len(), out)?;
+    constructs::table::rest(summary, out)
 }
 
 fn user(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
@@ -304,17 +305,17 @@ fn notes(summary: &Summary, told: &mut Told, out: &mut dyn Write) -> io::Result<
     Ok(())
 }
 
-fn label(place: &Place) -> String {
+pub(super) fn label(place: &Place) -> String {
     elide(&place.label, LABEL_WIDTH)
 }
 
-fn row<const N: usize>(head: [String; N], times: Times) -> Vec<Cell> {
+pub(super) fn row<const N: usize>(head: [String; N], times: Times) -> Vec<Cell> {
     let tail = [times.total_ns, times.min_ns, times.mean_ns, times.max_ns].map(time);
     head.into_iter().chain(tail).map(Cell::new).collect()
 }
 
 /// A table whose first `left` columns hold text and whose other columns hold numbers.
-fn new_table(left: usize, header: &[&str]) -> Table {
+pub(super) fn new_table(left: usize, header: &[&str]) -> Table {
     let mut table = Table::new();
     table
         .set_content_arrangement(ContentArrangement::Disabled)
@@ -332,7 +333,7 @@ fn new_table(left: usize, header: &[&str]) -> Table {
 }
 
 /// Prints a table with a blank line before it; one without rows is left out. `rows` is how many there would be.
-fn print(table: &Table, rows: usize, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn print(table: &Table, rows: usize, out: &mut dyn Write) -> io::Result<()> {
     if table.row_count() == 0 {
         return Ok(());
     }

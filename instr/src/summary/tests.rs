@@ -15,7 +15,8 @@ fn times(count: u64, total: u64, min: u64, max: u64) -> Value {
 }
 
 fn place(address: &str) -> Value {
-    json!({"function": null, "file": null, "line": null, "label": address, "address": address})
+    json!({"function": null, "file": null, "line": null, "label": address, "address": address,
+        "call_site": false})
 }
 
 fn with(parts: &[Value]) -> Value {
@@ -57,7 +58,8 @@ fn every_number_follows_from_the_events_in_all_byte_orders_and_word_sizes() {
         );
         is(
             "tasks",
-            json!({"created": 4, "executed": 4, "undeferred": 1, "edges": 1}),
+            json!({"created": 4, "executed": 4, "undeferred": 1, "edges": 1, "taskwaits_depend": 0, "detached": 0,
+                "fulfilled": 0, "suspended": 0, "discarded": 0}),
         );
         // 0x2000: task 1 has 700–900 less 740–800, task 2 950–1050. 0x3000: 560–660 and 740–800.
         is(
@@ -67,7 +69,9 @@ fn every_number_follows_from_the_events_in_all_byte_orders_and_word_sizes() {
                 task("0x3000", 2, 160, 60, 100, 160)
             ]),
         );
-        let dynamic = json!({"schedule": "dynamic", "instances": 1, "chunks": 3});
+        let dynamic = json!({"schedule": "dynamic", "instances": 1, "chunks": 3,
+            "chunk_iterations": {"count": 3, "total": 30, "min": 10, "mean": 10, "max": 10},
+            "chunk_times": times(3, 375, 100, 175)});
         is(
             "loops",
             json!([with(&[place("0x1000"), dynamic, times(2, 400, 185, 215)])]),

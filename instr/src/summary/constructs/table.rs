@@ -1,0 +1,181 @@
+//! For people.
+
+use std::io::{self, Write};
+
+use super::super::model::Summary;
+use super::super::table::{MAX_ROWS, label, new_table, print, row};
+use super::super::units::{count, counted, elide, size};
+
+/// Loops, blocks and device constructs.
+///
+/// # Errors
+///
+/// Those of `out`.
+pub fn work_sharing(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+    let mut table = new_table(
+        3,
+        &[
+            "static loop (inferred)",
+            "in",
+            "debug info",
+            "loops",
+            "threads",
+        ],
+    );
+    let loops = || {
+        summary
+            .static_loops
+            .iter()
+            .filter(|item| item.evidence != "different places")
+    };
+    for item in loops().take(MAX_ROWS) {
+        table.add_row([
+            label(&item.place),
+            elide(&item.inside, 40),
+            match item.evidence {
+                "same place" => "agrees".to_owned(),
+                _ => "none".to_owned(),
+            },
+            count(item.instances),
+            count(item.count),
+        ]);
+    }
+    print(&table, loops().count(), out)?;
+    let head = ["count", "thread total", "min", "mean", "max"];
+    let titled = |title| {
+        let header: Vec<&str> = [title].into_iter().chain(head).collect();
+        new_table(1, &header)
+    };
+    let mut table = titled("scope in");
+    for item in summary.scopes.iter().take(MAX_ROWS) {
+        table.add_row(row([label(&item.place), count(item.instances)], item.times));
+    }
+    print(&table, summary.scopes.len(), out)?;
+    let mut table = titled("masked in");
+    for item in summary.masked.iter().take(MAX_ROWS) {
+        table.add_row(row(
+            [label(&item.place), count(item.times.count)],
+            item.times,
+        ));
+    }
+    print(&table, summary.masked.len(), out)?;
+    let mut table = new_table(
+        2,
+        &[
+            "device construct",
+            "kind",
+            "count",
+            "total",
+            "min",
+            "mean",
+            "max",
+        ],
+    );
+    for item in summary.targets.iter().take(MAX_ROWS) {
+        let head = [
+            label(&item.place),
+            item.kind.to_owned(),
+            count(item.times.count),
+        ];
+        table.add_row(row(head, item.times));
+    }
+    print(&table, summary.targets.len(), out)
+}
+
+/// Doacross loops, cancellation, memory of allocators.
+///
+/// # Errors
+///
+/// Those of `out`.
+pub fn rest(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+    let mut table = new_table(
+        1,
+        &[
+            "doacross in",
+            "posts",
+            "waits",
+            "waited",
+            "min",
+            "mean",
+            "max",
+        ],
+    );
+    for item in summary.doacross.iter().take(MAX_ROWS) {
+        let head = [label(&item.place), count(item.posts), count(item.waits)];
+        table.add_row(row(head, item.times));
+    }
+    print(&table, summary.doacross.len(), out)?;
+    let mut table = new_table(
+        1,
+        &[
+            "cancellation of",
+            "cancel",
+            "points",
+            "left",
+            "tasks discarded",
+        ],
+    );
+    for item in &summary.cancellations {
+        let numbers = [item.cancels, item.points, item.left, item.discarded_tasks].map(count);
+        table.add_row([item.construct.to_owned()].into_iter().chain(numbers));
+    }
+    print(&table, summary.cancellations.len(), out)?;
+    let mut table = new_table(
+        1,
+        &[
+            "memory by",
+            "count",
+            "bytes",
+            "peak",
+            "given back",
+            "refused",
+        ],
+    );
+    for item in &summary.allocations {
+        table.add_row([
+            item.kind.to_owned(),
+            count(item.count),
+            size(item.bytes),
+            size(item.peak_bytes),
+            count(item.freed),
+            count(item.refused),
+        ]);
+    }
+    print(&table, summary.allocations.len(), out)
+}
+
+/// One line on tasks of special kinds, if there were any.
+pub fn special_tasks(summary: &Summary) -> Option<String> {
+    let tasks = &summary.tasks;
+    let parts = [
+        (
+            tasks.taskwaits_depend,
+            "taskwait with depend",
+            "taskwaits with depend",
+        ),
+        (tasks.detached, "detachable task", "detachable tasks"),
+        (tasks.fulfilled, "event fulfilled", "events fulfilled"),
+        (tasks.suspended, "suspension", "suspensions"),
+        (tasks.discarded, "task discarded", "tasks discarded"),
+    ];
+    let shown: Vec<String> = parts
+        .into_iter()
+        .filter(|(number, ..)| *number > 0)
+        .map(|(number, one, many)| {
+            format!("{} {}", count(number), if number == 1 { one } else { many })
+        })
+        .collect();
+    (!shown.is_empty()).then(|| shown.join(", "))
+}
+
+/// The number of single blocks, with their time where it is known.
+pub fn singles(summary: &Summary) -> String {
+    let blocks = counted(summary.singles, "single block");
+    match summary.single_times.count {
+        0 => format!("{blocks} executed"),
+        _ => format!(
+            "{blocks} executed, {} in them",
+            super::super::units::time(summary.single_times.total_ns)
+        ),
+    }
+}
