@@ -169,7 +169,7 @@ fn measure_one(
         },
     };
     let arguments = bench.choose(program.arguments, program.quick);
-    let trace = bench.path("programs.instr");
+    let trace = bench.fresh("programs.instr")?;
     let times = Compared::measure(
         bench.choose(program.rounds, 2),
         || seconds(&pair.plain, arguments, &trace),
@@ -178,6 +178,10 @@ fn measure_one(
     let tasks = expected_tasks(&program.source, &pair, arguments)?;
     // Plain runs after the last traced one leave its trace alone.
     let recorded = recorded::count(&trace)?.filter(|recorded| recorded.tasks > 0 || tasks == 0);
+    ensure!(
+        recorded.is_some() || toolchain != toolchain::GCC,
+        "the program left no trace: it was linked without the runtime"
+    );
     if let Some(recorded) = recorded {
         ensure!(
             recorded.tasks == tasks,

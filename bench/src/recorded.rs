@@ -57,10 +57,46 @@ pub(crate) fn count(folder: &Path) -> Result<Option<Recorded>> {
 
 #[cfg(test)]
 mod tests {
+    use instr_trace::synth;
+
     use super::*;
 
     #[test]
     fn no_trace_is_not_an_error() {
         assert_eq!(count(Path::new("/nonexistent.instr")).unwrap(), None);
+    }
+
+    #[test]
+    fn counts_every_event_and_tells_tasks_and_chunks() {
+        let folder = tempfile::tempdir().unwrap();
+        let layout = synth::layouts()[0];
+        synth::begin(folder.path(), layout, 1_000_000_000).unwrap();
+        for thread in 0..2 {
+            let mut stream =
+                synth::StreamWriter::create(folder.path(), layout, thread, 64).unwrap();
+            let (chunk_begin, task_begin, task_end) = (23, 42, 43);
+            for i in 0..10 {
+                let ticks = 1000 + 10 * i;
+                stream
+                    .event(ticks, chunk_begin, |body| {
+                        body.i64(0).i64(1);
+                    })
+                    .unwrap();
+                stream
+                    .event(ticks + 1, task_begin, |body| {
+                        body.u32(thread).u32(0);
+                    })
+                    .unwrap();
+                stream.event(ticks + 2, task_end, |_| {}).unwrap();
+            }
+            stream.finish().unwrap();
+        }
+        let recorded = count(folder.path()).unwrap().unwrap();
+        assert_eq!(
+            (recorded.events, recorded.tasks, recorded.chunks),
+            (60, 20, 20)
+        );
+        // Chunks take 24 bytes, task_begin 16, task_end 8; packet headers come on top.
+        assert!(recorded.bytes > 20 * (24 + 16 + 8), "{}", recorded.bytes);
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 
 use super::callgrind::{self, Instructions};
 use super::{CASES, Case};
@@ -96,6 +96,11 @@ pub(crate) fn measure(bench: &Bench, report: &mut Report) -> Result<()> {
                 });
             }
         }
+        ensure!(
+            toolchain != toolchain::GCC
+                || report.constructs.iter().any(|all| all.cost.is_recorded()),
+            "the program left no trace: it was linked without the runtime"
+        );
     }
     Ok(())
 }
