@@ -5,7 +5,9 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
-const FOLDERS: [&str; 6] = ["arch", "core", "include", "platform", "probes", "sinks"];
+const FOLDERS: [&str; 7] = [
+    "arch", "core", "include", "ompt", "platform", "probes", "sinks",
+];
 
 fn collect(dir: &Path, out: &mut Vec<PathBuf>) -> io::Result<()> {
     for entry in fs::read_dir(dir)? {

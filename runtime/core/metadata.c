@@ -98,6 +98,12 @@ static void module(void *arg, uintptr_t base, uintptr_t end, const uint8_t *id, 
     text("\";\n");
 }
 
+__attribute__((weak)) const char *instr_openmp(bool closed)
+{
+    (void)closed;
+    return "libgomp";
+}
+
 static void env(const struct instr_metadata *m)
 {
     char host[256];
@@ -122,7 +128,7 @@ static void env(const struct instr_metadata *m)
     env_number("start_ticks", m->start.ticks);
     env_number("start_monotonic_ns", m->start.monotonic_ns);
     env_number("start_realtime_ns", m->start.realtime_ns);
-    env_string("openmp", "libgomp");
+    env_string("openmp", instr_openmp(m->closed));
     env_number("closed", m->closed ? 1 : 0);
     env_number("discarded_unattached", instr_lost_unattached());
     if (instr_settings.trouble != NULL)

@@ -13,6 +13,9 @@ struct instr_metadata {
     bool closed;
 };
 
+/* The OpenMP runtime that is recorded, and its version string (ompt/tool.c replaces it). `closed`: the program ends. */
+const char *instr_openmp(bool closed);
+
 /* Writes the metadata through the sink. False when the sink refused. */
 bool instr_metadata_write(const struct instr_metadata *m);
 

@@ -9,9 +9,10 @@ use std::path::{Path, PathBuf};
 use instr_rewrite::resolve::{ArchiveOrder, Closure, LinkItem, closure};
 use instr_rewrite::scan::{Inputs, ScanError, ScanErrorKind, scan_file};
 
-use super::index::Index;
+use super::index::{Entry, Index};
 use super::line::{Input, Line, Placed};
 use super::lto;
+use super::openmp::{self, Runtime};
 
 /// The public interface (`instr/instr.h`).
 pub const INTERFACE: [&str; 7] = [
@@ -78,6 +79,8 @@ pub struct Demand {
     pub interface: Vec<&'static str>,
     /// Wrapped functions that the program itself defines, sorted: other modules may look for them.
     pub defined: Vec<String>,
+    /// The OpenMP constructs are recorded by libomp's tool interface: our tool must be in the program.
+    pub ompt: bool,
     /// What was left out, for people.
     pub notes: Vec<String>,
 }
@@ -86,7 +89,7 @@ impl Demand {
     /// Whether there is anything to do.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.wrap.is_empty() && self.interface.is_empty()
+        self.wrap.is_empty() && self.interface.is_empty() && !self.ompt
     }
 }
 
@@ -101,7 +104,13 @@ pub fn demand(line: &Line, order: ArchiveOrder, index: &Index) -> Demand {
         .collect();
     let mut found = closure(&items, &roots, order);
     found.undefined.extend(scanned.from_lto);
+    let llvm = openmp::runtime(line) == Some(Runtime::Llvm);
+    let is_openmp = |symbol: &Vec<u8>| {
+        let described = |e: &Entry| openmp::is_openmp_description(&e.source) && e.refusal.is_none();
+        openmp::is_entry(symbol) || index.get(symbol).is_some_and(described)
+    };
     let mut demand = Demand {
+        ompt: llvm && (scanned.bitcode_openmp || found.undefined.iter().any(is_openmp)),
         notes: scanned.notes,
         ..Demand::default()
     };
@@ -109,12 +118,13 @@ pub fn demand(line: &Line, order: ArchiveOrder, index: &Index) -> Demand {
         found.undefined.contains(name.as_bytes()) || found.weak.contains(name.as_bytes())
     };
     demand.interface = INTERFACE.into_iter().filter(used).collect();
-    let mut is_reason = !demand.interface.is_empty();
+    let mut is_reason = demand.ompt || !demand.interface.is_empty();
     for symbol in found.undefined.union(&found.weak) {
         let Some(name) = std::str::from_utf8(symbol).ok() else {
             continue;
         };
         match index.get(symbol) {
+            Some(entry) if llvm && openmp::is_openmp_description(&entry.source) => {}
             Some(entry) => match refusal(name, entry.refusal.as_deref(), line, &found) {
                 Some(why) => demand.notes.push(format!("{name} is not wrapped: {why}")),
                 None => {
@@ -122,7 +132,7 @@ pub fn demand(line: &Line, order: ArchiveOrder, index: &Index) -> Demand {
                     demand.wrap.push(name.to_owned());
                 }
             },
-            None if name.starts_with("GOMP_") => {
+            None if name.starts_with("GOMP_") && !llvm => {
                 demand
                     .notes
                     .push(format!("{name} is not wrapped: it is not described"));
@@ -159,6 +169,8 @@ struct Scanned<'a> {
     files: Vec<(&'a Placed, Inputs)>,
     /// Names that matter in objects with intermediate code only.
     from_lto: BTreeSet<Vec<u8>>,
+    /// An input of LLVM bitcode calls libomp.
+    bitcode_openmp: bool,
     notes: Vec<String>,
 }
 
@@ -166,6 +178,7 @@ fn scan<'a>(line: &'a Line, index: &Index) -> Scanned<'a> {
     let mut scanned = Scanned {
         files: Vec::new(),
         from_lto: BTreeSet::new(),
+        bitcode_openmp: false,
         notes: Vec::new(),
     };
     let wanted =
@@ -183,6 +196,8 @@ fn scan<'a>(line: &'a Line, index: &Index) -> Scanned<'a> {
                 {
                     scanned.from_lto.extend(lto_names(&path, &wanted));
                 }
+                scanned.bitcode_openmp |=
+                    inputs.refused.iter().any(is_bitcode) && bitcode_calls_libomp(&path);
                 scanned.notes.extend(inputs.refused.iter().filter_map(note));
                 scanned.files.push((placed, inputs));
             }
@@ -190,10 +205,21 @@ fn scan<'a>(line: &'a Line, index: &Index) -> Scanned<'a> {
                 kind: ScanErrorKind::LtoOnly,
                 ..
             }) => scanned.from_lto.extend(lto_names(&path, &wanted)),
-            Err(error) => scanned.notes.extend(note(&error)),
+            Err(error) => {
+                scanned.bitcode_openmp |= is_bitcode(&error) && bitcode_calls_libomp(&path);
+                scanned.notes.extend(note(&error));
+            }
         }
     }
     scanned
+}
+
+fn is_bitcode(error: &ScanError) -> bool {
+    matches!(error.kind, ScanErrorKind::Bitcode)
+}
+
+fn bitcode_calls_libomp(path: &Path) -> bool {
+    fs::read(path).is_ok_and(|bytes| openmp::in_bitcode(&bytes))
 }
 
 fn note(error: &ScanError) -> Option<String> {

@@ -9,6 +9,7 @@ pub mod index;
 pub mod line;
 pub mod linker;
 pub mod lto;
+pub mod openmp;
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -205,6 +206,9 @@ fn insert(
             .iter()
             .flat_map(|s| ["-u".into(), OsString::from(*s)]),
     );
+    if demand.ompt {
+        all.extend(["-u".into(), openmp::TOOL.into()]);
+    }
     if !line.shared && !line.fixed {
         // Wrapped symbols are no longer exported by themselves, but libraries may look for them.
         all.extend(
@@ -321,6 +325,9 @@ fn done_notes(demand: &Demand) -> Vec<String> {
     if !demand.wrap.is_empty() {
         notes.push(format!("instrumented: {}", demand.wrap.join(" ")));
     }
+    if demand.ompt {
+        notes.push("linked with the OMPT tool: libomp tells what it does".into());
+    }
     if !demand.interface.is_empty() {
         notes.push(format!(
             "linked with the runtime for: {}",
@@ -344,6 +351,7 @@ mod tests {
             wrap: vec!["f".into(), "g".into()],
             interface: vec!["instr_event"],
             defined: vec!["g".into()],
+            ompt: false,
             notes: Vec::new(),
         };
         let all = insert(

@@ -1,0 +1,102 @@
+/*
+ * Parallel regions and implicit tasks.
+ *
+ * An implicit task's body ends where the region's closing barrier begins (ompt/sync.c writes implicit_end there): libomp tells the end of
+ * a worker's implicit task only when the thread is needed again. A region of one thread has no such barrier; there the end of the implicit task is
+ * the end of its body.
+ */
+#include "ompt/state.h"
+
+void instr_ompt_parallel_begin(ompt_data_t *task, const void *frame, ompt_data_t *region, unsigned requested, int flags,
+                               const void *site)
+{
+    (void)frame;
+    struct instr_thread *t = instr_ompt_enter();
+    if (t == NULL || !instr_ompt_on())
+        return;
+    struct instr_ompt_state *state = instr_ompt_state(t);
+    if (site == NULL && task != NULL && task->value & INSTR_OMPT_IMPLICIT) {
+        /* The construct is `teams`: each initial task runs as a team of one that the program never asked for. */
+        region->value = (task->value & ~INSTR_OMPT_IMPLICIT) | INSTR_OMPT_INNER;
+        return;
+    }
+    const uint32_t seq = t->next_region++;
+    const bool league = ((unsigned)flags & OMPT_PARALLEL_LEAGUE) != 0;
+    region->value = instr_ompt_id(t->index, seq);
+    if ((unsigned)flags & OMPT_PARALLEL_INVOKER_PROGRAM && requested > 1)
+        region->value |= INSTR_OMPT_GNU;
+    state->fork_site = site;
+    struct instr_slot s;
+    uint32_t *p = instr_open(t, &s, INSTR_EV_PARALLEL_BEGIN, 3 + INSTR_ADDR_WORDS);
+    if (p == NULL)
+        return;
+    p = instr_put_addr(instr_put32(p, seq), (uintptr_t)site);
+    instr_put32(instr_put32(p, requested), (league ? INSTR_PARALLEL_TEAMS : INSTR_PARALLEL_REGION) | INSTR_PARALLEL_CALL_SITE);
+    instr_close(&s);
+}
+
+void instr_ompt_parallel_end(ompt_data_t *region, ompt_data_t *task, int flags, const void *site)
+{
+    (void)task;
+    (void)flags;
+    (void)site;
+    struct instr_thread *t = instr_ompt_enter();
+    if (t == NULL || region == NULL || region->value == 0 || region->value & INSTR_OMPT_INNER)
+        return;
+    if (instr_ompt_thread(region->value) == t->index)
+        instr_event1(t, INSTR_EV_PARALLEL_END, instr_ompt_seq(region->value));
+}
+
+static void begin(struct instr_thread *t, struct instr_ompt_state *state, uint64_t region, unsigned size, unsigned number)
+{
+    const uint32_t thread = instr_ompt_thread(region);
+    struct instr_ompt_level *level = instr_ompt_level(state);
+    level->site = thread == t->index ? state->fork_site : NULL;
+    level->gnu = (region & INSTR_OMPT_GNU) != 0;
+    level->open = 1;
+    struct instr_slot s;
+    uint32_t *p = instr_open(t, &s, INSTR_EV_IMPLICIT_BEGIN, 4);
+    if (p != NULL) {
+        p = instr_put32(instr_put32(p, thread), instr_ompt_seq(region));
+        instr_put32(instr_put32(p, number), thread == t->index ? size : 0);
+        instr_close(&s);
+    }
+    t->task_thread = t->task_seq = INSTR_NONE;
+    t->region_thread = thread;
+    t->region_seq = instr_ompt_seq(region);
+}
+
+void instr_ompt_body_ended(struct instr_thread *t, struct instr_ompt_level *level)
+{
+    if (!level->open)
+        return;
+    level->open = 0;
+    instr_event0(t, INSTR_EV_IMPLICIT_END);
+    t->task_thread = level->task_thread;
+    t->task_seq = level->task_seq;
+    t->region_thread = level->region_thread;
+    t->region_seq = level->region_seq;
+}
+
+void instr_ompt_implicit_task(int endpoint, ompt_data_t *region, ompt_data_t *task, unsigned size, unsigned number, int flags)
+{
+    (void)flags;
+    struct instr_thread *t = instr_ompt_enter();
+    if (t == NULL)
+        return;
+    struct instr_ompt_state *state = instr_ompt_state(t);
+    if (endpoint == OMPT_SCOPE_BEGIN) {
+        const uint64_t id = region != NULL ? region->value : 0;
+        if (id == 0) /* the program's initial task, or a region that began while nothing was recorded */
+            return;
+        task->value = (id & 0xffffffffffffffu) | INSTR_OMPT_IMPLICIT;
+        state->level++;
+        *instr_ompt_level(state) =
+            (struct instr_ompt_level){.task_thread = t->task_thread, t->task_seq, t->region_thread, t->region_seq};
+        if (!(id & INSTR_OMPT_INNER) && instr_ompt_on())
+            begin(t, state, id, size, number);
+    } else if (task != NULL && task->value & INSTR_OMPT_IMPLICIT && state->level > 0) {
+        instr_ompt_body_ended(t, instr_ompt_level(state));
+        state->level--;
+    }
+}
