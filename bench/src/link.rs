@@ -95,7 +95,7 @@ fn row(bench: &Bench, what: &str, objects: &[PathBuf]) -> Result<Row> {
             .env("OMP_NUM_THREADS", "2"),
     )?;
     ensure_traced(&trace)?;
-    let compared = Compared::measure(bench.choose(15, 3), plain, traced)?;
+    let compared = Compared::measure(bench.choose(11, 3), plain, traced)?;
     Ok(Row::at_most(
         what,
         1.1,

@@ -114,7 +114,7 @@ fn time(
     let text = output(
         Command::new(program)
             .arg(subject.count.to_string())
-            .arg(bench.choose("301", "51"))
+            .arg(bench.choose("151", "51"))
             .env("OMP_WAIT_POLICY", "active")
             .env("OMP_PROC_BIND", "true")
             .env("INSTR_TRACE", &trace)

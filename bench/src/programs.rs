@@ -170,8 +170,14 @@ fn measure_one(
     };
     let arguments = bench.choose(program.arguments, program.quick);
     let trace = bench.fresh("programs.instr")?;
+    // Goals are for gcc.
+    let rounds = if toolchain == toolchain::GCC {
+        program.rounds
+    } else {
+        program.rounds.div_ceil(2)
+    };
     let times = Compared::measure(
-        bench.choose(program.rounds, 2),
+        bench.choose(rounds, 2),
         || seconds(&pair.plain, arguments, &trace),
         || seconds(&pair.traced, arguments, &trace),
     )?;
