@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use crate::conformance::{Tally, edges, sound};
 use crate::ctf;
 use crate::directives::{Demands, Directives};
 use crate::expect::{Expect, lookup};
@@ -24,6 +25,68 @@ pub struct Case {
     language: Language,
     target: Target,
     family: Family,
+    suite: Suite,
+}
+
+/// Which folder a case comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Suite {
+    /// `tests/sources`
+    Sources,
+    /// `tests/conformance`: flags and environment have defaults, the trace is held against [`crate::conformance`].
+    Conformance,
+}
+
+/// Targets of a conformance program that names none.
+const CONFORMANCE_TARGETS: [Target; 3] = [Target::X86_64, Target::Sparc32, Target::Sparc64];
+
+/// All cases of `tests/conformance`, by name.
+///
+/// # Errors
+///
+/// When a directive is wrong.
+pub fn conformance() -> Check<Vec<Case>> {
+    let mut cases = Vec::new();
+    for source in conformance_sources()? {
+        let language = Language::of(&source).ok_or("unknown language")?;
+        let directives = Directives::read_with(&source, &CONFORMANCE_TARGETS, &Family::ALL)?;
+        let file = source.file_name().unwrap_or_default().to_string_lossy();
+        let file = file.replace('.', "_");
+        for &target in directives.targets.iter().filter(|target| wanted(**target)) {
+            let fits = |family: &&Family| {
+                family.serves(target)
+                    && (**family != Family::Clang || language != Language::Fortran)
+            };
+            for &family in directives.families.iter().filter(fits) {
+                cases.push(Case {
+                    name: format!("conformance::{file}::{}::{}", target.name(), family.name()),
+                    source: source.clone(),
+                    directives: directives.clone(),
+                    language,
+                    target,
+                    family,
+                    suite: Suite::Conformance,
+                });
+            }
+        }
+    }
+    Ok(cases)
+}
+
+/// The programs of `tests/conformance`, sorted.
+///
+/// # Errors
+///
+/// When the folder cannot be read.
+pub fn conformance_sources() -> Check<Vec<PathBuf>> {
+    let folder = workspace::root()?.join("tests/conformance");
+    let mut sources: Vec<PathBuf> = std::fs::read_dir(&folder)?
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| Language::of(path).is_some())
+        .collect();
+    sources.sort();
+    Ok(sources)
 }
 
 /// All cases of `tests/sources`, by name.
@@ -62,6 +125,7 @@ pub fn discover() -> Check<Vec<Case>> {
                     language,
                     target,
                     family,
+                    suite: Suite::Sources,
                 });
             }
         }
@@ -84,7 +148,7 @@ impl Case {
     ///
     /// The first thing that does not hold.
     pub fn run(&self) -> Check {
-        let demands = self.directives.demands(self.target, self.family)?;
+        let demands = self.demands()?;
         let dir = workspace::work_dir(&self.name.replace("program::", ""))?;
         let (plain, traced) = self.build(&demands, dir.path())?;
         let reference = self.execute(&plain, &demands, dir.path(), "none")?;
@@ -104,6 +168,27 @@ impl Case {
             format!("no trace\n{outcome}")
         })?;
         self.judge(&trace, &demands, &outcome)
+    }
+
+    /// What the directives demand, behind the defaults of the suite.
+    fn demands(&self) -> Check<Demands> {
+        let mut demands = self.directives.demands(self.target, self.family)?;
+        if self.suite == Suite::Conformance {
+            let mut flags = vec!["-O1", "-fopenmp"];
+            if self.target == Target::Sparc32 {
+                flags.push("-latomic");
+            }
+            // A static libgfortran calls it through a weak reference, which does not pull it out of the archive.
+            if self.language == Language::Fortran && self.target != Target::X86_64 {
+                flags.push("-Wl,-u,pthread_mutex_destroy");
+            }
+            let flags = flags.into_iter().map(str::to_owned);
+            demands.flags.splice(0..0, flags);
+            let env = [("OMP_NUM_THREADS", "3"), ("OMP_DYNAMIC", "false")];
+            let env = env.map(|(name, value)| (name.to_owned(), value.to_owned()));
+            demands.env.splice(0..0, env);
+        }
+        Ok(demands)
     }
 
     fn build(&self, demands: &Demands, dir: &Path) -> Check<(PathBuf, PathBuf)> {
@@ -162,25 +247,41 @@ impl Case {
         }
         match ctf::read(trace) {
             Ok(events) => {
-                for expect in &demands.events {
-                    let verdict = ctf::count(&events, &expect.subject)
-                        .and_then(|actual| expect.check(actual));
-                    problems.extend(verdict.err().map(|why| format!("events: {why}")));
+                problems.extend(judge_events(&events, demands));
+                if self.suite == Suite::Conformance {
+                    problems.extend(sound(&events));
+                    problems.extend(self.agree(trace, &events).err());
                 }
                 shown += &format!("\n{:?}", ctf::counts(&events));
             }
             Err(Stop::Skip(reason)) => return Err(Stop::Skip(reason)),
             Err(stop) => problems.push(format!("events: {stop}")),
         }
-        match paraver(trace, prv::check::Options { open: demands.open }) {
-            Ok(merged) => problems.extend(
-                against(&demands.comms, &comm_counts(&merged)).map(|why| format!("comms: {why}")),
-            ),
-            Err(stop) => problems.push(format!("paraver: {stop}")),
+        if self.suite == Suite::Sources {
+            problems.extend(judge_paraver(trace, demands));
         }
         ensure(problems.is_empty(), || {
             format!("{}\n{shown}\n{outcome}", problems.join("\n"))
         })
+    }
+
+    /// The summary counts what can be counted here.
+    fn agree(&self, trace: &Path, events: &[ctf::Event]) -> Result<(), String> {
+        let summary = summary(trace).map_err(|stop| stop.to_string())?;
+        let told = |path: &str| lookup(&summary, path, &self.directives.marks);
+        let told = Tally {
+            created: told("tasks.created")?,
+            executed: told("tasks.executed")?,
+            edges: told("tasks.edges")?,
+        };
+        let counted = Tally::of(events)?;
+        if told == counted {
+            Ok(())
+        } else {
+            Err(format!(
+                "the summary tells {told:?}, the events say {counted:?}"
+            ))
+        }
     }
 
     fn judge_summary(&self, summary: &Value, demands: &Demands) -> Check<Vec<String>> {
@@ -208,6 +309,38 @@ impl Case {
         }
         problems.extend(times(summary).err());
         Ok(problems)
+    }
+}
+
+fn judge_events(events: &[ctf::Event], demands: &Demands) -> Vec<String> {
+    let mut problems = Vec::new();
+    type Count = fn(&[ctf::Event], &str) -> Result<i128, String>;
+    let parts: [(&str, &[Expect], Count); 2] = [
+        ("events", &demands.events, ctf::count),
+        ("entries", &demands.entries, ctf::count_entries),
+    ];
+    for (part, expects, count) in parts {
+        for expect in expects {
+            let verdict = count(events, &expect.subject).and_then(|actual| expect.check(actual));
+            problems.extend(verdict.err().map(|why| format!("{part}: {why}")));
+        }
+    }
+    if let Some(expected) = demands.edges {
+        match edges(events) {
+            Ok(actual) if actual == expected => {}
+            Ok(actual) => problems.push(format!("edges: expected = {expected}, got {actual}")),
+            Err(why) => problems.push(format!("edges: {why}")),
+        }
+    }
+    problems
+}
+
+fn judge_paraver(trace: &Path, demands: &Demands) -> Vec<String> {
+    match paraver(trace, prv::check::Options { open: demands.open }) {
+        Ok(merged) => against(&demands.comms, &comm_counts(&merged))
+            .map(|why| format!("comms: {why}"))
+            .collect(),
+        Err(stop) => vec![format!("paraver: {stop}")],
     }
 }
 

@@ -12,8 +12,12 @@ use crate::toolchain::need;
 pub struct Event {
     /// Its name.
     pub name: String,
+    /// Index of the thread whose stream holds it.
+    pub stream: i128,
     /// Every `field = number` of the packet context and the event, the last of equal names.
     pub fields: BTreeMap<String, i128>,
+    /// The entries of `depend` clauses: address and kind.
+    pub entries: Vec<(i128, i128)>,
 }
 
 impl Event {
@@ -79,38 +83,86 @@ pub fn counts(events: &[Event]) -> BTreeMap<String, i128> {
     counts
 }
 
-/// How many events fit `name` or `name{field=number,…}`.
+/// How many events fit `name` or `name{field=number,…}`; a sum of such is counted each for itself. `field&mask=number` looks at some bits.
 ///
 /// # Errors
 ///
 /// When the text is not of that form.
 pub fn count(events: &[Event], subject: &str) -> Result<i128, String> {
-    let (name, filter) = match subject.split_once('{') {
+    total(events, subject, |event, conditions| {
+        i128::from(conditions.iter().all(|condition| {
+            let field = event.get(&condition.field);
+            field.is_some_and(|value| value & condition.mask == condition.value)
+        }))
+    })
+}
+
+/// How many entries of `depend` clauses the events of that name (or sum of names) have; `{kind=number}` and `{address=number}` select.
+///
+/// # Errors
+///
+/// When the text is not of that form.
+pub fn count_entries(events: &[Event], subject: &str) -> Result<i128, String> {
+    total(events, subject, |event, conditions| {
+        let fits = |(address, kind): &&(i128, i128)| {
+            conditions.iter().all(|condition| {
+                let value = if condition.field == "kind" {
+                    kind
+                } else {
+                    address
+                };
+                value & condition.mask == condition.value
+            })
+        };
+        event.entries.iter().filter(fits).count() as i128
+    })
+}
+
+struct Condition {
+    field: String,
+    mask: i128,
+    value: i128,
+}
+
+fn total(
+    events: &[Event],
+    subject: &str,
+    measure: impl Fn(&Event, &[Condition]) -> i128,
+) -> Result<i128, String> {
+    let mut total = 0;
+    for term in subject.split('+') {
+        let (name, conditions) = parse_term(term.trim())?;
+        let named = events.iter().filter(|event| event.name == name);
+        total += named.map(|event| measure(event, &conditions)).sum::<i128>();
+    }
+    Ok(total)
+}
+
+fn parse_term(term: &str) -> Result<(&str, Vec<Condition>), String> {
+    let (name, filter) = match term.split_once('{') {
         Some((name, filter)) => (
             name,
             filter
                 .strip_suffix('}')
-                .ok_or_else(|| format!("`{subject}`: no `}}`"))?,
+                .ok_or_else(|| format!("`{term}`: no `}}`"))?,
         ),
-        None => (subject, ""),
+        None => (term, ""),
     };
-    let mut wanted = Vec::new();
+    let mut conditions = Vec::new();
     for condition in filter.split(',').filter(|condition| !condition.is_empty()) {
+        let number =
+            |word: &str| parse_number(word).ok_or_else(|| format!("`{word}` is not a number"));
         let (field, value) = condition
             .split_once('=')
             .ok_or_else(|| format!("`{condition}` is not field=number"))?;
-        wanted.push((
-            field,
-            parse_number(value).ok_or_else(|| format!("`{value}` is not a number"))?,
-        ));
+        let (field, mask) = field.split_once('&').unwrap_or((field, "-1"));
+        conditions.push(Condition {
+            field: field.to_owned(),
+            mask: number(mask)?,
+            value: number(value)?,
+        });
     }
-    let fits = |event: &&Event| {
-        event.name == name
-            && wanted
-                .iter()
-                .all(|(field, value)| event.get(field) == Some(*value))
-    };
-    Ok(events.iter().filter(fits).count() as i128)
+    Ok((name, conditions))
 }
 
 /// Parses `[time] host name: { context }, { fields }`.
@@ -124,6 +176,7 @@ fn parse_event(line: &str) -> Option<Event> {
         .trim_end_matches(':')
         .to_owned();
     let mut fields = BTreeMap::new();
+    let (mut stream, mut entries) = (None, Vec::new());
     let words: Vec<&str> = body
         .split([' ', ',', '{', '}', '(', ')'])
         .filter(|word| !word.is_empty())
@@ -132,10 +185,25 @@ fn parse_event(line: &str) -> Option<Event> {
         if window[1] == "="
             && let Some(value) = parse_number(window[2])
         {
+            match window[0] {
+                "thread" => stream = stream.or(Some(value)),
+                "address" => entries.push((value, 0)),
+                "kind" => entries.iter_mut().for_each(|entry| {
+                    if entry.1 == 0 {
+                        entry.1 = value;
+                    }
+                }),
+                _ => {}
+            }
             fields.insert(window[0].to_owned(), value);
         }
     }
-    (head.starts_with('[') && !name.is_empty()).then_some(Event { name, fields })
+    (head.starts_with('[') && !name.is_empty()).then_some(Event {
+        name,
+        stream: stream.unwrap_or(0),
+        fields,
+        entries,
+    })
 }
 
 fn parse_number(word: &str) -> Option<i128> {
@@ -169,6 +237,11 @@ mod tests {
             ),
             (Some(0x5581), Some(0x7ff0), Some(1))
         );
+        assert_eq!(event.entries, [(0x7ff0, 2)]);
+        assert_eq!(event.stream, 0);
+        let line = "[1.0] vm task_begin: { thread = 4 }, { thread = 1, seq = 2 }";
+        let event = parse_event(line).expect("an event");
+        assert_eq!((event.stream, event.get("thread")), (4, Some(1)));
         let bare = parse_event("[1.0] vm thread_end: { thread = 0 }, { }").expect("an event");
         assert_eq!(bare.name, "thread_end");
         assert!(parse_event("nonsense").is_none());
@@ -179,6 +252,8 @@ mod tests {
     fn events_are_counted_by_name_and_fields() {
         let event = |kind: i128, value: i128| Event {
             name: "sync_begin".into(),
+            stream: 0,
+            entries: Vec::new(),
             fields: BTreeMap::from([("kind".to_owned(), kind), ("value".to_owned(), value)]),
         };
         let events = [event(1, 5), event(1, -6), event(2, 5)];
@@ -187,6 +262,11 @@ mod tests {
         assert_eq!(count(&events, "sync_begin{kind=1,value=-6}"), Ok(1));
         assert_eq!(count(&events, "sync_begin{other=1}"), Ok(0));
         assert_eq!(count(&events, "sync_end"), Ok(0));
+        assert_eq!(
+            count(&events, "sync_begin{kind=1} + sync_begin{value=5}"),
+            Ok(4)
+        );
+        assert_eq!(count(&events, "sync_begin{kind&1=1}"), Ok(2));
         assert!(count(&events, "sync_begin{kind=1").is_err());
         assert!(count(&events, "sync_begin{kind}").is_err());
     }

@@ -1,22 +1,27 @@
 //! Directives: what the top comment of a test program says about building, running and judging it.
 //!
 //! A line that begins with `//#` (C, C++) or `!#` (Fortran) is one directive, `Key: value`. A key may be limited to some targets or
-//! compilers: `Events@sparc-linux,sparc64-linux: chunk_begin = 3`.
+//! compilers: `Events@sparc-linux,sparc64-linux: chunk_begin = 3`; `libgomp` and `libomp` stand for the compilers whose programs use
+//! that run-time library.
 //!
 //! | key | value |
 //! |---|---|
 //! | `Targets` | target names (default: all four of [`Target`]) |
-//! | `Compilers` | `gcc`, `clang` (default gcc); the language comes from the file's extension |
+//! | `Compilers` | `gcc`, `clang`, `gcc-libomp` (objects of gcc with LLVM's libomp; default gcc); the language comes from the file's extension |
 //! | `Flags` | compiler arguments behind `-g` |
 //! | `Env` | `NAME=VALUE …` for the run |
 //! | `Args` | the program's arguments |
 //! | `Exit` | its exit status (default 0) |
 //! | `Expect` | a condition on `instr summary --json`, see [`crate::expect`] |
 //! | `Events` | a condition on the number of events of that name as babeltrace2 reads them |
+//! | `Entries` | the same for entries of `depend` clauses, `task_create{kind=2}` |
+//! | `Edges` | the number of edges of the task graph, worked out here from the events (see [`crate::conformance`]) |
 //! | `Comms` | a condition on the number of Paraver communications with that tag, or `all` |
 //! | `Open` | constructs may stay open at the end (the program leaves from inside one) |
 //! | `NoTrace` | the program must leave no trace |
 //! | `SkipTarget` | `NAME reason`: not on that target |
+//! | `SkipCompiler` | `NAME reason`: not with that compiler or run-time library |
+//! | `Redirect` | also built by `instr-rewrite --redirect` in place of `--wrap` |
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -33,6 +38,8 @@ pub struct Directives {
     pub families: Vec<Family>,
     /// Lines `@mark`: name → line number.
     pub marks: BTreeMap<String, u64>,
+    /// Also to be built by redirecting references.
+    pub redirect: bool,
     entries: Vec<Entry>,
 }
 
@@ -51,6 +58,8 @@ enum Key {
     Exit,
     Expect,
     Events,
+    Entries,
+    Edges,
     Comms,
     Open,
     NoTrace,
@@ -71,6 +80,10 @@ pub struct Demands {
     pub expects: Vec<Expect>,
     /// Conditions on event counts.
     pub events: Vec<Expect>,
+    /// Conditions on entries of `depend` clauses.
+    pub entries: Vec<Expect>,
+    /// The number of edges.
+    pub edges: Option<i128>,
     /// Conditions on counts of Paraver communications by tag.
     pub comms: Vec<Expect>,
     /// Constructs may be open at the end.
@@ -86,9 +99,19 @@ impl Directives {
     ///
     /// `file:line: message` for an unreadable file or a directive that is not understood.
     pub fn read(path: &Path) -> Result<Self, String> {
+        Self::read_with(path, &Target::ALL, &[Family::Gcc])
+    }
+
+    /// The same with other defaults for the targets and compilers.
+    ///
+    /// # Errors
+    ///
+    /// As [`Directives::read`].
+    pub fn read_with(path: &Path, targets: &[Target], families: &[Family]) -> Result<Self, String> {
         let text = std::fs::read_to_string(path)
             .map_err(|error| format!("{}: {error}", path.display()))?;
-        Self::parse(&text).map_err(|message| format!("{}:{message}", path.display()))
+        Self::parse_with(&text, targets, families)
+            .map_err(|message| format!("{}:{message}", path.display()))
     }
 
     /// Parses the directives of a source text.
@@ -97,8 +120,13 @@ impl Directives {
     ///
     /// `line: message` for a directive that is not understood.
     pub fn parse(text: &str) -> Result<Self, String> {
+        Self::parse_with(text, &Target::ALL, &[Family::Gcc])
+    }
+
+    fn parse_with(text: &str, targets: &[Target], families: &[Family]) -> Result<Self, String> {
         let mut parsed = Self::default();
         let mut skipped = Vec::new();
+        let mut without = Vec::new();
         for (number, line) in (1..).zip(text.lines()) {
             let at = |message: String| format!("{number}: {message}");
             parsed.note_marks(line, number);
@@ -113,16 +141,19 @@ impl Directives {
                 "Targets" => parsed.targets = names(value, Target::from_name).map_err(at)?,
                 "Compilers" => parsed.families = names(value, family).map_err(at)?,
                 "SkipTarget" => skipped.push(skip(value).map_err(at)?),
+                "SkipCompiler" => without.extend(skip_compiler(value).map_err(at)?),
+                "Redirect" => parsed.redirect = true,
                 key => parsed.entry(key, only, value).map_err(at)?,
             }
         }
         if parsed.targets.is_empty() {
-            parsed.targets = Target::ALL.to_vec();
+            parsed.targets = targets.to_vec();
         }
         parsed.targets.retain(|target| !skipped.contains(target));
         if parsed.families.is_empty() {
-            parsed.families = vec![Family::Gcc];
+            parsed.families = families.to_vec();
         }
+        parsed.families.retain(|family| !without.contains(family));
         Ok(parsed)
     }
 
@@ -145,6 +176,8 @@ impl Directives {
             "Exit" => Key::Exit,
             "Expect" => Key::Expect,
             "Events" => Key::Events,
+            "Entries" => Key::Entries,
+            "Edges" => Key::Edges,
             "Comms" => Key::Comms,
             "Open" => Key::Open,
             "NoTrace" => Key::NoTrace,
@@ -157,7 +190,7 @@ impl Directives {
             .collect();
         if let Some(name) = only
             .iter()
-            .find(|name| Target::from_name(name).is_none() && family(name).is_none())
+            .find(|name| Target::from_name(name).is_none() && named_families(name).is_empty())
         {
             return Err(format!("`{name}` is neither a target nor a compiler"));
         }
@@ -179,14 +212,14 @@ impl Directives {
     pub fn demands(&self, target: Target, family: Family) -> Result<Demands, String> {
         let mut demands = Demands::default();
         for entry in &self.entries {
-            let named = |kind: &str| entry.only.iter().any(|name| name == kind);
-            let targets = entry
+            let (targets, families): (Vec<_>, Vec<_>) = entry
                 .only
                 .iter()
-                .any(|name| Target::from_name(name).is_some());
-            let families = entry.only.len() > usize::from(targets)
-                && !entry.only.iter().all(|n| Target::from_name(n).is_some());
-            if (!targets || named(target.name())) && (!families || named(family.name())) {
+                .map(String::as_str)
+                .partition(|name| Target::from_name(name).is_some());
+            let here = targets.is_empty() || targets.contains(&target.name());
+            let by = |name: &&str| named_families(name).contains(&family);
+            if here && (families.is_empty() || families.iter().any(by)) {
                 entry.apply(&mut demands)?;
             }
         }
@@ -216,6 +249,10 @@ impl Entry {
             }
             Key::Expect => demands.expects.push(Expect::parse(&self.value)?),
             Key::Events => demands.events.push(Expect::parse(&self.value)?),
+            Key::Entries => demands.entries.push(Expect::parse(&self.value)?),
+            Key::Edges => {
+                demands.edges = Some(Expect::parse(&format!("edges = {}", self.value))?.value)
+            }
             Key::Comms => demands.comms.push(Expect::parse(&self.value)?),
             Key::Open => demands.open = true,
             Key::NoTrace => demands.no_trace = true,
@@ -231,9 +268,26 @@ fn names<T>(text: &str, find: impl Fn(&str) -> Option<T>) -> Result<Vec<T>, Stri
 }
 
 fn family(name: &str) -> Option<Family> {
-    [Family::Gcc, Family::Clang]
-        .into_iter()
-        .find(|family| family.name() == name)
+    Family::ALL.into_iter().find(|family| family.name() == name)
+}
+
+/// The compilers that a compiler's or a run-time library's name stands for.
+fn named_families(name: &str) -> Vec<Family> {
+    let mut families = Family::ALL.to_vec();
+    families.retain(|family| family.name() == name || family.openmp() == name);
+    families
+}
+
+fn skip_compiler(value: &str) -> Result<Vec<Family>, String> {
+    let (name, reason) = value.split_once(' ').unwrap_or((value, ""));
+    let families = named_families(name);
+    if families.is_empty() {
+        Err(format!("unknown compiler `{name}`"))
+    } else if reason.trim().is_empty() {
+        Err("SkipCompiler needs a reason".into())
+    } else {
+        Ok(families)
+    }
 }
 
 fn skip(value: &str) -> Result<Target, String> {
@@ -279,6 +333,26 @@ mod tests {
             .demands(Target::X86_64, Family::Clang)
             .expect("well-formed");
         assert_eq!(clang.events[0].subject, "chunk_begin");
+    }
+
+    #[test]
+    fn run_time_libraries_stand_for_compilers() {
+        let text = "//# Compilers: gcc clang gcc-libomp\n//# SkipCompiler: clang because\n//# Events@libomp: a = 1\n\
+                    //# Events@libgomp,sparc-linux: b = 1\n//# Entries: task_create{kind=1} = 2\n//# Edges: 2*3\n//# Redirect\n";
+        let parsed = Directives::parse(text).expect("well-formed");
+        assert_eq!(parsed.families, [Family::Gcc, Family::GccLibomp]);
+        assert!(parsed.redirect);
+        let names = |target, family| {
+            let demands: Demands = parsed.demands(target, family).expect("well-formed");
+            assert_eq!((demands.edges, demands.entries.len()), (Some(6), 1));
+            let names = demands.events.into_iter().map(|event| event.subject);
+            names.collect::<Vec<_>>()
+        };
+        assert_eq!(names(Target::X86_64, Family::GccLibomp), ["a"]);
+        assert_eq!(names(Target::Sparc32, Family::Gcc), ["b"]);
+        assert!(names(Target::X86_64, Family::Gcc).is_empty());
+        let error = Directives::parse("//# SkipCompiler: libomp\n").expect_err("malformed");
+        assert_eq!(error, "1: SkipCompiler needs a reason");
     }
 
     #[test]

@@ -38,8 +38,8 @@ impl Expect {
     ///
     /// A message saying what is wrong with the text.
     pub fn parse(text: &str) -> Result<Self, String> {
-        // A filter `{field=3}` of the subject has signs of its own.
-        let filter_end = text.find('}').map_or(0, |at| at + 1);
+        // Filters `{field=3}` of the subject have signs of their own.
+        let filter_end = text.rfind('}').map_or(0, |at| at + 1);
         let (filter, comparison) = text.split_at(filter_end);
         let ops = [(">=", Op::AtLeast), ("<=", Op::AtMost), ("=", Op::Equal)];
         let found = ops.into_iter().find_map(|(sign, op)| {

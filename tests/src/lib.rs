@@ -8,6 +8,7 @@
 //! `INSTR_TEST_KEEP=1` keeps the working folders, `INSTR_TEST_TARGETS=x86_64-linux,…` limits the targets.
 
 pub mod cases;
+pub mod conformance;
 pub mod ctf;
 pub mod directives;
 pub mod expect;

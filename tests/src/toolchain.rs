@@ -170,6 +170,8 @@ pub enum Family {
     Gcc,
     /// LLVM: clang, clang++.
     Clang,
+    /// GCC's objects linked with LLVM's libomp.
+    GccLibomp,
 }
 
 /// The language of a source file.
@@ -197,13 +199,32 @@ impl Language {
 }
 
 impl Family {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Gcc, Self::Clang, Self::GccLibomp];
+
     /// Its name in directives.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Gcc => "gcc",
             Self::Clang => "clang",
+            Self::GccLibomp => "gcc-libomp",
         }
+    }
+
+    /// The OpenMP run-time library its programs are linked with.
+    #[must_use]
+    pub fn openmp(self) -> &'static str {
+        match self {
+            Self::Gcc => "libgomp",
+            Self::Clang | Self::GccLibomp => "libomp",
+        }
+    }
+
+    /// Whether programs for `target` can be made: libomp is here as a shared library for the host alone.
+    #[must_use]
+    pub fn serves(self, target: Target) -> bool {
+        self.openmp() == "libgomp" || target == Target::X86_64
     }
 
     /// The command that compiles `language` for `target`.
@@ -213,9 +234,9 @@ impl Family {
     /// A skip when there is no such compiler here.
     pub fn command(self, language: Language, target: Target) -> Check<String> {
         let base = match (self, language) {
-            (Self::Gcc, Language::C) => "gcc",
-            (Self::Gcc, Language::Cxx) => "g++",
-            (Self::Gcc, Language::Fortran) => "gfortran",
+            (Self::Gcc | Self::GccLibomp, Language::C) => "gcc",
+            (Self::Gcc | Self::GccLibomp, Language::Cxx) => "g++",
+            (Self::Gcc | Self::GccLibomp, Language::Fortran) => "gfortran",
             (Self::Clang, Language::C) => "clang",
             (Self::Clang, Language::Cxx) => "clang++",
             (Self::Clang, Language::Fortran) => {
@@ -248,6 +269,25 @@ pub fn need(program: &str) -> Check {
     } else {
         Err(Stop::Skip(format!("{program} is not installed")))
     }
+}
+
+/// The folder of LLVM's `libomp.so`, the newest one.
+///
+/// # Errors
+///
+/// A skip when it is not installed.
+pub fn libomp() -> Check<PathBuf> {
+    let holds = |dir: &PathBuf| dir.join("libomp.so").is_file();
+    let mut folders: Vec<PathBuf> = std::fs::read_dir("/usr/lib")?
+        .flatten()
+        .filter(|entry| entry.file_name().to_string_lossy().starts_with("llvm-"))
+        .map(|entry| entry.path().join("lib"))
+        .filter(holds)
+        .collect();
+    folders.sort();
+    folders
+        .pop()
+        .ok_or_else(|| Stop::Skip("libomp is not installed".into()))
 }
 
 /// One way to build a program.
@@ -312,7 +352,7 @@ impl Build {
     ///
     /// When the compiler fails or is missing.
     pub fn plain(&self, sources: &[&Path], output: &Path) -> Check<Outcome> {
-        self.command(None, sources, output)?.succeed()
+        self.build(None, sources, output)
     }
 
     /// Compiles with `instr-cc`.
@@ -321,7 +361,24 @@ impl Build {
     ///
     /// When it fails or the compiler is missing.
     pub fn traced(&self, sources: &[&Path], output: &Path) -> Check<Outcome> {
-        self.command(Some(&tools()?.instr_cc), sources, output)?
-            .succeed()
+        self.build(Some(&tools()?.instr_cc), sources, output)
+    }
+
+    /// Compiles and links in one command, but for [`Family::GccLibomp`], whose link must not see `-fopenmp` (it means libgomp).
+    fn build(&self, wrapper: Option<&Path>, sources: &[&Path], output: &Path) -> Check<Outcome> {
+        if self.family != Family::GccLibomp {
+            return self.command(wrapper, sources, output)?.succeed();
+        }
+        let object = output.with_extension("o");
+        let compiled = self.command(wrapper, sources, &object)?.arg("-c");
+        let compiled = compiled.succeed()?;
+        let mut link = self.clone();
+        link.flags.retain(|flag| flag != "-fopenmp");
+        let library = libomp()?;
+        let libraries = [format!("-L{}", library.display()), "-lomp".to_owned()];
+        link.flags.extend(libraries);
+        let mut linked = link.command(wrapper, &[&object], output)?.succeed()?;
+        linked.stderr.splice(0..0, compiled.stderr);
+        Ok(linked)
     }
 }

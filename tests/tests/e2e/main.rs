@@ -1,6 +1,7 @@
 //! End-to-end tests; what they are and how to steer them is in the library's documentation.
 
 mod boundaries;
+mod conformance;
 mod matrix;
 mod programs;
 mod robust;
@@ -15,10 +16,11 @@ const THREADS: usize = 2;
 fn main() {
     let mut arguments = Arguments::from_args();
     arguments.test_threads.get_or_insert(THREADS);
-    let parts: [fn() -> Vec<Trial>; 6] = [
+    let parts: [fn() -> Vec<Trial>; 7] = [
         boundaries::trials,
         symbols::trials,
         programs::trials,
+        conformance::trials,
         sparselu::trials,
         robust::trials,
         matrix::trials,

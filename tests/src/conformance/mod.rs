@@ -1,0 +1,42 @@
+//! What every trace of a conformance program must satisfy, worked out from what babeltrace2 prints: nothing here shares code with the
+//! host tools.
+//!
+//! [`edges`] applies the rules of OpenMP's `depend` clauses by brute force, [`sound`] demands that constructs nest and that tasks are
+//! created before they run, [`Tally`] counts what `instr summary` must count too.
+
+mod edges;
+mod sound;
+
+pub use edges::edges;
+pub use sound::sound;
+
+use crate::ctf::Event;
+
+/// Numbers that the summary tells as well.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tally {
+    /// Explicit tasks created.
+    pub created: i128,
+    /// Explicit tasks whose body began.
+    pub executed: i128,
+    /// Edges of the task graph.
+    pub edges: i128,
+}
+
+impl Tally {
+    /// Counts `events`.
+    ///
+    /// # Errors
+    ///
+    /// When an event lacks a field.
+    pub fn of(events: &[Event]) -> Result<Self, String> {
+        let named = |name: &str| events.iter().filter(|event| event.name == name).count() as i128;
+        // A taskwait with depend is an empty task of its own, complete when the wait is.
+        let empty = named("taskwait_depend");
+        Ok(Self {
+            created: named("task_create") + named("taskloop_task") + empty,
+            executed: named("task_begin") + empty,
+            edges: edges(events)?,
+        })
+    }
+}
