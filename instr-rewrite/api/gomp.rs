@@ -55,6 +55,7 @@ unsafe extern "C" {
     #[probe(parallel_loop_runtime_start, INSTR_LOOP_RUNTIME | INSTR_LOOP_COMBINED)]
     pub fn GOMP_parallel_loop_runtime_start(body: Body, data: *mut c_void, num_threads: c_uint, start: c_long, end: c_long, incr: c_long);
     #[since(9)]
+    #[probe(teams)]
     pub fn GOMP_teams_reg(body: Body, data: *mut c_void, num_teams: c_uint, thread_limit: c_uint, flags: c_uint);
 }
 
@@ -235,14 +236,16 @@ unsafe extern "C" {
     #[probe(mutex_leave, INSTR_MUTEX_ORDERED)]
     pub fn GOMP_ordered_end();
     #[since(6)]
+    #[probe(doacross_post)]
     pub fn GOMP_doacross_post(counts: *mut c_long);
     #[since(6)]
-    #[no_wrap = "variable arguments"]
+    #[probe(doacross_wait)]
     pub fn GOMP_doacross_wait(first: c_long, ...);
     #[since(6)]
+    #[probe(doacross_ull_post)]
     pub fn GOMP_doacross_ull_post(counts: *mut c_ulonglong);
     #[since(6)]
-    #[no_wrap = "variable arguments"]
+    #[probe(doacross_ull_wait)]
     pub fn GOMP_doacross_ull_wait(first: c_ulonglong, ...);
 }
 
@@ -268,6 +271,7 @@ unsafe extern "C" {
     #[probe(single_copy_end)]
     pub fn GOMP_single_copy_end(data: *mut c_void);
     #[since(12)]
+    #[probe(scope_start)]
     pub fn GOMP_scope_start(reductions: *mut usize);
 }
 
@@ -299,6 +303,7 @@ unsafe extern "C" {
     #[probe(taskwait_depend)]
     pub fn GOMP_taskwait_depend(depend: *mut *mut c_void);
     #[since(13)]
+    #[probe(taskwait_depend_nowait)]
     pub fn GOMP_taskwait_depend_nowait(depend: *mut *mut c_void);
     #[probe(taskyield)]
     pub fn GOMP_taskyield();
@@ -307,7 +312,9 @@ unsafe extern "C" {
     #[probe(taskgroup_end)]
     pub fn GOMP_taskgroup_end();
     /// `which`: 1 parallel, 2 for, 4 sections, 8 taskgroup.
+    #[probe(cancel)]
     pub fn GOMP_cancel(which: c_int, do_cancel: bool) -> bool;
+    #[probe(cancellation_point)]
     pub fn GOMP_cancellation_point(which: c_int) -> bool;
 }
 
@@ -323,29 +330,41 @@ unsafe extern "C" {
     #[probe(taskloop_ull)]
     pub fn GOMP_taskloop_ull(body: Body, data: *mut c_void, copy: Copy, arg_size: c_long, arg_align: c_long, flags: c_uint, num_tasks: c_ulong, priority: c_int, start: c_ulonglong, end: c_ulonglong, step: c_ulonglong);
     #[since(9)]
+    #[no_wrap = "bookkeeping of task reductions: it never waits"]
     pub fn GOMP_taskgroup_reduction_register(data: *mut usize);
     #[since(9)]
+    #[no_wrap = "bookkeeping of task reductions: it never waits"]
     pub fn GOMP_taskgroup_reduction_unregister(data: *mut usize);
     #[since(9)]
+    #[no_wrap = "bookkeeping of task reductions at the top of every task that takes part: it never waits"]
     pub fn GOMP_task_reduction_remap(count: size_t, original: size_t, pointers: *mut *mut c_void);
-    /// Holds the closing barrier of the loop unless `cancelled`.
+    /// Waits for the tasks of the reduction and, unless `cancelled`, for the team.
     #[since(9)]
+    #[probe(reductions_end)]
     pub fn GOMP_workshare_task_reduction_unregister(cancelled: bool);
 }
 
 // Devices
 unsafe extern "C" {
+    #[probe(target)]
     pub fn GOMP_target(device: c_int, body: Body, unused: *const c_void, mapnum: size_t, hostaddrs: *mut *mut c_void, sizes: *mut size_t, kinds: *mut c_uchar);
+    #[probe(target_data, INSTR_DEVICE_DATA)]
     pub fn GOMP_target_data(device: c_int, unused: *const c_void, mapnum: size_t, hostaddrs: *mut *mut c_void, sizes: *mut size_t, kinds: *mut c_uchar);
+    #[probe(target_data, INSTR_DEVICE_UPDATE)]
     pub fn GOMP_target_update(device: c_int, unused: *const c_void, mapnum: size_t, hostaddrs: *mut *mut c_void, sizes: *mut size_t, kinds: *mut c_uchar);
+    #[probe(target_end_data)]
     pub fn GOMP_target_end_data();
     #[since(6)]
+    #[probe(target_ext)]
     pub fn GOMP_target_ext(device: c_int, body: Body, mapnum: size_t, hostaddrs: *mut *mut c_void, sizes: *mut size_t, kinds: *mut c_ushort, flags: c_uint, depend: *mut *mut c_void, args: *mut *mut c_void);
     #[since(6)]
+    #[probe(target_data_ext)]
     pub fn GOMP_target_data_ext(device: c_int, mapnum: size_t, hostaddrs: *mut *mut c_void, sizes: *mut size_t, kinds: *mut c_ushort);
     #[since(6)]
+    #[probe(target_update_ext, INSTR_DEVICE_UPDATE)]
     pub fn GOMP_target_update_ext(device: c_int, mapnum: size_t, hostaddrs: *mut *mut c_void, sizes: *mut size_t, kinds: *mut c_ushort, flags: c_uint, depend: *mut *mut c_void);
     #[since(6)]
+    #[probe(target_update_ext, INSTR_DEVICE_ENTER_EXIT_DATA)]
     pub fn GOMP_target_enter_exit_data(device: c_int, mapnum: size_t, hostaddrs: *mut *mut c_void, sizes: *mut size_t, kinds: *mut c_ushort, flags: c_uint, depend: *mut *mut c_void);
     #[since(14)]
     #[no_wrap = "called for every indirect call inside a target region"]
@@ -370,8 +389,10 @@ unsafe extern "C" {
 // Memory and messages
 unsafe extern "C" {
     #[since(11)]
+    #[probe(omp_aligned_alloc, INSTR_MEMORY_CLAUSE)]
     pub fn GOMP_alloc(align: size_t, size: size_t, allocator: usize) -> *mut c_void;
     #[since(11)]
+    #[probe(omp_free, INSTR_MEMORY_CLAUSE)]
     pub fn GOMP_free(pointer: *mut c_void, allocator: usize);
     #[since(14)]
     #[no_wrap = "bookkeeping of Fortran allocations, nothing to measure"]
@@ -387,16 +408,18 @@ unsafe extern "C" {
 }
 
 // GCC 17 (libgomp node GOMP_6.0.2): what ordinary code references there, and the entry points of `-fopenmp-ompt`.
-// Signatures were still moving when this was written: nothing that returns a value in registers of its own kind is wrapped.
-struct ComplexInt;
+// Signatures were still moving when this was written. `c_complex_int` is C's `_Complex int` (GNU): number of threads, own number.
 
 // GCC 17
 unsafe extern "C" {
     /// `kind`: 0 implicit of parallel, 1 implicit of a work-sharing construct, 2 explicit.
     #[since(17)]
+    #[probe(barrier_ext)]
     pub fn GOMP_barrier_ext(kind: c_int);
     #[since(17)]
+    #[probe(barrier_cancel_ext)]
     pub fn GOMP_barrier_cancel_ext(kind: c_int) -> bool;
+    /// In place of `GOMP_atomic_start` where threads combine a reduction: the same lock, so told as atomic.
     #[since(17)]
     #[probe(mutex_enter, INSTR_MUTEX_ATOMIC)]
     pub fn GOMP_reduction_start();
@@ -404,34 +427,42 @@ unsafe extern "C" {
     #[probe(mutex_leave, INSTR_MUTEX_ATOMIC)]
     pub fn GOMP_reduction_end();
     #[since(17)]
+    #[no_wrap = "the end of the block makes no call"]
     pub fn GOMP_has_masked_thread_num(thread: c_int) -> bool;
     #[since(17)]
+    #[probe(masked_begin)]
     pub fn GOMP_has_masked_thread_num_with_end(thread: c_int) -> bool;
     #[since(17)]
+    #[probe(masked_end)]
     pub fn GOMP_masked_end();
     #[since(17)]
     #[probe(single_start)]
     pub fn GOMP_single_start_with_end() -> bool;
     #[since(17)]
+    #[probe(single_end)]
     pub fn GOMP_single_end();
     #[since(17)]
-    #[no_wrap = "returns `_Complex int`, which C11 without extensions cannot express"]
-    pub fn GOMP_loop_static_worksharing(niter: c_ulonglong) -> ComplexInt;
+    #[probe(static_loop, INSTR_CALLER)]
+    pub fn GOMP_loop_static_worksharing(niter: c_ulonglong) -> c_complex_int;
     #[since(17)]
-    #[no_wrap = "returns `_Complex int`, which C11 without extensions cannot express"]
-    pub fn GOMP_loop_static_worksharing_start(niter: c_ulonglong) -> ComplexInt;
+    #[probe(static_loop_start, INSTR_LOOP_STATIC | INSTR_LOOP_COUNTED)]
+    pub fn GOMP_loop_static_worksharing_start(niter: c_ulonglong) -> c_complex_int;
     #[since(17)]
+    #[probe(static_loop_dispatch)]
     pub fn GOMP_loop_static_worksharing_dispatch(start: c_ulonglong, iterations: c_ulonglong);
     #[since(17)]
+    #[probe(loop_end_nowait)]
     pub fn GOMP_loop_static_worksharing_end();
     #[since(17)]
-    #[no_wrap = "returns `_Complex int`, which C11 without extensions cannot express"]
-    pub fn GOMP_distribute_static_worksharing(niter: c_ulonglong) -> ComplexInt;
+    #[no_wrap = "the end of the loop makes no call"]
+    pub fn GOMP_distribute_static_worksharing(niter: c_ulonglong) -> c_complex_int;
     #[since(17)]
-    #[no_wrap = "returns `_Complex int`, which C11 without extensions cannot express"]
-    pub fn GOMP_distribute_static_worksharing_start(niter: c_ulonglong) -> ComplexInt;
+    #[probe(static_loop_start, INSTR_LOOP_STATIC | INSTR_LOOP_COUNTED | INSTR_LOOP_DISTRIBUTE)]
+    pub fn GOMP_distribute_static_worksharing_start(niter: c_ulonglong) -> c_complex_int;
     #[since(17)]
+    #[probe(static_loop_dispatch)]
     pub fn GOMP_distribute_static_worksharing_dispatch(start: c_ulonglong, iterations: c_ulonglong);
     #[since(17)]
+    #[probe(loop_end_nowait)]
     pub fn GOMP_distribute_static_worksharing_end();
 }

@@ -9,8 +9,12 @@
 //!     pub fn GOMP_loop_dynamic_start(start: c_long, end: c_long, …) -> bool;
 //!     /// No attribute: enter, exit and the arguments are recorded.
 //!     pub fn omp_set_num_threads(count: c_int);
-//!     #[no_wrap = "variable arguments"]
+//!     /// Variable arguments need a probe: it gets them as a `va_list`. Without one the function is refused.
+//!     #[probe(doacross_wait)]
 //!     pub fn GOMP_doacross_wait(first: c_long, ...);
+//!     /// Described, but never wrapped.
+//!     #[no_wrap = "the reason, for people"]
+//!     pub fn omp_get_wtime() -> c_double;
 //! }
 //! ```
 //!
@@ -87,6 +91,8 @@ pub struct Function {
     pub result: CType,
     /// C types of the parameters, in order.
     pub params: Vec<CType>,
+    /// More arguments may follow (`...`).
+    pub variadic: bool,
     /// Never returns (`-> !`).
     pub noreturn: bool,
     /// Its probe; none: a generic stub records enter, exit and the arguments.
@@ -100,7 +106,7 @@ pub struct Function {
 impl Function {
     /// The prototype in C with `name` as function name, without semicolon.
     pub fn c_prototype(&self, name: &str) -> String {
-        let params = crate::ctype::parameter_list(&self.params);
+        let params = crate::ctype::parameter_list(&self.params, self.variadic);
         self.result.declare(&format!("{name}({params})"))
     }
 }

@@ -56,6 +56,8 @@ impl CType {
             "usize" => "uintptr_t",
             "size_t" => "size_t",
             "ssize_t" => "ptrdiff_t",
+            // `_Complex int`, a GNU extension: GCC 17's static loops return one. Only probes can take it.
+            "c_complex_int" => "instr_complex_int",
             _ => return None,
         };
         Some(Self::Integer(integer))
@@ -83,18 +85,19 @@ impl CType {
                 }
             }
             Self::FunctionPointer { result, params } => {
-                result.declare(&format!("(*{name})({})", parameter_list(params)))
+                result.declare(&format!("(*{name})({})", parameter_list(params, false)))
             }
         }
     }
 }
 
 /// The text between the parentheses of a C prototype without parameter names.
-pub(crate) fn parameter_list(params: &[CType]) -> String {
+pub(crate) fn parameter_list(params: &[CType], variadic: bool) -> String {
     if params.is_empty() {
         return "void".to_owned();
     }
-    let list: Vec<String> = params.iter().map(|param| param.declare("")).collect();
+    let mut list: Vec<String> = params.iter().map(|param| param.declare("")).collect();
+    list.extend(variadic.then(|| "...".to_owned()));
     list.join(", ")
 }
 

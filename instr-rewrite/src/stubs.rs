@@ -92,11 +92,11 @@ fn emit_one(text: &mut String, function: &Function, linkage: Linkage, number: us
     } else {
         ""
     };
-    let bare = parameter_list(&function.params);
+    let bare = parameter_list(&function.params, function.variadic);
     let params = if function.params.is_empty() {
         "void".to_owned()
     } else {
-        named_parameters(&function.params)
+        named_parameters(&function.params, function.variadic)
     };
     let real = function.result.declare(&format!("{}({bare})", names.real));
     let stub = function
@@ -195,12 +195,13 @@ fn comment_text(text: &str) -> String {
         .replace("??", "? ?")
 }
 
-fn named_parameters(params: &[CType]) -> String {
-    let list: Vec<String> = params
+fn named_parameters(params: &[CType], variadic: bool) -> String {
+    let mut list: Vec<String> = params
         .iter()
         .enumerate()
         .map(|(i, ty)| ty.declare(&format!("a{i}")))
         .collect();
+    list.extend(variadic.then(|| "...".to_owned()));
     list.join(", ")
 }
 
@@ -212,13 +213,31 @@ fn emit_probe_call(text: &mut String, function: &Function, probe: &Probe, real: 
     let mut list = vec![real.to_owned()];
     list.extend(probe.constants.iter().cloned());
     list.extend(arguments(function.params.len()));
+    list.extend(function.variadic.then(|| "rest".to_owned()));
     let call = format!("instr_probe_{}({})", probe.name, list.join(", "));
-    if function.noreturn {
+    if function.variadic {
+        emit_variadic_call(text, function, &call);
+    } else if function.noreturn {
         _ = writeln!(text, "    {call};\n    __builtin_unreachable();");
     } else if function.result.is_void() {
         _ = writeln!(text, "    {call};");
     } else {
         _ = writeln!(text, "    return {call};");
+    }
+}
+
+/// A probe gets variable arguments as a `va_list`.
+fn emit_variadic_call(text: &mut String, function: &Function, call: &str) {
+    let last = function.params.len().saturating_sub(1);
+    _ = writeln!(text, "    va_list rest;\n    va_start(rest, a{last});");
+    if function.result.is_void() {
+        _ = writeln!(text, "    {call};\n    va_end(rest);");
+    } else {
+        let result = function.result.declare("result");
+        _ = writeln!(
+            text,
+            "    {result} = {call};\n    va_end(rest);\n    return result;"
+        );
     }
 }
 
@@ -309,6 +328,20 @@ mod tests {
              void *instr_wrap_f(double a0)\n{\n    const uint64_t args[1] = { instr_double_bits(a0) };\n    \
              instr_call_begin(\"f\", 1, args);\n    void *result = instr_real_f(a0);\n    \
              instr_call_end((uint64_t)(uintptr_t)result);\n    return result;\n}\n"
+        );
+    }
+
+    #[test]
+    fn variable_arguments_reach_the_probe_as_a_list() {
+        let text = stub(
+            "extern \"C\" { #[probe(p)] fn f(x: c_long, ...); fn g(x: c_int, ...); }",
+            Linkage::Wrap,
+        );
+        assert_eq!(
+            text,
+            "extern void __real_f(long, ...);\nextern void __wrap_f(long a0, ...);\n\
+             void __wrap_f(long a0, ...)\n{\n    va_list rest;\n    va_start(rest, a0);\n    \
+             instr_probe_p(__real_f, a0, rest);\n    va_end(rest);\n}\n"
         );
     }
 

@@ -68,4 +68,30 @@ static inline void instr_put_depends(uint32_t *p, const struct instr_depends *d,
 
 #define INSTR_DEPEND_WORDS (INSTR_ADDR_WORDS + 1)
 
+/* Writes task_depend events, until no more entries are left than one event takes; returns how many were written. */
+size_t instr_depends_write(struct instr_thread *t, uint32_t seq, const struct instr_depends *d);
+
+static inline size_t instr_depends_spill(struct instr_thread *t, uint32_t seq, const struct instr_depends *d)
+{
+    return INSTR_LIKELY(d->total <= INSTR_CFG_DEPENDS_PER_EVENT) ? 0 : instr_depends_write(t, seq, d);
+}
+
+/* task_create, preceded by task_depend events when the list is long. `depend` may be NULL. */
+static inline void instr_task_create(struct instr_thread *t, uint32_t seq, uintptr_t function, uint32_t flags, void **depend)
+{
+    struct instr_depends d = {NULL, 0, 0, 0, 0, false};
+    if (depend != NULL)
+        d = instr_depends_of(depend);
+    const size_t from = instr_depends_spill(t, seq, &d);
+    const size_t count = d.total - from;
+    struct instr_slot s;
+    uint32_t *p = instr_open(t, &s, INSTR_EV_TASK_CREATE, 3 + INSTR_ADDR_WORDS + count * INSTR_DEPEND_WORDS);
+    if (p == NULL)
+        return;
+    p = instr_put_addr(instr_put32(p, seq), function);
+    p = instr_put32(instr_put32(p, flags), (uint32_t)count);
+    instr_put_depends(p, &d, from, d.total);
+    instr_close(&s);
+}
+
 #endif

@@ -62,49 +62,38 @@ static void task_body(void *block)
 /* Body of a task that is known to run at once and whose data need no copy: it works on the creator's own block, as without us. */
 static void task_body_in_place(void *block)
 {
-    struct task_header *h = block;
-    if (h->flags & FLAG_DETACH && h->size >= (long)sizeof(void *))
-        memcpy(h->source, &h->handle, sizeof h->handle);
+    const struct task_header *h = block;
     run_task(h, h->source);
 }
 
-/* Copies the block when the user's data needs a copy constructor, or is too large for a copy on the creator's stack. */
+static __attribute__((noinline)) void record_handle(const struct task_header *h)
+{
+    struct instr_thread *t = instr_thread();
+    struct instr_slot s;
+    uint32_t *p;
+    if (t != NULL && (p = instr_open(t, &s, INSTR_EV_TASK_EVENT, 2 + INSTR_ADDR_WORDS)) != NULL) {
+        p = instr_put32(instr_put32(p, h->thread), h->seq);
+        instr_put_addr(p, (uintptr_t)h->handle);
+        instr_close(&s);
+    }
+}
+
+/*
+ * Copies the block when the user's data needs a copy constructor, or is too large for a copy on the creator's stack; and always for a
+ * detachable task: libgomp has stored the handle by now, and no other thread knows of the task yet, so that nobody can fulfill
+ * the event, and no other task can get a handle of the same value, before this one's is told.
+ */
 static void copy_block(void *to, void *from)
 {
     struct task_header *h = to;
     memcpy(h, from, sizeof *h);
     char *const data = (char *)to + h->offset;
+    if (h->flags & FLAG_DETACH)
+        record_handle(h);
     if (h->cpyfn != NULL)
         h->cpyfn(data, h->source);
-    else
+    else if (h->size > 0)
         memcpy(data, h->source, (size_t)h->size);
-}
-
-/* task_create, preceded by task_depend events when the list is long. */
-static void record_create(struct instr_thread *t, uint32_t seq, instr_fn *fn, uint32_t flags, void **depend)
-{
-    struct instr_depends d = {NULL, 0, 0, 0, 0, false};
-    if (flags & FLAG_DEPEND && depend != NULL)
-        d = instr_depends_of(depend);
-    size_t from = 0;
-    struct instr_slot s;
-    uint32_t *p;
-    for (; d.total - from > INSTR_CFG_DEPENDS_PER_EVENT; from += INSTR_CFG_DEPENDS_PER_EVENT) {
-        p = instr_open(t, &s, INSTR_EV_TASK_DEPEND, 2 + INSTR_CFG_DEPENDS_PER_EVENT * INSTR_DEPEND_WORDS);
-        if (p == NULL)
-            continue;
-        p = instr_put32(instr_put32(p, seq), INSTR_CFG_DEPENDS_PER_EVENT);
-        instr_put_depends(p, &d, from, from + INSTR_CFG_DEPENDS_PER_EVENT);
-        instr_close(&s);
-    }
-    const size_t count = d.total - from;
-    p = instr_open(t, &s, INSTR_EV_TASK_CREATE, 3 + INSTR_ADDR_WORDS + count * INSTR_DEPEND_WORDS);
-    if (p == NULL)
-        return;
-    p = instr_put_addr(instr_put32(p, seq), (uintptr_t)fn);
-    p = instr_put32(instr_put32(p, flags), (uint32_t)count);
-    instr_put_depends(p, &d, from, d.total);
-    instr_close(&s);
 }
 
 void instr_probe_task(void (*real)(instr_fn *, void *, instr_cpyfn *, long, long, bool, unsigned, void **, int, void *),
@@ -117,18 +106,18 @@ void instr_probe_task(void (*real)(instr_fn *, void *, instr_cpyfn *, long, long
         return;
     }
     const uint32_t seq = t->next_task++;
-    record_create(t, seq, fn, flags | (if_clause ? 0 : INSTR_TASK_FLAG_IF_FALSE), depend);
+    instr_task_create(t, seq, (uintptr_t)fn, flags | (if_clause ? 0 : INSTR_TASK_FLAG_IF_FALSE), flags & FLAG_DEPEND ? depend : NULL);
 
     const size_t align = (size_t)arg_align > _Alignof(struct task_header) ? (size_t)arg_align : _Alignof(struct task_header);
     const size_t offset = (sizeof(struct task_header) + align - 1) / align * align;
     const struct task_header header = {NULL, fn, cpyfn, data, t->index, seq, (uint32_t)offset, flags, arg_size};
-    if (cpyfn == NULL && arg_size <= INSTR_CFG_TASK_STACK_BYTES && align <= 64) {
+    if (cpyfn == NULL && arg_size <= INSTR_CFG_TASK_STACK_BYTES && align <= 64 && !(flags & FLAG_DETACH)) {
         char *const block = __builtin_alloca_with_align(offset + (size_t)arg_size, 64 * 8);
         memcpy(block, &header, sizeof header);
         if (arg_size > 0)
             memcpy(block + offset, data, (size_t)arg_size);
         real(task_body, block, NULL, (long)offset + arg_size, (long)align, if_clause, flags, depend, priority, detach);
-    } else if (cpyfn == NULL && !if_clause) {
+    } else if (cpyfn == NULL && !if_clause && !(flags & FLAG_DETACH)) {
         struct task_header in_place = header;
         real(task_body_in_place, &in_place, NULL, sizeof in_place, _Alignof(struct task_header), if_clause, flags, depend, priority,
              detach);

@@ -2,11 +2,12 @@
  * Taskloops. libgomp makes one block per task and writes the task's range into its first two words (of the loop's type), and reads a
  * pointer to reductions from the third field when flag 0x1000 is set; so our header begins with the same three fields and the body hands the
  * range on to the user's block. An undeferred taskloop without copy constructor uses one block for all its tasks, so a task's number
- * is given when it begins. With one, libgomp keeps a copy for each task on the stack: so none is given where the user gives none, and
- * data too large for a copy on this stack runs without the identity of its pieces.
+ * is given when it begins. With one, libgomp keeps a copy for each task on the stack: so none is given where the user gives none.
+ * Data too large for a copy on this stack is copied into a block that is kept for the next such taskloop (probes/large_block.c).
  */
 #include "core/record.h"
 #include "instr/probes.h"
+#include "probes/large_block.h"
 
 #define FLAG_REDUCTION 0x1000u
 
@@ -80,7 +81,16 @@
             real(name##_body, block, NULL, (long)h.offset + arg_size, (long)align, flags, num_tasks, priority, start, end,     \
                  step);                                                                                                        \
         } else if (cpyfn == NULL) {                                                                                            \
-            real(fn, data, NULL, arg_size, arg_align, flags, num_tasks, priority, start, end, step);                           \
+            char *const block = instr_large_block(h.offset + (size_t)arg_size);                                                \
+            if (block != NULL && align <= 64) {                                                                                \
+                memcpy(block, &h, sizeof h);                                                                                   \
+                memcpy(block + h.offset, data, (size_t)arg_size);                                                              \
+                real(name##_body, block, NULL, (long)h.offset + arg_size, (long)align, flags, num_tasks, priority, start, end, \
+                     step);                                                                                                    \
+            } else {                                                                                                           \
+                real(fn, data, NULL, arg_size, arg_align, flags, num_tasks, priority, start, end, step);                       \
+            }                                                                                                                  \
+            instr_large_block_free(block);                                                                                     \
         } else {                                                                                                               \
             real(name##_body, &h, name##_copy, (long)h.offset + arg_size, (long)align, flags, num_tasks, priority, start, end, \
                  step);                                                                                                        \

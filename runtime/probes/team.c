@@ -1,5 +1,7 @@
 #include "probes/team.h"
 
+#include "probes/local.h"
+
 /* Of libgomp; the object that defines GOMP_parallel defines these too. */
 extern int omp_get_thread_num(void);
 extern int omp_get_num_threads(void);
@@ -29,22 +31,43 @@ void instr_loop_begin(struct instr_thread *t, uint32_t schedule, int64_t start, 
     instr_close(&s);
 }
 
+static void enter(struct instr_thread *t, const struct instr_team *team, struct instr_outer *outer)
+{
+    struct instr_local *local = &instr_local;
+    *outer = (struct instr_outer){t->task_thread, t->task_seq, t->region_thread, t->region_seq, local->doacross, local->scope};
+    t->task_thread = t->task_seq = INSTR_NONE;
+    t->region_thread = team->thread;
+    t->region_seq = team->seq;
+    local->scope = 0;
+}
+
 void instr_implicit_begin(struct instr_thread *t, const struct instr_team *team, struct instr_outer *outer)
 {
     struct instr_slot s;
     uint32_t *p = instr_open(t, &s, INSTR_EV_IMPLICIT_BEGIN, 4);
     if (p != NULL) {
         /* Only the encountering thread asks for the team's size: libgomp keeps it in a line which that thread has just written, so the
-         * others would wait some 45 ns for it, half of what recording a whole region costs. */
+         * others would wait some 45 ns for it, half of what recording a whole region costs. Both calls may go through our
+         * own stubs, which leave calls from inside an event alone (probes/static_loop.c). */
         const uint32_t size = t->index == team->thread ? (uint32_t)omp_get_num_threads() : 0;
         p = instr_put32(instr_put32(p, team->thread), team->seq);
         instr_put32(instr_put32(p, (uint32_t)omp_get_thread_num()), size);
         instr_close(&s);
     }
-    *outer = (struct instr_outer){t->task_thread, t->task_seq, t->region_thread, t->region_seq};
-    t->task_thread = t->task_seq = INSTR_NONE;
-    t->region_thread = team->thread;
-    t->region_seq = team->seq;
+    enter(t, team, outer);
+}
+
+void instr_implicit_enter(struct instr_thread *t, const struct instr_team *team, uint32_t number, uint32_t size,
+                          struct instr_outer *outer)
+{
+    struct instr_slot s;
+    uint32_t *p = instr_open(t, &s, INSTR_EV_IMPLICIT_BEGIN, 4);
+    if (p != NULL) {
+        p = instr_put32(instr_put32(p, team->thread), team->seq);
+        instr_put32(instr_put32(p, number), size);
+        instr_close(&s);
+    }
+    enter(t, team, outer);
 }
 
 void instr_implicit_end(struct instr_thread *t, const struct instr_outer *outer)
@@ -54,6 +77,8 @@ void instr_implicit_end(struct instr_thread *t, const struct instr_outer *outer)
     t->task_seq = outer->task_seq;
     t->region_thread = outer->region_thread;
     t->region_seq = outer->region_seq;
+    instr_local.doacross = outer->doacross;
+    instr_local.scope = outer->scope;
 }
 
 void instr_team_body(void *arg)

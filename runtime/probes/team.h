@@ -32,6 +32,8 @@ struct instr_outer {
     uint32_t task_seq;
     uint32_t region_thread;
     uint32_t region_seq;
+    uint32_t doacross;
+    uint32_t scope;
 };
 
 /* Body of the region as the OpenMP runtime calls it: begins and ends the implicit task around the user's body. */
@@ -40,7 +42,10 @@ void instr_team_body(void *team);
 /* Writes parallel_begin and returns the region's number. */
 uint32_t instr_region_open(struct instr_thread *t, instr_fn *fn, unsigned num_threads, unsigned kind);
 
+/* The implicit task of the calling thread begins, as libgomp numbers it; or as the caller does. */
 void instr_implicit_begin(struct instr_thread *t, const struct instr_team *team, struct instr_outer *outer);
+void instr_implicit_enter(struct instr_thread *t, const struct instr_team *team, uint32_t number, uint32_t size,
+                          struct instr_outer *outer);
 void instr_implicit_end(struct instr_thread *t, const struct instr_outer *outer);
 
 /* loop_begin; also used by the loop probes. */

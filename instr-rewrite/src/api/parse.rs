@@ -186,12 +186,10 @@ fn foreign_item(
     let symbol = attributes
         .link_name
         .unwrap_or_else(|| syn::ext::IdentExt::unraw(name).to_string());
-    let variadic = item
-        .sig
-        .variadic
-        .is_some()
-        .then(|| "variable arguments".to_owned());
-    let refusal = attributes.no_wrap.or(variadic).or(by_value);
+    let variadic = item.sig.variadic.is_some();
+    // Only a probe can know how many arguments there are.
+    let unknown = (variadic && attributes.probe.is_none()).then(|| "variable arguments".to_owned());
+    let refusal = attributes.no_wrap.or(unknown).or(by_value);
     let (source, probe, since) = (file.to_owned(), attributes.probe, attributes.since);
     Ok((
         name.span(),
@@ -200,6 +198,7 @@ fn foreign_item(
             source,
             result,
             params,
+            variadic,
             noreturn,
             probe,
             refusal,

@@ -8,6 +8,7 @@
 #ifndef INSTR_PROBES_H
 #define INSTR_PROBES_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -15,6 +16,11 @@
 typedef void instr_fn(void *);
 typedef void instr_cpyfn(void *, void *);
 typedef unsigned long long instr_ull;
+/* Of GCC 17's static loops: number of threads, number of this thread. */
+__extension__ typedef _Complex int instr_complex_int;
+
+/* Given as a constant in a description: where the stub returns to. */
+#define INSTR_CALLER ((uintptr_t)__builtin_extract_return_addr(__builtin_return_address(0)))
 
 /* Loop schedules as recorded (docs/trace-format.md). */
 enum {
@@ -43,6 +49,10 @@ enum {
     INSTR_MUTEX_NEST_LOCK = 6
 };
 
+/* Kinds of device data constructs and of allocations as recorded. */
+enum { INSTR_DEVICE_DATA = 1, INSTR_DEVICE_UPDATE = 3, INSTR_DEVICE_ENTER_EXIT_DATA = 4 };
+enum { INSTR_MEMORY_ROUTINE = 1, INSTR_MEMORY_CLAUSE = 2 };
+
 /* Parallel constructs. `schedule` is a constant from the description. */
 void instr_probe_parallel(void (*real)(instr_fn *, void *, unsigned, unsigned), instr_fn *fn, void *data, unsigned num_threads,
                           unsigned flags);
@@ -65,6 +75,9 @@ void instr_probe_parallel_loop_runtime_start(void (*real)(instr_fn *, void *, un
 void instr_probe_parallel_sections_start(void (*real)(instr_fn *, void *, unsigned, unsigned), instr_fn *fn, void *data,
                                          unsigned num_threads, unsigned count);
 void instr_probe_parallel_end(void (*real)(void));
+/* A league of teams on the host. */
+void instr_probe_teams(void (*real)(instr_fn *, void *, unsigned, unsigned, unsigned), instr_fn *fn, void *data, unsigned num_teams,
+                       unsigned thread_limit, unsigned flags);
 
 /* Work-sharing loops. */
 bool instr_probe_loop_start(bool (*real)(long, long, long, long, long *, long *), unsigned schedule, long start, long end, long incr,
@@ -106,8 +119,20 @@ bool instr_probe_loop_ull_doacross_generic_start(bool (*real)(unsigned, instr_ul
 void instr_probe_loop_end(void (*real)(void));
 void instr_probe_loop_end_nowait(void (*real)(void));
 bool instr_probe_loop_end_cancel(bool (*real)(void));
+void instr_probe_doacross_post(void (*real)(long *), long *vector);
+void instr_probe_doacross_ull_post(void (*real)(instr_ull *), instr_ull *vector);
+/* `rest` holds the arguments behind the first. */
+void instr_probe_doacross_wait(void (*real)(long, ...), long first, va_list rest);
+void instr_probe_doacross_ull_wait(void (*real)(instr_ull, ...), instr_ull first, va_list rest);
 
-/* Sections, single. */
+/* Static loops: the two calls that GCC 16 and before begin them with, and the functions of GCC 17. `site` is INSTR_CALLER. */
+int instr_probe_get_num_threads(int (*real)(void), uintptr_t site);
+int instr_probe_get_thread_num(int (*real)(void), uintptr_t site);
+instr_complex_int instr_probe_static_loop(instr_complex_int (*real)(instr_ull), uintptr_t site, instr_ull iterations);
+instr_complex_int instr_probe_static_loop_start(instr_complex_int (*real)(instr_ull), unsigned schedule, instr_ull iterations);
+void instr_probe_static_loop_dispatch(void (*real)(instr_ull, instr_ull), instr_ull start, instr_ull iterations);
+
+/* Sections, single, scope, masked. */
 unsigned instr_probe_sections_start(unsigned (*real)(unsigned), unsigned count);
 unsigned instr_probe_sections2_start(unsigned (*real)(unsigned, uintptr_t *, void **), unsigned count, uintptr_t *reductions,
                                      void **mem);
@@ -118,6 +143,12 @@ bool instr_probe_sections_end_cancel(bool (*real)(void));
 bool instr_probe_single_start(bool (*real)(void));
 void *instr_probe_single_copy_start(void *(*real)(void));
 void instr_probe_single_copy_end(void (*real)(void *), void *data);
+void instr_probe_single_end(void (*real)(void));
+bool instr_probe_masked_begin(bool (*real)(int), int thread);
+void instr_probe_masked_end(void (*real)(void));
+void instr_probe_scope_start(void (*real)(uintptr_t *), uintptr_t *reductions);
+/* GOMP_workshare_task_reduction_unregister. */
+void instr_probe_reductions_end(void (*real)(bool), bool cancelled);
 
 /* Mutual exclusion. `kind` is a constant from the description. */
 void instr_probe_mutex_enter(void (*real)(void), unsigned kind);
@@ -128,11 +159,16 @@ void instr_probe_lock_set(void (*real)(void *), unsigned kind, void *lock);
 void instr_probe_lock_unset(void (*real)(void *), unsigned kind, void *lock);
 int instr_probe_lock_test(int (*real)(void *), unsigned kind, void *lock);
 
-/* Synchronization. */
+/* Synchronization and cancellation. */
 void instr_probe_barrier(void (*real)(void));
 bool instr_probe_barrier_cancel(bool (*real)(void));
+void instr_probe_barrier_ext(void (*real)(int), int kind);
+bool instr_probe_barrier_cancel_ext(bool (*real)(int), int kind);
+bool instr_probe_cancel(bool (*real)(int, bool), int which, bool do_cancel);
+bool instr_probe_cancellation_point(bool (*real)(int), int which);
 void instr_probe_taskwait(void (*real)(void));
 void instr_probe_taskwait_depend(void (*real)(void **), void **depend);
+void instr_probe_taskwait_depend_nowait(void (*real)(void **), void **depend);
 void instr_probe_taskyield(void (*real)(void));
 void instr_probe_taskgroup_start(void (*real)(void));
 void instr_probe_taskgroup_end(void (*real)(void));
@@ -148,6 +184,35 @@ void instr_probe_taskloop_ull(void (*real)(instr_fn *, void *, instr_cpyfn *, lo
                                            instr_ull, instr_ull),
                               instr_fn *fn, void *data, instr_cpyfn *cpyfn, long arg_size, long arg_align, unsigned flags,
                               unsigned long num_tasks, int priority, instr_ull start, instr_ull end, instr_ull step);
+
+void instr_probe_fulfill(void (*real)(uintptr_t), uintptr_t handle);
+
+/* Device constructs. `kind` is a constant from the description. */
+void instr_probe_target_ext(void (*real)(int, instr_fn *, size_t, void **, size_t *, unsigned short *, unsigned, void **, void **),
+                            int device, instr_fn *fn, size_t count, void **hostaddrs, size_t *sizes, unsigned short *kinds,
+                            unsigned flags, void **depend, void **args);
+void instr_probe_target_data_ext(void (*real)(int, size_t, void **, size_t *, unsigned short *), int device, size_t count,
+                                 void **hostaddrs, size_t *sizes, unsigned short *kinds);
+void instr_probe_target_end_data(void (*real)(void));
+void instr_probe_target_update_ext(void (*real)(int, size_t, void **, size_t *, unsigned short *, unsigned, void **), unsigned kind,
+                                   int device, size_t count, void **hostaddrs, size_t *sizes, unsigned short *kinds, unsigned flags,
+                                   void **depend);
+/* As GCC 4.9 and 5 call them. */
+void instr_probe_target(void (*real)(int, instr_fn *, const void *, size_t, void **, size_t *, unsigned char *), int device,
+                        instr_fn *fn, const void *unused, size_t count, void **hostaddrs, size_t *sizes, unsigned char *kinds);
+void instr_probe_target_data(void (*real)(int, const void *, size_t, void **, size_t *, unsigned char *), unsigned kind, int device,
+                             const void *unused, size_t count, void **hostaddrs, size_t *sizes, unsigned char *kinds);
+
+/* Memory from OpenMP allocators. `kind` is a constant from the description. */
+void *instr_probe_omp_alloc(void *(*real)(size_t, uintptr_t), size_t size, uintptr_t allocator);
+void *instr_probe_omp_aligned_alloc(void *(*real)(size_t, size_t, uintptr_t), unsigned kind, size_t align, size_t size,
+                                    uintptr_t allocator);
+void *instr_probe_omp_calloc(void *(*real)(size_t, size_t, uintptr_t), size_t n, size_t size, uintptr_t allocator);
+void *instr_probe_omp_aligned_calloc(void *(*real)(size_t, size_t, size_t, uintptr_t), size_t align, size_t n, size_t size,
+                                     uintptr_t allocator);
+void *instr_probe_omp_realloc(void *(*real)(void *, size_t, uintptr_t, uintptr_t), void *old, size_t size, uintptr_t allocator,
+                              uintptr_t free_allocator);
+void instr_probe_omp_free(void (*real)(void *, uintptr_t), unsigned kind, void *address, uintptr_t allocator);
 
 /* Process end: _exit, _Exit, quick_exit. The trace is closed, then the real function called. */
 void instr_probe_process_exit(void (*real)(int), int status);
