@@ -25,6 +25,7 @@ mod repair;
 mod stream;
 #[doc(hidden)]
 pub mod synth;
+pub mod tasks;
 pub mod timeline;
 mod trace;
 mod window;

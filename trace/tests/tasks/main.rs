@@ -1,0 +1,59 @@
+//! Task states, paths and the accounts of regions, against a direct interpretation of small programs.
+//!
+//! A program is a tree of tasks with steps. [`run`] executes it on simulated threads and writes the trace; [`model`] computes edges, work,
+//! levels and paths from the program alone.
+
+mod closed_forms;
+mod model;
+mod random;
+mod run;
+mod states;
+
+use instr_trace::tasks::{RegionRecord, Sink, TaskRecord, TaskStates, Totals};
+use instr_trace::timeline::{State, Timeline};
+use instr_trace::{TaskId, Trace};
+
+/// Everything a sink is given.
+#[derive(Default)]
+struct Collected {
+    tasks: Vec<TaskRecord>,
+    edges: Vec<(TaskId, TaskId)>,
+    regions: Vec<RegionRecord>,
+    totals: Totals,
+}
+
+impl Sink for Collected {
+    fn edge(&mut self, from: TaskId, to: TaskId) {
+        self.edges.push((from, to));
+        self.totals.edge(from, to);
+    }
+
+    fn task(&mut self, task: &TaskRecord) {
+        self.tasks.push(task.clone());
+        self.totals.task(task);
+    }
+
+    fn region(&mut self, region: RegionRecord) {
+        self.totals.add(&region);
+        self.regions.push(region);
+    }
+
+    fn violations(&mut self, edges: u64, overlaps: u64) {
+        self.totals.violations(edges, overlaps);
+    }
+}
+
+fn collect(trace: &Trace, mut states: TaskStates) -> Collected {
+    let mut collected = Collected::default();
+    let mut timeline = Timeline::new(trace.threads());
+    let mut merge = trace.merge();
+    while let Some(event) = merge.next().unwrap() {
+        let position = trace.position(event.thread).unwrap();
+        timeline.event(position, &event, |_| {});
+        let useful = timeline.state(position) == Some(State::Useful);
+        states.event(&event, useful, &mut collected);
+    }
+    states.finish(&mut collected);
+    collected.tasks.sort_by_key(|task| task.number);
+    collected
+}
