@@ -11,6 +11,8 @@ pub struct Profile {
     /// Kinds that GCC 13 brought (`inoutset`, `omp_all_memory`) and `taskwait depend nowait` in graphs that run in parallel. Outside
     /// parallel regions, where the run-time library looks at no entry, the two kinds are always possible.
     pub newer_than_gcc_12: bool,
+    /// Tasks with a `detach` clause.
+    pub detach: bool,
     /// Highest number of tasks.
     pub most: u32,
 }
@@ -22,6 +24,7 @@ impl Profile {
         Self {
             threads,
             newer_than_gcc_12: false,
+            detach: false,
             most: 60,
         }
     }
@@ -32,6 +35,7 @@ impl Profile {
         Self {
             threads,
             newer_than_gcc_12: true,
+            detach: true,
             most: 60,
         }
     }
@@ -48,6 +52,7 @@ struct Style {
     waits: u32,
     clauses: u32,
     nowait: bool,
+    detach: bool,
     left: u32,
     next_id: u32,
     next_slot: u32,
@@ -112,6 +117,7 @@ impl Style {
             waits: random.below(25),
             clauses: random.below(30),
             nowait: profile.newer_than_gcc_12,
+            detach: profile.detach,
             left: random.between(1, most),
             next_id,
             next_slot: 0,
@@ -190,7 +196,7 @@ impl Style {
             task.body.extend(self.body(depth + 1, share));
         }
         // The driver's bodies find the event in their data.
-        task.detach &= !matches!(task.data, Data::Null { .. });
+        task.detach &= self.detach && !matches!(task.data, Data::Null { .. });
         Op::Task(task)
     }
 

@@ -21,6 +21,8 @@ pub struct Report {
     pub nodes: BTreeMap<TraceId, Value>,
     /// Edges as listed.
     pub edges: Vec<(TraceId, TraceId)>,
+    /// Whether it has the analysis (format 2); format 1 holds nodes of bodies, edges and the times of bodies only.
+    pub analysed: bool,
 }
 
 /// Runs `instr graph` on a trace.
@@ -46,7 +48,13 @@ pub fn read(trace: &Path) -> Check<Report> {
         .iter()
         .map(|edge| Ok((id(&edge["from"])?, id(&edge["to"])?)))
         .collect::<Check<_>>()?;
-    Ok(Report { json, nodes, edges })
+    let analysed = json["format"].as_u64().is_some_and(|format| format >= 2);
+    Ok(Report {
+        json,
+        nodes,
+        edges,
+        analysed,
+    })
 }
 
 /// The array in a field.
