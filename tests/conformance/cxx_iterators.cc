@@ -1,0 +1,39 @@
+// C++: loops over random access iterators and over ranges; members and lambdas as bodies. 48 elements dynamic in chunks of 5: 10 chunks; 48 static.
+//# Flags@clang: -fopenmp-version=50
+//# Events: parallel_begin = 2
+//# Events@libgomp: chunk_begin = 10
+//# Events@libgomp: loop_begin = 3
+//# Events@gcc: static_loop = 3
+//# Events@clang: loop_begin = 2*3
+#include <cstdio>
+#include <vector>
+
+struct Sum {
+    long total = 0;
+    void over(std::vector<int> &v)
+    {
+        long sum = 0;
+#pragma omp parallel for schedule(dynamic, 5) reduction(+ : sum)
+        for (auto it = v.begin(); it < v.end(); ++it)
+            sum += *it;
+        total += sum;
+    }
+};
+
+int main()
+{
+    std::vector<int> v(48, 2);
+    Sum sum;
+    sum.over(v);
+    auto twice = [&] {
+#pragma omp parallel for
+        for (int &x : v)
+            x *= 2;
+    };
+    twice();
+    long after = 0;
+    for (int x : v)
+        after += x;
+    std::printf("%ld %ld\n", sum.total, after);
+    return !(sum.total == 96 && after == 192);
+}
