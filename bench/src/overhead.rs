@@ -346,7 +346,11 @@ fn unrecorded(all: &[&constructs::Figures]) -> String {
     let names: BTreeSet<_> = all
         .iter()
         .filter(|figures| !figures.cost.is_recorded())
-        .map(|figures| figures.case.what)
+        .map(|figures| {
+            let threads = figures.threads;
+            let plural = if threads == 1 { "" } else { "s" };
+            format!("{} ({threads} thread{plural})", figures.case.what)
+        })
         .collect();
     if names.is_empty() {
         return String::new();

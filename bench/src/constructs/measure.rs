@@ -26,8 +26,8 @@ const BLOCK_TIME: f64 = 3e6;
 /// What is compared: the default, and nothing but storing events.
 const POLICIES: [&str; 2] = ["stream", "ring"];
 
-/// Fewer events per operation than this are the tracer's own.
-const NO_EVENTS: f64 = 0.01;
+/// Fewer events per operation than this are those of the region around all of them, and the tracer's own.
+const NO_EVENTS: f64 = 0.1;
 
 /// One construct, one size of the team, one compiler.
 #[derive(Debug)]

@@ -77,7 +77,7 @@ fn what_is_not_recorded_is_said() {
     let table = added_table(&[construct(toolchain::GCC, 1, None)]);
     assert!(table.contains("not recorded"), "{table}");
     let all = construct(toolchain::GCC, 1, Some(0.0));
-    assert!(unrecorded(&[&all]).contains("`parallel`"));
+    assert!(unrecorded(&[&all]).contains("`parallel`, empty (1 thread)"));
 }
 
 #[test]
