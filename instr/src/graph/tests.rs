@@ -68,10 +68,14 @@ fn chains_of_inout_give_one_edge_for_each_task_but_the_first_of_each() {
     );
     let (_, summary, _) = instr(&["summary", "--json", path]);
     let summary: Value = serde_json::from_str(&summary).unwrap();
-    assert_eq!(
-        summary["tasks"],
-        json!({"created": tasks, "executed": tasks, "undeferred": 0, "edges": tasks - 64})
-    );
+    for (field, value) in [
+        ("created", tasks),
+        ("executed", tasks),
+        ("undeferred", 0),
+        ("edges", tasks - 64),
+    ] {
+        assert_eq!(summary["tasks"][field], value, "{field}");
+    }
 }
 
 #[test]

@@ -4,12 +4,12 @@
 //   z: inout twice through a depend object       9->10                      1
 //   a: four outs at once, one in each, four inouts   11->12..15, 12..15->16  8
 //   x again, in and inout of the same task: one  4->17                      1
-//   taskwait depend(in: x): no task, so no edge of the task graph
+//   taskwait depend(in: x): an empty task        17->wait                   1
 //# Flags: -O1 -fopenmp
 //# Env: OMP_NUM_THREADS=2 OMP_DYNAMIC=false
 //# Expect: tasks.created = 17
 //# Expect: tasks.executed = 17
-//# Expect: tasks.edges = 4 + 4 + 1 + 8 + 1
+//# Expect: tasks.edges = 4 + 4 + 1 + 8 + 1 + 1
 //# Events: task_create = 17
 //# Events: taskwait_depend = 1
 //# Events: sync_begin{kind=4} = 1
