@@ -113,10 +113,22 @@ fn a_description_that_does_not_fit_its_probe_is_caught_by_the_compiler() {
 /// The prototypes agree with GCC's own: `omp.h` for the library routines, the built-in declarations for `_exit` and friends.
 #[test]
 fn prototypes_agree_with_the_headers() {
+    const HEADERS: &str =
+        "#include <omp.h>\n#include <stdint.h>\n#include <stdlib.h>\n#include <unistd.h>\n";
     let api = Api::builtin();
-    let mut text = String::from("#include <omp.h>\n#include <stdlib.h>\n#include <unistd.h>\n");
+    let described: Vec<&Function> = api.functions().filter(|f| has_header(f)).collect();
+    // Routines newer than this compiler's `omp.h` are unknown to it.
+    let name_each = |function: &&Function| format!("__typeof__(&{0}) p_{0};\n", function.symbol);
+    let names: String = described.iter().map(name_each).collect();
+    let unknown = errors(&GCC, &format!("{HEADERS}{names}"));
+    let is_known = |symbol: &str| {
+        !unknown
+            .iter()
+            .any(|line| line.contains(&format!("'{symbol}' undeclared")))
+    };
+    let mut text = String::from(HEADERS);
     let mut compared = 0;
-    for function in api.functions().filter(|function| has_header(function)) {
+    for function in described.iter().filter(|f| is_known(&f.symbol)) {
         // Calls the function through its own header with arguments of the described types.
         let arguments: Vec<String> = function
             .params
@@ -138,7 +150,7 @@ fn prototypes_agree_with_the_headers() {
         );
         compared += 1;
     }
-    assert!(compared >= 12, "{compared}");
+    assert!(compared >= 28, "{compared}");
     compile(&GCC, &text, "headers.c");
 }
 
@@ -231,7 +243,7 @@ fn same_type(function: &Function, change: fn(&CType) -> CType) -> String {
         .iter()
         .map(|ty| change(ty).declare(""))
         .collect();
-    if function.refusal.as_deref() == Some("variable arguments") {
+    if function.variadic {
         params.push("...".to_owned());
     }
     let params = if params.is_empty() {

@@ -280,10 +280,10 @@ fn places(
     let span = numbers.times["span_ns"];
     let steps = case.tolerance(numbers.counts["tasks"]);
     let mut through: BTreeMap<TraceId, u64> = BTreeMap::new();
-    for point in 0..to.len() {
+    for (point, onward) in from.iter().enumerate() {
         for arc in case.replay.paths.arcs(point) {
             if let Some(Who::Explicit(id)) = arc.owner {
-                let longest = to[arc.from] + arc.work + from[point];
+                let longest = to[arc.from] + arc.work + onward;
                 let best = through.entry(id).or_default();
                 *best = (*best).max(longest);
             }
@@ -305,7 +305,7 @@ fn places(
                 node["slack_ns"]
             )
         });
-        let sound = node["critical"] == Value::from(false) || node["slack_ns"] == 0;
+        let sound = node["critical"] == false || node["slack_ns"] == 0;
         problems.unless(sound, || {
             format!("task {script}: critical with slack {}", node["slack_ns"])
         });
