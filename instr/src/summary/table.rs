@@ -315,7 +315,7 @@ pub(super) fn row<const N: usize>(head: [String; N], times: Times) -> Vec<Cell> 
 }
 
 /// A table whose first `left` columns hold text and whose other columns hold numbers.
-pub(super) fn new_table(left: usize, header: &[&str]) -> Table {
+pub(crate) fn new_table(left: usize, header: &[&str]) -> Table {
     let mut table = Table::new();
     table
         .set_content_arrangement(ContentArrangement::Disabled)
