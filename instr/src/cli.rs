@@ -29,7 +29,7 @@ pub enum Command {
     Merge(MergeOptions),
     /// Show what the program did, as tables or JSON
     Summary(SummaryOptions),
-    /// Write the graph of explicit tasks and their dependences
+    /// Show how parallel the explicit tasks are, and write their graph
     Graph(GraphOptions),
     /// Join the windows a killed program left behind, so that any CTF reader opens the trace
     Repair(RepairOptions),
@@ -98,9 +98,9 @@ pub struct GraphOptions {
     /// Trace directory (NAME.instr)
     #[arg(value_name = "DIR")]
     pub trace: PathBuf,
-    /// How to write the graph
+    /// How to write the graph; without it only the tables of the analysis are shown
     #[arg(long, value_enum)]
-    pub format: GraphFormat,
+    pub format: Option<GraphFormat>,
     /// Where to write it; - is standard output
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     pub output: PathBuf,
@@ -109,13 +109,17 @@ pub struct GraphOptions {
     pub symbols: SymbolOptions,
 }
 
-/// How a task graph is written.
+/// How a task graph is written (docs/graph.md).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum GraphFormat {
     /// Graphviz
     Dot,
-    /// One object with nodes and edges
+    /// For yEd, Gephi, networkx and others
+    Graphml,
+    /// Everything (docs/graph-json.md)
     Json,
+    /// A picture
+    Svg,
 }
 
 /// Options of `instr repair`.

@@ -214,7 +214,7 @@ pub(crate) mod tests {
         for arguments in [
             &["--nonsense"][..],
             &["merge"],
-            &["graph", "d"],
+            &["graph", "d", "--format", "text"],
             &["summary", "d", "--comms", "all"],
             &["nonsense"],
         ] {

@@ -1,163 +1,221 @@
-//! Follows the explicit tasks of a merged trace from creation to end.
+//! From task and region records to nodes and numbers, region by region.
 
 use std::collections::BTreeMap;
 use std::io;
 
 use hashbrown::HashMap;
-use instr_trace::current::{CurrentTask, Parent};
-use instr_trace::{Event, Payload, TaskId};
+use instr_trace::current::Parent;
+use instr_trace::event::task_flags;
+use instr_trace::tasks::{
+    CriticalPath, RegionRecord, Segments, Sink, TaskKind, TaskRecord, Totals,
+};
+use instr_trace::{RegionId, TaskId};
 
-use super::{GraphSink, Node, Places};
+use super::model::{Analysis, Function, Node, Region, kind_name, region_name};
+use super::{GraphSink, Places};
+use crate::summary::model::Place;
 
-/// A task on its way.
-#[derive(Debug, Clone, Copy, Default)]
-struct Life {
-    function: u64,
-    parent: Option<TaskId>,
-    created: Option<u64>,
-    thread: Option<u32>,
-    begin: Option<u64>,
-    inner_ns: u64,
-    undeferred: bool,
+/// Label of what the critical paths have outside of explicit tasks.
+const OUTSIDE: &str = "outside of tasks";
+
+/// Takes records and writes nodes when a region is complete. The records of running regions, and the waits of all tasks, are kept.
+pub struct Collector<'a, 'n> {
+    sink: &'a mut dyn GraphSink,
+    places: Places<'n>,
+    pending: HashMap<Option<RegionId>, Vec<TaskRecord>>,
+    regions: Vec<Region>,
+    functions: BTreeMap<(String, u64), Function>,
+    totals: Totals,
+    /// Ready waits, dependency waits.
+    waits: [Vec<u64>; 2],
+    error: Option<io::Error>,
 }
 
-#[derive(Debug, Default)]
-struct ThreadState {
-    current: CurrentTask,
-    running: Vec<(TaskId, Life)>,
-    creating: Vec<u32>,
+/// Slack and critical path by task.
+struct Paths {
+    at: HashMap<TaskId, usize>,
+    path: CriticalPath,
 }
 
-/// The tasks that live.
-#[derive(Debug, Default)]
-pub struct Tasks {
-    waiting: HashMap<TaskId, Life>,
-    taskloops: HashMap<TaskId, (u64, Option<TaskId>)>,
-    threads: BTreeMap<u32, ThreadState>,
-}
-
-impl Tasks {
-    /// Takes the next event and writes the tasks that are complete.
-    ///
-    /// # Errors
-    ///
-    /// Those of `sink`.
-    pub fn event(
-        &mut self,
-        event: &Event<'_>,
-        places: &mut Places<'_>,
-        sink: &mut dyn GraphSink,
-    ) -> io::Result<()> {
-        let thread = self.threads.entry(event.thread).or_default();
-        let parent = match thread.current.parent(event.thread) {
-            Parent::Explicit(task) => Some(task),
-            Parent::Implicit { .. } | Parent::Initial { .. } => None,
-        };
-        thread.current.event(event.thread, &event.payload, |_| {});
-        let own = |seq| TaskId {
-            thread: event.thread,
-            seq,
-        };
-        let created = Some(event.time);
-        match event.payload {
-            Payload::TaskCreate { seq, function, .. } => {
-                thread.creating.push(seq);
-                self.waiting.insert(
-                    own(seq),
-                    Life {
-                        function,
-                        parent,
-                        created,
-                        ..Life::default()
-                    },
-                );
-            }
-            Payload::TaskCreated => drop(thread.creating.pop()),
-            Payload::TaskloopBegin { seq, function, .. } => {
-                self.taskloops.insert(own(seq), (function, parent));
-            }
-            Payload::TaskloopTask { taskloop, seq, .. } => {
-                let (function, parent) = self.taskloops.get(&taskloop).copied().unwrap_or_default();
-                self.waiting.insert(
-                    own(seq),
-                    Life {
-                        function,
-                        parent,
-                        created,
-                        ..Life::default()
-                    },
-                );
-            }
-            Payload::TaskBegin { task } => {
-                let mut life = self.waiting.remove(&task).unwrap_or_default();
-                life.thread = Some(event.thread);
-                life.begin = Some(event.time);
-                life.undeferred =
-                    task.thread == event.thread && thread.creating.contains(&task.seq);
-                thread.running.push((task, life));
-            }
-            Payload::TaskEnd => {
-                if let Some((task, life)) = thread.running.pop() {
-                    let whole = life
-                        .begin
-                        .map_or(0, |begin| event.time.saturating_sub(begin));
-                    if let Some((_, outer)) = thread.running.last_mut() {
-                        outer.inner_ns = outer.inner_ns.saturating_add(whole);
-                    }
-                    sink.node(&node(task, &life, Some(event.time), places))?;
-                }
-            }
-            Payload::Lost { task, .. } => {
-                let keep = thread
-                    .running
-                    .iter()
-                    .rposition(|(open, _)| Some(*open) == task)
-                    .map_or(0, |at| at + 1);
-                for (task, life) in thread.running.drain(keep..).rev() {
-                    sink.node(&node(task, &life, None, places))?;
-                }
-                if let Some(task) = task
-                    && keep == 0
-                {
-                    let mut life = self.waiting.remove(&task).unwrap_or_default();
-                    life.thread = Some(event.thread);
-                    thread.running.push((task, life));
-                }
-                thread.creating.clear();
-            }
-            _ => {}
+impl Paths {
+    fn new(segments: &Segments) -> Self {
+        let tasks = segments.tasks().iter().enumerate();
+        Self {
+            at: tasks.map(|(at, task)| (*task, at)).collect(),
+            path: segments.critical_path(),
         }
-        Ok(())
     }
 
-    /// Writes the tasks that never ended or never ran, by id.
-    ///
-    /// # Errors
-    ///
-    /// Those of `sink`.
-    pub fn finish(self, places: &mut Places<'_>, sink: &mut dyn GraphSink) -> io::Result<()> {
-        let mut left: Vec<(TaskId, Life)> = self.waiting.into_iter().collect();
-        left.extend(self.threads.into_values().flat_map(|thread| thread.running));
-        left.sort_by_key(|(task, _)| *task);
-        left.iter()
-            .try_for_each(|(task, life)| sink.node(&node(*task, life, None, places)))
+    /// Slack of a task, and what it contributes to the critical path.
+    fn of(&self, task: TaskId) -> (Option<u64>, Option<u64>) {
+        match self.at.get(&task) {
+            Some(at) => (Some(self.path.slack[*at]), self.path.critical[*at]),
+            None => (None, None),
+        }
     }
 }
 
-fn node(id: TaskId, life: &Life, end: Option<u64>, places: &mut Places<'_>) -> Node {
-    let whole = life
-        .begin
-        .zip(end)
-        .map(|(begin, end)| end.saturating_sub(begin));
-    Node {
-        id,
-        place: places.get(life.function).clone(),
-        parent: life.parent,
-        thread: life.thread,
-        created_ns: life.created,
-        begin_ns: life.begin,
-        end_ns: end,
-        own_ns: whole.map(|whole| whole.saturating_sub(life.inner_ns)),
-        undeferred: life.undeferred,
+impl<'a, 'n> Collector<'a, 'n> {
+    /// Writes to `sink`.
+    pub fn new(places: Places<'n>, sink: &'a mut dyn GraphSink) -> Self {
+        Self {
+            sink,
+            places,
+            pending: HashMap::new(),
+            regions: Vec::new(),
+            functions: BTreeMap::new(),
+            totals: Totals::default(),
+            waits: [Vec::new(), Vec::new()],
+            error: None,
+        }
     }
+
+    /// The first failure to write since the last call.
+    ///
+    /// # Errors
+    ///
+    /// That failure.
+    pub fn check(&mut self) -> io::Result<()> {
+        self.error.take().map_or(Ok(()), Err)
+    }
+
+    /// Writes the tasks of no region, and gives the numbers.
+    ///
+    /// # Errors
+    ///
+    /// Those of the sink.
+    pub fn finish(mut self) -> io::Result<Analysis> {
+        let mut left: Vec<_> = self.pending.drain().flat_map(|(_, tasks)| tasks).collect();
+        left.sort_unstable_by_key(|task| task.number);
+        self.nodes(left, None);
+        self.check()?;
+        Ok(Analysis::new(
+            &self.totals,
+            self.regions,
+            self.functions,
+            self.waits,
+        ))
+    }
+
+    fn nodes(&mut self, tasks: Vec<TaskRecord>, paths: Option<&Paths>) {
+        for task in tasks {
+            let (slack, critical) = paths.map_or((None, None), |paths| paths.of(task.id));
+            let place = self.places.task(&task);
+            if task.begin.is_some() {
+                let function = function(&mut self.functions, place);
+                function.tasks += 1;
+                function.work_ns += task.work;
+                function.critical_tasks += u64::from(critical.is_some());
+                function.span_ns += critical.unwrap_or(0);
+            }
+            let node = node(&task, place, slack, critical.is_some());
+            if let Err(error) = self.sink.node(&node) {
+                self.error.get_or_insert(error);
+            }
+        }
+    }
+}
+
+fn function<'f>(
+    functions: &'f mut BTreeMap<(String, u64), Function>,
+    place: &Place,
+) -> &'f mut Function {
+    let key = (place.label.clone(), place.address.unwrap_or(0));
+    functions.entry(key).or_insert_with(|| Function {
+        function: place.function.clone(),
+        file: place.file.clone(),
+        line: place.line,
+        label: place.label.clone(),
+        ..Function::default()
+    })
+}
+
+fn node(task: &TaskRecord, place: &Place, slack: Option<u64>, critical: bool) -> Node {
+    let parent = match task.parent {
+        Some(Parent::Explicit(parent)) => Some(parent),
+        _ => None,
+    };
+    Node {
+        id: task.id,
+        number: task.number,
+        kind: kind_name(task.kind),
+        function: place.function.clone(),
+        file: place.file.clone(),
+        line: place.line,
+        label: place.label.clone(),
+        parent,
+        region: task.region.map(region_name),
+        thread: task.thread,
+        created_ns: task.created,
+        ready_ns: task.ready,
+        begin_ns: task.begin,
+        end_ns: task.end,
+        complete_ns: task.complete,
+        duration_ns: task.begin.and(task.end).map(|_| task.duration),
+        work_ns: task.work,
+        dependency_wait_ns: task.dependency_wait(),
+        ready_wait_ns: task.ready_wait(),
+        level: task.level,
+        slack_ns: slack,
+        critical,
+        undeferred: task.undeferred,
+        cancelled: task.cancelled,
+    }
+}
+
+impl Sink for Collector<'_, '_> {
+    fn edge(&mut self, from: TaskId, to: TaskId) {
+        self.totals.edge(from, to);
+        if let Err(error) = self.sink.edge(from, to) {
+            self.error.get_or_insert(error);
+        }
+    }
+
+    fn task(&mut self, task: &TaskRecord) {
+        self.totals.task(task);
+        if task.begin.is_some() {
+            self.waits[0].extend(task.ready_wait());
+            self.waits[1].extend(task.dependency_wait());
+        }
+        let pending = self.pending.entry(task.region).or_default();
+        pending.push(task.clone());
+    }
+
+    fn region(&mut self, region: RegionRecord) {
+        self.totals.add(&region);
+        let mut tasks = self.pending.remove(&region.id).unwrap_or_default();
+        tasks.sort_unstable_by_key(|task| task.number);
+        let paths = region
+            .segments
+            .as_ref()
+            .filter(|segments| !segments.is_full());
+        let paths = paths.map(Paths::new);
+        self.nodes(tasks, paths.as_ref());
+        if let Some(paths) = &paths {
+            let outside = Place {
+                label: OUTSIDE.to_owned(),
+                ..Place::default()
+            };
+            function(&mut self.functions, &outside).span_ns += paths.path.outside_ns;
+        }
+        let place = self
+            .places
+            .region(region.function, region.call_site)
+            .clone();
+        self.regions.push(Region::new(&region, place));
+    }
+
+    fn violations(&mut self, edges: u64, overlaps: u64) {
+        self.totals.violations(edges, overlaps);
+    }
+}
+
+/// What stands for the body of a `taskwait` with dependences.
+pub(super) fn without_body(task: &TaskRecord) -> bool {
+    task.kind == TaskKind::Taskwait
+}
+
+/// Whether the function of a task is a place in the creating function.
+pub(super) fn call_site(task: &TaskRecord) -> bool {
+    task.flags & task_flags::CALL_SITE != 0
 }

@@ -1,23 +1,18 @@
 //! The task graph for Graphviz.
 
-use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use instr_trace::TaskId;
 
-use super::{GraphSink, Node};
+use super::GraphSink;
+use super::model::{Analysis, Node, name};
+use super::svg::Colours;
 use crate::summary::units::time;
-
-/// Fill colours by function, in order of appearance: twelve that are easy to tell apart and dark enough for nobody.
-const COLOURS: [&str; 12] = [
-    "#8dd3c7", "#ffffb3", "#bebada", "#fb8072", "#80b1d3", "#fdb462", "#b3de69", "#fccde5",
-    "#d9d9d9", "#bc80bd", "#ccebc5", "#ffed6f",
-];
 
 /// Writes statements as they come; nothing is kept but the colours.
 pub struct DotSink<'a> {
     out: &'a mut dyn Write,
-    colours: BTreeMap<String, usize>,
+    colours: Colours,
 }
 
 impl<'a> DotSink<'a> {
@@ -34,24 +29,35 @@ impl<'a> DotSink<'a> {
         )?;
         Ok(Self {
             out,
-            colours: BTreeMap::new(),
+            colours: Colours::default(),
         })
     }
 }
 
 impl GraphSink for DotSink<'_> {
     fn node(&mut self, node: &Node) -> io::Result<()> {
-        let next = self.colours.len();
-        let colour = *self.colours.entry(node.place.label.clone()).or_insert(next);
-        let colour = COLOURS[colour % COLOURS.len()];
+        let colour = self.colours.of(&node.label);
         let (id, times) = (
             name(node.id),
-            node.own_ns.map_or_else(|| "not executed".to_owned(), time),
+            node.begin_ns
+                .map_or_else(|| "not executed".to_owned(), |_| time(node.work_ns)),
         );
-        let label = quoted(&format!("{}\n{id} · {times}", node.place.label));
+        let label = quoted(&format!("{}\n{id} · {times}", node.label));
+        let mut tooltip = node
+            .level
+            .map_or(String::new(), |level| format!("level {level}"));
+        if let Some(slack) = node.slack_ns {
+            tooltip.push_str(&format!(", slack {}", time(slack)));
+        }
+        let critical = if node.critical {
+            ", color=\"#d00000\", penwidth=3"
+        } else {
+            ""
+        };
         writeln!(
             self.out,
-            "  \"{id}\" [label={label}, fillcolor=\"{colour}\"];"
+            "  \"{id}\" [label={label}, fillcolor=\"{colour}\", tooltip={}{critical}];",
+            quoted(&tooltip)
         )
     }
 
@@ -59,14 +65,10 @@ impl GraphSink for DotSink<'_> {
         writeln!(self.out, "  \"{}\" -> \"{}\";", name(from), name(to))
     }
 
-    fn finish(self: Box<Self>) -> io::Result<()> {
+    fn finish(self: Box<Self>, analysis: &Analysis) -> io::Result<()> {
+        writeln!(self.out, "  label={};", quoted(&analysis.headline))?;
         writeln!(self.out, "}}")
     }
-}
-
-/// `THREAD.SEQ`.
-pub(super) fn name(task: TaskId) -> String {
-    format!("{}.{}", task.thread, task.seq)
 }
 
 /// A double-quoted string of the DOT language: quotes and backslashes escaped, control characters made harmless.

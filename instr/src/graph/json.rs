@@ -1,4 +1,4 @@
-//! The task graph as one JSON object: `{"format":1,"program":…,"nodes":[…],"edges":[…]}`.
+//! The task graph as one JSON object (`docs/graph-json.md`).
 //!
 //! Nodes go out as they come; edges, which come in between, wait in a temporary file.
 
@@ -8,30 +8,14 @@ use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use instr_trace::TaskId;
 use serde::Serialize;
 
-use super::dot::name;
-use super::{GraphSink, Node};
-
-/// A node as written: times in ns since the trace's start, null when the event is not in the trace.
-#[derive(Serialize)]
-struct JsonNode<'a> {
-    id: String,
-    function: Option<&'a str>,
-    file: Option<&'a str>,
-    line: Option<u32>,
-    label: &'a str,
-    parent: Option<String>,
-    thread: Option<u32>,
-    created_ns: Option<u64>,
-    begin_ns: Option<u64>,
-    end_ns: Option<u64>,
-    duration_ns: Option<u64>,
-    undeferred: bool,
-}
+use super::GraphSink;
+use super::model::{Analysis, FORMAT, Node, name};
 
 #[derive(Serialize)]
 struct JsonEdge {
     from: String,
     to: String,
+    kind: &'static str,
 }
 
 /// Writes nodes to `out`, edges to a temporary file that [`GraphSink::finish`] appends.
@@ -50,7 +34,10 @@ impl<'a> JsonSink<'a> {
     /// Those of `out` and of making the temporary file.
     pub fn new(program: &str, out: &'a mut dyn Write) -> io::Result<Self> {
         let program = serde_json::to_string(program)?;
-        write!(out, "{{\"format\":1,\"program\":{program},\"nodes\":[")?;
+        write!(
+            out,
+            "{{\"format\":{FORMAT},\"program\":{program},\"nodes\":["
+        )?;
         Ok(Self {
             out,
             edges: BufWriter::new(tempfile::tempfile()?),
@@ -69,36 +56,21 @@ impl GraphSink for JsonSink<'_> {
     fn node(&mut self, node: &Node) -> io::Result<()> {
         self.out
             .write_all(separator(&mut self.nodes_written).as_bytes())?;
-        let node = JsonNode {
-            id: name(node.id),
-            function: node.place.function.as_deref(),
-            file: node.place.file.as_deref(),
-            line: node.place.line,
-            label: &node.place.label,
-            parent: node.parent.map(name),
-            thread: node.thread,
-            created_ns: node.created_ns,
-            begin_ns: node.begin_ns,
-            end_ns: node.end_ns,
-            duration_ns: node.own_ns,
-            undeferred: node.undeferred,
-        };
-        Ok(serde_json::to_writer(&mut *self.out, &node)?)
+        Ok(serde_json::to_writer(&mut *self.out, node)?)
     }
 
     fn edge(&mut self, from: TaskId, to: TaskId) -> io::Result<()> {
         self.edges
             .write_all(separator(&mut self.edges_written).as_bytes())?;
-        Ok(serde_json::to_writer(
-            &mut self.edges,
-            &JsonEdge {
-                from: name(from),
-                to: name(to),
-            },
-        )?)
+        let edge = JsonEdge {
+            from: name(from),
+            to: name(to),
+            kind: "depend",
+        };
+        Ok(serde_json::to_writer(&mut self.edges, &edge)?)
     }
 
-    fn finish(mut self: Box<Self>) -> io::Result<()> {
+    fn finish(mut self: Box<Self>, analysis: &Analysis) -> io::Result<()> {
         self.out.write_all(b"\n],\"edges\":[")?;
         let mut spool = self
             .edges
@@ -106,6 +78,11 @@ impl GraphSink for JsonSink<'_> {
             .map_err(|error| error.into_error())?;
         spool.seek(SeekFrom::Start(0))?;
         io::copy(&mut spool, &mut self.out)?;
-        self.out.write_all(b"\n]}\n")
+        self.out.write_all(b"\n],\n")?;
+        // The numbers are fields of the same object.
+        let numbers = serde_json::to_string(analysis)?;
+        self.out
+            .write_all(numbers.strip_prefix('{').unwrap_or(&numbers).as_bytes())?;
+        self.out.write_all(b"\n")
     }
 }

@@ -1,51 +1,37 @@
-//! `instr graph`: the explicit tasks of a trace and their dependences.
+//! `instr graph`: the explicit tasks of a trace, their dependences, and what the graph says about the run.
 //!
-//! The trace is read once. A task is written when it ends and a dependence when it is found, so that memory grows with
-//! the tasks that live at one time, not with the trace.
+//! `docs/graph.md` has the definitions. The trace is read once. Edges are written as they are found, nodes when their region
+//! has ended, for then their slack is known: memory grows with the largest region, and by 16 bytes for each task for the distribution
+//! of waits.
 
 pub mod collect;
 pub mod dot;
+pub mod graphml;
 pub mod json;
+pub mod model;
+pub mod svg;
+pub mod table;
 #[cfg(test)]
 mod tests;
 
 use std::io::{self, Write};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use hashbrown::HashMap;
-use instr_trace::depend::DependGraph;
 use instr_trace::names::CodeRole;
+use instr_trace::tasks::{TaskKind, TaskRecord, TaskStates};
+use instr_trace::timeline::{State, Timeline};
 use instr_trace::{Names, TaskId, Trace};
 
 use crate::cli::{GraphFormat, GraphOptions};
-use crate::console::Console;
+use crate::console::{Console, NO_OUTPUT};
 use crate::output::write_to;
 use crate::progress::Progress;
+use crate::summary::counts::Code;
 use crate::summary::model::Place;
 use crate::symbols::{self, Symbols};
-
-/// An explicit task. Times are ns since the trace's start; what the trace does not hold is [`None`].
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Node {
-    /// Creating thread and number there.
-    pub id: TaskId,
-    /// The body.
-    pub place: Place,
-    /// The explicit task that created it; none for tasks of an implicit task.
-    pub parent: Option<TaskId>,
-    /// Thread that ran it.
-    pub thread: Option<u32>,
-    /// Entry of the construct.
-    pub created_ns: Option<u64>,
-    /// Begin of the body.
-    pub begin_ns: Option<u64>,
-    /// End of the body.
-    pub end_ns: Option<u64>,
-    /// From begin to end without the tasks that ran inside.
-    pub own_ns: Option<u64>,
-    /// Whether it ran inside the construct that created it.
-    pub undeferred: bool,
-}
+use collect::Collector;
+use model::{Analysis, Node};
 
 /// Takes a graph piece by piece.
 pub trait GraphSink {
@@ -63,15 +49,33 @@ pub trait GraphSink {
     /// Those of writing.
     fn edge(&mut self, from: TaskId, to: TaskId) -> io::Result<()>;
 
-    /// The end.
+    /// The end, and all numbers.
     ///
     /// # Errors
     ///
     /// Those of writing.
-    fn finish(self: Box<Self>) -> io::Result<()>;
+    fn finish(self: Box<Self>, analysis: &Analysis) -> io::Result<()>;
 }
 
-/// Runs the command.
+/// For the table alone.
+struct Nothing;
+
+impl GraphSink for Nothing {
+    fn node(&mut self, _: &Node) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn edge(&mut self, _: TaskId, _: TaskId) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>, _: &Analysis) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Runs the command: the graph to the output if a format is given, and the analysis as tables to the error stream; else the tables
+/// to the output.
 ///
 /// # Errors
 ///
@@ -81,21 +85,29 @@ pub fn run(options: &GraphOptions, console: &mut Console<'_>) -> Result<()> {
     let names = Symbols::new(trace.metadata(), &options.symbols);
     symbols::warn_of_losses(&trace, console);
     let mut progress = Progress::new("reading", console);
+    let program = trace.metadata().program.clone();
+    let mut analysis = None;
     write_to(&options.output, console, |out| {
-        write_graph(
-            &trace,
-            &names,
-            options.format,
-            out,
-            progress.by_time(trace.end_time()),
-        )
+        let seen = progress.by_time(trace.end_time());
+        let done = write_graph(&trace, &names, options.format, out, seen)?;
+        if options.format.is_none() {
+            table::write(&program, &done, out)?;
+        }
+        analysis = Some(done);
+        Ok(())
     })?;
     drop(progress);
     names.report(console);
+    if let Some(analysis) = analysis.filter(|_| options.format.is_some()) {
+        let mut text = Vec::new();
+        table::write(&program, &analysis, &mut text).context(NO_OUTPUT)?;
+        // A closed error stream is no reason to fail: the graph is written.
+        let _ = console.err.write_all(&text);
+    }
     Ok(())
 }
 
-/// Writes the graph of `trace`; `seen` is called with the time of each event.
+/// Writes the graph of `trace`, if a format is given, and analyses it; `seen` is called with the time of each event.
 ///
 /// # Errors
 ///
@@ -103,45 +115,85 @@ pub fn run(options: &GraphOptions, console: &mut Console<'_>) -> Result<()> {
 pub fn write_graph(
     trace: &Trace,
     names: &dyn Names,
-    format: GraphFormat,
+    format: Option<GraphFormat>,
     out: &mut dyn Write,
     mut seen: impl FnMut(u64),
-) -> Result<()> {
+) -> Result<Analysis> {
     let program = &trace.metadata().program;
     let mut sink: Box<dyn GraphSink + '_> = match format {
-        GraphFormat::Dot => Box::new(dot::DotSink::new(program, out)?),
-        GraphFormat::Json => Box::new(json::JsonSink::new(program, out)?),
+        None => Box::new(Nothing),
+        Some(GraphFormat::Dot) => Box::new(dot::DotSink::new(program, out)?),
+        Some(GraphFormat::Graphml) => Box::new(graphml::GraphmlSink::new(program, out)?),
+        Some(GraphFormat::Json) => Box::new(json::JsonSink::new(program, out)?),
+        Some(GraphFormat::Svg) => Box::new(svg::SvgSink::new(program, out)),
     };
-    let mut places = Places {
-        names,
-        known: HashMap::new(),
-    };
-    let mut tasks = collect::Tasks::default();
-    let (mut dependences, mut edges) = (DependGraph::new(), Vec::new());
+    let mut collector = Collector::new(Places::new(names), &mut *sink);
+    let mut states = TaskStates::with_segments();
+    let mut timeline = Timeline::new(trace.threads());
     let mut merge = trace.merge();
     while let Some(event) = merge.next()? {
         seen(event.time);
-        tasks.event(&event, &mut places, &mut *sink)?;
-        dependences.event(&event, |from, to| edges.push((from, to)));
-        edges
-            .drain(..)
-            .try_for_each(|(from, to)| sink.edge(from, to))?;
+        let mut useful = false;
+        if let Some(position) = trace.position(event.thread) {
+            timeline.event(position, &event, |_| {});
+            useful = timeline.state(position) == Some(State::Useful);
+        }
+        states.event(&event, useful, &mut collector);
+        collector.check()?;
     }
-    tasks.finish(&mut places, &mut *sink)?;
-    Ok(sink.finish()?)
+    states.finish(&mut collector);
+    let analysis = collector.finish()?;
+    sink.finish(&analysis)?;
+    Ok(analysis)
 }
 
-/// The places of task bodies, each made once.
+/// The places of bodies, each made once.
 pub struct Places<'n> {
     names: &'n dyn Names,
-    known: HashMap<u64, Place>,
+    tasks: HashMap<(u64, bool, bool), Place>,
+    regions: HashMap<(u64, bool), Place>,
+    taskwait: Place,
 }
 
-impl Places<'_> {
-    /// The place of the task body at `address` (0: unknown).
-    pub fn get(&mut self, address: u64) -> &Place {
-        self.known
-            .entry(address)
-            .or_insert_with(|| Place::of(self.names, Some(address), CodeRole::Task))
+impl<'n> Places<'n> {
+    /// With names from `names`.
+    pub fn new(names: &'n dyn Names) -> Self {
+        Self {
+            names,
+            tasks: HashMap::new(),
+            regions: HashMap::new(),
+            taskwait: Place {
+                label: "taskwait depend".to_owned(),
+                ..Place::default()
+            },
+        }
+    }
+
+    /// The place of a task's body.
+    pub fn task(&mut self, task: &TaskRecord) -> &Place {
+        if collect::without_body(task) {
+            return &self.taskwait;
+        }
+        let call_site = collect::call_site(task);
+        let target = task.kind == TaskKind::Target;
+        let role = if target {
+            CodeRole::Target
+        } else {
+            CodeRole::Task
+        };
+        let code = Code::new(task.function, call_site);
+        let place = || Place::of(self.names, Some(code), role);
+        self.tasks
+            .entry((task.function, call_site, target))
+            .or_insert_with(place)
+    }
+
+    /// The place of a parallel region's body.
+    pub fn region(&mut self, function: u64, call_site: bool) -> &Place {
+        let code = Code::new(function, call_site);
+        let place = || Place::of(self.names, Some(code), CodeRole::Parallel);
+        self.regions
+            .entry((function, call_site))
+            .or_insert_with(place)
     }
 }

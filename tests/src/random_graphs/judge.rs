@@ -244,8 +244,29 @@ impl Case {
             });
         }
         problems.equal("tasks in the trace", asked_for, self.replay.tasks.len());
-        if self.report.analysed {
-            problems.equal("nodes", asked_for, self.report.nodes.len());
+        problems.equal("nodes", asked_for, self.report.nodes.len());
+        self.numbers(problems);
+    }
+
+    /// The nodes are numbered from 0 in the order of their creation. Two tasks of one nanosecond may have either order.
+    fn numbers(&self, problems: &mut Problems) {
+        let number = |(id, node): (&TraceId, &Value)| (node["number"].as_u64(), *id);
+        let mut numbers: Vec<_> = self.report.nodes.iter().map(number).collect();
+        numbers.sort_unstable();
+        let all = (0..).map(Some).take(numbers.len());
+        problems.unless(numbers.iter().map(|(number, _)| *number).eq(all), || {
+            "the numbers of the nodes are not 0, 1, 2, …".into()
+        });
+        let created = |id: &TraceId| self.replay.tasks.get(id).map(|seen| seen.created);
+        for pair in numbers.windows(2) {
+            let (Some(first), Some(second)) = (created(&pair[0].1), created(&pair[1].1)) else {
+                continue;
+            };
+            let ordered = first <= second || self.clock.ns(first) <= self.clock.ns(second) + 1;
+            let exact = self.setting.tolerance > 0 || first <= second;
+            problems.unless(ordered && exact, || {
+                format!("node {:?} is numbered before {:?}", pair[0], pair[1])
+            });
         }
     }
 
@@ -274,8 +295,7 @@ impl Case {
     /// The report's node has the facts of the task.
     fn node(&self, id: TraceId, seen: &Seen, name: &str, problems: &mut Problems) {
         let Some(node) = self.report.nodes.get(&id) else {
-            let may_lack = seen.wait.is_some() && !self.report.analysed;
-            problems.unless(may_lack, || format!("{name} is no node"));
+            problems.unless(false, || format!("{name} is no node"));
             return;
         };
         let kind = if seen.wait.is_some() {
@@ -283,15 +303,14 @@ impl Case {
         } else {
             "task"
         };
-        let mut facts = vec![("parent", named(seen.parent))];
+        let mut facts = vec![
+            ("parent", named(seen.parent)),
+            ("kind", Value::from(kind)),
+            ("region", named(seen.region)),
+            ("cancelled", Value::from(false)),
+        ];
         if seen.wait.is_none() {
             facts.push(("undeferred", Value::from(seen.undeferred)));
-        }
-        if self.report.analysed {
-            facts.push(("kind", Value::from(kind)));
-            facts.push(("region", named(seen.region)));
-            facts.push(("number", Value::from(seen.number)));
-            facts.push(("cancelled", Value::from(false)));
         }
         for (field, expected) in facts {
             problems.equal(&format!("{name}: node's {field}"), &expected, &node[field]);
@@ -363,9 +382,6 @@ impl Case {
                 });
             }
         }
-        if !self.report.analysed {
-            return;
-        }
         for field in ["order_violations", "exclusion_violations"] {
             problems.equal(field, &Value::from(0), &self.report.json[field]);
         }
@@ -398,15 +414,7 @@ impl Case {
                 ("ready_wait_ns", since(begin, ready)),
                 ("work_ns", Some(seen.work)),
             ];
-            if !self.report.analysed {
-                expected.retain(|(field, _)| ["created_ns", "begin_ns", "end_ns"].contains(field));
-            }
-            // The report of format 1 loses sight of a task that leaves its thread.
-            let followed = self.report.analysed || !seen.suspended;
-            if !followed {
-                expected.retain(|(field, _)| *field != "end_ns");
-            }
-            if seen.wait.is_none() && followed {
+            if seen.wait.is_none() {
                 expected.push(("duration_ns", Some(seen.duration)));
                 expected.push(("thread", seen.thread.map(u64::from)));
             }

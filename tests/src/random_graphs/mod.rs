@@ -7,6 +7,7 @@
 
 pub mod babel;
 pub mod clock;
+pub mod closed;
 pub mod generate;
 pub mod judge;
 pub mod metrics;

@@ -61,8 +61,6 @@ pub struct Seen {
     pub thread: Option<u32>,
     /// Whether the body ran inside the construct.
     pub undeferred: bool,
-    /// It left its thread before its end.
-    pub suspended: bool,
     /// Time on top of its thread.
     pub duration: u64,
     /// … less the tracer's and the run-time library's.
@@ -328,10 +326,9 @@ impl Replay {
             "task_begin" => self.task_begin(event)?,
             "task_end" => self.task_end(event)?,
             "task_suspend" => {
-                let Frame::Runs(Who::Explicit(id)) = self.pop(thread)? else {
+                let Frame::Runs(Who::Explicit(_)) = self.pop(thread)? else {
                     return Err("no explicit task is on top".into());
                 };
-                self.seen(id)?.suspended = true;
             }
             "task_resume" => {
                 let id = event.pair("thread", "seq")?;

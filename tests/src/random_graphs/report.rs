@@ -21,8 +21,6 @@ pub struct Report {
     pub nodes: BTreeMap<TraceId, Value>,
     /// Edges as listed.
     pub edges: Vec<(TraceId, TraceId)>,
-    /// Whether it has the analysis (format 2); format 1 holds nodes of bodies, edges and the times of bodies only.
-    pub analysed: bool,
 }
 
 /// Runs `instr graph` on a trace.
@@ -37,6 +35,9 @@ pub fn read(trace: &Path) -> Check<Report> {
         .succeed()?;
     let json: Value = serde_json::from_slice(&outcome.stdout)
         .map_err(|error| format!("graph --format json: {error}"))?;
+    ensure(json["format"] == 2, || {
+        format!("the report has format {}, not 2", json["format"])
+    })?;
     let mut nodes = BTreeMap::new();
     for node in list(&json, "nodes")? {
         let twice = nodes.insert(id(&node["id"])?, node.clone());
@@ -48,13 +49,7 @@ pub fn read(trace: &Path) -> Check<Report> {
         .iter()
         .map(|edge| Ok((id(&edge["from"])?, id(&edge["to"])?)))
         .collect::<Check<_>>()?;
-    let analysed = json["format"].as_u64().is_some_and(|format| format >= 2);
-    Ok(Report {
-        json,
-        nodes,
-        edges,
-        analysed,
-    })
+    Ok(Report { json, nodes, edges })
 }
 
 /// The array in a field.

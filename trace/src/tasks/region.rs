@@ -18,8 +18,10 @@ pub struct Level {
 pub struct RegionRecord {
     /// Encountering thread and number there; [`None`] only by default.
     pub id: Option<RegionId>,
-    /// Address of the body (or a place in the encountering function); 0: unknown.
+    /// Address of the body; 0: unknown.
     pub function: u64,
+    /// `function` is a return address into the encountering function.
+    pub call_site: bool,
     /// Entry of the construct, ns since the trace's start.
     pub begin: u64,
     /// T_P: from entry to return.
@@ -109,11 +111,10 @@ pub(super) struct Unit {
 }
 
 impl Unit {
-    pub(super) fn new(id: RegionId, function: u64, begin: u64, keep: bool) -> Self {
+    pub(super) fn new(id: RegionId, begin: u64, keep: bool) -> Self {
         Self {
             record: RegionRecord {
                 id: Some(id),
-                function,
                 begin,
                 ..RegionRecord::default()
             },

@@ -196,8 +196,13 @@ impl TaskStates {
         }
         self.apply_tasks(slot, event, sink);
         match event.payload {
-            Payload::ParallelBegin { seq, function, .. } => {
-                self.parallel_begin(slot, seq, function)
+            Payload::ParallelBegin {
+                seq,
+                function,
+                call_site,
+                ..
+            } => {
+                self.parallel_begin(slot, seq, function, call_site);
             }
             Payload::ImplicitBegin { region, .. } => self.implicit_begin(slot, region),
             Payload::ImplicitEnd => {
@@ -281,12 +286,12 @@ impl TaskStates {
         }
     }
 
-    fn new_unit(&mut self, id: RegionId, function: u64) -> Key {
-        let unit = Unit::new(id, function, self.now, self.keep_segments);
+    fn new_unit(&mut self, id: RegionId) -> Key {
+        let unit = Unit::new(id, self.now, self.keep_segments);
         self.units.insert(unit)
     }
 
-    fn parallel_begin(&mut self, slot: usize, seq: u32, function: u64) {
+    fn parallel_begin(&mut self, slot: usize, seq: u32, function: u64, call_site: bool) {
         let id = RegionId {
             thread: self.threads[slot].index,
             seq,
@@ -295,7 +300,11 @@ impl TaskStates {
         let outermost = self.threads[slot].unit.is_none();
         let team = match outermost {
             true => {
-                let unit = Some(self.new_unit(id, function));
+                let key = self.new_unit(id);
+                if let Some(unit) = self.units.get_mut(key) {
+                    (unit.record.function, unit.record.call_site) = (function, call_site);
+                }
+                let unit = Some(key);
                 self.set_unit(slot, unit);
                 let start = self.open(unit, super::OUTSIDE, &Joins::default());
                 Team::new(unit, true, start)
@@ -316,7 +325,7 @@ impl TaskStates {
         let thread = self.threads[slot].index;
         if !self.teams.contains_key(&region) {
             // Its begin was lost.
-            let unit = Some(self.new_unit(region, 0));
+            let unit = Some(self.new_unit(region));
             self.teams
                 .insert(region, Team::new(unit, true, Point::START));
         }
