@@ -5,6 +5,7 @@
  *   instr_arch_ticks_ok()    whether the running processor's counter may be used as a clock
  *   INSTR_ARCH_UNALIGNED64   1 when a 64-bit store to a 4-byte boundary is fine
  *   INSTR_ARCH_SMALL         1 when code size counts more than some nanoseconds
+ *   INSTR_ARCH_CALL_WORDS    where there is one: assembly of instr_arch_call_words (probes/doacross.c)
  */
 #ifndef INSTR_ARCH_H
 #define INSTR_ARCH_H

@@ -14,6 +14,62 @@
 
 #define INSTR_SPARC_HWCAP_V9 16ul
 
+/* System V ABI, SPARC supplement, 3-15, and SPARC Compliance Definition 2.4, 3P-9: six words in %o registers, the others on the stack
+ * behind the window's save area and the room for these six. */
+#if defined(__arch64__)
+#define INSTR_SPARC_WORD "8"
+#define INSTR_SPARC_SHIFT "3"
+#define INSTR_SPARC_FRAME "176"
+#define INSTR_SPARC_ROUND "15"
+#define INSTR_SPARC_ARGUMENT "2047+176" /* of the seventh word, with the stack's bias */
+#define INSTR_SPARC_LOAD "ldx"
+#define INSTR_SPARC_STORE "stx"
+#else
+#define INSTR_SPARC_WORD "4"
+#define INSTR_SPARC_SHIFT "2"
+#define INSTR_SPARC_FRAME "96"
+#define INSTR_SPARC_ROUND "7"
+#define INSTR_SPARC_ARGUMENT "92"
+#define INSTR_SPARC_LOAD "ld"
+#define INSTR_SPARC_STORE "st"
+#endif
+#define INSTR_ARCH_CALL_WORDS                                         \
+    ".text\n"                                                         \
+    ".align 4\n"                                                      \
+    ".hidden instr_arch_call_words\n"                                 \
+    ".globl instr_arch_call_words\n"                                  \
+    ".type instr_arch_call_words, #function\n"                        \
+    "instr_arch_call_words:\n"                                        \
+    ".cfi_startproc\n"                                                \
+    "save %sp, -" INSTR_SPARC_FRAME ", %sp\n"                         \
+    ".cfi_def_cfa_register 30\n"                                      \
+    ".cfi_window_save\n"                                              \
+    ".cfi_register 15, 31\n"                                          \
+    "subcc %i2, 6, %l0\n"                                             \
+    "ble 2f\n"                                                        \
+    "nop\n"                                                           \
+    "sll %l0, " INSTR_SPARC_SHIFT ", %l1\n"                           \
+    "add %l1, " INSTR_SPARC_ROUND ", %l2\n"                           \
+    "andn %l2, " INSTR_SPARC_ROUND ", %l2\n"                          \
+    "sub %sp, %l2, %sp\n"                                             \
+    "add %sp, " INSTR_SPARC_ARGUMENT ", %l3\n"                        \
+    "add %i1, 6*" INSTR_SPARC_WORD ", %l4\n"                          \
+    "1: subcc %l1, " INSTR_SPARC_WORD ", %l1\n"                       \
+    INSTR_SPARC_LOAD " [%l4+%l1], %l5\n"                              \
+    "bne 1b\n"                                                        \
+    INSTR_SPARC_STORE " %l5, [%l3+%l1]\n"                             \
+    "2: " INSTR_SPARC_LOAD " [%i1], %o0\n"                            \
+    INSTR_SPARC_LOAD " [%i1+1*" INSTR_SPARC_WORD "], %o1\n"           \
+    INSTR_SPARC_LOAD " [%i1+2*" INSTR_SPARC_WORD "], %o2\n"           \
+    INSTR_SPARC_LOAD " [%i1+3*" INSTR_SPARC_WORD "], %o3\n"           \
+    INSTR_SPARC_LOAD " [%i1+4*" INSTR_SPARC_WORD "], %o4\n"           \
+    "call %i0\n"                                                      \
+    INSTR_SPARC_LOAD " [%i1+5*" INSTR_SPARC_WORD "], %o5\n"           \
+    "jmp %i7+8\n"                                                     \
+    "restore\n"                                                       \
+    ".cfi_endproc\n"                                                  \
+    ".size instr_arch_call_words, .-instr_arch_call_words\n"
+
 static inline uint64_t instr_arch_ticks(void)
 {
 #if defined(__arch64__)

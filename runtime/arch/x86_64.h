@@ -11,6 +11,47 @@
 #define INSTR_ARCH_SMALL 0
 #define INSTR_ARCH_TICKS_NAME "tsc"
 
+/* System V ABI, AMD64, 3.2.3: six words in registers, the others on the stack, which is a multiple of 16 bytes at the call; %al is the
+ * number of vector registers used. */
+#define INSTR_ARCH_CALL_WORDS                          \
+    ".text\n"                                          \
+    ".p2align 4\n"                                     \
+    ".hidden instr_arch_call_words\n"                  \
+    ".globl instr_arch_call_words\n"                   \
+    ".type instr_arch_call_words, @function\n"         \
+    "instr_arch_call_words:\n"                         \
+    ".cfi_startproc\n"                                 \
+    "endbr64\n"                                        \
+    "pushq %rbp\n"                                     \
+    ".cfi_def_cfa_offset 16\n"                         \
+    ".cfi_offset %rbp, -16\n"                          \
+    "movq %rsp, %rbp\n"                                \
+    ".cfi_def_cfa_register %rbp\n"                     \
+    "movq %rdi, %r11\n"                                \
+    "movq %rsi, %rax\n"                                \
+    "movq %rdx, %rcx\n"                                \
+    "subq $6, %rcx\n"                                  \
+    "jbe 1f\n"                                         \
+    "leaq 15(,%rcx,8), %r10\n"                         \
+    "andq $-16, %r10\n"                                \
+    "subq %r10, %rsp\n"                                \
+    "leaq 48(%rax), %rsi\n"                            \
+    "movq %rsp, %rdi\n"                                \
+    "rep movsq\n"                                      \
+    "1: movq (%rax), %rdi\n"                           \
+    "movq 8(%rax), %rsi\n"                             \
+    "movq 16(%rax), %rdx\n"                            \
+    "movq 24(%rax), %rcx\n"                            \
+    "movq 32(%rax), %r8\n"                             \
+    "movq 40(%rax), %r9\n"                             \
+    "xorl %eax, %eax\n"                                \
+    "call *%r11\n"                                     \
+    "leave\n"                                          \
+    ".cfi_def_cfa %rsp, 8\n"                           \
+    "ret\n"                                            \
+    ".cfi_endproc\n"                                   \
+    ".size instr_arch_call_words, .-instr_arch_call_words\n"
+
 static inline uint64_t instr_arch_ticks(void)
 {
     uint32_t low;

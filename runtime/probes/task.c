@@ -109,7 +109,7 @@ void instr_probe_task(void (*real)(instr_fn *, void *, instr_cpyfn *, long, long
     instr_task_create(t, seq, (uintptr_t)fn, flags | (if_clause ? 0 : INSTR_TASK_FLAG_IF_FALSE), flags & FLAG_DEPEND ? depend : NULL);
 
     const size_t align = (size_t)arg_align > _Alignof(struct task_header) ? (size_t)arg_align : _Alignof(struct task_header);
-    const size_t offset = (sizeof(struct task_header) + align - 1) / align * align;
+    const size_t offset = (sizeof(struct task_header) + align - 1) & ~(align - 1);
     const struct task_header header = {NULL, fn, cpyfn, data, t->index, seq, (uint32_t)offset, flags, arg_size};
     if (cpyfn == NULL && arg_size <= INSTR_CFG_TASK_STACK_BYTES && align <= 64 && !(flags & FLAG_DETACH)) {
         char *const block = __builtin_alloca_with_align(offset + (size_t)arg_size, 64 * 8);

@@ -69,7 +69,7 @@
         struct name##_header h = {.fn = fn, .cpyfn = cpyfn, .source = data, .thread = t->index};                               \
         const size_t align = (size_t)arg_align > _Alignof(struct name##_header) ? (size_t)arg_align                            \
                                                                                 : _Alignof(struct name##_header);              \
-        h.offset = (uint32_t)((sizeof h + align - 1) / align * align);                                                         \
+        h.offset = (uint32_t)((sizeof h + align - 1) & ~(align - 1));                                                           \
         h.seq = t->next_task++;                                                                                                \
         if (flags & FLAG_REDUCTION)                                                                                            \
             memcpy(&h.reductions, (const char *)data + 2 * sizeof(type), sizeof h.reductions);                                 \

@@ -1,5 +1,5 @@
 //! Unit tests of the C runtime: each file in `units/` is a program linked with the runtime's sources, run natively and, where the
-//! compilers and emulators are installed, on both SPARC targets. With `INSTR_TEST_STRICT=1` a missing one is a failure.
+//! compilers and emulators are installed, on both SPARC targets, each without recording and with it. With `INSTR_TEST_STRICT=1` a missing one is a failure.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -63,9 +63,10 @@ fn compiler(target: &Target, out: &Path) -> Command {
     build.get_compiler().to_command()
 }
 
-fn run_unit(target: &Target, root: &Path, unit: &Path, out: &Path) {
-    let program = out.join(unit.file_stem().expect("a unit has a name"));
-    let status = compiler(target, out)
+/// A call of the target's compiler with the options that every file gets.
+fn compile(target: &Target, root: &Path, out: &Path) -> Command {
+    let mut command = compiler(target, out);
+    command
         .args([
             "-std=c11",
             "-Wall",
@@ -79,39 +80,52 @@ fn run_unit(target: &Target, root: &Path, unit: &Path, out: &Path) {
         .arg("-I")
         .arg(root)
         .arg("-I")
-        .arg(root.join("include"))
-        .arg(unit)
-        .args(instr_runtime::sources("linux").iter().map(|s| root.join(s)))
-        .arg("-o")
-        .arg(&program)
-        .output()
-        .expect("the compiler starts");
-    assert!(
-        status.status.success(),
-        "{}: {}",
-        unit.display(),
-        String::from_utf8_lossy(&status.stderr)
-    );
-    let mut run = match target.emulator {
-        Some(emulator) => {
-            let mut command = Command::new(emulator);
-            command.arg(&program);
-            command
-        }
-        None => Command::new(&program),
+        .arg(root.join("include"));
+    command
+}
+
+fn succeed(command: &mut Command, what: &str) {
+    let output = command.output().expect("the program starts");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{what}: {said}");
+}
+
+/// The runtime's objects for a target.
+fn objects(target: &Target, root: &Path, out: &Path) -> Vec<PathBuf> {
+    let object = |source: &&str| {
+        let object = out.join(source.replace('/', "-")).with_extension("o");
+        let mut command = compile(target, root, out);
+        command.arg("-c").arg(root.join(source));
+        succeed(command.arg("-o").arg(&object), source);
+        object
     };
-    let output = run
-        .env("INSTR_ENABLED", "0")
-        .current_dir(out)
-        .output()
-        .expect("the unit test starts");
-    assert!(
-        output.status.success(),
-        "{} on {}: {}",
-        unit.display(),
-        target.triple,
-        String::from_utf8_lossy(&output.stderr)
-    );
+    instr_runtime::sources("linux").iter().map(object).collect()
+}
+
+fn run_unit(target: &Target, root: &Path, unit: &Path, objects: &[PathBuf], out: &Path) {
+    let program = out.join(unit.file_stem().expect("a unit has a name"));
+    let mut command = compile(target, root, out);
+    command.arg(unit).args(objects).arg("-o").arg(&program);
+    succeed(&mut command, &unit.display().to_string());
+    for recording in ["0", "1"] {
+        let mut run = match target.emulator {
+            Some(emulator) => {
+                let mut command = Command::new(emulator);
+                command.arg(&program);
+                command
+            }
+            None => Command::new(&program),
+        };
+        run.env("INSTR_ENABLED", recording)
+            .env("INSTR_TRACE", program.with_extension("trace"))
+            .current_dir(out);
+        let what = format!(
+            "{} on {}, INSTR_ENABLED={recording}",
+            unit.display(),
+            target.triple
+        );
+        succeed(&mut run, &what);
+    }
 }
 
 #[test]
@@ -134,8 +148,9 @@ fn units_pass_on_every_target() {
             continue;
         }
         let out = tempfile::tempdir().expect("a temporary directory");
+        let objects = objects(target, &root, out.path());
         for unit in &units {
-            run_unit(target, &root, unit, out.path());
+            run_unit(target, &root, unit, &objects, out.path());
         }
     }
 }
