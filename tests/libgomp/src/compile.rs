@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use clap::ValueEnum;
@@ -62,46 +62,52 @@ pub struct Builder {
     pub suite: Suite,
     /// The tools under test.
     pub tools: Tools,
-    /// The runtime's folder with sources and headers, and its objects for redirected programs.
+    /// The runtime's folder with sources and headers, and its objects for redirected programs, compiled when they are needed.
     runtime: PathBuf,
-    objects: Vec<PathBuf>,
+    objects: OnceLock<Result<Vec<PathBuf>, String>>,
     /// Where stubs are kept, and which there are: wrap flags → object.
     work: PathBuf,
     stubs: Mutex<BTreeMap<Vec<u8>, PathBuf>>,
 }
 
 impl Builder {
-    /// Prepares; `work` is for the runtime's objects.
+    /// Prepares; `work` is for the runtime's sources and objects.
     ///
     /// # Errors
     ///
-    /// When the runtime does not compile.
-    pub fn new(suite: Suite, tools: Tools, work: &Path) -> Result<Self, String> {
+    /// When `work` cannot be written.
+    pub fn new(suite: Suite, tools: Tools, work: &Path) -> std::io::Result<Self> {
         let runtime = work.join("runtime");
         for (name, text) in instr_runtime::FILES {
             let path = runtime.join(name);
-            let folder = path.parent().unwrap_or(&runtime);
-            std::fs::create_dir_all(folder).map_err(|why| why.to_string())?;
-            std::fs::write(&path, text).map_err(|why| why.to_string())?;
+            std::fs::create_dir_all(path.parent().unwrap_or(&runtime))?;
+            std::fs::write(&path, text)?;
         }
-        let mut builder = Self {
+        Ok(Self {
             suite,
             tools,
             runtime,
-            objects: Vec::new(),
+            objects: OnceLock::new(),
             work: work.to_owned(),
             stubs: Mutex::default(),
+        })
+    }
+
+    /// The objects of the runtime for redirected programs.
+    fn runtime_objects(&self) -> Result<&[PathBuf], String> {
+        let compile = || {
+            let mut objects = Vec::new();
+            for name in instr_runtime::sources("linux") {
+                let object = self.work.join(name.replace('/', "-")).with_extension("o");
+                let call = self.runtime_compiler(&self.work).arg("-c");
+                let call = call.arg(self.runtime.join(name)).arg("-o").arg(&object);
+                done("runtime", &call)?;
+                objects.push(object);
+            }
+            Ok(objects)
         };
-        for name in instr_runtime::sources("linux") {
-            let object = work.join(name.replace('/', "-")).with_extension("o");
-            let call = builder
-                .runtime_compiler(work)
-                .arg("-c")
-                .arg(builder.runtime.join(name));
-            done("runtime", &call.arg("-o").arg(&object))?;
-            builder.objects.push(object);
-        }
-        Ok(builder)
+        let objects = self.objects.get_or_init(compile).as_ref();
+        objects.map(Vec::as_slice).map_err(Clone::clone)
     }
 
     /// The C compiler with what sources of the runtime need (`-fexceptions`: C++ exceptions and cancelled threads pass through).
@@ -149,10 +155,11 @@ impl Builder {
         dir: &Path,
     ) -> Result<PathBuf, String> {
         let (compiler, options) = (program.language.compiler(), self.options(program, demands));
-        let compile = Call::new(compiler, dir, LIMIT)
-            .arg("-c")
-            .arg(&program.source);
-        done("compile", &compile.args(&demands.sources).args(&options))?;
+        // In their order: modules of Fortran first. Sources of two languages may have one name, so objects are numbered.
+        for (source, object) in sources(program, demands).zip(objects(program, demands, dir)) {
+            let compile = Call::new(compiler, dir, LIMIT).arg("-c").arg(source);
+            done("compile", &compile.args(&options).arg("-o").arg(object))?;
+        }
         let executable = dir.join("program");
         let link = Call::new(compiler, dir, LIMIT).args(objects(program, demands, dir));
         done(
@@ -234,7 +241,7 @@ impl Builder {
         let mut added = Vec::new();
         if records {
             added.push(self.stubs(&flags.output, &objects, dir)?);
-            added.extend(self.objects.iter().cloned());
+            added.extend_from_slice(self.runtime_objects()?);
         }
         let link = Call::new(program.language.compiler(), dir, LIMIT)
             .args(&redirected)
@@ -290,16 +297,16 @@ impl Builder {
     }
 }
 
-/// The objects of a plain build in `dir`.
+/// The main source and the others.
+fn sources<'a>(program: &'a Program, demands: &'a Demands) -> impl Iterator<Item = &'a PathBuf> {
+    std::iter::once(&program.source).chain(&demands.sources)
+}
+
+/// The objects of a plain build in `dir`, one for each source.
 fn objects(program: &Program, demands: &Demands, dir: &Path) -> Vec<PathBuf> {
-    let sources = std::iter::once(&program.source).chain(&demands.sources);
-    let names = sources.filter_map(|source| source.file_stem());
-    names
-        .map(|name| {
-            let mut file = name.to_owned();
-            file.push(".o");
-            dir.join(file)
-        })
+    let numbered = sources(program, demands).enumerate();
+    numbered
+        .map(|(number, _)| dir.join(format!("object-{number}.o")))
         .collect()
 }
 

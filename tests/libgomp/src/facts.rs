@@ -54,7 +54,8 @@ impl Target for Facts {
             "avx_runtime" => self.cpu.contains("avx"),
             "c" => self.language == Language::C,
             "c++" => self.language == Language::Cxx,
-            // No device: target regions run on the host.
+            // No device: target regions run on the host, where `libgomp.exp`'s test program for shared memory passes.
+            "offload_device_shared_as" => true,
             _ if keyword.starts_with("offload_") => false,
             "run_expensive_tests" => std::env::var_os("GCC_TEST_RUN_EXPENSIVE").is_some(),
             // The word with which tests are switched off.
@@ -79,6 +80,7 @@ mod tests {
         assert_eq!(facts.holds("avx_runtime"), Some(false));
         assert_eq!(facts.holds("c++"), Some(true));
         assert_eq!(facts.holds("offload_device"), Some(false));
+        assert_eq!(facts.holds("offload_device_shared_as"), Some(true));
         assert_eq!(facts.holds("no_such_thing"), None);
     }
 }

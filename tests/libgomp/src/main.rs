@@ -89,7 +89,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<bool> {
         .prefix("runtime-")
         .tempdir_in(&work)?;
     let tools = tools().map_err(|why| anyhow!("{why}"))?.clone();
-    let builder = Builder::new(suite, tools, scratch.path()).map_err(|why| anyhow!(why))?;
+    let builder = Builder::new(suite, tools, scratch.path())?;
     let settings = Settings {
         linkages: match arguments.linkage.as_slice() {
             [] => Linkage::ALL.to_vec(),

@@ -25,6 +25,14 @@ pub struct Suite {
 }
 
 impl Suite {
+    /// Tests that lie unpacked in `root` already.
+    #[must_use]
+    pub fn at(root: &Path) -> Self {
+        Self {
+            root: root.to_owned(),
+        }
+    }
+
     /// The folder that holds `libgomp.c` and its like.
     #[must_use]
     pub fn tests(&self) -> PathBuf {
@@ -59,9 +67,7 @@ impl Suite {
     ///
     /// When `tar` fails or `root` cannot be written.
     pub fn unpack(archive: &Path, root: &Path) -> anyhow::Result<Self> {
-        let suite = Self {
-            root: root.to_owned(),
-        };
+        let suite = Self::at(root);
         if suite.is_of(archive) {
             return Ok(suite);
         }
