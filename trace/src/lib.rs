@@ -13,6 +13,7 @@ mod clock;
 pub mod current;
 mod decode;
 pub mod depend;
+pub mod efficiency;
 mod error;
 pub mod event;
 mod layout;

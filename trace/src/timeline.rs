@@ -2,7 +2,7 @@
 
 use hashbrown::HashMap;
 
-use crate::event::{Event, Payload, RegionId, TaskId};
+use crate::event::{Event, Payload, RegionId, SyncKind, TaskId};
 use crate::trace::ThreadInfo;
 
 /// What a thread does. The five add up to its life.
@@ -18,6 +18,18 @@ pub enum State {
     Flush,
     /// A worker between two regions.
     Idle,
+}
+
+/// What a thread does, as far as its load tells.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Activity {
+    /// User code.
+    Useful,
+    /// Waiting in a barrier: explicit, of a work-sharing construct, or closing a region.
+    Barrier,
+    /// Anything else, or nothing.
+    #[default]
+    Other,
 }
 
 /// A time in which one thread was in one state.
@@ -44,7 +56,7 @@ enum Frame {
     Closing(RegionId),
     /// A loop, sections or scope construct; `true` while it asks for work.
     Work(bool),
-    Sync,
+    Sync(SyncKind),
     Mutex,
     Create,
     Taskloop,
@@ -65,7 +77,7 @@ impl Frame {
             | Self::Create
             | Self::Taskloop
             | Self::Target(false) => State::Scheduling,
-            Self::Closing(_) | Self::Sync | Self::Mutex => State::Synchronization,
+            Self::Closing(_) | Self::Sync(_) | Self::Mutex => State::Synchronization,
             Self::Flush => State::Flush,
         }
     }
@@ -207,6 +219,25 @@ impl Timeline {
         self.lines.get(position)?.running.map(|(_, state)| state)
     }
 
+    /// What a thread does after the events so far.
+    #[inline]
+    pub fn activity(&self, position: usize) -> Activity {
+        let Some(line) = self.lines.get(position) else {
+            return Activity::Other;
+        };
+        match line.running {
+            Some((_, State::Useful)) => Activity::Useful,
+            Some((_, State::Synchronization)) => match line.frames.last() {
+                Some(
+                    Frame::Closing(_)
+                    | Frame::Sync(SyncKind::ExplicitBarrier | SyncKind::ImplicitBarrier),
+                ) => Activity::Barrier,
+                _ => Activity::Other,
+            },
+            _ => Activity::Other,
+        }
+    }
+
     /// Positions of the other threads whose state the last event changed.
     pub fn joined(&self) -> &[usize] {
         &self.joined
@@ -228,6 +259,7 @@ impl Timeline {
         let Some(line) = self.lines.get_mut(position) else {
             return;
         };
+        self.joined.clear();
         if line.ended {
             return;
         }
@@ -335,8 +367,8 @@ impl Line {
             Payload::Dispatch => self.ask(true),
             Payload::ChunkBegin { .. } | Payload::SectionBegin { .. } => self.ask(false),
             Payload::WorkEnd { .. } => _ = self.pop(|frame| matches!(frame, Frame::Work(_))),
-            Payload::SyncBegin { .. } => self.push(Frame::Sync),
-            Payload::SyncEnd { .. } => _ = self.pop(|frame| frame == Frame::Sync),
+            Payload::SyncBegin { kind } => self.push(Frame::Sync(kind)),
+            Payload::SyncEnd { .. } => _ = self.pop(|frame| matches!(frame, Frame::Sync(_))),
             Payload::MutexAcquire { .. } => self.push(Frame::Mutex),
             Payload::MutexAcquired { .. } | Payload::MutexFailed { .. } => {
                 _ = self.pop(|frame| frame == Frame::Mutex)

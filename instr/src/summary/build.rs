@@ -7,7 +7,8 @@ use instr_trace::Names;
 use instr_trace::event::MutexKind;
 use instr_trace::names::{CodeRole, format_label, format_site_label};
 
-use super::counts::{Code, Collected, MutexCount, mutex_name};
+use super::contention::MutexCount;
+use super::counts::{Code, Collected, mutex_name};
 use super::model::{
     Counter, Critical, Loop, ParallelRegion, Place, Sections, Summary, Sync, TaskFunction, Tasks,
     UserEvent, UserRegion,
@@ -132,6 +133,7 @@ fn regions_and_work(summary: &mut Summary, collected: &Collected, names: &dyn Na
     let region = |(code, times): (&Code, &_)| ParallelRegion {
         place: Place::of(names, Some(*code), CodeRole::Parallel),
         times: *times,
+        load: None,
     };
     summary.parallel_regions = collected.regions.iter().map(region).collect();
     summary
@@ -147,6 +149,10 @@ fn regions_and_work(summary: &mut Summary, collected: &Collected, names: &dyn Na
             chunks: count.pieces,
             chunk_iterations: count.chunk_iterations.into(),
             chunk_times: count.piece_times,
+            fetch_ns: count
+                .times
+                .total_ns
+                .saturating_sub(count.piece_times.total_ns),
             times: count.times,
         })
         .collect();
@@ -186,9 +192,12 @@ fn critical(kind: MutexKind, object: u64, count: &MutexCount, names: &dyn Names)
         name,
         kind: mutex_name(kind),
         count: count.count,
+        contended: count.contended,
         failed: count.failed,
         wait_ns: count.wait_ns,
+        wait_max_ns: count.wait_max_ns,
         held_ns: count.held_ns,
+        held_max_ns: count.held_max_ns,
     }
 }
 

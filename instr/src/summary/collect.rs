@@ -339,10 +339,7 @@ impl Shared {
                     (open.0, open.1) == (kind, object)
                 });
                 let count = self.out.mutexes.entry((kind, object)).or_default();
-                count.count += 1;
-                count.wait_ns = count
-                    .wait_ns
-                    .saturating_add(asked.map_or(0, |open| now.saturating_sub(open.2)));
+                count.acquired(event.thread, asked.map(|open| open.2), now);
                 thread.holding.push((kind, object, now));
             }
             Payload::MutexFailed { kind, object } => {
@@ -356,7 +353,7 @@ impl Shared {
                     (open.0, open.1) == (kind, object)
                 }) {
                     let count = self.out.mutexes.entry((kind, object)).or_default();
-                    count.held_ns = count.held_ns.saturating_add(now.saturating_sub(open.2));
+                    count.released(event.thread, open.2, now);
                 }
             }
             _ => {}
@@ -432,7 +429,7 @@ impl Shared {
         }
         for (kind, object, begin) in std::mem::take(&mut thread.holding) {
             let count = self.out.mutexes.entry((kind, object)).or_default();
-            count.held_ns = count.held_ns.saturating_add(now.saturating_sub(begin));
+            count.held(now.saturating_sub(begin));
         }
         thread.work.clear();
         thread.masked.clear();

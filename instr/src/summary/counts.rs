@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use instr_trace::event::{MutexKind, SyncKind};
 
+use super::contention::MutexCount;
 use super::model::Times;
 
 /// Code as an event names it.
@@ -211,19 +212,6 @@ pub struct AllocationCount {
     pub peak_bytes: u64,
     /// Bytes not given back at the end.
     pub live_bytes: u64,
-}
-
-/// One object of mutual exclusion.
-#[derive(Debug, Default)]
-pub struct MutexCount {
-    /// Acquisitions.
-    pub count: u64,
-    /// Failed tries.
-    pub failed: u64,
-    /// ns.
-    pub wait_ns: u64,
-    /// ns.
-    pub held_ns: u64,
 }
 
 /// Values of one counter.

@@ -3,10 +3,13 @@
 pub mod build;
 pub mod collect;
 pub mod constructs;
+pub mod contention;
 pub mod counts;
+pub mod load;
 pub mod model;
 pub mod notes;
 mod open;
+mod sheet;
 pub mod table;
 #[cfg(test)]
 mod tests;
@@ -16,7 +19,8 @@ use std::io;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use instr_trace::depend::DependGraph;
+use instr_trace::efficiency;
+use instr_trace::tasks::{TaskStates, Totals};
 use instr_trace::timeline::{Interval, State, Timeline};
 use instr_trace::{Names, ThreadInfo, Trace};
 
@@ -93,18 +97,23 @@ fn process(
 /// Stream files that cannot be read any more.
 pub fn summarize(trace: &Trace, names: &dyn Names, mut seen: impl FnMut(u64)) -> Result<Summary> {
     let mut collector = Collector::default();
-    let (mut dependences, mut edges) = (DependGraph::new(), 0);
+    let (mut tasks, mut totals) = (TaskStates::new(), Totals::default());
+    let mut load = efficiency::Collector::new(trace.threads());
     let mut timeline = Timeline::new(trace.threads());
     let mut states = States::new(trace.threads().len());
     let mut merge = trace.merge();
     while let Some(event) = merge.next()? {
         seen(event.time);
         collector.event(&event);
-        dependences.event(&event, |_, _| edges += 1);
-        if let Some(position) = trace.position(event.thread) {
-            timeline.event(position, &event, |interval| states.add(interval));
-        }
+        let Some(position) = trace.position(event.thread) else {
+            continue;
+        };
+        timeline.event(position, &event, |interval| states.add(interval));
+        load.event(position, &event, &timeline);
+        let useful = timeline.state(position) == Some(State::Useful);
+        tasks.event(&event, useful, &mut totals);
     }
+    tasks.finish(&mut totals);
     timeline.finish(|interval| states.add(interval));
     let collected = collector.finish();
     let mut summary = head(trace);
@@ -112,7 +121,8 @@ pub fn summarize(trace: &Trace, names: &dyn Names, mut seen: impl FnMut(u64)) ->
     summary.threads = threads(trace, &collected, &states);
     summary.events = collected.events.values().sum();
     summary.bytes_per_event = per_event(summary.bytes, summary.events);
-    build::fill(&mut summary, collected, edges, names);
+    build::fill(&mut summary, collected, totals.edges, names);
+    load::build::fill(&mut summary, &load.finish(), &totals, names);
     Ok(summary)
 }
 

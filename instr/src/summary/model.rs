@@ -7,6 +7,7 @@ use serde::{Serialize, Serializer};
 use super::constructs::model::{
     Allocation, Cancellation, Doacross, Masked, Scope, Spread, StaticLoop, Target,
 };
+use super::load::model::{Efficiency, Graph, RegionLoad};
 
 /// Version of the JSON form; raised when a field changes its meaning or goes away.
 pub const FORMAT: u32 = 1;
@@ -38,12 +39,16 @@ pub struct Summary {
     pub duration_ns: u64,
     /// Threads by index.
     pub threads: Vec<Thread>,
+    /// Where the threads' time went; null without parallel regions.
+    pub efficiency: Option<Efficiency>,
     /// Parallel constructs by body function, longest total first.
     pub parallel_regions: Vec<ParallelRegion>,
     /// Totals over all explicit tasks.
     pub tasks: Tasks,
     /// Explicit tasks by body function, longest total first.
     pub task_functions: Vec<TaskFunction>,
+    /// The task graph; null when no parallel region created explicit tasks.
+    pub graph: Option<Graph>,
     /// Work-sharing loops with a run-time call of their own.
     pub loops: Vec<Loop>,
     /// Static loops of GCC, inferred, most frequent first.
@@ -216,6 +221,8 @@ pub struct ParallelRegion {
     /// Executions.
     #[serde(flatten)]
     pub times: Times,
+    /// Useful time and barriers by thread; null when no thread was seen inside.
+    pub load: Option<RegionLoad>,
 }
 
 /// Totals over all explicit tasks.
@@ -279,6 +286,8 @@ pub struct Loop {
     pub chunk_iterations: Spread,
     /// Time of a chunk: from its begin to the call for the next one, tasks that ran inside included.
     pub chunk_times: Times,
+    /// Part of `total_ns` outside of chunks: fetching them, ns.
+    pub fetch_ns: u64,
     /// One for each thread and execution.
     #[serde(flatten)]
     pub times: Times,
@@ -320,12 +329,18 @@ pub struct Critical {
     pub kind: &'static str,
     /// Acquisitions.
     pub count: u64,
+    /// Acquisitions that had to wait for another thread's release.
+    pub contended: u64,
     /// Tries that found it taken (`omp_test_lock`).
     pub failed: u64,
     /// Time from asking to having, ns.
     pub wait_ns: u64,
+    /// The longest of them, ns.
+    pub wait_max_ns: u64,
     /// Time from having to giving back, ns.
     pub held_ns: u64,
+    /// The longest of them, ns.
+    pub held_max_ns: u64,
 }
 
 /// User events of one type.

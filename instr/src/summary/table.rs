@@ -2,23 +2,16 @@
 
 use std::io::{self, Write};
 
-use comfy_table::{
-    Cell, CellAlignment, ContentArrangement, ContentLineStyle, LineStyle, Table, TableStyle,
-};
-
 use super::constructs;
+use super::load;
 use super::model::{Place, Summary, Thread, Times};
 use super::notes::Told;
-use super::units::{count, counted, elide, share, size, time};
+pub(crate) use super::sheet::new_table;
+pub(super) use super::sheet::{MAX_ROWS, Sheet};
+use super::units::{count, counted, elide, percent, share, size, time};
 
 const LABEL_WIDTH: usize = 64;
-/// Rows of a table; more threads share the last one, more of anything else is only counted.
-pub(super) const MAX_ROWS: usize = 40;
-/// A line below the header and nothing else.
-const STYLE: TableStyle = TableStyle::new()
-    .header_lines(ContentLineStyle::none().junction(' '))
-    .header_separator(LineStyle::none().fill('-').junction(' '))
-    .content_lines(ContentLineStyle::none().junction(' '));
+const MAX_LABEL: usize = 200;
 
 /// Writes the tables of one process and of its forked children. `told` keeps notes from being repeated.
 ///
@@ -33,7 +26,9 @@ pub fn write(
 ) -> io::Result<()> {
     title(summary, colour, out)?;
     threads(summary, out)?;
+    load::table::efficiency(summary, out)?;
     parallel_regions(summary, out)?;
+    load::table::regions(summary, out)?;
     tasks(summary, out)?;
     work_sharing(summary, out)?;
     waiting(summary, out)?;
@@ -80,7 +75,7 @@ fn threads(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     if lost {
         header.push("discarded");
     }
-    let mut table = new_table(1, &header);
+    let mut table = Sheet::new(1, &header);
     let (shown, rest) = match summary.threads.len() {
         0..=MAX_ROWS => (&summary.threads[..], &[][..]),
         _ => summary.threads.split_at(MAX_ROWS - 1),
@@ -95,7 +90,7 @@ fn threads(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
             lost,
         ));
     }
-    print(&table, table.row_count(), out)
+    table.print_all(out)
 }
 
 fn thread_label(thread: &Thread) -> String {
@@ -133,7 +128,7 @@ fn sum(threads: &[Thread]) -> Thread {
 }
 
 fn parallel_regions(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
-    let mut table = new_table(
+    let mut table = Sheet::new(
         1,
         &["parallel region", "count", "total", "min", "mean", "max"],
     );
@@ -143,11 +138,11 @@ fn parallel_regions(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
             region.times,
         ));
     }
-    print(&table, summary.parallel_regions.len(), out)
+    table.print(summary.parallel_regions.len(), out)
 }
 
 fn tasks(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
-    let mut table = new_table(
+    let mut table = Sheet::new(
         1,
         &["task", "created", "executed", "total", "min", "mean", "max"],
     );
@@ -168,7 +163,7 @@ fn tasks(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
             times,
         ));
     }
-    print(&table, summary.task_functions.len(), out)?;
+    table.print(summary.task_functions.len(), out)?;
     if let Some(line) = constructs::table::special_tasks(summary) {
         writeln!(out, "{line}")?;
     }
@@ -183,34 +178,12 @@ fn tasks(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
             counted(all.edges, "dependence"),
         )?;
     }
-    Ok(())
+    load::table::graph(summary, out)
 }
 
 fn work_sharing(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
-    let mut table = new_table(
-        2,
-        &[
-            "loop in",
-            "schedule",
-            "loops",
-            "chunks",
-            "thread total",
-            "min",
-            "mean",
-            "max",
-        ],
-    );
-    for item in summary.loops.iter().take(MAX_ROWS) {
-        let head = [
-            label(&item.place),
-            item.schedule.to_owned(),
-            count(item.instances),
-            count(item.chunks),
-        ];
-        table.add_row(row(head, item.times));
-    }
-    print(&table, summary.loops.len(), out)?;
-    let mut table = new_table(
+    loops(summary, out)?;
+    let mut table = Sheet::new(
         1,
         &[
             "sections in",
@@ -232,49 +205,122 @@ fn work_sharing(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
             item.times,
         ));
     }
-    print(&table, summary.sections.len(), out)?;
+    table.print(summary.sections.len(), out)?;
     if summary.singles > 0 {
         writeln!(out, "\n{}", constructs::table::singles(summary))?;
     }
     constructs::table::work_sharing(summary, out)
 }
 
+fn loops(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+    let mut table = Sheet::new(
+        2,
+        &[
+            "loop in",
+            "schedule",
+            "loops",
+            "chunks",
+            "thread total",
+            "fetching",
+            "mean",
+            "max",
+        ],
+    );
+    for item in summary.loops.iter().take(MAX_ROWS) {
+        let times = item.times;
+        table.add_row([
+            label(&item.place),
+            item.schedule.to_owned(),
+            count(item.instances),
+            count(item.chunks),
+            time(times.total_ns),
+            time(item.fetch_ns),
+            time(times.mean_ns),
+            time(times.max_ns),
+        ]);
+    }
+    table.print(summary.loops.len(), out)?;
+    let mut table = Sheet::new(
+        2,
+        &[
+            "chunk of loop in",
+            "schedule",
+            "iterations",
+            "mean",
+            "time min",
+            "mean",
+            "max",
+        ],
+    );
+    let chunked = || summary.loops.iter().filter(|item| item.chunks > 0);
+    for item in chunked().take(MAX_ROWS) {
+        let (sizes, times) = (item.chunk_iterations, item.chunk_times);
+        table.add_row([
+            label(&item.place),
+            item.schedule.to_owned(),
+            match sizes.min == sizes.max {
+                true => count(sizes.min),
+                false => format!("{} - {}", count(sizes.min), count(sizes.max)),
+            },
+            count(sizes.mean),
+            time(times.min_ns),
+            time(times.mean_ns),
+            time(times.max_ns),
+        ]);
+    }
+    table.print(chunked().count(), out)
+}
+
 fn waiting(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
-    let mut table = new_table(1, &["waiting", "count", "total", "min", "mean", "max"]);
+    let mut table = Sheet::new(1, &["waiting", "count", "total", "min", "mean", "max"]);
     for sync in summary.syncs.iter().take(MAX_ROWS) {
         table.add_row(row(
             [sync.kind.to_owned(), count(sync.times.count)],
             sync.times,
         ));
     }
-    print(&table, summary.syncs.len(), out)?;
-    let mut table = new_table(2, &["mutual exclusion", "kind", "count", "waited", "held"]);
+    table.print(summary.syncs.len(), out)?;
+    let mut table = Sheet::new(
+        2,
+        &[
+            "mutual exclusion",
+            "kind",
+            "count",
+            "contended",
+            "waited",
+            "longest",
+            "held",
+            "longest",
+        ],
+    );
     for item in summary.criticals.iter().take(MAX_ROWS) {
-        let name = elide(&item.name, LABEL_WIDTH);
         table.add_row([
-            name,
+            elide(&item.name, LABEL_WIDTH),
             item.kind.to_owned(),
             count(item.count),
+            share_of_count(item.contended, item.count),
             time(item.wait_ns),
+            time(item.wait_max_ns),
             time(item.held_ns),
+            time(item.held_max_ns),
         ]);
     }
-    print(&table, summary.criticals.len(), out)?;
+    table.print(summary.criticals.len(), out)?;
     constructs::table::rest(summary, out)
 }
 
 fn user(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     for (head, regions) in [("user region", &summary.regions), ("call", &summary.calls)] {
-        let mut table = new_table(1, &[head, "count", "total", "min", "mean", "max"]);
+        let mut table = Sheet::new(1, &[head, "count", "total", "min", "mean", "max"]);
         for region in regions.iter().take(MAX_ROWS) {
             table.add_row(row(
                 [elide(&region.name, LABEL_WIDTH), count(region.times.count)],
                 region.times,
             ));
         }
-        print(&table, regions.len(), out)?;
+        table.print(regions.len(), out)?;
     }
-    let mut table = new_table(1, &["counter", "samples", "min", "max", "last"]);
+    let mut table = Sheet::new(1, &["counter", "samples", "min", "max", "last"]);
     for counter in summary.counters.iter().take(MAX_ROWS) {
         let numbers = [counter.min, counter.max, counter.last].map(|value| value.to_string());
         table.add_row(
@@ -283,12 +329,12 @@ fn user(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
                 .chain(numbers),
         );
     }
-    print(&table, summary.counters.len(), out)?;
-    let mut table = new_table(1, &["user event type", "count"]);
+    table.print(summary.counters.len(), out)?;
+    let mut table = Sheet::new(1, &["user event type", "count"]);
     for event in summary.user_events.iter().take(MAX_ROWS) {
         table.add_row([event.kind.to_string(), count(event.count)]);
     }
-    print(&table, summary.user_events.len(), out)
+    table.print(summary.user_events.len(), out)
 }
 
 fn notes(summary: &Summary, told: &mut Told, out: &mut dyn Write) -> io::Result<()> {
@@ -305,47 +351,24 @@ fn notes(summary: &Summary, told: &mut Told, out: &mut dyn Write) -> io::Result<
     Ok(())
 }
 
+/// Whole but for a limit; a [`Sheet`] shortens what does not fit.
 pub(super) fn label(place: &Place) -> String {
-    elide(&place.label, LABEL_WIDTH)
+    elide(&place.label, MAX_LABEL)
 }
 
-pub(super) fn row<const N: usize>(head: [String; N], times: Times) -> Vec<Cell> {
-    let tail = [times.total_ns, times.min_ns, times.mean_ns, times.max_ns].map(time);
-    head.into_iter().chain(tail).map(Cell::new).collect()
-}
-
-/// A table whose first `left` columns hold text and whose other columns hold numbers.
-pub(crate) fn new_table(left: usize, header: &[&str]) -> Table {
-    let mut table = Table::new();
-    table
-        .set_content_arrangement(ContentArrangement::Disabled)
-        .load_style(STYLE)
-        .set_header(header);
-    for (at, column) in table.column_iter_mut().enumerate() {
-        column.set_padding((0, 1));
-        column.set_cell_alignment(if at < left {
-            CellAlignment::Left
-        } else {
-            CellAlignment::Right
-        });
-    }
-    table
-}
-
-/// Prints a table with a blank line before it; one without rows is left out. `rows` is how many there would be.
-pub(super) fn print(table: &Table, rows: usize, out: &mut dyn Write) -> io::Result<()> {
-    if table.row_count() == 0 {
-        return Ok(());
-    }
-    for line in std::iter::once(String::new()).chain(table.lines()) {
-        writeln!(out, "{}", line.trim_end())?;
-    }
-    match rows.saturating_sub(table.row_count()) {
-        0 => Ok(()),
-        more => writeln!(
-            out,
-            "... and {} more (--json shows all)",
-            count(more as u64)
+/// A number and its share of another.
+fn share_of_count(part: u64, whole: u64) -> String {
+    match part {
+        0 => "0".to_owned(),
+        _ => format!(
+            "{} {:>6}",
+            count(part),
+            percent(part as f64 / whole.max(1) as f64)
         ),
     }
+}
+
+pub(super) fn row<const N: usize>(head: [String; N], times: Times) -> Vec<String> {
+    let tail = [times.total_ns, times.min_ns, times.mean_ns, times.max_ns].map(time);
+    head.into_iter().chain(tail).collect()
 }

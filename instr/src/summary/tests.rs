@@ -54,8 +54,13 @@ fn every_number_follows_from_the_events_in_all_byte_orders_and_word_sizes() {
         is("duration_ns", json!(2000));
         is(
             "parallel_regions",
-            json!([with(&[place("0x1000"), times(1, 1400, 1400, 1400)])]),
+            json!([with(&[
+                place("0x1000"),
+                times(1, 1400, 1400, 1400),
+                json!({"load": super::load::tests::region_of_fixture()})
+            ])]),
         );
+        is("efficiency", super::load::tests::efficiency_of_fixture());
         is(
             "tasks",
             json!({"created": 4, "executed": 4, "undeferred": 1, "edges": 1, "taskwaits_depend": 0, "detached": 0,
@@ -71,7 +76,7 @@ fn every_number_follows_from_the_events_in_all_byte_orders_and_word_sizes() {
         );
         let dynamic = json!({"schedule": "dynamic", "instances": 1, "chunks": 3,
             "chunk_iterations": {"count": 3, "total": 30, "min": 10, "mean": 10, "max": 10},
-            "chunk_times": times(3, 375, 100, 175)});
+            "chunk_times": times(3, 375, 100, 175), "fetch_ns": 25});
         is(
             "loops",
             json!([with(&[place("0x1000"), dynamic, times(2, 400, 185, 215)])]),
@@ -86,7 +91,8 @@ fn every_number_follows_from_the_events_in_all_byte_orders_and_word_sizes() {
                 sync("work-sharing barrier", times(2, 160, 65, 95))
             ]),
         );
-        let critical = json!({"name": "0x9000", "kind": "named critical", "count": 1, "failed": 0, "wait_ns": 20, "held_ns": 50});
+        let critical = json!({"name": "0x9000", "kind": "named critical", "count": 1, "contended": 0, "failed": 0,
+            "wait_ns": 20, "wait_max_ns": 20, "held_ns": 50, "held_max_ns": 50});
         is("criticals", json!([critical]));
         is("user_events", json!([{"type": 7, "count": 1}]));
         is(

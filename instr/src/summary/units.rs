@@ -21,6 +21,11 @@ pub fn share(ns: u64, whole: u64) -> String {
     format!("{}  {:>5.1}%", time(ns), ns as f64 * 100.0 / whole as f64)
 }
 
+/// A share of 1 in percent: `12.5%`.
+pub fn percent(share: f64) -> String {
+    format!("{:.1}%", share * 100.0)
+}
+
 /// A whole number in groups of three: `48 211`.
 pub fn count(number: u64) -> String {
     let digits = number.to_string();

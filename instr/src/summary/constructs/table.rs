@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::super::model::Summary;
-use super::super::table::{MAX_ROWS, label, new_table, print, row};
+use super::super::table::{MAX_ROWS, Sheet, label, row};
 use super::super::units::{count, counted, elide, size};
 
 /// Loops, blocks and device constructs.
@@ -12,7 +12,7 @@ use super::super::units::{count, counted, elide, size};
 ///
 /// Those of `out`.
 pub fn work_sharing(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
-    let mut table = new_table(
+    let mut table = Sheet::new(
         3,
         &[
             "static loop (inferred)",
@@ -40,17 +40,17 @@ pub fn work_sharing(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
             count(item.count),
         ]);
     }
-    print(&table, loops().count(), out)?;
+    table.print(loops().count(), out)?;
     let head = ["count", "thread total", "min", "mean", "max"];
     let titled = |title| {
         let header: Vec<&str> = [title].into_iter().chain(head).collect();
-        new_table(1, &header)
+        Sheet::new(1, &header)
     };
     let mut table = titled("scope in");
     for item in summary.scopes.iter().take(MAX_ROWS) {
         table.add_row(row([label(&item.place), count(item.instances)], item.times));
     }
-    print(&table, summary.scopes.len(), out)?;
+    table.print(summary.scopes.len(), out)?;
     let mut table = titled("masked in");
     for item in summary.masked.iter().take(MAX_ROWS) {
         table.add_row(row(
@@ -58,8 +58,8 @@ pub fn work_sharing(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
             item.times,
         ));
     }
-    print(&table, summary.masked.len(), out)?;
-    let mut table = new_table(
+    table.print(summary.masked.len(), out)?;
+    let mut table = Sheet::new(
         2,
         &[
             "device construct",
@@ -79,7 +79,7 @@ pub fn work_sharing(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
         ];
         table.add_row(row(head, item.times));
     }
-    print(&table, summary.targets.len(), out)
+    table.print(summary.targets.len(), out)
 }
 
 /// Doacross loops, cancellation, memory of allocators.
@@ -88,7 +88,7 @@ pub fn work_sharing(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
 ///
 /// Those of `out`.
 pub fn rest(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
-    let mut table = new_table(
+    let mut table = Sheet::new(
         1,
         &[
             "doacross in",
@@ -104,8 +104,8 @@ pub fn rest(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
         let head = [label(&item.place), count(item.posts), count(item.waits)];
         table.add_row(row(head, item.times));
     }
-    print(&table, summary.doacross.len(), out)?;
-    let mut table = new_table(
+    table.print(summary.doacross.len(), out)?;
+    let mut table = Sheet::new(
         1,
         &[
             "cancellation of",
@@ -119,8 +119,8 @@ pub fn rest(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
         let numbers = [item.cancels, item.points, item.left, item.discarded_tasks].map(count);
         table.add_row([item.construct.to_owned()].into_iter().chain(numbers));
     }
-    print(&table, summary.cancellations.len(), out)?;
-    let mut table = new_table(
+    table.print(summary.cancellations.len(), out)?;
+    let mut table = Sheet::new(
         1,
         &[
             "memory by",
@@ -141,7 +141,7 @@ pub fn rest(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
             count(item.refused),
         ]);
     }
-    print(&table, summary.allocations.len(), out)
+    table.print(summary.allocations.len(), out)
 }
 
 /// One line on tasks of special kinds, if there were any.
