@@ -3,16 +3,12 @@
 !# Events: parallel_begin{kind&255=3} = 1
 !# Events: parallel_begin{kind&255=0} = 3 + 1
 !# Events: implicit_begin = 3 + 3*2 + 3
-module held
-  implicit none
-  integer :: mine = 0
-  !$omp threadprivate(mine)
-end module held
 program teams_f
-  use held
   use omp_lib
   implicit none
   integer :: threads, total
+  integer, save :: mine = 0
+  !$omp threadprivate(mine)
   threads = 0
   total = 0
   !$omp teams num_teams(3) thread_limit(2)

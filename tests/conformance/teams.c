@@ -4,6 +4,7 @@
 //# Events: parallel_begin = 1 + 3
 //# Events: implicit_begin = 3 + 3*2
 //# Events: implicit_end = 3 + 3*2
+//# Env: KMP_TEAMS_THREAD_LIMIT=64
 //# SkipCompiler: gcc-libomp libomp 14 has GOMP_teams_reg without the callbacks of a league
 #include <omp.h>
 #include <stdio.h>

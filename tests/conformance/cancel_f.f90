@@ -1,4 +1,4 @@
-! Cancellation: a region by each of its 3 threads behind a barrier: 3 cancels that count; a taskgroup by a task that runs at once.
+! Cancellation: a region, in which each of the 3 threads comes to the construct first: 3 cancels; a taskgroup by a task that runs at once.
 !# Env: OMP_CANCELLATION=true
 !# Events: parallel_begin = 2
 !# Events: cancel{kind=1,flags&3=3} = 3
@@ -13,7 +13,6 @@ program cancel_f
   done = 0
   off = .false.
   !$omp parallel
-  !$omp barrier
   !$omp cancel parallel
   !$omp atomic
   after = after + 1

@@ -1,4 +1,5 @@
 // Scans: libgomp's GOMP_loop_start serves for scratch memory alone there and must not show as a loop with chunks.
+//# SkipCompiler: gcc-libomp libomp's layer for GCC refuses scans
 //# Events: parallel_begin = 1
 //# Events@libgomp: loop_begin = 0
 //# Events@libgomp: chunk_begin = 0

@@ -1,6 +1,7 @@
 // Device constructs on the host fallback (no device here): target 3 times, target data with its end, update, enter and exit data.
-// clang without offloading calls the region's function directly: nothing to see.
+// clang without offloading calls the region's function directly: nothing to see (the region is there so that it leaves a trace).
 //# SkipCompiler: gcc-libomp libomp has no GOMP_target entry points
+//# Events: parallel_begin = 1
 //# Events@gcc: target_begin{kind=0} = 3
 //# Events@gcc: target_begin{kind=1} = 1
 //# Events@gcc: target_begin{kind=2} = 1
@@ -28,6 +29,11 @@ int main(void)
         sum += v[0];
     }
 #pragma omp target exit data map(from : v)
+#pragma omp parallel
+    {
+#pragma omp atomic
+        sum++;
+    }
     printf("%d\n", sum);
-    return sum != 7;
+    return sum != 10;
 }

@@ -1,6 +1,7 @@
 // detach: 3 tasks whose event is fulfilled by another task, each pair created in turn; the taskwait returns when all are complete.
 //# Env: OMP_NUM_THREADS=2
 //# Flags@clang: -fopenmp-version=50
+//# SkipCompiler: gcc-libomp libomp 14 ends with a fault on GCC's detach, also without us
 //# Events: task_create = 3 + 3
 //# Events: task_begin = 3 + 3
 //# Events: task_event >= 3
