@@ -1,4 +1,5 @@
-// The omp_alloc family: alloc, aligned_alloc, calloc, realloc, each freed; the allocate clause, once for each thread.
+// The omp_alloc family: alloc, aligned_alloc, calloc, realloc, each freed; the allocate clause, once for each thread (GCC calls nothing
+// for the clause with the default allocator).
 // libomp 14 has omp_alloc, omp_calloc, omp_realloc; clang's clause calls an entry point of its own.
 //# Events@gcc: omp_alloc{kind=1} = 2 + 1 + 1 + 1
 //# Events@gcc: omp_free{kind=1} >= 4
@@ -26,7 +27,7 @@ int main(void)
     omp_free(b, omp_default_mem_alloc);
     omp_free(c, omp_default_mem_alloc);
     omp_free(d, omp_default_mem_alloc);
-#pragma omp parallel private(private) allocate(omp_default_mem_alloc : private)
+#pragma omp parallel private(private) allocate(omp_low_lat_mem_alloc : private)
     {
         int *address = &private;
         *address = 2;

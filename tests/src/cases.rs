@@ -12,6 +12,7 @@ use crate::expect::{Expect, lookup};
 use crate::outcome::{Check, Stop, ensure};
 use crate::process::{Outcome, Run, Status};
 use crate::prv;
+use crate::redirect;
 use crate::toolchain::{Build, Family, Language, Target, tools};
 use crate::workspace;
 
@@ -26,6 +27,7 @@ pub struct Case {
     target: Target,
     family: Family,
     suite: Suite,
+    redirect: bool,
 }
 
 /// Which folder a case comes from.
@@ -58,7 +60,7 @@ pub fn conformance() -> Check<Vec<Case>> {
                     && (**family != Family::Clang || language != Language::Fortran)
             };
             for &family in directives.families.iter().filter(fits) {
-                cases.push(Case {
+                let case = Case {
                     name: format!("conformance::{file}::{}::{}", target.name(), family.name()),
                     source: source.clone(),
                     directives: directives.clone(),
@@ -66,7 +68,16 @@ pub fn conformance() -> Check<Vec<Case>> {
                     target,
                     family,
                     suite: Suite::Conformance,
-                });
+                    redirect: false,
+                };
+                if directives.redirect && (target, family) == (Target::X86_64, Family::Gcc) {
+                    cases.push(Case {
+                        name: format!("conformance::{file}::redirect"),
+                        redirect: true,
+                        ..case.clone()
+                    });
+                }
+                cases.push(case);
             }
         }
     }
@@ -126,6 +137,7 @@ pub fn discover() -> Check<Vec<Case>> {
                     target,
                     family,
                     suite: Suite::Sources,
+                    redirect: false,
                 });
             }
         }
@@ -205,6 +217,10 @@ impl Case {
             std::fs::create_dir_all(path.parent().ok_or("no folder")?)?;
         }
         let said = build.plain(&[&self.source], &plain)?;
+        if self.redirect {
+            redirect::build(&build, &self.source, &traced)?;
+            return Ok((plain, traced));
+        }
         let wrapped = build.traced(&[&self.source], &traced)?;
         let same = (said.stdout == wrapped.stdout) && (neutral(&said) == neutral(&wrapped));
         ensure(same, || {
@@ -272,6 +288,7 @@ impl Case {
         let told = Tally {
             created: told("tasks.created")?,
             executed: told("tasks.executed")?,
+            waits: told("tasks.taskwaits_depend")?,
             edges: told("tasks.edges")?,
         };
         let counted = Tally::of(events)?;

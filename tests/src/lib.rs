@@ -16,6 +16,7 @@ pub mod outcome;
 pub mod process;
 pub mod prv;
 pub mod random_graphs;
+pub mod redirect;
 pub mod sparselu;
 pub mod toolchain;
 pub mod workspace;

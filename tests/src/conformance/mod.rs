@@ -15,10 +15,12 @@ use crate::ctf::Event;
 /// Numbers that the summary tells as well.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tally {
-    /// Explicit tasks created.
+    /// Explicit tasks created: by `task`, `taskloop`, `target`.
     pub created: i128,
     /// Explicit tasks whose body began.
     pub executed: i128,
+    /// `taskwait` constructs with `depend`, empty tasks.
+    pub waits: i128,
     /// Edges of the task graph.
     pub edges: i128,
 }
@@ -31,11 +33,10 @@ impl Tally {
     /// When an event lacks a field.
     pub fn of(events: &[Event]) -> Result<Self, String> {
         let named = |name: &str| events.iter().filter(|event| event.name == name).count() as i128;
-        // A taskwait with depend is an empty task of its own, complete when the wait is.
-        let empty = named("taskwait_depend");
         Ok(Self {
-            created: named("task_create") + named("taskloop_task") + empty,
-            executed: named("task_begin") + empty,
+            created: named("task_create") + named("taskloop_task"),
+            executed: named("task_begin"),
+            waits: named("taskwait_depend"),
             edges: edges(events)?,
         })
     }

@@ -9,6 +9,7 @@ use instr_tests::ctf;
 use instr_tests::outcome::{Check, Stop, ensure, trial};
 use instr_tests::process::Run;
 use instr_tests::prv;
+use instr_tests::redirect;
 use instr_tests::sparselu::{Graph, KINDS};
 use instr_tests::toolchain::{Build, Target, tools};
 use instr_tests::workspace;
@@ -302,7 +303,7 @@ fn redirect(target: Target, blocks: usize) -> Check {
         .arg("-D_GNU_SOURCE")
         .args(&redirected)
         .arg(&stubs);
-    link.args(runtime_sources(&runtime)?)
+    link.args(redirect::runtime_sources()?)
         .arg("-lm")
         .arg("-o")
         .arg(&traced)
@@ -314,22 +315,4 @@ fn redirect(target: Target, blocks: usize) -> Check {
         .succeed()?;
     run(target, &plain, &traced, blocks, &trace)?;
     judge_tasks(&trace, target, &Graph::of(blocks))
-}
-
-/// The C files of the runtime for Linux.
-fn runtime_sources(runtime: &Path) -> Check<Vec<PathBuf>> {
-    let mut files = vec![runtime.join("platform/linux.c")];
-    for folder in ["core", "probes", "sinks", "sensors"] {
-        let Ok(entries) = std::fs::read_dir(runtime.join(folder)) else {
-            continue;
-        };
-        files.extend(
-            entries
-                .flatten()
-                .map(|entry| entry.path())
-                .filter(|path| path.extension().is_some_and(|e| e == "c")),
-        );
-    }
-    files.sort();
-    Ok(files)
 }
