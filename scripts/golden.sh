@@ -5,4 +5,5 @@ source "$(dirname "$0")/env.sh"
 cd "$root"
 make -s -C examples/imgpipe BUILD="$target/golden"
 "$target/golden/imgpipe" 6 320 240 >examples/imgpipe/expected.txt
-git --no-pager diff --stat -- examples/imgpipe/expected.txt
+INSTR_GOLDEN=1 scripts/cargo.sh test -q -p instr-tests --test e2e -- conformance::support-matrix
+git --no-pager diff --stat -- examples/imgpipe/expected.txt docs/support-matrix.md

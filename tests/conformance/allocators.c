@@ -1,11 +1,14 @@
 // The omp_alloc family: alloc, aligned_alloc, calloc, realloc, each freed; the allocate clause, once for each thread (GCC calls nothing
 // for the clause with the default allocator).
-// libomp 14 has omp_alloc, omp_calloc, omp_realloc; clang's clause calls an entry point of its own.
+//# Construct: omp_alloc family; allocate clause
+//# Unseen@libomp: libomp tells nothing of memory from its allocators
+//# Events: parallel_begin = 1
+//# Events@libomp: omp_alloc = 0
+//# Events@libomp: omp_free = 0
 //# Events@gcc: omp_alloc{kind=1} = 2 + 1 + 1 + 1
 //# Events@gcc: omp_free{kind=1} >= 4
 //# Events@gcc: omp_alloc{kind=2} = 3
 //# Events@gcc: omp_free{kind=2} = 3
-//# Compilers: gcc
 #include <omp.h>
 #include <stdint.h>
 #include <stdio.h>

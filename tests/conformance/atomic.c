@@ -1,5 +1,6 @@
 // atomic: an instruction where the type has one, else GCC brackets it by the atomic lock: long double everywhere (3*10), on SPARC V8 the 32-bit integer
 // (3*7, an update) too and the 64-bit read, write and capture (3*4 each). clang calls libatomic for long double: not seen.
+//# Construct: atomic
 //# Flags@clang: -latomic
 //# Events: parallel_begin = 1
 //# Events@x86_64-linux,gcc,gcc-libomp: mutex_acquired{kind=3} = 3*10

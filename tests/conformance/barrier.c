@@ -1,4 +1,5 @@
 // barrier: 8 turns of 3 threads; the closing barrier of the region is part of the region. flush is a fence: nothing is called by GCC.
+//# Construct: barrier
 //# Events: parallel_begin = 1
 //# Events: sync_begin{kind=1} = 8*3
 //# Events: sync_end{kind=1} = 8*3

@@ -1,4 +1,5 @@
 ! Cancellation: a region, in which each of the 3 threads comes to the construct first: 3 cancels; a taskgroup by a task that runs at once.
+!# Construct: cancel parallel; cancel taskgroup
 !# Env: OMP_CANCELLATION=true
 !# Events: parallel_begin = 2
 !# Events: cancel{kind=1,flags&3=3} = 3

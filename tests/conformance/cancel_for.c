@@ -1,5 +1,7 @@
 // cancel for: every thread that gets a chunk cancels or finds the loop cancelled. One thread takes the first iteration and cancels; the others
 // spin at their cancellation points (one iteration each in flight). 3 iterations begin at most, each once.
+//# Construct: cancel for
+//# Unseen@libomp: libomp 14 has no callback for the chunks of a loop (15 and later have): the loop shows, its chunks do not
 //# Env: OMP_CANCELLATION=true
 //# Events: parallel_begin = 1
 //# Events: implicit_begin = 3

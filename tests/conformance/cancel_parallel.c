@@ -1,5 +1,6 @@
 // cancel parallel by one thread, cancellation points on the other two, which spin until they see it: 1 cancel, 2 points that let go.
 // A second region with a false if clause: the construct counts, and cancels nothing.
+//# Construct: cancel parallel
 //# Env: OMP_CANCELLATION=true
 //# Events: parallel_begin = 2
 //# Events: implicit_begin = 2*3

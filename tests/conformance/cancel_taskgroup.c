@@ -1,5 +1,6 @@
 // cancel taskgroup: one thread of 2 makes 5 tasks and a sixth that runs at once and cancels the group, while the other thread is kept away; the 5 are
 // discarded, each was created. 2 more, created after it, are never queued.
+//# Construct: cancel taskgroup
 //# Env: OMP_CANCELLATION=true OMP_NUM_THREADS=2
 //# Events: parallel_begin = 1
 //# Events: task_create = 5 + 1 + 2

@@ -1,4 +1,6 @@
 ! Combined: parallel do simd (dynamic, 60/10: 6 chunks), parallel master taskloop (4 tasks), scope (no call but its barrier).
+!# Construct: combined constructs
+!# Unseen@libomp: libomp 14 has no callback for the chunks of a loop (15 and later have): the loop shows, its chunks do not
 !# Events: parallel_begin = 3
 !# Events@libgomp: chunk_begin = 6
 !# Events: taskloop_begin = 1

@@ -1,5 +1,6 @@
 // C++: exceptions thrown and caught inside regions, tasks, critical sections.
 // 3 threads: one throw each in the region, 2 tasks each that throw, one critical each.
+//# Construct: C++ exceptions
 //# Events: parallel_begin = 1
 //# Events: task_create = 3*2
 //# Events: task_begin = 3*2

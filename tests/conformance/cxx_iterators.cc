@@ -1,9 +1,14 @@
 // C++: loops over random access iterators and over ranges; members and lambdas as bodies. 48 elements dynamic in chunks of 5: 10 chunks; 48 static.
+//# Construct: loops over C++ iterators
+//# Unseen@libomp: libomp 14 has no callback for the chunks of a loop (15 and later have): the loop shows, its chunks do not
+//# Unseen@gcc: GCC 16 and before compile static loops inline: inferred from the pair of getters with which each begins; its end does not show
+//# Unseen@gcc-libomp: GCC compiles static loops inline, and libomp tells no calls of getters: nothing shows
 //# Flags@clang: -fopenmp-version=50
 //# Events: parallel_begin = 2
 //# Events@libgomp: chunk_begin = 10
 //# Events@libgomp: loop_begin = 3
 //# Events@gcc: static_loop = 3
+//# Events@clang: static_loop = 0
 //# Events@clang: loop_begin = 2*3
 #include <cstdio>
 #include <vector>

@@ -1,9 +1,14 @@
 // C++: a declared reduction of a class, in a loop (static) and over tasks. 4 tasks.
+//# Construct: declare reduction
 //# Events: parallel_begin = 2
 //# Events: task_create = 4
 //# Events: task_begin = 4
 //# Events: taskgroup_begin = 1
 //# Events@gcc: static_loop = 3
+//# Events@clang: loop_begin = 3
+//# Events@clang: static_loop = 0
+//# Unseen@gcc: GCC 16 and before compile static loops inline: inferred from the pair of getters with which each begins; its end does not show
+//# Unseen@gcc-libomp: GCC compiles static loops inline, and libomp tells no calls of getters: nothing shows
 #include <cstdio>
 
 struct Point {

@@ -1,5 +1,6 @@
 // C++: firstprivate objects with copy constructors and destructors in tasks (deferred and not) and in a taskloop; as many objects die as were made.
 // 6 deferred, 2 with a false if clause, 3 of a taskloop.
+//# Construct: data of tasks
 //# Env: OMP_NUM_THREADS=2
 //# SkipCompiler: gcc-libomp libomp 14 destroys GCC's copies in a taskloop once too often, also without us
 //# Events: task_create + taskloop_task = 6 + 2 + 3

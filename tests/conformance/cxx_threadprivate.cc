@@ -1,4 +1,5 @@
 // C++: a threadprivate object with a constructor is made on each thread that uses it.
+//# Construct: threadprivate, copyin
 //# Events: parallel_begin = 2
 //# Events: implicit_begin = 2*3
 #include <cstdio>

@@ -1,5 +1,6 @@
 // A chain of 50 inout tasks: 49 edges; a wavefront of 6 x 6: each block follows its upper and left neighbours, 2*6*5 = 60 edges.
 // Block (i,j) writes itself (inout) and reads two others: every writer is the only writer, so reading adds one edge each and nothing more.
+//# Construct: depend(in, out, inout)
 //# Env: OMP_NUM_THREADS=2
 //# Events: task_create = 50 + 36
 //# Events: task_begin = 50 + 36

@@ -1,5 +1,6 @@
 // Depend objects: made, updated to another kind, destroyed. in by object, then inout by the same object after the update.
 // out -> 2 readers (2 edges), readers -> inout (2), inout -> inout (1).
+//# Construct: depend(depobj)
 //# Env: OMP_NUM_THREADS=2
 //# Flags@clang: -fopenmp-version=50
 //# Events: task_create = 1 + 2 + 1 + 1

@@ -1,6 +1,7 @@
 // The same address several times in one task: equal kinds are one entry, in and out together are out; overlapping but different start
 // addresses are different. 1: out x x, 2: in x x, 3: in x inout x, 4: out x as another task, of another parent: no edge to it.
 // 1->2, 2->3; y[0] and y[1]: none; 5 tasks and the child.
+//# Construct: depend(in, out, inout)
 //# Env: OMP_NUM_THREADS=2
 //# Events: task_create = 3 + 2 + 2
 //# Events: task_begin = 3 + 2 + 2

@@ -1,6 +1,7 @@
 ! depend: out, 3 in, inout, 2 mutexinoutset, in; 4 elements at once, 4 in their element (by depend object: depobj_f.f90).
 ! (No iterator here: gfortran 12 leaves its last step out, iterator(k = 1:4) gives three entries.)
 ! Edges: 3 + 3 + 2 + 2, 4.
+!# Construct: depend(in, out, inout); depend(mutexinoutset)
 !# Env: OMP_NUM_THREADS=2
 !# Events: task_create = 1 + 3 + 1 + 2 + 1 + 1 + 4
 !# Events: task_begin = 1 + 3 + 1 + 2 + 1 + 1 + 4

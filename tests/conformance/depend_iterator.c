@@ -1,5 +1,6 @@
 // Iterators: one clause, as many entries as the iterator has steps. One writer of 8 elements, 8 tasks each in its element, one reader of every second.
 // Edges: 8 from the writer; the reader follows the 4 tasks of its elements.
+//# Construct: depend(iterator)
 //# Env: OMP_NUM_THREADS=2
 //# Flags@clang: -fopenmp-version=50
 //# Events: task_create = 1 + 8 + 1

@@ -1,5 +1,6 @@
 // in, out, inout on one variable: out, 3 readers, inout, 2 readers, out.
 // Edges: 3 (out to readers) + 3 (readers to inout) + 2 + 2 = 10
+//# Construct: depend(in, out, inout)
 //# Env: OMP_NUM_THREADS=2
 //# Events: task_create = 8
 //# Events: task_begin = 8

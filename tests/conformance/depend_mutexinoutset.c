@@ -1,5 +1,6 @@
 // mutexinoutset: 4 tasks that exclude one another between a writer and a reader: 4 + 4 edges; then two sets of 2 and 3 with a writer in between:
 // the reader precedes the set of 2 (2 edges), 2 to the writer, 3 from it.
+//# Construct: depend(mutexinoutset)
 //# Env: OMP_NUM_THREADS=2
 //# Flags@clang: -fopenmp-version=50
 //# Events: task_create = 1 + 4 + 1 + 2 + 1 + 3

@@ -1,4 +1,5 @@
 ! Depend objects: inout by object twice, then updated to in, two readers by object: out -> inout 1, inout -> inout 1, inout -> 2 readers 2.
+!# Construct: depend(depobj)
 !# Env: OMP_NUM_THREADS=2
 !# SkipTarget: sparc-linux gfortran's only omp_lib has depend objects of 16 bytes (omp_depend_kind), an integer that 32-bit targets lack
 !# Events: task_create = 1 + 2 + 2

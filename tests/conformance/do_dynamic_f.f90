@@ -1,5 +1,7 @@
 ! Dynamic, guided, runtime, collapsed and backward do loops.
 ! 100/7: 15; guided at least 10: 6 (34 22 15 10 10 9); runtime dynamic,20: 5; collapse 6 x 5 in chunks of 4: 8; 20 steps of -3 in chunks of 4: 5
+!# Construct: loop, dynamic; loop, guided; loop, runtime; loop, collapse
+!# Unseen@libomp: libomp 14 has no callback for the chunks of a loop (15 and later have): the loop shows, its chunks do not
 !# Env: OMP_SCHEDULE=dynamic,20
 !# Events: parallel_begin = 5
 !# Events: loop_begin = 5*3

@@ -2,6 +2,9 @@
 // Posts: all iterations. Waits: all but those whose sink lies outside the loop, the first i.
 //   12: 12, 11   6x5: 30, 25   4x3x2: 24, 18   3x2x2x2: 24, 16   10 (unsigned): 10, 9   12 (dynamic,2): 12, 11
 // A static schedule without chunk size gives each of 3 threads one chunk; 12 in chunks of 2 are 6.
+//# Construct: loop, doacross
+//# Unseen@libomp: libomp 14 has no callback for the chunks of a loop (15 and later have): the loop shows, its chunks do not
+//# Unseen@libomp: libomp tells that an iteration is waited for, not for how long
 //# Events: loop_begin = 6*3
 //# Events: work_end = 6*3
 //# Events: doacross{kind=1} = 12 + 30 + 24 + 24 + 10 + 12

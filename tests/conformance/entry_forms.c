@@ -2,7 +2,9 @@
 // GCC <= 8: static 30/10: 3 chunks; dynamic 30/7: 5; guided 100, at least 10: 6; runtime (dynamic,20) 100: 5; ordered static 12/4: 3;
 // GCC >= 9: loop_start dynamic 30/8: 4; ull 30/9: 4; ordered_start guided 100, at least 10: 6; sections2_start: 4 sections.
 // 4.9's one-call forms: parallel_loop_static 30/10: 3; dynamic 30/7: 5; guided: 6; runtime 100/20: 5.
-//# Compilers: gcc
+//# Construct: other entry points of GCC 4 to 16
+//# SkipCompiler: clang the calls are written by hand: clang makes the same objects as GCC
+//# SkipCompiler: gcc-libomp libomp shares these loops out in its own way: the sums of the program hold, its chunks do not show
 //# Env: OMP_SCHEDULE=dynamic,20
 //# Events: parallel_begin = 1 + 4
 //# Events: implicit_begin = 3*(1 + 4)

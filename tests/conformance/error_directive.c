@@ -1,5 +1,7 @@
 // error at(execution) with severity(warning): GCC calls GOMP_warning, which prints; the program's own output stays its own.
-//# Compilers: gcc
+//# Construct: error directive
+//# SkipCompiler: clang clang 14 does not know the directive
+//# SkipCompiler: gcc-libomp libomp 14 has no GOMP_warning
 //# Events: parallel_begin = 1
 #include <stdio.h>
 

@@ -1,4 +1,6 @@
 // collapse: the iterations of the nest are those of one loop. 6 x 5 = 30 in chunks of 4: 8; 4 x 3 x 2 = 24 in chunks of 5: 5.
+//# Construct: loop, collapse
+//# Unseen@libomp: libomp 14 has no callback for the chunks of a loop (15 and later have): the loop shows, its chunks do not
 //# Events: loop_begin = 2*3
 //# Events: work_end = 2*3
 //# Events@libgomp: chunk_begin = 8 + 5

@@ -3,6 +3,8 @@
 //   100/7: 15   100/3: 34   constant 60/5: 12   20 backwards steps of 3 from 59 in chunks of 4 steps: 5   10/1: 10
 // libomp 14 has no callback for chunks: the loops show, their chunks do not; the barriers of GCC's objects are of one kind
 // there, whatever they belong to.
+//# Construct: loop, dynamic
+//# Unseen@libomp: libomp 14 has no callback for the chunks of a loop (15 and later have): the loop shows, its chunks do not
 //# Events: parallel_begin = 5
 //# Events: loop_begin = 5*3
 //# Events: work_end = 5*3

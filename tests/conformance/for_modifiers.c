@@ -1,5 +1,7 @@
 // monotonic and nonmonotonic: entry points of their own in libgomp; what OpenMP 5.0 calls nonmonotonic is the default for dynamic.
 // 40 in chunks of 8: 5; in chunks of 6: 7; in chunks of 5: 8; runtime (dynamic,10): 4 and 4.
+//# Construct: loop, monotonic, nonmonotonic
+//# Unseen@libomp: libomp 14 has no callback for the chunks of a loop (15 and later have): the loop shows, its chunks do not
 //# Env: OMP_SCHEDULE=dynamic,10
 //# Events: loop_begin = 5*3
 //# Events: work_end = 5*3

@@ -1,4 +1,5 @@
 // ordered: every iteration holds the ordered lock once. Dynamic chunks of 4 out of 24: 6.
+//# Construct: loop, ordered
 //# Events: loop_begin = 2*3
 //# Events: work_end = 2*3
 //# Events: mutex_acquire{kind=4} = 2*24

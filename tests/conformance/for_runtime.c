@@ -1,4 +1,6 @@
 // schedule(runtime): dynamic,7 from the environment, 15 chunks of 100; then static,8 set by the program, 13 chunks in libgomp (one call for each).
+//# Construct: loop, runtime
+//# Unseen@libomp: libomp 14 has no callback for the chunks of a loop (15 and later have): the loop shows, its chunks do not
 //# Env: OMP_SCHEDULE=dynamic,7
 //# Events: loop_begin = 2*3
 //# Events: work_end = 2*3

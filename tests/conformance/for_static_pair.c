@@ -1,8 +1,12 @@
 // Two static loops in one region. Without optimisation GCC asks for number and thread before each of them; with it, one pair of calls
 // serves both (the getters are `const` functions), so that the second loop cannot be seen: `inferred` means this.
+//# Construct: loop, static
+//# Unseen@gcc: GCC 16 and before compile static loops inline: inferred from the pair of getters with which each begins; its end does not show
+//# Unseen@gcc-libomp: GCC compiles static loops inline, and libomp tells no calls of getters: nothing shows
 //# Flags@gcc,gcc-libomp: -O0
 //# Events: parallel_begin = 1
 //# Events@gcc: static_loop = 2*3
+//# Events@clang: static_loop = 0
 //# Events@clang: loop_begin = 2*3
 //# Events@clang: work_end = 2*3
 //# Events: sync_begin{kind=1} + sync_begin{kind=2} = 2*3

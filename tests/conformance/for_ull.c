@@ -1,4 +1,6 @@
 // Iteration variables of unsigned 64 bits beyond the signed range: upwards 50 in chunks of 8: 7; downwards 50 in steps of 5, chunks of 3 steps: 4.
+//# Construct: loop, unsigned 64 bits
+//# Unseen@libomp: libomp 14 has no callback for the chunks of a loop (15 and later have): the loop shows, its chunks do not
 //# SkipCompiler: gcc-libomp libomp 14 gives GCC's downward unsigned loop a wrong share of its iterations, also without us
 //# Events: loop_begin = 2*3
 //# Events: work_end = 2*3

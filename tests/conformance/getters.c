@@ -1,5 +1,6 @@
 // The program's own calls of omp_get_num_threads and omp_get_thread_num are no loops: alone, in the other order, outside regions,
 // far apart.
+//# Construct: getters called by the program
 //# Events: static_loop = 0
 //# Events: loop_begin = 0
 //# Events: parallel_begin = 2

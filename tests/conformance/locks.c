@@ -1,5 +1,6 @@
 // Locks and nest locks; tests that fail. (libgomp 12 has no locks with hints: see locks_hint.c.) 3 threads x 20 set/unset, 3 x 5 x 2 nested, then one thread: test (got), test (refused), unset;
 // nest test twice (both got), unset twice.
+//# Construct: locks; nest locks
 //# Events: mutex_acquired{kind=5} = 3*20 + 1
 //# Events: mutex_released{kind=5} = 3*20 + 1
 //# Events: mutex_failed{kind=5} = 1

@@ -1,4 +1,5 @@
 ! Locks by the Fortran interface (symbols of their own), see locks.c.
+!# Construct: locks; nest locks
 !# Events: mutex_acquired{kind=5} = 3*20 + 1
 !# Events: mutex_released{kind=5} = 3*20 + 1
 !# Events: mutex_failed{kind=5} = 1

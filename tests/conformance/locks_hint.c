@@ -1,5 +1,6 @@
 // Locks made with a hint: 3 x 4 and 3 x 3.
-//# Compilers: clang gcc-libomp
+//# Construct: locks with hints
+//# SkipCompiler: gcc libgomp 12 has no locks with hints
 //# Events: mutex_acquire{kind=5} = 3*4
 //# Events: mutex_acquired{kind=5} = 3*4
 //# Events: mutex_released{kind=5} = 3*4

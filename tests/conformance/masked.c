@@ -1,4 +1,6 @@
 // master and masked: GCC compares thread numbers, nothing is called; clang calls begin and end on the thread that enters. 5 turns each.
+//# Construct: masked, master
+//# Unseen@gcc,gcc-libomp: GCC compares thread numbers for masked and master: nothing is called
 //# Flags@clang: -fopenmp-version=51
 //# Events: parallel_begin = 2
 //# Events@gcc,gcc-libomp: masked_begin = 0

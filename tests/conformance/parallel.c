@@ -1,5 +1,6 @@
 // The parallel construct: plain, with num_threads, with a false if clause, once for each of 4 turns.
 // Regions: 1 of 3 threads, 1 of 2, 1 of 1, 4 of 3. clang runs the region of a false if clause through a call of its own; it is a region all the same.
+//# Construct: parallel
 //# Events: parallel_begin = 1 + 1 + 1 + 4
 //# Events: parallel_end = 1 + 1 + 1 + 4
 //# Events: implicit_begin = 3 + 2 + 1 + 4*3

@@ -1,4 +1,5 @@
 ! The parallel construct: plain, num_threads, a false if clause, once for each of 4 turns; see parallel.c.
+!# Construct: parallel
 !# Events: parallel_begin = 1 + 1 + 1 + 4
 !# Events: implicit_begin = 3 + 2 + 1 + 4*3
 !# Events: implicit_end = 3 + 2 + 1 + 4*3

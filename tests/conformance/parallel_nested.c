@@ -1,5 +1,6 @@
 // Regions in regions: two active levels of 2 threads, then a third level that is not active any more (one thread).
 // Level 1: 1 region of 2; level 2: 2 regions of 2; level 3: 4 regions of 1.
+//# Construct: nested regions
 //# Env: OMP_MAX_ACTIVE_LEVELS=2
 //# Events: parallel_begin = 1 + 2 + 4
 //# Events: parallel_end = 1 + 2 + 4

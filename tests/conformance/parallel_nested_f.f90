@@ -1,4 +1,5 @@
 ! Regions in regions: 1 of 2, 2 of 2; a recursive procedure: 1 + 2 regions of 2.
+!# Construct: nested regions
 !# Env: OMP_MAX_ACTIVE_LEVELS=3
 !# Events: parallel_begin = 1 + 2 + 1 + 2
 !# Events: implicit_begin = 2*(1 + 2 + 1 + 2)

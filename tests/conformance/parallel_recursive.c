@@ -1,4 +1,5 @@
 // A function that opens a region and calls itself from each of its 2 threads: depth 3 gives 1 + 2 + 4 regions, all active.
+//# Construct: nested regions
 //# Env: OMP_MAX_ACTIVE_LEVELS=3
 //# Events: parallel_begin = 1 + 2 + 4
 //# Events: implicit_begin = 2*(1 + 2 + 4)

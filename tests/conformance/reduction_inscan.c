@@ -1,4 +1,7 @@
 // Scans: libgomp's GOMP_loop_start serves for scratch memory alone there and must not show as a loop with chunks.
+//# Construct: reduction(inscan)
+//# Unseen@clang: clang compiles a scan to two static loops with a masked block between them
+//# Unseen@gcc: GCC compiles scans inline, in static loops
 //# SkipCompiler: gcc-libomp libomp's layer for GCC refuses scans
 //# Events: parallel_begin = 1
 //# Events@libgomp: loop_begin = 0

@@ -1,6 +1,8 @@
 // Device constructs on the host fallback (no device here): target 3 times, target data with its end, update, enter and exit data.
 // clang without offloading calls the region's function directly: nothing to see (the region is there so that it leaves a trace).
-//# SkipCompiler: gcc-libomp libomp has no GOMP_target entry points
+//# Construct: target; target data, update, enter and exit data
+//# Unseen@clang: clang without offloading calls the function of a target region directly: nothing shows
+//# SkipCompiler: gcc-libomp libomp has none of the entry points for device constructs that GCC 5 and later call (GOMP_target_ext …)
 //# Events: parallel_begin = 1
 //# Events@gcc: target_begin{kind=0} = 3
 //# Events@gcc: target_begin{kind=1} = 1

@@ -1,5 +1,6 @@
 ! Device constructs on the host fallback: 2 target, 1 target data with its end, 1 update, enter and exit data.
-!# SkipCompiler: gcc-libomp libomp has no GOMP_target entry points
+!# Construct: target; target data, update, enter and exit data
+!# SkipCompiler: gcc-libomp libomp has none of the entry points for device constructs that GCC 5 and later call (GOMP_target_ext …)
 !# Events: target_begin{kind=0} = 2
 !# Events: target_begin{kind=1} = 1
 !# Events: target_begin{kind=2} = 1

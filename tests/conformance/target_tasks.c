@@ -1,6 +1,8 @@
 // target with nowait and with depend: tasks of their own, ordered with their sibling: task out x -> target in/out x -> task in x: 2 edges; a
 // target nowait without dependences beside.
-//# Compilers: gcc
+//# Construct: target nowait, depend
+//# SkipCompiler: clang clang without offloading makes plain tasks of them, which libomp runs on threads of its own
+//# SkipCompiler: gcc-libomp libomp has none of the entry points for device constructs that GCC 5 and later call (GOMP_target_ext …)
 //# Env: OMP_NUM_THREADS=2
 //# Events: target_begin{kind=0} = 2
 //# Events: target_begin{kind=0,flags&1=1} = 1

@@ -1,16 +1,19 @@
 // Tasks with every clause that changes how they run, by one thread of 2: 10 plain, 5 with a false if clause, 4 final with an (included) child each,
 // 4 untied, 3 mergeable, 2 with priority.
+//# Construct: task; if(0); final; untied; mergeable; priority
+//# Unseen@libomp: [mergeable; priority] libomp tells untied, final and undeferred tasks, no mergeable and no priority
 //# Env: OMP_NUM_THREADS=2
 //# Events: task_create = 10 + 5 + 4*2 + 4 + 3 + 2
 //# Events: task_created = 10 + 5 + 4*2 + 4 + 3 + 2
 //# Events: task_begin = 10 + 5 + 4*2 + 4 + 3 + 2
 //# Events: task_end = 10 + 5 + 4*2 + 4 + 3 + 2
-//# Events@gcc: task_create{flags&1=1} = 4
+//# Events: task_create{flags&1=1} = 4
 //# Events@gcc: task_create{flags&2=2} = 4
+//# Events@libomp: task_create{flags&2=2} = 4*2
 //# Events@gcc: task_create{flags&4=4} = 3
 //# Events@gcc: task_create{flags&16=16} = 2
 //# Events@gcc: task_create{flags&0x8000=0x8000} = 5
-//# Events@clang: task_create{flags&0x80000=0x80000} = 5 + 4
+//# Events@libomp: task_create{flags&0x80000=0x80000} = 5 + 4
 //# Entries: task_create = 0
 //# Edges: 0
 //# Redirect

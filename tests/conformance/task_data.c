@@ -1,5 +1,6 @@
 // Task data of all sizes: none (a NULL block), a byte, 10,000 bytes, an aligned block, tasks outside any region, a task in a task in a task.
 // 4 none, 4 bytes, 3 big, 3 aligned, 2 outside, 1 + 1 + 1 nested.
+//# Construct: data of tasks
 //# Events: task_create = 4 + 4 + 3 + 3 + 2 + 3
 //# Events: task_begin = 4 + 4 + 3 + 3 + 2 + 3
 //# Edges: 0

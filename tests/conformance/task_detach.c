@@ -1,4 +1,5 @@
 // detach: 3 tasks whose event is fulfilled by another task, each pair created in turn; the taskwait returns when all are complete.
+//# Construct: detach, omp_fulfill_event
 //# Env: OMP_NUM_THREADS=2
 //# Flags@clang: -fopenmp-version=50
 //# SkipCompiler: gcc-libomp libomp 14 ends with a fault on GCC's detach, also without us

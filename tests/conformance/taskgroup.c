@@ -1,4 +1,5 @@
 // taskgroup: 4 groups, each waits for 2 children and their 1 child each; one group inside another.
+//# Construct: taskgroup
 //# Env: OMP_NUM_THREADS=2
 //# Events: task_create = 4*2*2 + 2
 //# Events: task_begin = 4*2*2 + 2

@@ -1,4 +1,5 @@
 // task_reduction: one group, 6 tasks in the reduction.
+//# Construct: task_reduction of a taskgroup
 //# Env: OMP_NUM_THREADS=2
 //# Events: task_create = 6
 //# Events: task_begin = 6

@@ -1,5 +1,7 @@
 // taskloop: num_tasks(6) of 60; grainsize(4) of 40: 10; unsigned 64 bits, num_tasks(5) of 50; collapse of 6 x 5, num_tasks(3); nogroup, num_tasks(4); if(0),
 // num_tasks(2): undeferred; simd, num_tasks(2). A task is told when it begins by libgomp, when it is created by libomp.
+//# Construct: taskloop; taskloop, unsigned 64 bits
+//# Unseen@libomp: libomp tells a taskgroup around each taskloop, and the pieces when they are created
 //# Env: OMP_NUM_THREADS=2
 //# Events: taskloop_begin = 7
 //# Events: taskloop_end = 7
@@ -8,6 +10,7 @@
 //# Events: task_end = 6 + 10 + 5 + 3 + 4 + 2 + 2
 //# Events@libgomp: taskloop_task = 6 + 10 + 5 + 3 + 4 + 2 + 2
 //# Events@libgomp: taskgroup_begin = 0
+//# Events@libomp: taskgroup_begin = 6
 //# Edges: 0
 #include <stdio.h>
 

@@ -1,4 +1,5 @@
 ! taskloop: num_tasks(6) of 60, grainsize(4) of 40: 10, collapse of 6 x 5 with num_tasks(3), reduction with num_tasks(5).
+!# Construct: taskloop
 !# Env: OMP_NUM_THREADS=2
 !# Events: taskloop_begin = 4
 !# Events: taskloop_end = 4

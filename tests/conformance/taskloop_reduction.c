@@ -1,4 +1,5 @@
 // taskloop with a reduction and one in a surrounding taskgroup's reduction; num_tasks(4) and num_tasks(5).
+//# Construct: reduction of a taskloop
 //# Env: OMP_NUM_THREADS=2
 //# Events: taskloop_begin = 2
 //# Events: taskloop_task + task_create = 4 + 5

@@ -1,4 +1,5 @@
 // taskwait: 5 turns of 3 children; one in a child that has children of its own.
+//# Construct: taskwait
 //# Env: OMP_NUM_THREADS=2
 //# Events: task_create = 5*3 + 1 + 2
 //# Events: task_begin = 5*3 + 1 + 2

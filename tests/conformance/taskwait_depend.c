@@ -1,5 +1,6 @@
 // taskwait with depend: an empty task that the thread waits for, 2 of them. 1 out x, 2 in x, W1 inout x, 3 in x, 4 out y, W2 in x, in y.
 // 1->2 2->W1 W1->3 (x), W1->W2 (the reader W2 follows the last writer of x), 4->W2. clang 14 and libomp 14 do the same.
+//# Construct: taskwait depend
 //# Env: OMP_NUM_THREADS=2
 //# Flags@clang: -fopenmp-version=50
 //# Events: task_create = 4

@@ -1,4 +1,6 @@
 ! taskwait 5 turns of 3; with depend once (an empty task: 2 edges, from the writer in and to the reader out); taskgroup 4 turns of 2; taskyield 3.
+!# Construct: taskwait; taskwait depend; taskgroup; taskyield
+!# Unseen@libomp: [taskyield] libomp has no callback for taskyield
 !# Env: OMP_NUM_THREADS=2
 !# Events: task_create = 5*3 + 2 + 4*2 + 3
 !# Events: task_begin = 5*3 + 2 + 4*2 + 3

@@ -1,4 +1,6 @@
 // taskyield: one event for each call in libgomp (which does nothing else), 3 tasks of 4.
+//# Construct: taskyield
+//# Unseen@libomp: libomp has no callback for taskyield
 //# Env: OMP_NUM_THREADS=2
 //# Events: task_create = 3
 //# Events: task_begin = 3

@@ -1,5 +1,9 @@
 // teams distribute parallel for: a league of 2, a region in each; distribute and the loop are inline for GCC.
-//# SkipCompiler: libomp libomp makes the inner regions in its own way
+//# Construct: distribute
+//# Unseen@gcc,gcc-libomp: GCC compiles distribute, and the static loop in it, inline
+//# Env: KMP_TEAMS_THREAD_LIMIT=64
+//# Events@clang: loop_begin{schedule&0x8000=0x8000} = 2
+//# Events@clang: loop_begin{schedule&0x8000=0} = 2*2
 //# Events: parallel_begin{kind&255=3} = 1
 //# Events: parallel_begin{kind&255=0} = 2
 //# Events: implicit_begin = 2 + 2*2

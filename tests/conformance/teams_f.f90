@@ -1,5 +1,6 @@
 ! Host teams: a league of 3, a region of 2 threads in each; threadprivate with copyin in a region of 3.
-!# SkipCompiler: gcc-libomp libomp 14 has GOMP_teams_reg without the callbacks of a league
+!# Construct: host teams; threadprivate, copyin
+!# Env: KMP_TEAMS_THREAD_LIMIT=64
 !# Events: parallel_begin{kind&255=3} = 1
 !# Events: parallel_begin{kind&255=0} = 3 + 1
 !# Events: implicit_begin = 3 + 3*2 + 3

@@ -1,5 +1,6 @@
 // threadprivate with copyin; the values stay from region to region. clang puts a barrier behind each copying; GCC where the value is read through
 // a reference (the array), not where it is passed by value (the scalar).
+//# Construct: threadprivate, copyin
 //# Events: parallel_begin = 3
 //# Events: implicit_begin = 3*3
 //# Events@gcc,gcc-libomp: sync_begin{kind=1} + sync_begin{kind=2} = 3

@@ -1,4 +1,5 @@
 ! workshare: GCC turns each array assignment into a single or a static loop; whatever it makes, the region and its result stay.
+!# Construct: workshare
 !# Events: parallel_begin = 1
 !# Events: implicit_begin = 3
 program workshare_f

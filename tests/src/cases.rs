@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use crate::conformance::matrix::Program;
 use crate::conformance::{Tally, edges, sound};
 use crate::ctf;
 use crate::directives::{Demands, Directives};
@@ -82,6 +83,26 @@ pub fn conformance() -> Check<Vec<Case>> {
         }
     }
     Ok(cases)
+}
+
+/// The programs of `tests/conformance` with their directives, sorted.
+///
+/// # Errors
+///
+/// When a directive is wrong.
+pub fn conformance_programs() -> Check<Vec<Program>> {
+    let read = |source: PathBuf| {
+        Ok(Program {
+            file: source
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned(),
+            language: Language::of(&source).ok_or("unknown language")?,
+            directives: Directives::read_with(&source, &CONFORMANCE_TARGETS, &Family::ALL)?,
+        })
+    };
+    conformance_sources()?.into_iter().map(read).collect()
 }
 
 /// The programs of `tests/conformance`, sorted.

@@ -21,6 +21,8 @@
 //! | `NoTrace` | the program must leave no trace |
 //! | `SkipTarget` | `NAME reason`: not on that target |
 //! | `SkipCompiler` | `NAME reason`: not with that compiler or run-time library |
+//! | `Construct` | the rows of the support matrix that a conformance program stands for, `task; final` |
+//! | `Unseen` | what this compiler or library cannot show of them, for the support matrix; `[row; row] text` when only these rows are meant |
 //! | `Redirect` | also built by `instr-rewrite --redirect` in place of `--wrap` |
 
 use std::collections::BTreeMap;
@@ -40,6 +42,13 @@ pub struct Directives {
     pub marks: BTreeMap<String, u64>,
     /// Also to be built by redirecting references.
     pub redirect: bool,
+    /// Rows of the support matrix.
+    pub constructs: Vec<String>,
+    /// Targets that are left out, with the reason.
+    pub not_on: Vec<(Target, String)>,
+    /// Compilers that are left out, with the reason.
+    pub not_by: Vec<(Family, String)>,
+    unseen: Vec<Unseen>,
     entries: Vec<Entry>,
 }
 
@@ -125,8 +134,6 @@ impl Directives {
 
     fn parse_with(text: &str, targets: &[Target], families: &[Family]) -> Result<Self, String> {
         let mut parsed = Self::default();
-        let mut skipped = Vec::new();
-        let mut without = Vec::new();
         for (number, line) in (1..).zip(text.lines()) {
             let at = |message: String| format!("{number}: {message}");
             parsed.note_marks(line, number);
@@ -140,8 +147,13 @@ impl Directives {
             match key.trim() {
                 "Targets" => parsed.targets = names(value, Target::from_name).map_err(at)?,
                 "Compilers" => parsed.families = names(value, family).map_err(at)?,
-                "SkipTarget" => skipped.push(skip(value).map_err(at)?),
-                "SkipCompiler" => without.extend(skip_compiler(value).map_err(at)?),
+                "SkipTarget" => parsed.not_on.push(skip(value).map_err(at)?),
+                "SkipCompiler" => parsed.not_by.extend(skip_compiler(value).map_err(at)?),
+                "Construct" => parsed.constructs.extend(list(value, ';')),
+                "Unseen" => {
+                    let only = limits(only).map_err(at)?;
+                    parsed.unseen.push(Unseen::parse(only, value).map_err(at)?);
+                }
                 "Redirect" => parsed.redirect = true,
                 key => parsed.entry(key, only, value).map_err(at)?,
             }
@@ -149,11 +161,13 @@ impl Directives {
         if parsed.targets.is_empty() {
             parsed.targets = targets.to_vec();
         }
-        parsed.targets.retain(|target| !skipped.contains(target));
+        let skipped = |target: &Target| parsed.not_on.iter().any(|(skip, _)| skip == target);
+        parsed.targets.retain(|target| !skipped(target));
         if parsed.families.is_empty() {
             parsed.families = families.to_vec();
         }
-        parsed.families.retain(|family| !without.contains(family));
+        let without = |family: &Family| parsed.not_by.iter().any(|(skip, _)| skip == family);
+        parsed.families.retain(|family| !without(family));
         Ok(parsed)
     }
 
@@ -183,17 +197,7 @@ impl Directives {
             "NoTrace" => Key::NoTrace,
             other => return Err(format!("unknown directive `{other}`")),
         };
-        let only: Vec<String> = only
-            .split(',')
-            .map(|name| name.trim().to_owned())
-            .filter(|name| !name.is_empty())
-            .collect();
-        if let Some(name) = only
-            .iter()
-            .find(|name| Target::from_name(name).is_none() && named_families(name).is_empty())
-        {
-            return Err(format!("`{name}` is neither a target nor a compiler"));
-        }
+        let only = limits(only)?;
         let entry = Entry {
             key,
             only,
@@ -212,19 +216,81 @@ impl Directives {
     pub fn demands(&self, target: Target, family: Family) -> Result<Demands, String> {
         let mut demands = Demands::default();
         for entry in &self.entries {
-            let (targets, families): (Vec<_>, Vec<_>) = entry
-                .only
-                .iter()
-                .map(String::as_str)
-                .partition(|name| Target::from_name(name).is_some());
-            let here = targets.is_empty() || targets.contains(&target.name());
-            let by = |name: &&str| named_families(name).contains(&family);
-            if here && (families.is_empty() || families.iter().any(by)) {
+            if applies(&entry.only, target, family) {
                 entry.apply(&mut demands)?;
             }
         }
         Ok(demands)
     }
+
+    /// What `family` cannot show on `target`.
+    pub fn unseen(&self, target: Target, family: Family) -> impl Iterator<Item = &Unseen> {
+        let here = self.unseen.iter();
+        here.filter(move |unseen| applies(&unseen.only, target, family))
+    }
+}
+
+/// What a compiler or library cannot show.
+#[derive(Debug, Clone)]
+pub struct Unseen {
+    only: Vec<String>,
+    rows: Vec<String>,
+    /// What, and why.
+    pub text: String,
+}
+
+impl Unseen {
+    fn parse(only: Vec<String>, value: &str) -> Result<Self, String> {
+        let (rows, text) = match value.strip_prefix('[') {
+            Some(rest) => rest.split_once(']').ok_or("Unseen: no `]`")?,
+            None => ("", value),
+        };
+        Ok(Self {
+            only,
+            rows: list(rows, ';').collect(),
+            text: text.trim().to_owned(),
+        })
+    }
+
+    /// Whether a row of the support matrix is meant.
+    #[must_use]
+    pub fn concerns(&self, construct: &str) -> bool {
+        self.rows.is_empty() || self.rows.iter().any(|row| row == construct)
+    }
+
+    /// The rows that it names.
+    #[must_use]
+    pub fn rows(&self) -> &[String] {
+        &self.rows
+    }
+}
+
+/// The words between separators.
+fn list(text: &str, separator: char) -> impl Iterator<Item = String> {
+    let words = text.split(separator).map(|name| name.trim().to_owned());
+    words.filter(|name| !name.is_empty())
+}
+
+/// The names behind a key's `@`.
+fn limits(text: &str) -> Result<Vec<String>, String> {
+    let names: Vec<String> = list(text, ',').collect();
+    let unknown =
+        |name: &&String| Target::from_name(name).is_none() && named_families(name).is_empty();
+    match names.iter().find(unknown) {
+        Some(name) => Err(format!("`{name}` is neither a target nor a compiler")),
+        None => Ok(names),
+    }
+}
+
+/// Whether a directive limited to `only` holds there.
+fn applies(only: &[String], target: Target, family: Family) -> bool {
+    let (targets, families): (Vec<_>, Vec<_>) = only
+        .iter()
+        .map(String::as_str)
+        .partition(|name| Target::from_name(name).is_some());
+    let here = targets.is_empty() || targets.contains(&target.name());
+    let by = |name: &&str| named_families(name).contains(&family);
+    here && (families.is_empty() || families.iter().any(by))
 }
 
 impl Entry {
@@ -278,7 +344,7 @@ fn named_families(name: &str) -> Vec<Family> {
     families
 }
 
-fn skip_compiler(value: &str) -> Result<Vec<Family>, String> {
+fn skip_compiler(value: &str) -> Result<Vec<(Family, String)>, String> {
     let (name, reason) = value.split_once(' ').unwrap_or((value, ""));
     let families = named_families(name);
     if families.is_empty() {
@@ -286,17 +352,21 @@ fn skip_compiler(value: &str) -> Result<Vec<Family>, String> {
     } else if reason.trim().is_empty() {
         Err("SkipCompiler needs a reason".into())
     } else {
-        Ok(families)
+        let reason = reason.trim().to_owned();
+        Ok(families
+            .into_iter()
+            .map(|family| (family, reason.clone()))
+            .collect())
     }
 }
 
-fn skip(value: &str) -> Result<Target, String> {
+fn skip(value: &str) -> Result<(Target, String), String> {
     let (name, reason) = value.split_once(' ').unwrap_or((value, ""));
     let target = Target::from_name(name).ok_or_else(|| format!("unknown target `{name}`"))?;
     if reason.trim().is_empty() {
         Err("SkipTarget needs a reason".into())
     } else {
-        Ok(target)
+        Ok((target, reason.trim().to_owned()))
     }
 }
 

@@ -1,15 +1,43 @@
-//! The programs with directives in `tests/conformance`: one small program for each construct.
+//! The programs with directives in `tests/conformance`: one small program for each construct; the table that is written from them.
 
 use instr_tests::cases;
-use instr_tests::outcome::trial;
+use instr_tests::conformance::matrix;
+use instr_tests::outcome::{Check, ensure, trial};
+use instr_tests::workspace;
 use libtest_mimic::Trial;
 
 pub(crate) fn trials() -> Vec<Trial> {
+    let mut trials = vec![
+        trial("conformance::every-construct-is-told", told),
+        trial("conformance::support-matrix-is-up-to-date", support_matrix),
+    ];
     match cases::conformance() {
-        Ok(cases) => cases
-            .into_iter()
-            .map(|case| trial(case.name.clone(), move || case.run()))
-            .collect(),
-        Err(stop) => vec![trial("conformance::directives", move || Err(stop))],
+        Ok(cases) => {
+            let run = |case: cases::Case| trial(case.name.clone(), move || case.run());
+            trials.extend(cases.into_iter().map(run));
+        }
+        Err(stop) => trials.push(trial("conformance::directives", move || Err(stop))),
     }
+    trials
+}
+
+/// Every construct has a program or a reason, and every pair of compiler and library says what it cannot show.
+fn told() -> Check {
+    let gaps = matrix::gaps(&cases::conformance_programs()?);
+    ensure(gaps.is_empty(), || gaps.join("\n"))
+}
+
+/// The table in the document is the one that the directives make; `INSTR_GOLDEN=1` writes it.
+fn support_matrix() -> Check {
+    let path = workspace::root()?.join("docs/support-matrix.md");
+    let document = std::fs::read_to_string(&path)?;
+    let table = matrix::render(&cases::conformance_programs()?);
+    let right = matrix::insert(&document, &table)?;
+    if std::env::var_os("INSTR_GOLDEN").is_some_and(|value| value == "1") {
+        std::fs::write(&path, &right)?;
+        return Ok(());
+    }
+    ensure(document == right, || {
+        "docs/support-matrix.md does not say what tests/conformance says: run `make golden`".into()
+    })
 }
