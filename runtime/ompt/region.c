@@ -11,10 +11,18 @@ void instr_ompt_parallel_begin(ompt_data_t *task, const void *frame, ompt_data_t
                                const void *site)
 {
     (void)frame;
+    if (instr_ompt_is_helpers(site))
+        return;
     struct instr_thread *t = instr_ompt_enter();
-    if (t == NULL || !instr_ompt_on())
+    if (t == NULL)
         return;
     struct instr_ompt_state *state = instr_ompt_state(t);
+    if (!instr_ompt_on() || state->level + 1 >= INSTR_OMPT_LEVELS) {
+        state->fork_site = site;
+        if (instr_ompt_on())
+            t->discarded += 4; /* its beginning and end, and those of the implicit task */
+        return;
+    }
     if (site == NULL && task != NULL && task->value & INSTR_OMPT_IMPLICIT) {
         /* The construct is `teams`: each initial task runs as a team of one that the program never asked for. */
         region->value = (task->value & ~INSTR_OMPT_IMPLICIT) | INSTR_OMPT_INNER;
@@ -78,24 +86,30 @@ void instr_ompt_body_ended(struct instr_thread *t, struct instr_ompt_level *leve
     t->region_seq = level->region_seq;
 }
 
+/* An implicit task of a region that is not recorded has a level too, so that its closing barrier does not end the one around it. */
+static void implicit_begins(struct instr_thread *t, uint64_t region, ompt_data_t *task, unsigned size, unsigned number)
+{
+    struct instr_ompt_state *state = instr_ompt_state(t);
+    task->value = (region & 0xffffffffffffffu) | INSTR_OMPT_IMPLICIT;
+    state->level++;
+    *instr_ompt_level(state) = (struct instr_ompt_level){.task_thread = t->task_thread, t->task_seq, t->region_thread, t->region_seq,
+                                                         .site = region == 0 && number == 0 ? state->fork_site : NULL};
+    if (region != 0 && !(region & INSTR_OMPT_INNER) && instr_ompt_on() && state->level < INSTR_OMPT_LEVELS)
+        begin(t, state, region, size, number);
+}
+
+/* What is not recorded does not attach a thread: it may be one of libomp's own, or one that is about to end. */
 void instr_ompt_implicit_task(int endpoint, ompt_data_t *region, ompt_data_t *task, unsigned size, unsigned number, int flags)
 {
-    (void)flags;
-    struct instr_thread *t = instr_ompt_enter();
-    if (t == NULL)
+    const uint64_t id = endpoint == OMPT_SCOPE_BEGIN && region != NULL ? region->value : 0;
+    struct instr_thread *t = instr_self != NULL || id != 0 ? instr_ompt_enter() : NULL;
+    if (t == NULL || task == NULL)
         return;
     struct instr_ompt_state *state = instr_ompt_state(t);
     if (endpoint == OMPT_SCOPE_BEGIN) {
-        const uint64_t id = region != NULL ? region->value : 0;
-        if (id == 0) /* the program's initial task, or a region that began while nothing was recorded */
-            return;
-        task->value = (id & 0xffffffffffffffu) | INSTR_OMPT_IMPLICIT;
-        state->level++;
-        *instr_ompt_level(state) =
-            (struct instr_ompt_level){.task_thread = t->task_thread, t->task_seq, t->region_thread, t->region_seq};
-        if (!(id & INSTR_OMPT_INNER) && instr_ompt_on())
-            begin(t, state, id, size, number);
-    } else if (task != NULL && task->value & INSTR_OMPT_IMPLICIT && state->level > 0) {
+        if (id != 0 || !((unsigned)flags & OMPT_TASK_INITIAL))
+            implicit_begins(t, id, task, size, number);
+    } else if (task->value & INSTR_OMPT_IMPLICIT && state->level > 0) {
         instr_ompt_body_ended(t, instr_ompt_level(state));
         state->level--;
     }

@@ -144,8 +144,17 @@ void instr_ompt_mutex_event(struct instr_thread *t, unsigned id, unsigned kind, 
 /* Whether the code of a task that begins here is libomp's own (tool.c). */
 bool instr_ompt_is_helper(void);
 
-/* Whether an address lies in the OpenMP runtime (tool.c). */
+/* Whether an address lies in the OpenMP runtime (tool.c); never, where the program holds it. */
 bool instr_ompt_in_runtime(const void *address);
+
+/*
+ * Whether a construct at `site` is of the team that libomp makes for itself to run `target nowait` (its hidden helpers): its threads
+ * are recorded when they run a task of the program's, not before.
+ */
+static inline bool instr_ompt_is_helpers(const void *site)
+{
+    return __builtin_expect(instr_self == NULL, 0) && (site == NULL || instr_ompt_in_runtime(site));
+}
 
 /* The callbacks. */
 void instr_ompt_parallel_begin(ompt_data_t *task, const void *frame, ompt_data_t *region, unsigned requested, int flags,

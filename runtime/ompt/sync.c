@@ -9,14 +9,14 @@
 #include "ompt/state.h"
 
 /* How a barrier is recorded; 0: it closes the region. */
-static unsigned barrier_kind(struct instr_ompt_state *state, struct instr_ompt_level *level, int kind, const void *site)
+static unsigned barrier_kind(const struct instr_ompt_state *state, const struct instr_ompt_level *level, int kind, const void *site)
 {
     switch (kind) {
     case OMPT_SYNC_IMPLICIT_PARALLEL:
     case OMPT_SYNC_TEAMS:
         return 0;
     case OMPT_SYNC_BARRIER_IMPLICIT:
-        return state->level > 0 && (site == NULL || site == level->site) ? 0 : INSTR_SYNC_WORK_BARRIER;
+        return site == NULL || (state->level > 0 && site == level->site) ? 0 : INSTR_SYNC_WORK_BARRIER;
     case OMPT_SYNC_IMPLICIT_WORKSHARE:
         return INSTR_SYNC_WORK_BARRIER;
     case OMPT_SYNC_BARRIER_IMPLEMENTATION:
@@ -52,7 +52,7 @@ static void barrier(struct instr_thread *t, int kind, int endpoint, const ompt_d
 void instr_ompt_sync_region(int kind, int endpoint, ompt_data_t *region, ompt_data_t *task, const void *site)
 {
     (void)task;
-    struct instr_thread *t = instr_ompt_enter();
+    struct instr_thread *t = instr_ompt_is_helpers(site) ? NULL : instr_ompt_enter();
     if (t == NULL)
         return;
     struct instr_ompt_state *state = instr_ompt_state(t);

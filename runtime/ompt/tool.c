@@ -39,6 +39,8 @@ bool instr_ompt_in_runtime(const void *address)
  * libomp 14 to 16 tell the place of one of the bars, 19 where the whole block begins. There the head is known by its first word,
  * which points to the end of the same block: these tasks always have shared variables.
  */
+#define HEAD_BYTES 1024u /* more than libomp puts before the head; what follows is the program's data */
+
 bool instr_ompt_is_helper(void)
 {
     void *memory = NULL;
@@ -50,7 +52,7 @@ bool instr_ompt_is_helper(void)
     memcpy(word, block - ((uintptr_t)block % 8 == 4 ? 20 : 32), sizeof word);
     if (instr_ompt_in_runtime((const void *)word[1]))
         return true;
-    for (size_t at = 0; (uintptr_t)block % 8 == 0 && at + sizeof word <= bytes; at += 8) {
+    for (size_t at = 0; (uintptr_t)block % 8 == 0 && at < HEAD_BYTES && at + sizeof word <= bytes; at += 8) {
         memcpy(word, block + at, sizeof word);
         const bool inside = word[0] > (uintptr_t)block && word[0] < (uintptr_t)block + bytes;
         if (inside && instr_ompt_in_runtime((const void *)word[1]))
@@ -99,6 +101,8 @@ static int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t *da
     runtime.task_memory = (ompt_get_task_memory_t)lookup("ompt_get_task_memory");
     uintptr_t inside = (uintptr_t)lookup;
     instr_platform_modules(find_runtime, &inside);
+    if (instr_ompt_in_runtime((const void *)(uintptr_t)initialize)) /* linked statically: nothing can be told by addresses */
+        runtime.base = runtime.end = 0;
     for (size_t i = 0; i < sizeof callbacks / sizeof callbacks[0]; i++)
         (void)set(callbacks[i].event, callbacks[i].fn);
     return 1;

@@ -150,8 +150,7 @@ void instr_ompt_masked(int endpoint, ompt_data_t *region, ompt_data_t *task, con
 {
     (void)region;
     (void)task;
-    (void)site;
-    struct instr_thread *t = instr_ompt_enter();
+    struct instr_thread *t = instr_ompt_is_helpers(site) ? NULL : instr_ompt_enter();
     if (t != NULL)
         instr_event0(t, endpoint == OMPT_SCOPE_BEGIN ? INSTR_EV_MASKED_BEGIN : INSTR_EV_MASKED_END);
 }
