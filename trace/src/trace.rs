@@ -155,7 +155,8 @@ impl Trace {
 
     /// Events that the runtime lost, all threads.
     pub fn discarded(&self) -> u64 {
-        self.threads.iter().map(|thread| thread.discarded).sum()
+        let counts = self.threads.iter().map(|thread| thread.discarded);
+        counts.fold(0, u64::saturating_add)
     }
 
     /// Streams that are damaged or cut short.
