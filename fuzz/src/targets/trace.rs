@@ -4,7 +4,8 @@ use anyhow::Result;
 use instr_trace::depend::DependGraph;
 use instr_trace::names::{Names, NoNames};
 use instr_trace::paraver::{self, Comms, Options};
-use instr_trace::timeline::Timeline;
+use instr_trace::tasks::{RegionRecord, Sink, TaskRecord, TaskStates};
+use instr_trace::timeline::{State, Timeline};
 use instr_trace::{Payload, Trace, synth};
 
 use super::Target;
@@ -107,10 +108,28 @@ impl Traces {
     }
 }
 
+/// Does with tasks and regions what `instr graph` does.
+struct Analysis;
+
+impl Sink for Analysis {
+    fn task(&mut self, task: &TaskRecord) {
+        let _ = (task.ready_wait(), task.dependency_wait());
+    }
+
+    fn region(&mut self, region: RegionRecord) {
+        let _ = (region.lower_bound(), region.upper_bound(), region.width());
+        if let Some(segments) = &region.segments {
+            let path = segments.critical_path();
+            assert_eq!(path.slack.len(), segments.tasks().len(), "tasks with slack");
+        }
+    }
+}
+
 /// Reads the trace in both ways; gives the number of recorded events.
 fn read_all(trace: &Trace) -> u64 {
     let mut timeline = Timeline::new(trace.threads());
     let mut graph = DependGraph::new();
+    let mut states = TaskStates::with_segments();
     let (mut events, mut last) = (0_u64, 0);
     let mut merge = trace.merge();
     while let Ok(Some(event)) = merge.next() {
@@ -120,15 +139,19 @@ fn read_all(trace: &Trace) -> u64 {
             event.time
         );
         last = event.time;
+        let mut useful = false;
         if let Some(position) = trace.position(event.thread) {
             timeline.event(position, &event, |_| {});
+            useful = timeline.state(position) == Some(State::Useful);
         }
+        states.event(&event, useful, &mut Analysis);
         graph.event(&event, |_, _| {});
         // The reader adds these two at the edges of packets, whose damage a repaired copy no longer has.
         let added = matches!(event.payload, Payload::FlushBegin | Payload::Lost { .. });
         events += u64::from(!added);
     }
     timeline.finish(|_| {});
+    states.finish(&mut Analysis);
     for position in 0..trace.threads().len() {
         let Some(mut stream) = trace.stream(position) else {
             continue;
