@@ -11,14 +11,14 @@ use instr_trace::tasks::{
 };
 use instr_trace::{RegionId, TaskId};
 
-use super::model::{Analysis, Function, Node, Region, kind_name, region_name};
+use super::model::{Analysis, Function, Node, Region, TaskTimes, kind_name, region_name};
 use super::{GraphSink, Places};
 use crate::summary::model::Place;
 
 /// Label of what the critical paths have outside of explicit tasks.
 const OUTSIDE: &str = "outside of tasks";
 
-/// Takes records and writes nodes when a region is complete. The records of running regions, and the waits of all tasks, are kept.
+/// Takes records and writes nodes when a region is complete. The records of running regions, and four times of each task, are kept.
 pub struct Collector<'a, 'n> {
     sink: &'a mut dyn GraphSink,
     places: Places<'n>,
@@ -26,8 +26,7 @@ pub struct Collector<'a, 'n> {
     regions: Vec<Region>,
     functions: BTreeMap<(String, u64), Function>,
     totals: Totals,
-    /// Ready waits, dependency waits.
-    waits: [Vec<u64>; 2],
+    times: TaskTimes,
     error: Option<io::Error>,
 }
 
@@ -65,7 +64,7 @@ impl<'a, 'n> Collector<'a, 'n> {
             regions: Vec::new(),
             functions: BTreeMap::new(),
             totals: Totals::default(),
-            waits: [Vec::new(), Vec::new()],
+            times: TaskTimes::default(),
             error: None,
         }
     }
@@ -93,7 +92,7 @@ impl<'a, 'n> Collector<'a, 'n> {
             &self.totals,
             self.regions,
             self.functions,
-            self.waits,
+            self.times,
         ))
     }
 
@@ -102,6 +101,7 @@ impl<'a, 'n> Collector<'a, 'n> {
             let (slack, critical) = paths.map_or((None, None), |paths| paths.of(task.id));
             let place = self.places.task(&task);
             if task.begin.is_some() {
+                self.times.slack.extend(slack);
                 let function = function(&mut self.functions, place);
                 function.tasks += 1;
                 function.work_ns += task.work;
@@ -174,8 +174,11 @@ impl Sink for Collector<'_, '_> {
     fn task(&mut self, task: &TaskRecord) {
         self.totals.task(task);
         if task.begin.is_some() {
-            self.waits[0].extend(task.ready_wait());
-            self.waits[1].extend(task.dependency_wait());
+            self.times.ready_wait.extend(task.ready_wait());
+            self.times.dependency_wait.extend(task.dependency_wait());
+            if !without_body(task) {
+                self.times.work.push(task.work);
+            }
         }
         let pending = self.pending.entry(task.region).or_default();
         pending.push(task.clone());

@@ -7,12 +7,16 @@ use instr_trace::TaskId;
 use super::GraphSink;
 use super::model::{Analysis, Node, name};
 use super::svg::Colours;
-use crate::summary::units::time;
+use crate::summary::units::{counted, time};
+
+/// Of more tasks `dot` makes no picture within minutes.
+const MAX_TASKS: u64 = 3_000;
 
 /// Writes statements as they come; nothing is kept but the colours.
 pub struct DotSink<'a> {
     out: &'a mut dyn Write,
     colours: Colours,
+    tasks: u64,
 }
 
 impl<'a> DotSink<'a> {
@@ -30,12 +34,14 @@ impl<'a> DotSink<'a> {
         Ok(Self {
             out,
             colours: Colours::default(),
+            tasks: 0,
         })
     }
 }
 
 impl GraphSink for DotSink<'_> {
     fn node(&mut self, node: &Node) -> io::Result<()> {
+        self.tasks += 1;
         let colour = self.colours.of(&node.label);
         let (id, times) = (
             name(node.id),
@@ -65,9 +71,17 @@ impl GraphSink for DotSink<'_> {
         writeln!(self.out, "  \"{}\" -> \"{}\";", name(from), name(to))
     }
 
-    fn finish(self: Box<Self>, analysis: &Analysis) -> io::Result<()> {
+    fn finish(self: Box<Self>, analysis: &Analysis) -> io::Result<Option<String>> {
         writeln!(self.out, "  label={};", quoted(&analysis.headline))?;
-        writeln!(self.out, "}}")
+        writeln!(self.out, "}}")?;
+        let many = || {
+            format!(
+                "{} are more than `dot` draws in sensible time\n  help: --format svg draws groups of them; --format graphml is \
+                 for viewers of large graphs",
+                counted(self.tasks, "task")
+            )
+        };
+        Ok((self.tasks > MAX_TASKS).then(many))
     }
 }
 

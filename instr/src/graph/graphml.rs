@@ -8,7 +8,7 @@ use super::GraphSink;
 use super::model::{Analysis, Node, name};
 use super::svg::escaped;
 
-/// Name, type and what it belongs to of every attribute, in the order of [`values`].
+/// Name and type of every attribute of a node, in the order of [`values`].
 const KEYS: [(&str, &str); 20] = [
     ("label", "string"),
     ("kind", "string"),
@@ -39,12 +39,12 @@ pub struct GraphmlSink<'a> {
 }
 
 impl<'a> GraphmlSink<'a> {
-    /// Begins a graph called `name`.
+    /// Begins the graph of `program`.
     ///
     /// # Errors
     ///
     /// Those of `out`.
-    pub fn new(name: &str, out: &'a mut dyn Write) -> io::Result<Self> {
+    pub fn new(program: &str, out: &'a mut dyn Write) -> io::Result<Self> {
         writeln!(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>")?;
         writeln!(
             out,
@@ -66,9 +66,10 @@ impl<'a> GraphmlSink<'a> {
         )?;
         writeln!(
             out,
-            "  <graph id=\"{}\" edgedefault=\"directed\">",
-            escaped(name)
+            "  <key id=\"program\" for=\"graph\" attr.name=\"program\" attr.type=\"string\"/>"
         )?;
+        writeln!(out, "  <graph id=\"tasks\" edgedefault=\"directed\">")?;
+        writeln!(out, "    <data key=\"program\">{}</data>", escaped(program))?;
         Ok(Self { out, edges: 0 })
     }
 }
@@ -121,12 +122,13 @@ impl GraphSink for GraphmlSink<'_> {
         )
     }
 
-    fn finish(self: Box<Self>, analysis: &Analysis) -> io::Result<()> {
+    fn finish(self: Box<Self>, analysis: &Analysis) -> io::Result<Option<String>> {
         writeln!(
             self.out,
             "    <data key=\"headline\">{}</data>",
             escaped(&analysis.headline)
         )?;
-        writeln!(self.out, "  </graph>\n</graphml>")
+        writeln!(self.out, "  </graph>\n</graphml>")?;
+        Ok(None)
     }
 }

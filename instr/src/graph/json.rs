@@ -70,7 +70,7 @@ impl GraphSink for JsonSink<'_> {
         Ok(serde_json::to_writer(&mut self.edges, &edge)?)
     }
 
-    fn finish(mut self: Box<Self>, analysis: &Analysis) -> io::Result<()> {
+    fn finish(mut self: Box<Self>, analysis: &Analysis) -> io::Result<Option<String>> {
         self.out.write_all(b"\n],\"edges\":[")?;
         let mut spool = self
             .edges
@@ -83,6 +83,7 @@ impl GraphSink for JsonSink<'_> {
         let numbers = serde_json::to_string(analysis)?;
         self.out
             .write_all(numbers.strip_prefix('{').unwrap_or(&numbers).as_bytes())?;
-        self.out.write_all(b"\n")
+        self.out.write_all(b"\n")?;
+        Ok(None)
     }
 }

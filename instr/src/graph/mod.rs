@@ -1,8 +1,8 @@
 //! `instr graph`: the explicit tasks of a trace, their dependences, and what the graph says about the run.
 //!
 //! `docs/graph.md` has the definitions. The trace is read once. Edges are written as they are found, nodes when their region
-//! has ended, for then their slack is known: memory grows with the largest region, and by 16 bytes for each task for the distribution
-//! of waits.
+//! has ended, for then their slack is known: memory grows with the largest region, and by 32 bytes for each task for the distributions
+//! of their times.
 
 pub mod collect;
 pub mod dot;
@@ -49,12 +49,12 @@ pub trait GraphSink {
     /// Those of writing.
     fn edge(&mut self, from: TaskId, to: TaskId) -> io::Result<()>;
 
-    /// The end, and all numbers.
+    /// The end, and all numbers. What the user should know of the output comes back.
     ///
     /// # Errors
     ///
     /// Those of writing.
-    fn finish(self: Box<Self>, analysis: &Analysis) -> io::Result<()>;
+    fn finish(self: Box<Self>, analysis: &Analysis) -> io::Result<Option<String>>;
 }
 
 /// For the table alone.
@@ -69,8 +69,8 @@ impl GraphSink for Nothing {
         Ok(())
     }
 
-    fn finish(self: Box<Self>, _: &Analysis) -> io::Result<()> {
-        Ok(())
+    fn finish(self: Box<Self>, _: &Analysis) -> io::Result<Option<String>> {
+        Ok(None)
     }
 }
 
@@ -86,18 +86,21 @@ pub fn run(options: &GraphOptions, console: &mut Console<'_>) -> Result<()> {
     symbols::warn_of_losses(&trace, console);
     let mut progress = Progress::new("reading", console);
     let program = trace.metadata().program.clone();
-    let mut analysis = None;
+    let (mut analysis, mut warning) = (None, None);
     write_to(&options.output, console, |out| {
         let seen = progress.by_time(trace.end_time());
-        let done = write_graph(&trace, &names, options.format, out, seen)?;
+        let (done, note) = write_graph(&trace, &names, options.format, out, seen)?;
         if options.format.is_none() {
             table::write(&program, &done, out)?;
         }
-        analysis = Some(done);
+        (analysis, warning) = (Some(done), note);
         Ok(())
     })?;
     drop(progress);
     names.report(console);
+    if let Some(warning) = warning {
+        console.warn(&warning);
+    }
     if let Some(analysis) = analysis.filter(|_| options.format.is_some()) {
         let mut text = Vec::new();
         table::write(&program, &analysis, &mut text).context(NO_OUTPUT)?;
@@ -118,7 +121,7 @@ pub fn write_graph(
     format: Option<GraphFormat>,
     out: &mut dyn Write,
     mut seen: impl FnMut(u64),
-) -> Result<Analysis> {
+) -> Result<(Analysis, Option<String>)> {
     let program = &trace.metadata().program;
     let mut sink: Box<dyn GraphSink + '_> = match format {
         None => Box::new(Nothing),
@@ -143,8 +146,8 @@ pub fn write_graph(
     }
     states.finish(&mut collector);
     let analysis = collector.finish()?;
-    sink.finish(&analysis)?;
-    Ok(analysis)
+    let note = sink.finish(&analysis)?;
+    Ok((analysis, note))
 }
 
 /// The places of bodies, each made once.

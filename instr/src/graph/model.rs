@@ -332,6 +332,19 @@ impl Distribution {
     }
 }
 
+/// Times of all tasks that began, ns.
+#[derive(Debug, Default)]
+pub struct TaskTimes {
+    /// User code of those that have a body.
+    pub work: Vec<u64>,
+    /// Slack of those in regions.
+    pub slack: Vec<u64>,
+    /// From creation to readiness.
+    pub dependency_wait: Vec<u64>,
+    /// From readiness to begin.
+    pub ready_wait: Vec<u64>,
+}
+
 /// What is known when all events are read.
 #[derive(Debug, Clone, Serialize)]
 pub struct Analysis {
@@ -347,6 +360,10 @@ pub struct Analysis {
     pub ready_wait: Distribution,
     /// From creation to readiness.
     pub dependency_wait: Distribution,
+    /// User code of a task.
+    pub work: Distribution,
+    /// How much longer a task could take without making the span longer.
+    pub slack: Distribution,
     /// Edges that the run did not respect.
     pub order_violations: u64,
     /// Mutual exclusions that it did not respect.
@@ -359,7 +376,7 @@ impl Analysis {
         totals: &Totals,
         regions: Vec<Region>,
         functions: BTreeMap<(String, u64), Function>,
-        waits: [Vec<u64>; 2],
+        times: TaskTimes,
     ) -> Self {
         let mut functions: Vec<Function> = functions.into_values().collect();
         for function in &mut functions {
@@ -369,15 +386,16 @@ impl Analysis {
             let times = (b.span_ns, b.work_ns).cmp(&(a.span_ns, a.work_ns));
             times.then_with(|| a.label.cmp(&b.label))
         });
-        let [ready, dependency] = waits;
         let none = || "no parallel region with explicit tasks".to_owned();
         Self {
             headline: totals.headline().unwrap_or_else(none),
             total: Total::new(totals, &regions),
             regions,
             functions,
-            ready_wait: Distribution::new(ready),
-            dependency_wait: Distribution::new(dependency),
+            ready_wait: Distribution::new(times.ready_wait),
+            dependency_wait: Distribution::new(times.dependency_wait),
+            work: Distribution::new(times.work),
+            slack: Distribution::new(times.slack),
             order_violations: totals.order_violations,
             exclusion_violations: totals.exclusion_violations,
         }

@@ -5,13 +5,17 @@ use std::io::{self, Write};
 
 use comfy_table::Table;
 
-use super::model::{Analysis, Distribution, Region};
+use super::model::{Analysis, Distribution, LevelCount, Region};
 use crate::summary::table::new_table;
-use crate::summary::units::{count, elide, share, time};
+use crate::summary::units::{count, counted, elide, share, time};
 
 const LABEL_WIDTH: usize = 56;
 /// Rows of a table; the rest is counted.
 const MAX_ROWS: usize = 30;
+/// Rows of the table of levels; more levels share rows.
+const LEVEL_ROWS: usize = 16;
+/// The longest bar.
+const BAR: u64 = 32;
 
 /// Writes the headline and the tables.
 ///
@@ -25,10 +29,12 @@ pub fn write(program: &str, analysis: &Analysis, out: &mut dyn Write) -> io::Res
         elide(program, LABEL_WIDTH),
         analysis.headline
     )?;
-    regions(analysis, out)?;
-    account(analysis, out)?;
+    let sums = Sums::new(analysis);
+    regions(&sums, out)?;
+    account(&sums, out)?;
+    levels(analysis, out)?;
     functions(analysis, out)?;
-    waits(analysis, out)?;
+    times(analysis, out)?;
     for (number, what) in [
         (
             analysis.order_violations,
@@ -53,6 +59,7 @@ struct Sum<'r> {
     regions: u64,
     threads: u64,
     tasks: u64,
+    edges: u64,
     elapsed: u64,
     capacity: u64,
     work: u64,
@@ -74,6 +81,7 @@ impl<'r> Sum<'r> {
         self.hops = self.hops.max(region.span_hops);
         more(&mut self.regions, 1);
         more(&mut self.tasks, region.tasks);
+        more(&mut self.edges, region.edges);
         more(&mut self.elapsed, region.elapsed_ns);
         more(
             &mut self.capacity,
@@ -88,39 +96,46 @@ impl<'r> Sum<'r> {
     }
 }
 
-/// By body, the longest first; then all together, if there are several.
-fn sums(analysis: &Analysis) -> Vec<Sum<'_>> {
-    let mut by_label: BTreeMap<&str, Sum<'_>> = BTreeMap::new();
-    let mut total = Sum::default();
-    for region in &analysis.regions {
-        by_label.entry(&region.label).or_default().add(region);
-        total.add(region);
-    }
-    let mut sums: Vec<Sum<'_>> = by_label.into_values().collect();
-    sums.sort_by(|a, b| b.elapsed.cmp(&a.elapsed).then_with(|| a.label.cmp(b.label)));
-    sums.truncate(MAX_ROWS);
-    if analysis.regions.len() > 1 && sums.len() > 1 {
-        total.label = "total";
-        sums.push(total);
-    }
-    sums
+/// The rows for regions: by body, the longest first; then all together, if there are several.
+struct Sums<'r> {
+    rows: Vec<Sum<'r>>,
+    left_out: usize,
 }
 
-fn regions(analysis: &Analysis, out: &mut dyn Write) -> io::Result<()> {
-    let mut table = new_table(
-        1,
-        &[
-            "parallel region",
-            "count",
-            "tasks",
-            "work T1",
-            "span T∞",
-            "T1/T∞",
-            "longest path",
-            "width",
-        ],
-    );
-    for sum in sums(analysis) {
+impl<'r> Sums<'r> {
+    fn new(analysis: &'r Analysis) -> Self {
+        let mut by_label: BTreeMap<&str, Sum<'_>> = BTreeMap::new();
+        let mut total = Sum::default();
+        for region in &analysis.regions {
+            by_label.entry(&region.label).or_default().add(region);
+            total.add(region);
+        }
+        let mut rows: Vec<Sum<'_>> = by_label.into_values().collect();
+        rows.sort_by(|a, b| b.elapsed.cmp(&a.elapsed).then_with(|| a.label.cmp(b.label)));
+        let left_out = rows.len().saturating_sub(MAX_ROWS);
+        rows.truncate(MAX_ROWS);
+        if rows.len() > 1 {
+            total.label = "total";
+            rows.push(total);
+        }
+        Self { rows, left_out }
+    }
+}
+
+fn regions(sums: &Sums<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let header = [
+        "parallel region",
+        "count",
+        "tasks",
+        "edges",
+        "work T1",
+        "span T∞",
+        "T1/T∞",
+        "span in tasks",
+        "width",
+    ];
+    let mut table = new_table(1, &header);
+    for sum in &sums.rows {
         let average = match sum.span {
             0 => "-".to_owned(),
             span => format!("{:.2}", sum.work as f64 / span as f64),
@@ -129,6 +144,7 @@ fn regions(analysis: &Analysis, out: &mut dyn Write) -> io::Result<()> {
             elide(sum.label, LABEL_WIDTH),
             count(sum.regions),
             count(sum.tasks),
+            count(sum.edges),
             time(sum.work),
             time(sum.span),
             average,
@@ -136,31 +152,32 @@ fn regions(analysis: &Analysis, out: &mut dyn Write) -> io::Result<()> {
             count(sum.width),
         ]);
     }
-    print(&table, out)
+    print(&table, out)?;
+    more(sums.left_out, out)
 }
 
-fn account(analysis: &Analysis, out: &mut dyn Write) -> io::Result<()> {
-    let mut table = new_table(
-        1,
-        &[
-            "parallel region",
-            "P",
-            "max(T1/P, T∞)",
-            "time T_P",
-            "T1/P + T∞",
-            "work",
-            "delay",
-            "no work",
-        ],
-    );
-    for sum in sums(analysis) {
+fn account(sums: &Sums<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let header = [
+        "parallel region",
+        "P",
+        "max(T1/P, T∞)",
+        "time T_P",
+        "T1/P + T∞",
+        "exploited",
+        "work",
+        "delay",
+        "no work",
+    ];
+    let mut table = new_table(1, &header);
+    for sum in &sums.rows {
         table.add_row([
             elide(sum.label, LABEL_WIDTH),
             count(sum.threads),
             time(sum.lower),
             time(sum.elapsed),
             time(sum.upper),
-            share(sum.work, sum.capacity),
+            percent(sum.lower, sum.elapsed),
+            percent(sum.work, sum.capacity),
             share(sum.delay, sum.capacity),
             share(sum.no_work, sum.capacity),
         ]);
@@ -168,8 +185,94 @@ fn account(analysis: &Analysis, out: &mut dyn Write) -> io::Result<()> {
     print(&table, out)
 }
 
+fn percent(part: u64, whole: u64) -> String {
+    match whole {
+        0 => "-".to_owned(),
+        _ => format!("{:.1}%", 100.0 * part as f64 / whole as f64),
+    }
+}
+
+/// Levels that share a row.
+struct Band {
+    first: usize,
+    last: usize,
+    tasks: u64,
+    widest: u64,
+    work: u64,
+}
+
+/// At most [`LEVEL_ROWS`] bands of equally many levels.
+fn bands(levels: &[LevelCount]) -> Vec<Band> {
+    let size = levels.len().div_ceil(LEVEL_ROWS).max(1);
+    let band = |(number, levels): (usize, &[LevelCount])| Band {
+        first: number * size,
+        last: number * size + levels.len() - 1,
+        tasks: levels.iter().map(|level| level.tasks).sum(),
+        widest: levels.iter().map(|level| level.tasks).max().unwrap_or(0),
+        work: levels
+            .iter()
+            .fold(0, |sum, level| level.work_ns.saturating_add(sum)),
+    };
+    levels.chunks(size).enumerate().map(band).collect()
+}
+
+/// How wide the graph of the longest region is.
+fn levels(analysis: &Analysis, out: &mut dyn Write) -> io::Result<()> {
+    let Some(region) = analysis.regions.iter().reduce(longer) else {
+        return Ok(());
+    };
+    let bands = bands(&region.levels);
+    if bands.is_empty() {
+        return Ok(());
+    }
+    let one = bands.iter().all(|band| band.first == band.last);
+    let header: &[&str] = match one {
+        true => &["level", "tasks", "work", "width"],
+        false => &["levels", "tasks", "widest", "work", "mean width"],
+    };
+    let mut table = new_table(1, header);
+    if let Some(column) = table.column_mut(header.len() - 1) {
+        column.set_cell_alignment(comfy_table::CellAlignment::Left);
+    }
+    for band in &bands {
+        let mean = band.tasks as f64 / (band.last - band.first + 1) as f64;
+        let length = (mean / region.width.max(1) as f64 * BAR as f64).ceil() as usize;
+        let bar = "▇".repeat(length);
+        match one {
+            true => table.add_row([
+                band.first.to_string(),
+                count(band.tasks),
+                time(band.work),
+                bar,
+            ]),
+            false => table.add_row([
+                match band.first == band.last {
+                    true => band.first.to_string(),
+                    false => format!("{}–{}", band.first, band.last),
+                },
+                count(band.tasks),
+                count(band.widest),
+                time(band.work),
+                format!("{bar} {mean:.1}"),
+            ]),
+        };
+    }
+    if analysis.regions.len() > 1 {
+        let label = elide(&region.label, LABEL_WIDTH);
+        let id = region.id.as_deref().unwrap_or("-");
+        writeln!(out, "\nlevels of the longest region, {id} {label}:")?;
+    }
+    print(&table, out)
+}
+
+/// The one that took longer, the first of two that took as long.
+fn longer<'r>(a: &'r Region, b: &'r Region) -> &'r Region {
+    if a.elapsed_ns >= b.elapsed_ns { a } else { b }
+}
+
 fn functions(analysis: &Analysis, out: &mut dyn Write) -> io::Result<()> {
-    let mut table = new_table(1, &["task", "tasks", "work", "critical", "of the span"]);
+    let header = ["task", "tasks", "work", "critical tasks", "of the span"];
+    let mut table = new_table(1, &header);
     for function in analysis.functions.iter().take(MAX_ROWS) {
         table.add_row([
             elide(&function.label, LABEL_WIDTH),
@@ -184,26 +287,21 @@ fn functions(analysis: &Analysis, out: &mut dyn Write) -> io::Result<()> {
         ]);
     }
     print(&table, out)?;
-    match analysis.functions.len().saturating_sub(MAX_ROWS) {
-        0 => Ok(()),
-        more => writeln!(out, "... and {} more", count(more as u64)),
-    }
+    more(analysis.functions.len().saturating_sub(MAX_ROWS), out)
 }
 
-fn waits(analysis: &Analysis, out: &mut dyn Write) -> io::Result<()> {
-    let mut table = new_table(
-        1,
-        &[
-            "task waits",
-            "tasks",
-            "min",
-            "25 %",
-            "median",
-            "75 %",
-            "95 %",
-            "max",
-        ],
-    );
+fn times(analysis: &Analysis, out: &mut dyn Write) -> io::Result<()> {
+    let header = [
+        "of a task",
+        "tasks",
+        "min",
+        "25 %",
+        "median",
+        "75 %",
+        "95 %",
+        "max",
+    ];
+    let mut table = new_table(1, &header);
     let mut row = |name: &str, times: &Distribution| {
         if times.count > 0 {
             let quantiles = [
@@ -219,8 +317,10 @@ fn waits(analysis: &Analysis, out: &mut dyn Write) -> io::Result<()> {
             table.add_row(head.into_iter().chain(quantiles));
         }
     };
-    row("for predecessors", &analysis.dependency_wait);
-    row("when ready", &analysis.ready_wait);
+    row("work", &analysis.work);
+    row("dependency wait", &analysis.dependency_wait);
+    row("ready wait", &analysis.ready_wait);
+    row("slack", &analysis.slack);
     print(&table, out)
 }
 
@@ -232,4 +332,31 @@ fn print(table: &Table, out: &mut dyn Write) -> io::Result<()> {
     table
         .lines()
         .try_for_each(|line| writeln!(out, "{}", line.trim_end()))
+}
+
+fn more(left_out: usize, out: &mut dyn Write) -> io::Result<()> {
+    match left_out {
+        0 => Ok(()),
+        rows => writeln!(out, "... and {}", counted(rows as u64, "more row")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bands_hold_every_level_once() {
+        for depth in 1..200 {
+            let level = |tasks| LevelCount { tasks, work_ns: 1 };
+            let levels: Vec<_> = (1..=depth).map(level).collect();
+            let bands = bands(&levels);
+            assert!(bands.len() <= LEVEL_ROWS, "{depth}");
+            let tasks: u64 = bands.iter().map(|band| band.tasks).sum();
+            assert_eq!(tasks, depth * (depth + 1) / 2);
+            let next = |pair: &[Band]| pair[0].last + 1 == pair[1].first;
+            assert!(bands.windows(2).all(next), "{depth}");
+            assert_eq!(bands.last().map(|band| band.widest), Some(depth));
+        }
+    }
 }

@@ -2,9 +2,13 @@
 
 use std::path::Path;
 
+use instr_trace::Trace;
+use instr_trace::names::{CodeName, Names};
 use instr_trace::synth::{self, Body, START_TICKS, StreamWriter};
 use serde_json::{Value, json};
 
+use super::write_graph;
+use crate::cli::GraphFormat;
 use crate::console::Status;
 use crate::console::tests::instr;
 use crate::fixture::Fixture;
@@ -205,8 +209,7 @@ fn the_tables_answer_the_question_first() {
     assert!(!err.contains("span"), "{err}");
     let first = out.lines().next().unwrap();
     assert!(
-        first.starts_with("synth · average parallelism ")
-            && first.contains(" on 2 threads, exploited "),
+        first.starts_with("synth · exposed parallelism 1.6, exploited 1.0 on 2 threads ("),
         "{out}"
     );
     for word in [
@@ -214,7 +217,9 @@ fn the_tables_answer_the_question_first() {
         "max(T1/P, T∞)",
         "no work",
         "of the span",
-        "when ready",
+        "ready wait",
+        "slack",
+        "level ",
         "outside of tasks",
     ] {
         assert!(out.contains(word), "{word} in {out}");
@@ -295,7 +300,54 @@ fn a_picture_has_a_box_for_each_task_or_for_each_level_when_there_are_too_many()
     let svg = graph(dir.path().to_str().unwrap(), "svg");
     assert_eq!(between(&svg, "<rect x=\"", "\"").len(), 50);
     assert_eq!(between(&svg, "<path d=\"", "\"").len(), 0);
-    assert!(svg.contains("More than 2000 tasks"));
+    assert!(svg.contains("more than 2 000 tasks"));
+}
+
+/// Calls everything by a name that tries to break out of every format.
+struct Hostile;
+
+const HOSTILE: &str = "]]>\"'\\</text></graphml>&amp;<b>\n\u{1b}[31m\u{fffe}\\";
+
+impl Names for Hostile {
+    fn resolve(&self, _: u64) -> Option<CodeName> {
+        Some(CodeName {
+            function: Some(HOSTILE.to_owned()),
+            file: Some(HOSTILE.to_owned()),
+            line: Some(7),
+            module: None,
+        })
+    }
+}
+
+#[test]
+fn hostile_names_stay_inside_their_strings() {
+    let fixture = Fixture::new(synth::layouts()[0]);
+    let trace = Trace::open(fixture.dir.path()).unwrap();
+    let written = |format| {
+        let mut out = Vec::new();
+        write_graph(&trace, &Hostile, Some(format), &mut out, |_| {}).unwrap();
+        String::from_utf8(out).unwrap()
+    };
+    let json: Value = serde_json::from_str(&written(GraphFormat::Json)).unwrap();
+    assert_eq!(json["nodes"][0]["function"], HOSTILE);
+    let safe = HOSTILE.replace(['\n', '\u{1b}', '\u{fffe}'], "?");
+    for (format, tag) in [(GraphFormat::Graphml, "data"), (GraphFormat::Svg, "title")] {
+        let text = written(format);
+        let document = roxmltree::Document::parse(&text).unwrap();
+        let texts = document
+            .descendants()
+            .filter(|node| node.has_tag_name(tag))
+            .filter_map(|node| node.text());
+        assert!(texts.into_iter().any(|text| text.contains(&safe)), "{text}");
+    }
+    // Each line is a statement whose quotes are balanced, but for the first and the last.
+    let dot = written(GraphFormat::Dot);
+    for line in dot.lines() {
+        let plain = line.replace("\\\\", "").replace("\\\"", "");
+        assert_eq!(plain.matches('"').count() % 2, 0, "{line}");
+        assert!(!line.contains('\u{1b}'), "{line}");
+    }
+    assert_eq!(dot.lines().count(), 2 + 4 + 1 + 2);
 }
 
 /// Reads a GraphML document with a real parser.

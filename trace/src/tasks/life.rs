@@ -1,7 +1,7 @@
 //! A task from its creation to its last change.
 
 use super::contexts::{Context, Taskloop};
-use super::path::{Joins, Point};
+use super::path::{Joins, Point, add};
 use super::region::{Level, UnitKey};
 use super::slab::Key;
 use super::states::{MAX_DEPTH, TaskStates};
@@ -351,7 +351,7 @@ impl TaskStates {
         (live.record.duration, live.record.work) = (context.duration, context.work);
         if let Some(unit) = live.unit.and_then(|unit| self.units.get_mut(unit)) {
             unit.body_ends(now);
-            unit.record.task_work += context.work;
+            add(&mut unit.record.task_work, context.work);
             if let Some(level) = live.record.level {
                 count_level(&mut unit.record.levels, level, 0, context.work);
             }
@@ -419,7 +419,8 @@ impl TaskStates {
             _ => now,
         };
         live.record.complete = Some(time);
-        live.chain = (live.chain.0 + live.record.work, live.chain.1 + 1);
+        live.chain.0 = live.chain.0.saturating_add(live.record.work);
+        live.chain.1 += 1;
         let (end, chain) = (live.end, live.chain);
         let (creator, group, region, unit) = (live.creator, live.group, live.region, live.unit);
         let successors = std::mem::take(&mut live.successors);
@@ -673,5 +674,5 @@ fn count_level(levels: &mut Vec<Level>, level: u32, tasks: u64, work: u64) {
         levels.resize(at + 1, Level::default());
     }
     levels[at].tasks += tasks;
-    levels[at].work += work;
+    add(&mut levels[at].work, work);
 }

@@ -5,6 +5,12 @@ pub const OUTSIDE: u32 = u32::MAX;
 /// Not a segment: nothing is kept.
 const NONE: u32 = u32::MAX;
 
+/// Adds a time. Those of a damaged trace may be anything.
+#[inline]
+pub(super) fn add(sum: &mut u64, ns: u64) {
+    *sum = sum.saturating_add(ns);
+}
+
 /// The end of the path so far: longest in time, longest in tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Point {
@@ -122,7 +128,7 @@ impl Segments {
     #[inline]
     pub(super) fn work(&mut self, segment: u32, ns: u64) {
         if let Some(weight) = self.weights.get_mut(segment as usize) {
-            *weight += ns;
+            add(weight, ns);
         }
     }
 
@@ -131,22 +137,25 @@ impl Segments {
         let count = self.owners.len();
         let mut starts = vec![0u64; count];
         for at in 0..count {
-            let end = |before: &u32| starts[*before as usize] + self.weights[*before as usize];
+            let end = |before: &u32| {
+                starts[*before as usize].saturating_add(self.weights[*before as usize])
+            };
             starts[at] = self.predecessors(at).iter().map(end).max().unwrap_or(0);
         }
-        let end = |at: usize| starts[at] + self.weights[at];
+        let end = |at: usize| starts[at].saturating_add(self.weights[at]);
         let span = (0..count).map(end).max().unwrap_or(0);
         // Longest path behind each segment.
         let mut tails = vec![0u64; count];
         let mut slack = vec![u64::MAX; self.tasks.len()];
         for at in (0..count).rev() {
-            let tail = tails[at] + self.weights[at];
+            let tail = tails[at].saturating_add(self.weights[at]);
             for before in self.predecessors(at) {
                 let other = &mut tails[*before as usize];
                 *other = tail.max(*other);
             }
             if let Some(slack) = slack.get_mut(self.owners[at] as usize) {
-                *slack = span.saturating_sub(starts[at] + tail).min(*slack);
+                let through = starts[at].saturating_add(tail);
+                *slack = span.saturating_sub(through).min(*slack);
             }
         }
         let mut critical = vec![None; self.tasks.len()];
@@ -155,8 +164,8 @@ impl Segments {
         let mut at = (0..count).reduce(first_largest);
         while let Some(segment) = at {
             match critical.get_mut(self.owners[segment] as usize) {
-                Some(ns) => *ns = Some(ns.unwrap_or(0) + self.weights[segment]),
-                None => outside_ns += self.weights[segment],
+                Some(ns) => add(ns.get_or_insert(0), self.weights[segment]),
+                None => add(&mut outside_ns, self.weights[segment]),
             }
             let before = self.predecessors(segment).iter().map(|at| *at as usize);
             // Predecessors come in no order: at equal ends the one that was opened first.

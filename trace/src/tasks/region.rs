@@ -1,6 +1,6 @@
 //! An outermost parallel region while it runs, and what is known of it at its end.
 
-use super::path::Segments;
+use super::path::{Segments, add};
 use super::slab::Key;
 use crate::event::RegionId;
 
@@ -131,11 +131,11 @@ impl Unit {
             return;
         }
         self.last = now;
-        let work = self.working * time;
-        self.record.work += work;
+        let work = self.working.saturating_mul(time);
+        add(&mut self.record.work, work);
         if self.ready > 0 {
-            self.ready_time += time;
-            self.work_while_ready += work;
+            add(&mut self.ready_time, time);
+            add(&mut self.work_while_ready, work);
         }
         self.record.max_parallelism = self.record.max_parallelism.max(self.working);
         if let Some(least) = &mut self.least {
@@ -191,7 +191,7 @@ impl Unit {
         record.delay = idle(self.ready_time, self.work_while_ready);
         record.no_work = idle(
             record.elapsed - self.ready_time.min(record.elapsed),
-            record.work - self.work_while_ready,
+            record.work.saturating_sub(self.work_while_ready),
         );
         record.segments = self.segments;
         record

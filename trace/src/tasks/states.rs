@@ -5,7 +5,7 @@ use hashbrown::HashMap;
 use super::Sink;
 use super::contexts::{Context, Taskloop, Team, Thread};
 use super::life::Live;
-use super::path::{Joins, Point};
+use super::path::{Joins, Point, add};
 use super::region::{Unit, UnitKey};
 use super::slab::{Key, Slab};
 use crate::current::Parent;
@@ -160,10 +160,10 @@ impl TaskStates {
         else {
             return;
         };
-        context.duration += time;
+        add(&mut context.duration, time);
         if thread.useful {
-            context.work += time;
-            context.point.ns += time;
+            add(&mut context.work, time);
+            add(&mut context.point.ns, time);
             if self.keep_segments
                 && let Some(unit) = context.unit.and_then(|unit| self.units.get_mut(unit))
                 && let Some(segments) = &mut unit.segments

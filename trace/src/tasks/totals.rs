@@ -3,6 +3,9 @@
 use super::{RegionRecord, Sink, TaskRecord};
 use crate::event::TaskId;
 
+/// From this share on, what is possible counts as reached.
+const WELL: f64 = 0.8;
+
 /// Sums over a trace; feed it as the [`Sink`] of a [`super::TaskStates`]. Durations in ns. All but the counts of tasks and edges are
 /// of the outermost parallel regions in which explicit tasks were created.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -90,27 +93,50 @@ impl Totals {
         (self.capacity_ns > 0).then(|| ns as f64 / self.capacity_ns as f64)
     }
 
+    /// How much of what the graph and the threads allow was reached: sum of max(T1/P, T∞) by T_P, 0 to 1.
+    pub fn exploited(&self) -> Option<f64> {
+        let share = self.lower_bound_ns as f64 / self.elapsed_ns as f64;
+        (self.elapsed_ns > 0).then(|| share.min(1.0))
+    }
+
     /// Is the exposed parallelism exploited? One line; [`None`] when no region has tasks, or no time.
     pub fn headline(&self) -> Option<String> {
-        let (average, used) = (self.average_parallelism()?, self.utilization()?);
+        let (exposed, reached) = (self.average_parallelism()?, self.exploited()?);
         let percent = |ns| 100.0 * self.share(ns).unwrap_or(0.0);
-        let threads = self.threads as f64;
-        let verdict = match (average >= 2.0 * threads, used >= 0.8) {
-            (_, true) => "the threads are well used",
-            (true, false) => {
-                "there is parallelism enough, the tasks do not get to the threads in time"
-            }
-            (false, false) if average >= threads => "parallelism is scarce",
-            (false, false) => "the graph is too narrow for the threads",
-        };
         Some(format!(
-            "average parallelism {average:.1} on {} thread{}, exploited {:.1} %: {verdict} (lost: delay {:.1} %, no work {:.1} %)",
+            "exposed parallelism {exposed:.1}, exploited {:.1} on {} thread{} ({:.1} % of what they allow): {} (delay {:.1} %, no work {:.1} %)",
+            self.work_ns as f64 / self.elapsed_ns as f64,
             self.threads,
             if self.threads == 1 { "" } else { "s" },
-            percent(self.work_ns),
+            100.0 * reached,
+            self.answer(exposed, reached),
             percent(self.delay_ns),
             percent(self.no_work_ns),
         ))
+    }
+
+    /// The answer, and why.
+    fn answer(&self, exposed: f64, reached: f64) -> String {
+        let threads = self.threads as f64;
+        if reached >= WELL {
+            let more = match exposed {
+                exposed if exposed >= 2.0 * threads => ", and there is work for more threads",
+                exposed if exposed < WELL * threads => {
+                    ", but the graph is too narrow to keep all threads busy"
+                }
+                _ => "",
+            };
+            return format!("yes{more}");
+        }
+        let answer = if reached >= 0.5 { "in part" } else { "no" };
+        let why = if self.delay_ns < self.no_work_ns {
+            "often no task was ready, too few were created in time or they waited for others"
+        } else if self.delay_ns > self.task_work_ns {
+            "creating, scheduling and waiting for locks takes longer than the tasks themselves"
+        } else {
+            "tasks that were ready had to wait for threads"
+        };
+        format!("{answer}, {why}")
     }
 }
 
@@ -136,5 +162,62 @@ impl Sink for Totals {
 
     fn violations(&mut self, edges: u64, overlaps: u64) {
         (self.order_violations, self.exclusion_violations) = (edges, overlaps);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One region: P, T_P, work, span, delay; all work is that of tasks.
+    fn region(threads: u64, elapsed: u64, work: u64, span: u64, delay: u64) -> Totals {
+        let mut totals = Totals::default();
+        totals.add(&RegionRecord {
+            threads,
+            elapsed,
+            work,
+            task_work: work,
+            span,
+            delay,
+            no_work: threads * elapsed - work - delay,
+            ..RegionRecord::default()
+        });
+        totals
+    }
+
+    #[test]
+    fn the_answer_follows_from_bounds_and_losses() {
+        for (totals, answer) in [
+            // Two threads busy nearly all the time, ten could be.
+            (
+                region(2, 100, 190, 19, 5),
+                "yes, and there is work for more threads",
+            ),
+            (region(2, 100, 190, 95, 5), "yes"),
+            // A chain: one thread works, three have nothing.
+            (
+                region(4, 100, 100, 100, 0),
+                "yes, but the graph is too narrow",
+            ),
+            (
+                region(4, 100, 240, 10, 100),
+                "in part, tasks that were ready",
+            ),
+            (
+                region(4, 100, 100, 10, 200),
+                "no, creating, scheduling and waiting",
+            ),
+            (region(4, 100, 100, 10, 100), "no, often no task was ready"),
+        ] {
+            let line = totals.headline().unwrap();
+            assert!(line.contains(&format!("allow): {answer}")), "{line}");
+        }
+        assert_eq!(
+            region(4, 100, 240, 10, 100).headline().unwrap(),
+            "exposed parallelism 24.0, exploited 2.4 on 4 threads (60.0 % of what they allow): in part, tasks that were ready had to \
+             wait for threads (delay 25.0 %, no work 15.0 %)"
+        );
+        assert_eq!(Totals::default().headline(), None);
+        assert_eq!(region(1, 0, 0, 0, 0).headline(), None);
     }
 }
