@@ -119,11 +119,17 @@ impl TaskStates {
         self.now
     }
 
+    #[inline]
     fn slot(&mut self, thread: u32) -> usize {
         if let Some((latest, slot)) = self.latest
             && latest == thread
         {
             return slot;
+        }
+        // Threads mostly come in the order of their numbers.
+        let direct = self.threads.get(thread as usize);
+        if direct.is_some_and(|direct| direct.index == thread) {
+            return thread as usize;
         }
         let slot = match self.slots.get(&thread) {
             Some(slot) => *slot,
