@@ -195,7 +195,13 @@ impl Trace {
     }
 
     /// Position in [`Trace::threads`] of the thread with this index.
+    #[inline]
     pub fn position(&self, index: u32) -> Option<usize> {
+        // Without gaps in the numbers, which is the rule, there is nothing to search.
+        let direct = self.threads.get(index as usize);
+        if direct.is_some_and(|thread| thread.index == index) {
+            return Some(index as usize);
+        }
         self.threads
             .binary_search_by_key(&index, |thread| thread.index)
             .ok()
