@@ -2,22 +2,19 @@
 //!
 //! Memory grows with the threads, the functions of the program and the tasks that wait to run, not with the events.
 
-use std::collections::BTreeMap;
-
 use hashbrown::HashMap;
 use instr_trace::event::{SyncKind, task_flags};
-use instr_trace::{Event, Payload, RegionId, TaskId};
+use instr_trace::{Event, Payload, RegionId, TaskId, ThreadInfo};
 
 use super::counts::{Code, Collected, sync_name};
 use super::open::{Body, OpenWork, Suspended, ThreadState, Work, add_named, take_last, text};
 
 /// Folds the events of a merged trace.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Collector {
     shared: Shared,
-    slots: BTreeMap<u32, usize>,
-    threads: Vec<ThreadState>,
-    latest: Option<(u32, usize)>,
+    /// Index and state of each thread.
+    threads: Vec<(u32, ThreadState)>,
 }
 
 /// What the threads share.
@@ -32,10 +29,21 @@ pub(super) struct Shared {
 }
 
 impl Collector {
-    /// Takes the next event. Times must not decrease within a thread.
-    pub fn event(&mut self, event: &Event<'_>) {
-        let slot = self.slot(event.thread);
-        let thread = &mut self.threads[slot];
+    /// For the threads of one trace, as [`instr_trace::Trace::threads`] gives them.
+    pub fn new(threads: &[ThreadInfo]) -> Self {
+        let state = |thread: &ThreadInfo| (thread.index, ThreadState::default());
+        Self {
+            shared: Shared::default(),
+            threads: threads.iter().map(state).collect(),
+        }
+    }
+
+    /// Takes the next event, of the thread at `position`. Times must not decrease within a thread.
+    #[inline]
+    pub fn event(&mut self, position: usize, event: &Event<'_>) {
+        let Some((_, thread)) = self.threads.get_mut(position) else {
+            return;
+        };
         let span = self.shared.out.span.get_or_insert((event.time, event.time));
         *span = (span.0.min(event.time), span.1.max(event.time));
         self.shared.dispatch(event, thread);
@@ -45,26 +53,11 @@ impl Collector {
         }
     }
 
-    fn slot(&mut self, thread: u32) -> usize {
-        if let Some((latest, slot)) = self.latest
-            && latest == thread
-        {
-            return slot;
-        }
-        let slot = *self.slots.entry(thread).or_insert_with(|| {
-            self.threads.push(ThreadState::default());
-            self.threads.len() - 1
-        });
-        self.latest = Some((thread, slot));
-        slot
-    }
-
     /// Ends all threads: what is still open counts up to the last event of its thread.
     pub fn finish(mut self) -> Collected {
-        for (index, slot) in self.slots {
-            let thread = &mut self.threads[slot];
+        for (index, thread) in &mut self.threads {
             self.shared.close_all(thread, None, None);
-            self.shared.out.events.insert(index, thread.events);
+            self.shared.out.events.insert(*index, thread.events);
         }
         self.shared.out
     }

@@ -96,7 +96,7 @@ fn process(
 ///
 /// Stream files that cannot be read any more.
 pub fn summarize(trace: &Trace, names: &dyn Names, mut seen: impl FnMut(u64)) -> Result<Summary> {
-    let mut collector = Collector::default();
+    let mut collector = Collector::new(trace.threads());
     let (mut tasks, mut totals) = (TaskStates::new(), Totals::default());
     let mut load = efficiency::Collector::new(trace.threads());
     let mut timeline = Timeline::new(trace.threads());
@@ -104,10 +104,10 @@ pub fn summarize(trace: &Trace, names: &dyn Names, mut seen: impl FnMut(u64)) ->
     let mut merge = trace.merge();
     while let Some(event) = merge.next()? {
         seen(event.time);
-        collector.event(&event);
         let Some(position) = trace.position(event.thread) else {
             continue;
         };
+        collector.event(position, &event);
         timeline.event(position, &event, |interval| states.add(interval));
         load.event(position, &event, &timeline);
         let useful = timeline.state(position) == Some(State::Useful);

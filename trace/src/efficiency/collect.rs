@@ -151,14 +151,19 @@ impl Collector {
             | Payload::Lost { .. } => self.structure(position, event),
             _ => {}
         }
-        for position in timeline.joined().iter().copied().chain([position]) {
-            let activity = timeline.activity(position);
-            if let Some(line) = self.lines.get_mut(position)
-                && line.activity != activity
-            {
-                line.settle(now);
-                line.activity = activity;
-            }
+        for &joined in timeline.joined() {
+            self.observe(joined, timeline.activity(joined), now);
+        }
+        self.observe(position, timeline.activity(position), now);
+    }
+
+    #[inline]
+    fn observe(&mut self, position: usize, activity: Activity, now: u64) {
+        if let Some(line) = self.lines.get_mut(position)
+            && line.activity != activity
+        {
+            line.settle(now);
+            line.activity = activity;
         }
     }
 
