@@ -174,6 +174,9 @@ fn a_region_of_two_threads_worked_out_by_hand() {
         .map(|load| load.barrier_ns)
         .collect();
     assert_eq!(waits, [10, 120]);
+    // Begins 10 and 20 behind that of the region: 2 · 20 is all of the scheduling.
+    let starts: Vec<u64> = load.by_thread.values().map(|load| load.start_ns).collect();
+    assert_eq!((starts, load.starting_ns), (vec![10, 20], 40));
 }
 
 #[test]

@@ -18,6 +18,8 @@ struct Stay {
     thread_num: u32,
     useful: u64,
     barrier: u64,
+    /// From the region's begin to that of the thread's implicit task, once it has begun.
+    start: Option<u64>,
     /// This thread encountered the region.
     leads: bool,
     /// Its implicit task has ended.
@@ -248,7 +250,7 @@ impl Collector {
         }
         let root = line.stays.first().map_or(id, |stay| stay.root);
         self.open_region(id, root, code, now);
-        self.stay(position, id, root, 0, true);
+        self.stay(position, id, root, 0, None);
     }
 
     fn open_region(&mut self, id: RegionId, root: RegionId, code: RegionCode, now: u64) {
@@ -280,7 +282,7 @@ impl Collector {
         id: RegionId,
         root: RegionId,
         thread_num: u32,
-        leads: bool,
+        start: Option<u64>,
     ) {
         let line = &mut self.lines[position];
         line.stays.push(Stay {
@@ -289,7 +291,8 @@ impl Collector {
             thread_num,
             useful: 0,
             barrier: 0,
-            leads,
+            start,
+            leads: id.thread == line.index,
             closing: false,
         });
         if let Some(region) = self.regions.get_mut(&id) {
@@ -302,10 +305,15 @@ impl Collector {
 
     fn enter(&mut self, position: usize, id: RegionId, thread_num: u32, now: u64) {
         let line = &mut self.lines[position];
+        let start = self
+            .regions
+            .get(&id)
+            .map(|region| now.saturating_sub(region.begin));
         if id.thread == line.index {
             // Teams run one after the other on this thread.
             if let Some(stay) = line.stays.iter_mut().rev().find(|stay| stay.region == id) {
                 stay.closing = false;
+                stay.start = stay.start.or(start);
             }
             return;
         }
@@ -323,7 +331,7 @@ impl Collector {
             self.open_region(id, id, RegionCode::default(), now);
         }
         let root = self.regions.get(&id).map_or(id, |region| region.root);
-        self.stay(position, id, root, thread_num, false);
+        self.stay(position, id, root, thread_num, start);
     }
 
     /// Ends the innermost stays of a thread down to one that `stop` accepts, which goes on.
@@ -366,6 +374,7 @@ impl Collector {
                 executions: 1,
                 useful_ns: stay.useful,
                 barrier_ns: stay.barrier,
+                start_ns: stay.start.unwrap_or(0),
             };
             region.loads.push((stay.thread_num, load));
         }
@@ -403,11 +412,12 @@ impl Collector {
         let load = self.report.regions.entry(region.code).or_default();
         load.execution(now.saturating_sub(region.begin), &region.loads);
         if region.root == id {
-            self.end_root(id, now);
+            let starts = region.loads.iter().map(|(_, load)| load.start_ns);
+            self.end_root(id, starts.max().unwrap_or(0), now);
         }
     }
 
-    fn end_root(&mut self, id: RegionId, now: u64) {
+    fn end_root(&mut self, id: RegionId, latest_start: u64, now: u64) {
         let members = self
             .roots
             .get_mut(&id)
@@ -441,7 +451,7 @@ impl Collector {
         }
         let elapsed = now.saturating_sub(root.begin);
         let load = self.report.regions.entry(root.code).or_default();
-        load.outermost(elapsed, &useful);
+        load.outermost(elapsed, &useful, latest_start);
         let longest = useful.iter().copied().max().unwrap_or(0);
         let sum = useful.iter().copied().fold(0, u64::saturating_add);
         let budget = &mut self.report.budget;

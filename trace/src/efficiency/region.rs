@@ -20,6 +20,8 @@ pub struct ThreadLoad {
     pub useful_ns: u64,
     /// Waiting in barriers, the closing one too, less tasks that ran meanwhile, ns.
     pub barrier_ns: u64,
+    /// From the region's begin to that of the thread's implicit task, ns.
+    pub start_ns: u64,
 }
 
 /// All executions of one region's code.
@@ -51,6 +53,9 @@ pub struct RegionLoad {
     pub imbalance_ns: u64,
     /// Sum over executions: threads × (time − longest useful time), ns.
     pub scheduling_ns: u64,
+    /// The part of `scheduling_ns` that is explained by the thread that came last: sum over executions of threads × its `start_ns`, at
+    /// most the execution's scheduling, ns.
+    pub starting_ns: u64,
 }
 
 impl RegionLoad {
@@ -94,6 +99,7 @@ impl RegionLoad {
             all.executions += load.executions;
             all.useful_ns = all.useful_ns.saturating_add(load.useful_ns);
             all.barrier_ns = all.barrier_ns.saturating_add(load.barrier_ns);
+            all.start_ns = all.start_ns.saturating_add(load.start_ns);
         }
         if !threads.is_empty() {
             self.longest_useful_ns = self.longest_useful_ns.saturating_add(longest);
@@ -102,8 +108,8 @@ impl RegionLoad {
         }
     }
 
-    /// An outermost execution: `useful` of each of its threads.
-    pub(super) fn outermost(&mut self, elapsed: u64, useful: &[u64]) {
+    /// An outermost execution: `useful` of each of its threads; the last one began its implicit task after `latest_start`.
+    pub(super) fn outermost(&mut self, elapsed: u64, useful: &[u64], latest_start: u64) {
         let threads = useful.len() as u64;
         let longest = useful.iter().copied().max().unwrap_or(0);
         let sum = useful.iter().copied().fold(0, u64::saturating_add);
@@ -116,9 +122,9 @@ impl RegionLoad {
             &mut self.imbalance_ns,
             threads.saturating_mul(longest).saturating_sub(sum),
         );
-        add(
-            &mut self.scheduling_ns,
-            threads.saturating_mul(elapsed.saturating_sub(longest)),
-        );
+        let scheduling = threads.saturating_mul(elapsed.saturating_sub(longest));
+        add(&mut self.scheduling_ns, scheduling);
+        let starting = threads.saturating_mul(latest_start);
+        add(&mut self.starting_ns, starting.min(scheduling));
     }
 }

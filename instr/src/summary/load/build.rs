@@ -50,6 +50,7 @@ fn region_load(load: &efficiency::RegionLoad) -> RegionLoad {
         executions: load.executions,
         useful_ns: load.useful_ns,
         barrier_ns: load.barrier_ns,
+        start_ns: load.start_ns,
     };
     let by_thread: Vec<_> = load.by_thread.iter().map(thread).collect();
     RegionLoad {
@@ -62,6 +63,7 @@ fn region_load(load: &efficiency::RegionLoad) -> RegionLoad {
         barrier_ns: by_thread
             .iter()
             .fold(0, |sum, thread| sum.saturating_add(thread.barrier_ns)),
+        starting_ns: load.starting_ns,
         outermost: load.outermost,
         parallel_efficiency: of_outermost(load.parallel_efficiency()),
         load_balance: of_outermost(load.load_balance()),
@@ -141,7 +143,7 @@ fn largest_loss(
         Loss::Imbalance => (
             "imbalance",
             worst(|load| load.imbalance_ns),
-            "threads of a region wait for the one with the most work",
+            imbalance_cause(summary, report),
         ),
         Loss::Scheduling => (
             "scheduling",
@@ -165,6 +167,16 @@ fn largest_loss(
     }
 }
 
+/// What the other threads of regions do while the one with the most work goes on.
+fn imbalance_cause(summary: &Summary, report: &Report) -> &'static str {
+    let mutexes = summary.criticals.iter().map(|item| item.wait_ns);
+    let mutexes = mutexes.fold(0, u64::saturating_add);
+    match mutexes >= report.budget.imbalance_ns / 2 {
+        true => "threads of a region wait for critical sections and locks while another works",
+        false => "threads of a region wait for the one with the most work",
+    }
+}
+
 /// What the threads of regions do when even the one with the most work is not in user code.
 fn scheduling_cause(summary: &Summary, report: &Report) -> &'static str {
     let sum = |all: &mut dyn Iterator<Item = u64>| all.fold(0, u64::saturating_add);
@@ -172,26 +184,31 @@ fn scheduling_cause(summary: &Summary, report: &Report) -> &'static str {
     let all_barriers = sum(&mut regions
         .flat_map(|load| load.by_thread.values())
         .map(|thread| thread.barrier_ns));
+    // Others wait for a thread that comes late.
+    let starting = sum(&mut report.regions.values().map(|load| load.starting_ns));
     // What is waited for the thread with the most work of a region is imbalance.
-    let barriers = all_barriers.saturating_sub(report.budget.imbalance_ns);
+    let barriers = all_barriers
+        .saturating_sub(report.budget.imbalance_ns)
+        .saturating_sub(starting);
     let mutexes = sum(&mut summary.criticals.iter().map(|item| item.wait_ns));
     let waits = sum(&mut summary.threads.iter().map(|thread| thread.sync_ns));
     let tasks = waits.saturating_sub(all_barriers).saturating_sub(mutexes);
     let library = sum(&mut summary.threads.iter().map(|thread| thread.sched_ns));
     let causes = [
         (
+            starting,
+            "regions begin late on some thread, which the run-time library creates or wakes up",
+        ),
+        (
             barriers,
-            "threads wait for each other in the barriers of a region, now one, now another",
+            "threads wait in barriers inside of regions, now for one and now for another",
         ),
         (mutexes, "threads wait for critical sections and locks"),
         (
             tasks,
             "threads wait for tasks (taskwait, taskgroup) and find none to run",
         ),
-        (
-            library,
-            "starting regions, creating tasks and fetching chunks",
-        ),
+        (library, "creating tasks and fetching chunks"),
     ];
     let (_, cause) = causes.into_iter().fold(
         (0, ""),

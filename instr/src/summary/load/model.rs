@@ -106,6 +106,8 @@ pub struct RegionLoad {
     pub imbalance_loss_ns: u64,
     /// In barriers, all threads, ns.
     pub barrier_ns: u64,
+    /// Part of TALP's D (in outermost executions) explained by the thread that began its implicit task last, ns.
+    pub starting_ns: u64,
     /// Executions that were not inside another region; the three efficiencies are about them.
     pub outermost: u64,
     /// Useful share of the time of their threads; null without any.
@@ -129,6 +131,8 @@ pub struct ThreadLoad {
     pub useful_ns: u64,
     /// In barriers, ns.
     pub barrier_ns: u64,
+    /// From the region's begin to that of its implicit task, ns.
+    pub start_ns: u64,
 }
 
 /// The task graph of all outermost regions with explicit tasks. `docs/graph.md` has the definitions.

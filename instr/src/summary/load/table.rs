@@ -149,6 +149,7 @@ fn threads((place, load): Loaded<'_>, out: &mut dyn Write) -> io::Result<()> {
                 executions: sum.executions.saturating_add(thread.executions),
                 useful_ns: sum.useful_ns.saturating_add(thread.useful_ns),
                 barrier_ns: sum.barrier_ns.saturating_add(thread.barrier_ns),
+                start_ns: sum.start_ns.saturating_add(thread.start_ns),
             });
         row(format!("{} more", rest.len()), &sum);
     }

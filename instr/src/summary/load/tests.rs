@@ -13,13 +13,13 @@ use crate::fixture::Fixture;
 /// Thread 0 is useful for 600 outside of the region and 900 inside, of 1400; thread 1 for 5 + 175 + 200 + 100 inside (what it does before
 /// its first region is the library's).
 pub(in super::super) fn region_of_fixture() -> Value {
-    let thread = |number: u32, useful: u64, barrier: u64| json!({"thread_num": number, "executions": 1, "useful_ns": useful, "barrier_ns": barrier});
+    let thread = |number: u32, useful: u64, barrier: u64, start: u64| json!({"thread_num": number, "executions": 1, "useful_ns": useful, "barrier_ns": barrier, "start_ns": start});
     json!({
         "threads": 2, "useful_max_ns": 900, "useful_mean_ns": 690, "useful_min_ns": 480, "imbalance": 900.0 / 690.0,
-        "imbalance_loss_ns": 210, "barrier_ns": 1060, "outermost": 1,
+        "imbalance_loss_ns": 210, "barrier_ns": 1060, "starting_ns": 30, "outermost": 1,
         "parallel_efficiency": 1380.0 / 2800.0, "load_balance": 1380.0 / 1800.0, "scheduling": 1800.0 / 2800.0,
         // 335–400 and 1400–1500; 305–400 and 600–1500 less the task 950–1050.
-        "by_thread": [thread(0, 900, 165), thread(1, 480, 895)],
+        "by_thread": [thread(0, 900, 165, 10), thread(1, 480, 895, 15)],
     })
 }
 
@@ -34,8 +34,8 @@ pub(in super::super) fn efficiency_of_fixture() -> Value {
             "scheduling": 0.75, "team_size": 1.0, "serial_region_efficiency": 1.0 - 300.0 / 2000.0},
         "talp": {"serialization": 1980.0 / 2580.0, "load_balance": 2580.0 / 3000.0, "scheduling": 0.75},
         "largest_loss": {"kind": "scheduling", "share": 0.25, "region": "0x1000",
-            "text": "the largest loss is 25.0% of the threads' time to scheduling: threads wait for each other in the barriers of a \
-                region, now one, now another"},
+            "text": "the largest loss is 25.0% of the threads' time to scheduling: threads wait in barriers inside of \
+                regions, now for one and now for another"},
     })
 }
 
