@@ -7,10 +7,12 @@ use instr_trace::TaskId;
 use super::GraphSink;
 use super::model::{Analysis, Node, name};
 use super::svg::Colours;
+use super::table::shorten;
 use crate::summary::units::{counted, time};
 
 /// Of more tasks `dot` makes no picture within minutes.
 const MAX_TASKS: u64 = 3_000;
+const LABEL_WIDTH: usize = 64;
 
 /// Writes statements as they come; nothing is kept but the colours.
 pub struct DotSink<'a> {
@@ -48,10 +50,14 @@ impl GraphSink for DotSink<'_> {
             node.begin_ns
                 .map_or_else(|| "not executed".to_owned(), |_| time(node.work_ns)),
         );
-        let label = quoted(&format!("{}\n{id} · {times}", node.label));
-        let mut tooltip = node
-            .level
-            .map_or(String::new(), |level| format!("level {level}"));
+        let label = quoted(&format!(
+            "{}\n{id} · {times}",
+            shorten(&node.label, LABEL_WIDTH)
+        ));
+        let mut tooltip = node.label.clone();
+        if let Some(level) = node.level {
+            tooltip.push_str(&format!("\nlevel {level}"));
+        }
         if let Some(slack) = node.slack_ns {
             tooltip.push_str(&format!(", slack {}", time(slack)));
         }

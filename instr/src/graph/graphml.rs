@@ -9,8 +9,9 @@ use super::model::{Analysis, Node, name};
 use super::svg::escaped;
 
 /// Name and type of every attribute of a node, in the order of [`values`].
-const KEYS: [(&str, &str); 20] = [
+const KEYS: [(&str, &str); 23] = [
     ("label", "string"),
+    ("number", "long"),
     ("kind", "string"),
     ("function", "string"),
     ("file", "string"),
@@ -23,12 +24,14 @@ const KEYS: [(&str, &str); 20] = [
     ("begin_ns", "long"),
     ("end_ns", "long"),
     ("complete_ns", "long"),
+    ("duration_ns", "long"),
     ("work_ns", "long"),
     ("dependency_wait_ns", "long"),
     ("ready_wait_ns", "long"),
     ("level", "long"),
     ("slack_ns", "long"),
     ("critical", "boolean"),
+    ("undeferred", "boolean"),
     ("cancelled", "boolean"),
 ];
 
@@ -78,6 +81,7 @@ fn values(node: &Node) -> [Option<String>; KEYS.len()] {
     let number = |value: Option<u64>| value.map(|value| value.to_string());
     [
         Some(escaped(&node.label)),
+        number(Some(node.number)),
         Some(node.kind.to_owned()),
         node.function.as_deref().map(escaped),
         node.file.as_deref().map(escaped),
@@ -90,12 +94,14 @@ fn values(node: &Node) -> [Option<String>; KEYS.len()] {
         number(node.begin_ns),
         number(node.end_ns),
         number(node.complete_ns),
+        number(node.duration_ns),
         number(Some(node.work_ns)),
         number(node.dependency_wait_ns),
         number(node.ready_wait_ns),
         number(node.level.map(u64::from)),
         number(node.slack_ns),
         Some(node.critical.to_string()),
+        Some(node.undeferred.to_string()),
         Some(node.cancelled.to_string()),
     ]
 }

@@ -386,7 +386,11 @@ impl Analysis {
             let times = (b.span_ns, b.work_ns).cmp(&(a.span_ns, a.work_ns));
             times.then_with(|| a.label.cmp(&b.label))
         });
-        let none = || "no parallel region with explicit tasks".to_owned();
+        let none = || match regions.iter().any(|region| region.tasks > 0) {
+            true => "the tasks took no time".to_owned(),
+            false if regions.is_empty() => "no parallel region with explicit tasks".to_owned(),
+            false => "no task is known to have run".to_owned(),
+        };
         Self {
             headline: totals.headline().unwrap_or_else(none),
             total: Total::new(totals, &regions),

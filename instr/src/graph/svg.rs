@@ -8,6 +8,7 @@ use instr_trace::TaskId;
 
 use super::GraphSink;
 use super::model::{Analysis, Node, name};
+use super::table::shorten;
 use crate::summary::units::{count, counted, elide, time};
 
 /// More tasks are drawn by level and function.
@@ -190,7 +191,7 @@ impl<'a> SvgSink<'a> {
                 ),
                 title: format!(
                     "{}\n{}, {} critical\nwork {}",
-                    elide(label, LABEL_WIDTH),
+                    shorten(label, LABEL_WIDTH),
                     counted(group.tasks, "task"),
                     count(group.critical),
                     time(group.work)
@@ -263,7 +264,7 @@ fn title(node: &Node) -> String {
     format!(
         "{} {}\nwork {}, slack {}\ndependency wait {}, ready wait {}{}",
         name(node.id),
-        elide(&node.label, LABEL_WIDTH),
+        shorten(&node.label, LABEL_WIDTH),
         time(node.work_ns),
         times(node.slack_ns),
         times(node.dependency_wait_ns),
@@ -341,7 +342,7 @@ impl GraphSink for SvgSink<'_> {
         }
         writeln!(self.out, "</svg>")?;
         Ok((!note.is_empty()).then(|| {
-            format!("the picture is not complete: {note}\n  help: --format graphml and json have everything")
+            format!("the picture is not complete: {note}\n  help: --format graphml and json hold all tasks and dependences")
         }))
     }
 }
@@ -394,7 +395,7 @@ impl Header<'_> {
         line(MARGIN, "small", self.note, out)?;
         let legend = self.colours.legend();
         for (label, colour) in legend.iter().take(LEGEND_ROWS) {
-            let y = line(MARGIN + 18, "plain", &elide(label, LABEL_WIDTH), out)?;
+            let y = line(MARGIN + 18, "plain", &shorten(label, LABEL_WIDTH), out)?;
             writeln!(
                 out,
                 "<circle cx=\"{}\" cy=\"{}\" r=\"6\" fill=\"{colour}\" stroke=\"#555\"/>",
@@ -427,7 +428,7 @@ impl Header<'_> {
                 None => "outside of parallel regions".to_owned(),
             };
             let (x, y) = (MARGIN + column * STEP.0, top - 3 * LINE / 2);
-            let text = escaped(&elide(&text, room));
+            let text = escaped(&shorten(&text, room));
             writeln!(
                 out,
                 "<text x=\"{x}\" y=\"{y}\" class=\"head\">{text}</text>"

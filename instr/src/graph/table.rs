@@ -52,6 +52,17 @@ pub fn write(program: &str, analysis: &Analysis, out: &mut dyn Write) -> io::Res
     Ok(())
 }
 
+/// At most `width` characters of a label. What it says of the directive, `[omp task FILE:LINE]`, stays; the function is cut.
+pub(super) fn shorten(label: &str, width: usize) -> String {
+    let directive = label.rfind(" [omp ").map_or("", |at| &label[at..]);
+    let length = directive.chars().count();
+    if label.chars().count() <= width || length == 0 || length + 12 > width {
+        return elide(label, width);
+    }
+    let function = &label[..label.len() - directive.len()];
+    elide(function, width - length) + &elide(directive, length)
+}
+
 /// Regions of one body.
 #[derive(Default)]
 struct Sum<'r> {
@@ -141,7 +152,7 @@ fn regions(sums: &Sums<'_>, out: &mut dyn Write) -> io::Result<()> {
             span => format!("{:.2}", sum.work as f64 / span as f64),
         };
         table.add_row([
-            elide(sum.label, LABEL_WIDTH),
+            shorten(sum.label, LABEL_WIDTH),
             count(sum.regions),
             count(sum.tasks),
             count(sum.edges),
@@ -171,7 +182,7 @@ fn account(sums: &Sums<'_>, out: &mut dyn Write) -> io::Result<()> {
     let mut table = new_table(1, &header);
     for sum in &sums.rows {
         table.add_row([
-            elide(sum.label, LABEL_WIDTH),
+            shorten(sum.label, LABEL_WIDTH),
             count(sum.threads),
             time(sum.lower),
             time(sum.elapsed),
@@ -258,7 +269,7 @@ fn levels(analysis: &Analysis, out: &mut dyn Write) -> io::Result<()> {
         };
     }
     if analysis.regions.len() > 1 {
-        let label = elide(&region.label, LABEL_WIDTH);
+        let label = shorten(&region.label, LABEL_WIDTH);
         let id = region.id.as_deref().unwrap_or("-");
         writeln!(out, "\nlevels of the longest region, {id} {label}:")?;
     }
@@ -275,7 +286,7 @@ fn functions(analysis: &Analysis, out: &mut dyn Write) -> io::Result<()> {
     let mut table = new_table(1, &header);
     for function in analysis.functions.iter().take(MAX_ROWS) {
         table.add_row([
-            elide(&function.label, LABEL_WIDTH),
+            shorten(&function.label, LABEL_WIDTH),
             count(function.tasks),
             time(function.work_ns),
             count(function.critical_tasks),
@@ -344,6 +355,23 @@ fn more(left_out: usize, out: &mut dyn Write) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn long_functions_are_cut_and_directives_stay() {
+        assert_eq!(
+            shorten("main [omp task a.c:3]", 24),
+            "main [omp task a.c:3]"
+        );
+        assert_eq!(
+            shorten("std::vector<int>::f() [omp task a.c:3]", 30),
+            "std::vecto... [omp task a.c:3]"
+        );
+        assert_eq!(
+            shorten("f [omp task a/very/long/name.c:3]", 20),
+            "f [omp task a/ver..."
+        );
+        assert_eq!(shorten("öäüöäüöäüöäü", 8), "öäüöä...");
+    }
 
     #[test]
     fn bands_hold_every_level_once() {

@@ -303,6 +303,26 @@ fn a_picture_has_a_box_for_each_task_or_for_each_level_when_there_are_too_many()
     assert!(svg.contains("more than 2 000 tasks"));
 }
 
+#[test]
+fn what_a_picture_leaves_out_is_told() {
+    let dir = tempfile::tempdir().unwrap();
+    many(dir.path(), 1_200, 1_200);
+    let path = dir.path().to_str().unwrap();
+    let (_, svg, err) = instr(&["graph", path, "--format", "svg"]);
+    let told = "200 tasks not drawn, in levels and regions behind the first 1 000";
+    assert!(svg.contains(told) && err.contains(told), "{err}");
+    assert_eq!(between(&svg, "<rect x=\"", "\"").len(), 1_000);
+    roxmltree::Document::parse(&svg).unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    many(dir.path(), 3_001, 1);
+    let path = dir.path().to_str().unwrap();
+    let (_, _, err) = instr(&["graph", path, "--format", "dot"]);
+    assert!(
+        err.contains("3 001 tasks are more than `dot` draws"),
+        "{err}"
+    );
+}
+
 /// Calls everything by a name that tries to break out of every format.
 struct Hostile;
 
