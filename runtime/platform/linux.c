@@ -159,6 +159,11 @@ void *instr_platform_memory(size_t bytes)
     return block != MAP_FAILED ? block : NULL;
 }
 
+void instr_platform_give_back(void *block, size_t bytes)
+{
+    (void)munmap(block, bytes);
+}
+
 void instr_platform_replace(void *block, size_t bytes)
 {
     (void)mmap(block, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);

@@ -40,8 +40,9 @@ struct instr_guest {
 void instr_platform_enter(struct instr_guest *guest);
 void instr_platform_leave(const struct instr_guest *guest);
 
-/* Memory that is never given back, zeroed; NULL when there is none. */
+/* Zeroed memory, NULL when there is none; and its end. */
 void *instr_platform_memory(size_t bytes);
+void instr_platform_give_back(void *block, size_t bytes);
 
 /* Puts zeroed private memory in the place of a mapped block. */
 void instr_platform_replace(void *block, size_t bytes);

@@ -1,7 +1,7 @@
 /*
- * Blocks are never given back to the system but kept in a list: as many as were in use at one time. The list is touched by whoever
- * gets its lock at once; who does not takes fresh memory, or drops the block, so that nobody waits for a thread that a fork or a signal
- * has taken away.
+ * Some blocks are kept in a list for the next taskloops, the others given back to the system. The list is touched by whoever gets its lock
+ * at once; who does not takes fresh memory, or gives the block back, so that nobody waits for a thread that a fork or a signal has taken
+ * away.
  */
 #include "core/cold.h"
 
@@ -14,6 +14,7 @@
 
 #define HEADER_BYTES 64u
 #define GRAIN_BYTES 4096u
+#define MOST_KEPT 64u
 
 struct block {
     struct block *next;
@@ -22,6 +23,7 @@ struct block {
 
 static atomic_flag busy = ATOMIC_FLAG_INIT;
 static struct block *kept;
+static unsigned count; /* of kept blocks */
 
 static bool enter(void)
 {
@@ -39,10 +41,24 @@ static struct block *take(size_t bytes)
     while (*at != NULL && (*at)->bytes < bytes)
         at = &(*at)->next;
     struct block *const found = *at;
-    if (found != NULL)
+    if (found != NULL) {
         *at = found->next;
+        count--;
+    }
     atomic_flag_clear_explicit(&busy, memory_order_release);
     return found;
+}
+
+static struct block *fresh(size_t bytes)
+{
+    const size_t whole = (bytes + HEADER_BYTES + GRAIN_BYTES - 1) / GRAIN_BYTES * GRAIN_BYTES;
+    struct instr_guest guest;
+    instr_platform_enter(&guest);
+    struct block *const b = instr_platform_memory(whole);
+    instr_platform_leave(&guest);
+    if (b != NULL)
+        b->bytes = whole - HEADER_BYTES;
+    return b;
 }
 
 void *instr_large_block(size_t bytes)
@@ -50,14 +66,9 @@ void *instr_large_block(size_t bytes)
     if (bytes > SIZE_MAX - HEADER_BYTES - GRAIN_BYTES)
         return NULL;
     struct block *b = take(bytes);
-    if (b == NULL) {
-        const size_t whole = (bytes + HEADER_BYTES + GRAIN_BYTES - 1) / GRAIN_BYTES * GRAIN_BYTES;
-        b = instr_platform_memory(whole);
-        if (b == NULL)
-            return NULL;
-        b->bytes = whole - HEADER_BYTES;
-    }
-    return (char *)b + HEADER_BYTES;
+    if (b == NULL)
+        b = fresh(bytes);
+    return b != NULL ? (char *)b + HEADER_BYTES : NULL;
 }
 
 void instr_large_block_free(void *block)
@@ -65,9 +76,20 @@ void instr_large_block_free(void *block)
     if (block == NULL)
         return;
     struct block *const b = (struct block *)(void *)((char *)block - HEADER_BYTES);
-    if (!enter())
+    bool keep = false;
+    if (enter()) {
+        keep = count < MOST_KEPT;
+        if (keep) {
+            b->next = kept;
+            kept = b;
+            count++;
+        }
+        atomic_flag_clear_explicit(&busy, memory_order_release);
+    }
+    if (keep)
         return;
-    b->next = kept;
-    kept = b;
-    atomic_flag_clear_explicit(&busy, memory_order_release);
+    struct instr_guest guest;
+    instr_platform_enter(&guest);
+    instr_platform_give_back(b, b->bytes + HEADER_BYTES);
+    instr_platform_leave(&guest);
 }
