@@ -1,5 +1,7 @@
 //! Events in, useful and waiting time by region and thread out.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use hashbrown::HashMap;
 
 use crate::event::{Event, Payload, RegionId};
@@ -76,9 +78,9 @@ struct Root {
     code: RegionCode,
     begin: u64,
     /// Threads that entered it or a region inside of it.
-    members: Vec<usize>,
-    /// Place among the P threads and useful time; a place may come several times.
-    useful: Vec<(usize, u64)>,
+    members: BTreeSet<usize>,
+    /// Useful time by place among the P threads.
+    useful: BTreeMap<usize, u64>,
 }
 
 /// One of the P threads.
@@ -299,7 +301,7 @@ impl Collector {
             region.members.push(position);
         }
         if let Some(root) = self.roots.get_mut(&root) {
-            root.members.push(position);
+            root.members.insert(position);
         }
     }
 
@@ -365,7 +367,7 @@ impl Collector {
             Some(below) => add(&mut below.useful, stay.useful),
             None => {
                 if let (Some(root), Some(place)) = (self.roots.get_mut(&stay.root), line.place) {
-                    root.useful.push((place, stay.useful));
+                    add(root.useful.entry(place).or_default(), stay.useful);
                 }
             }
         }
@@ -435,20 +437,13 @@ impl Collector {
                 }
             }
         }
-        let Some(mut root) = self.roots.remove(&id) else {
+        let Some(root) = self.roots.remove(&id) else {
             return;
         };
-        root.useful.sort_unstable();
-        let mut useful: Vec<u64> = Vec::new();
-        let mut last = None;
-        for (place, ns) in root.useful {
+        for (&place, &ns) in &root.useful {
             add(&mut self.places[place].useful, ns);
-            match useful.last_mut() {
-                Some(sum) if last == Some(place) => add(sum, ns),
-                _ => useful.push(ns),
-            }
-            last = Some(place);
         }
+        let useful: Vec<u64> = root.useful.into_values().collect();
         let elapsed = now.saturating_sub(root.begin);
         let load = self.report.regions.entry(root.code).or_default();
         load.outermost(elapsed, &useful, latest_start);

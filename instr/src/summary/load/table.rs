@@ -6,12 +6,12 @@ use super::super::model::Summary;
 use super::super::sheet::wrap;
 use super::super::table::{MAX_ROWS, Sheet, label};
 use super::super::units::{count, counted, percent, time};
-use super::model::{Efficiency, Loaded, ThreadLoad};
+use super::model::{Efficiency, Loaded, RegionLoad, ThreadLoad};
 
 /// Regions whose threads are shown one by one, and threads of one.
 const MAX_REGIONS: usize = 3;
 const MAX_THREADS: usize = 16;
-/// A region is shown by thread when its imbalance costs this part of the program's time.
+/// A region is shown by thread when its imbalance, or its barriers by thread, cost this part of the program's time.
 const NOTEWORTHY: f64 = 0.01;
 
 /// POP's tree, TALP's factors, the largest loss.
@@ -109,10 +109,14 @@ pub fn regions(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     }
     table.print(loads().count(), out)?;
     let least = NOTEWORTHY * summary.duration_ns as f64;
+    let loss = |load: &RegionLoad| {
+        load.imbalance_loss_ns
+            .max(load.barrier_ns / load.threads.max(1))
+    };
     let mut worst: Vec<Loaded<'_>> = loads()
-        .filter(|(_, load)| load.threads > 1 && load.imbalance_loss_ns as f64 >= least)
+        .filter(|(_, load)| load.threads > 1 && loss(load) as f64 >= least)
         .collect();
-    worst.sort_by_key(|(place, load)| (std::cmp::Reverse(load.imbalance_loss_ns), place.address));
+    worst.sort_by_key(|(place, load)| (std::cmp::Reverse(loss(load)), place.address));
     for loaded in worst.into_iter().take(MAX_REGIONS) {
         threads(loaded, out)?;
     }
