@@ -2,8 +2,8 @@
 
 use hashbrown::HashMap;
 
-use crate::event::{Event, Payload, RegionId, SyncKind, TaskId};
-use crate::trace::ThreadInfo;
+use crate::event::{Event, Payload, RegionId, Schedule, SyncKind, TaskId};
+use crate::trace::{ThreadInfo, Trace};
 
 /// What a thread does. The five add up to its life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -97,6 +97,8 @@ struct Line {
     frames: Vec<Frame>,
     /// A worker is idle outside regions once it has been in one.
     worker: bool,
+    /// The run-time library does not tell where a section begins.
+    whole_sections: bool,
     /// Begin and kind of the running interval; `None` before the first event and after the end.
     running: Option<(u64, State)>,
     ended: bool,
@@ -196,12 +198,24 @@ pub struct Timeline {
 }
 
 impl Timeline {
-    /// For the threads of one trace, as [`crate::Trace::threads`] gives them.
+    /// For a trace, with what its run-time library leaves out: libomp does not tell where a section begins.
+    pub fn of(trace: &Trace) -> Self {
+        let mut timeline = Self::new(trace.threads());
+        if trace.metadata().openmp.starts_with("libomp") {
+            for line in &mut timeline.lines {
+                line.whole_sections = true;
+            }
+        }
+        timeline
+    }
+
+    /// For the threads of one trace of libgomp, as [`crate::Trace::threads`] gives them.
     pub fn new(threads: &[ThreadInfo]) -> Self {
         let line = |thread: &ThreadInfo| Line {
             index: thread.index,
             frames: Vec::new(),
             worker: false,
+            whole_sections: false,
             running: None,
             ended: false,
         };
@@ -361,9 +375,11 @@ impl Line {
                 }
                 self.push(Frame::Implicit(region));
             }
-            Payload::LoopBegin { .. } | Payload::SectionsBegin { .. } => {
-                self.push(Frame::Work(true))
+            // Where chunks or sections are not told, all of the construct is user code.
+            Payload::LoopBegin { schedule, .. } => {
+                self.push(Frame::Work(!schedule.has(Schedule::COUNTED)))
             }
+            Payload::SectionsBegin { .. } => self.push(Frame::Work(!self.whole_sections)),
             Payload::Dispatch => self.ask(true),
             Payload::ChunkBegin { .. } | Payload::SectionBegin { .. } => self.ask(false),
             Payload::WorkEnd { .. } => _ = self.pop(|frame| matches!(frame, Frame::Work(_))),

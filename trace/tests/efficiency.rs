@@ -38,7 +38,11 @@ fn write(threads: &[Vec<Entry>]) -> (tempfile::TempDir, Trace) {
 
 fn collect(threads: &[Vec<Entry>]) -> Report {
     let (_dir, trace) = write(threads);
-    let mut timeline = Timeline::new(trace.threads());
+    collect_trace(&trace)
+}
+
+fn collect_trace(trace: &Trace) -> Report {
+    let mut timeline = Timeline::of(trace);
     let mut collector = Collector::new(trace.threads());
     let mut merge = trace.merge();
     while let Some(event) = merge.next().unwrap() {
@@ -483,4 +487,40 @@ fn threads_let_out_of_a_barrier_are_those_of_the_last_event_whoever_gave_it() {
         };
         assert_eq!(timeline.joined(), expected, "at {}", event.time);
     }
+}
+
+#[test]
+fn loops_and_sections_whose_pieces_are_not_told_are_user_code() {
+    // A loop 100–200 and sections 300–400 in a region 0–500 of one thread.
+    let useful = |schedule: u32, openmp: &str| {
+        let dir = tempfile::tempdir().unwrap();
+        let layout = synth::layouts()[0];
+        let metadata = synth::metadata(layout, 1_000_000_000, true);
+        let metadata = metadata.replace("libgomp", openmp);
+        std::fs::write(dir.path().join("metadata"), metadata).unwrap();
+        let mut stream = StreamWriter::create(dir.path(), layout, 0, 1 << 14).unwrap();
+        let mut event = |time: u64, id: u8, fields: &dyn Fn(&mut synth::Body)| {
+            stream
+                .event(START_TICKS + time, id, |body| fields(body))
+                .unwrap();
+        };
+        event(0, 1, &|body| _ = body.u32(7).u32(1));
+        event(0, 16, &|body| _ = body.u32(1).addr(0x1000).u32(0).u32(0));
+        event(0, 18, &|body| _ = body.u32(0).u32(1).u32(0).u32(1));
+        event(100, 20, &|body| {
+            _ = body.u32(schedule).i64(0).i64(10).i64(1).i64(0)
+        });
+        event(200, 26, &|body| _ = body.u32(1));
+        event(300, 21, &|body| _ = body.u32(2));
+        event(400, 26, &|body| _ = body.u32(1));
+        event(500, 19, &|_| {});
+        event(500, 17, &|body| _ = body.u32(1));
+        event(500, 2, &|_| {});
+        stream.finish().unwrap();
+        let trace = Trace::open(dir.path()).unwrap();
+        collect_trace(&trace).budget.useful_ns()
+    };
+    assert_eq!(useful(2, "libgomp"), 300, "all asked, none got anything");
+    assert_eq!(useful(0x4002, "libgomp"), 400);
+    assert_eq!(useful(0x4000, "libomp LLVM"), 500);
 }

@@ -132,7 +132,7 @@ pub fn write_graph(
     };
     let mut collector = Collector::new(Places::new(names), &mut *sink);
     let mut states = TaskStates::with_segments();
-    let mut timeline = Timeline::new(trace.threads());
+    let mut timeline = Timeline::of(trace);
     let mut merge = trace.merge();
     while let Some(event) = merge.next()? {
         seen(event.time);

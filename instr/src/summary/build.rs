@@ -149,10 +149,10 @@ fn regions_and_work(summary: &mut Summary, collected: &Collected, names: &dyn Na
             chunks: count.pieces,
             chunk_iterations: count.chunk_iterations.into(),
             chunk_times: count.piece_times,
-            fetch_ns: count
-                .times
-                .total_ns
-                .saturating_sub(count.piece_times.total_ns),
+            fetch_ns: (count.piece_times.count > 0).then(|| {
+                let chunks = count.piece_times.total_ns;
+                count.times.total_ns.saturating_sub(chunks)
+            }),
             times: count.times,
         })
         .collect();

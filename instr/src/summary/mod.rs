@@ -99,7 +99,7 @@ pub fn summarize(trace: &Trace, names: &dyn Names, mut seen: impl FnMut(u64)) ->
     let mut collector = Collector::new(trace.threads());
     let (mut tasks, mut totals) = (TaskStates::new(), Totals::default());
     let mut load = efficiency::Collector::new(trace.threads());
-    let mut timeline = Timeline::new(trace.threads());
+    let mut timeline = Timeline::of(trace);
     let mut states = States::new(trace.threads().len());
     let mut merge = trace.merge();
     while let Some(event) = merge.next()? {

@@ -286,8 +286,8 @@ pub struct Loop {
     pub chunk_iterations: Spread,
     /// Time of a chunk: from its begin to the call for the next one, tasks that ran inside included.
     pub chunk_times: Times,
-    /// Part of `total_ns` outside of chunks: fetching them, ns.
-    pub fetch_ns: u64,
+    /// Part of `total_ns` outside of chunks: fetching them, ns; null when no chunk was told.
+    pub fetch_ns: Option<u64>,
     /// One for each thread and execution.
     #[serde(flatten)]
     pub times: Times,

@@ -234,7 +234,7 @@ fn loops(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
             count(item.instances),
             count(item.chunks),
             time(times.total_ns),
-            time(item.fetch_ns),
+            item.fetch_ns.map_or(String::new(), time),
             time(times.mean_ns),
             time(times.max_ns),
         ]);

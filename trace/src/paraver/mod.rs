@@ -148,10 +148,7 @@ pub fn write<'a>(
     let mut writer = Writer {
         rows: &rows,
         events: Events::new(NameTables::new(names), rows.rows.len(), traces.len()),
-        lines: traces
-            .iter()
-            .map(|trace| Timeline::new(trace.threads()))
-            .collect(),
+        lines: traces.iter().map(Timeline::of).collect(),
         records: Records::new(file, &rows.rows),
         ends: Ends::new(&rows),
         communications,
