@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/metadata.h"
+#include "core/process.h"
 #include "core/settings.h"
 #include "ompt/state.h"
 
@@ -129,7 +130,10 @@ ompt_start_tool_result_t *ompt_start_tool(unsigned version, const char *name)
     static ompt_start_tool_result_t result = {initialize, finalize, {0}};
     static char text[128] = "libomp ";
     (void)version;
-    if (!instr_settings.enabled)
+    const bool early = instr_settings.buffer == 0; /* a shared library's constructor uses OpenMP: ours has not run yet */
+    if (early)
+        instr_settings_read();
+    if (!instr_settings.enabled || (!early && instr_process_clock() == 0)) /* nothing is recorded: another tool may */
         return NULL;
     const size_t length = strlen(text);
     if (name != NULL)
