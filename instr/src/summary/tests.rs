@@ -308,3 +308,35 @@ fn long_tables_end_with_the_number_of_rows_left_out() {
         "{out}"
     );
 }
+
+/// Names of all fields, at any depth.
+fn fields(value: &Value, to: &mut std::collections::BTreeSet<String>) {
+    match value {
+        Value::Object(object) => {
+            for (name, value) in object {
+                to.insert(name.clone());
+                fields(value, to);
+            }
+        }
+        Value::Array(values) => values.iter().for_each(|value| fields(value, to)),
+        _ => {}
+    }
+}
+
+#[test]
+fn every_field_of_the_json_form_is_described() {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/summary-json.md");
+    let described = std::fs::read_to_string(path).unwrap();
+    let summary = summarize(&Fixture::new(synth::layouts()[0]).open(), &NoNames, |_| {});
+    let mut all = std::collections::BTreeSet::new();
+    fields(&serde_json::to_value(summary.unwrap()).unwrap(), &mut all);
+    assert!(all.len() > 100, "{}", all.len());
+    let missing: Vec<_> = all
+        .iter()
+        .filter(|name| !described.contains(&format!("`{name}`")))
+        .collect();
+    assert!(
+        missing.is_empty(),
+        "not in docs/summary-json.md: {missing:?}"
+    );
+}
