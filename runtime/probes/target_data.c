@@ -1,4 +1,8 @@
-/* Device data constructs. target update and target enter/exit data with nowait or depend are tasks without a body. */
+/*
+ * Device data constructs. target update and target enter/exit data with nowait or depend are tasks without a body. libgomp makes a task
+ * of one only with both clauses (a task that is waited for); all others are done when the call returns. The end of that one has no
+ * call of its own: it is complete at the next synchronization that waits for it.
+ */
 #include "core/cold.h"
 
 #include "instr/probes.h"
@@ -28,16 +32,17 @@ void instr_probe_target_update_ext(void (*real)(int, size_t, void **, size_t *, 
     struct instr_thread *t = instr_thread();
     const bool nowait = (flags & TARGET_NOWAIT) != 0;
     const bool task = t != NULL && (nowait || depend != NULL);
+    const bool done = task && !(nowait && depend != NULL);
     uint32_t outer[2];
     uint32_t seq = 0;
     if (task)
         seq = instr_target_task(t, 0, depend);
     instr_target_begin(t, kind, 0, device,
                        (nowait ? INSTR_TARGET_NOWAIT : 0u) | (flags & TARGET_EXIT_DATA ? INSTR_TARGET_EXIT_DATA : 0u));
-    if (task && !nowait)
+    if (done)
         instr_target_task_begin(t, t->index, seq, outer);
     real(device, count, hostaddrs, sizes, kinds, flags, depend);
-    if (task && !nowait)
+    if (done)
         instr_target_task_end(t, outer);
     instr_target_end(t, kind);
     if (task)

@@ -96,6 +96,12 @@ static void copy_block(void *to, void *from)
         memcpy(data, h->source, (size_t)h->size);
 }
 
+/* A frame of its own, gone before the task runs: tasks that run at once nest on one stack. */
+static __attribute__((noinline)) void record_creation(struct instr_thread *t, uint32_t seq, instr_fn *fn, uint32_t flags, void **depend)
+{
+    instr_task_create(t, seq, (uintptr_t)fn, flags, depend);
+}
+
 void instr_probe_task(void (*real)(instr_fn *, void *, instr_cpyfn *, long, long, bool, unsigned, void **, int, void *),
                       instr_fn *fn, void *data, instr_cpyfn *cpyfn, long arg_size, long arg_align, bool if_clause, unsigned flags,
                       void **depend, int priority, void *detach)
@@ -106,24 +112,23 @@ void instr_probe_task(void (*real)(instr_fn *, void *, instr_cpyfn *, long, long
         return;
     }
     const uint32_t seq = t->next_task++;
-    instr_task_create(t, seq, (uintptr_t)fn, flags | (if_clause ? 0 : INSTR_TASK_FLAG_IF_FALSE), flags & FLAG_DEPEND ? depend : NULL);
+    record_creation(t, seq, fn, flags | (if_clause ? 0 : INSTR_TASK_FLAG_IF_FALSE), flags & FLAG_DEPEND ? depend : NULL);
 
     const size_t align = (size_t)arg_align > _Alignof(struct task_header) ? (size_t)arg_align : _Alignof(struct task_header);
     const size_t offset = (sizeof(struct task_header) + align - 1) & ~(align - 1);
-    const struct task_header header = {NULL, fn, cpyfn, data, t->index, seq, (uint32_t)offset, flags, arg_size};
-    if (cpyfn == NULL && arg_size <= INSTR_CFG_TASK_STACK_BYTES && align <= 64 && !(flags & FLAG_DETACH)) {
-        char *const block = __builtin_alloca_with_align(offset + (size_t)arg_size, 64 * 8);
+    struct task_header header = {NULL, fn, cpyfn, data, t->index, seq, (uint32_t)offset, flags, arg_size};
+    if (cpyfn == NULL && !if_clause && !(flags & FLAG_DETACH)) {
+        real(task_body_in_place, &header, NULL, sizeof header, _Alignof(struct task_header), if_clause, flags, depend, priority, detach);
+    } else if (cpyfn == NULL && arg_size <= INSTR_CFG_TASK_STACK_BYTES && align <= 64 && !(flags & FLAG_DETACH)) {
+        /* libgomp may run the task at once and on this very block: so it is aligned as the data must be, and no more. */
+        const uintptr_t room = (uintptr_t)__builtin_alloca(offset + (size_t)arg_size + align);
+        char *const block = (char *)((room + align - 1) & ~(uintptr_t)(align - 1));
         memcpy(block, &header, sizeof header);
         if (arg_size > 0)
             memcpy(block + offset, data, (size_t)arg_size);
         real(task_body, block, NULL, (long)offset + arg_size, (long)align, if_clause, flags, depend, priority, detach);
-    } else if (cpyfn == NULL && !if_clause && !(flags & FLAG_DETACH)) {
-        struct task_header in_place = header;
-        real(task_body_in_place, &in_place, NULL, sizeof in_place, _Alignof(struct task_header), if_clause, flags, depend, priority,
-             detach);
     } else {
-        struct task_header source = header;
-        real(task_body, &source, copy_block, (long)offset + arg_size, (long)align, if_clause, flags, depend, priority, detach);
+        real(task_body, &header, copy_block, (long)offset + arg_size, (long)align, if_clause, flags, depend, priority, detach);
     }
     instr_event0(t, INSTR_EV_TASK_CREATED);
 }
