@@ -141,8 +141,15 @@ const char *instr_platform_name(void)
 #endif
 }
 
+/* Of ThreadSanitizer's library, in programs built with it: the C library's functions are its own there, and would take what the
+ * runtime writes to a stack for the program's, without knowing the barriers of an OpenMP library that was not built with it. */
+extern void __tsan_ignore_thread_begin(void) __attribute__((weak));
+extern void __tsan_ignore_thread_end(void) __attribute__((weak));
+
 void instr_platform_enter(struct instr_guest *guest)
 {
+    if (__tsan_ignore_thread_begin != NULL)
+        __tsan_ignore_thread_begin();
     guest->error = errno;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &guest->cancel);
 }
@@ -150,6 +157,8 @@ void instr_platform_enter(struct instr_guest *guest)
 void instr_platform_leave(const struct instr_guest *guest)
 {
     pthread_setcancelstate(guest->cancel, NULL);
+    if (__tsan_ignore_thread_end != NULL)
+        __tsan_ignore_thread_end();
     errno = guest->error;
 }
 
