@@ -96,6 +96,7 @@ impl Builder {
     /// The objects of the runtime for redirected programs.
     fn runtime_objects(&self) -> Result<&[PathBuf], String> {
         let compile = || {
+            self.same_runtime()?;
             let mut objects = Vec::new();
             for name in instr_runtime::sources("linux") {
                 let object = self.work.join(name.replace('/', "-")).with_extension("o");
@@ -108,6 +109,21 @@ impl Builder {
         };
         let objects = self.objects.get_or_init(compile).as_ref();
         objects.map(Vec::as_slice).map_err(Clone::clone)
+    }
+
+    /// Redirected programs get the runtime that is compiled into this program. If `instr-cc` was built from other sources, so was `instr`,
+    /// which may not read what that runtime writes: a sound program would seem to leave a damaged trace.
+    fn same_runtime(&self) -> Result<(), String> {
+        let call = Call::new(&self.tools.instr_cc, &self.work, LIMIT);
+        let call = call.args(["--instr-dry-run", "gcc", "-fopenmp", "-c", "x.c"]);
+        let shown = done("instr-cc", &call)?.output;
+        if String::from_utf8_lossy(&shown).contains(instr_runtime::KEY) {
+            return Ok(());
+        }
+        Err(format!(
+            "{} was built from other sources than this program: build both again",
+            self.tools.instr_cc.display()
+        ))
     }
 
     /// The C compiler with what sources of the runtime need (`-fexceptions`: C++ exceptions and cancelled threads pass through).
@@ -324,4 +340,32 @@ fn done(step: &str, call: &Call) -> Result<Ended, String> {
         ended.text(),
         call.shown()
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tools_of_other_sources_are_refused() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let builder = |instr_cc: &str| {
+            let tools = Tools {
+                instr: "false".into(),
+                instr_cc: instr_cc.into(),
+                instr_rewrite: "false".into(),
+            };
+            Builder::new(Suite::at(dir.path()), tools, dir.path()).expect("sources written")
+        };
+        // It repeats its arguments, in which no key is.
+        let error = builder("echo").runtime_objects().map(<[PathBuf]>::len);
+        assert!(error.expect_err("refused").contains("other sources"));
+        let script = dir.path().join("instr-cc");
+        let text = format!("#!/bin/sh\necho /cache/source-{}\n", instr_runtime::KEY);
+        std::fs::write(&script, text).expect("written");
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(&script, mode).expect("executable");
+        let same = builder(&script.to_string_lossy());
+        assert_eq!(same.same_runtime(), Ok(()));
+    }
 }

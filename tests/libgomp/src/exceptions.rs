@@ -52,6 +52,27 @@ impl Exceptions {
         Self::parse(TEXT)
     }
 
+    /// The list as text: each entry with its reason on a line.
+    #[must_use]
+    pub fn told(&self) -> String {
+        let line = |what: &str, entry: &Exception| {
+            let linkage = entry.linkage.as_ref().map(|name| format!(", {name}"));
+            let linkage = linkage.unwrap_or_default();
+            format!("{what}: {}{linkage}: {}\n", entry.program, entry.reason)
+        };
+        let may_fail = self.exceptions.iter().map(|entry| line("may fail", entry));
+        let open = self
+            .open
+            .iter()
+            .map(|entry| line("may end inside constructs", entry));
+        let lines: String = may_fail.chain(open).collect();
+        if lines.is_empty() {
+            "exceptions: none\n".to_owned()
+        } else {
+            format!("exceptions:\n{lines}")
+        }
+    }
+
     fn parse(text: &str) -> Result<Self, String> {
         let list: Self = toml::from_str(text).map_err(|why| format!("exceptions.toml: {why}"))?;
         for entry in list.exceptions.iter().chain(&list.open) {
@@ -100,6 +121,9 @@ mod tests {
         assert_eq!(list.reason("f/b.c@c", Linkage::Wrap), None);
         assert!(list.may_be_open("f/c.c", Linkage::Wrap));
         assert!(!list.may_be_open("f/a.c", Linkage::Wrap));
+        let told = "exceptions:\nmay fail: f/a.c: x\nmay fail: f/b.c@c++, wrap: y\nmay end inside constructs: f/c.c: exits inside\n";
+        assert_eq!(list.told(), told);
+        assert_eq!(Exceptions::default().told(), "exceptions: none\n");
     }
 
     #[test]

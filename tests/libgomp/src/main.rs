@@ -110,12 +110,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<bool> {
     let done = |trial: &Trial| step(&bar, trial, &arguments.command);
     let trials = campaign::run(&programs, &builder, &settings, &workspace, jobs, &done)?;
     bar.finish_and_clear();
-    Ok(conclude(
-        arguments,
-        &trials,
-        &settings.linkages,
-        begin.elapsed(),
-    ))
+    Ok(conclude(arguments, &trials, &settings, begin.elapsed()))
 }
 
 fn choose(arguments: &Arguments, mut programs: Vec<Program>) -> anyhow::Result<Vec<Program>> {
@@ -180,14 +175,15 @@ fn step(bar: &ProgressBar, trial: &Trial, command: &str) {
     }
 }
 
-fn conclude(arguments: &Arguments, trials: &[Trial], linkages: &[Linkage], time: Duration) -> bool {
+fn conclude(arguments: &Arguments, trials: &[Trial], settings: &Settings, time: Duration) -> bool {
     let failed = trials.iter().filter(|trial| trial.failed()).count();
     for trial in trials.iter().filter(|trial| trial.failed()) {
         println!("{}", report::failures(trial, &arguments.command).trim_end());
     }
     println!(
-        "\n{}\n{}",
-        report::table(trials, linkages),
+        "\n{}\n{}{}",
+        report::table(trials, &settings.linkages),
+        settings.exceptions.told(),
         report::notes(trials).trim_end()
     );
     let seconds = time.as_secs();
