@@ -7,6 +7,7 @@ mod programs;
 mod robust;
 mod sparselu;
 mod symbols;
+mod transparency;
 
 use libtest_mimic::{Arguments, Trial};
 
@@ -16,13 +17,14 @@ const THREADS: usize = 2;
 fn main() {
     let mut arguments = Arguments::from_args();
     arguments.test_threads.get_or_insert(THREADS);
-    let parts: [fn() -> Vec<Trial>; 7] = [
+    let parts: [fn() -> Vec<Trial>; 8] = [
         boundaries::trials,
         symbols::trials,
         programs::trials,
         conformance::trials,
         sparselu::trials,
         robust::trials,
+        transparency::trials,
         matrix::trials,
     ];
     let trials = parts.into_iter().flat_map(|trials| trials()).collect();
