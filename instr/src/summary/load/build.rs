@@ -138,7 +138,7 @@ fn largest_loss(
         Loss::Serial => (
             "serial",
             None,
-            "code outside of parallel regions, where one thread works and the others wait",
+            "outside of parallel regions one thread works and the others wait",
         ),
         Loss::Imbalance => (
             "imbalance",
@@ -161,8 +161,13 @@ fn largest_loss(
         share,
         region,
         text: format!(
-            "the largest loss is {} of the threads' time to {kind}: {why}",
-            percent(share)
+            "the largest loss, {} of the threads' time, is {}: {why}",
+            percent(share),
+            if kind == "serial" {
+                "serial code"
+            } else {
+                kind
+            },
         ),
     }
 }

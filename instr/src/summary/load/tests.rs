@@ -34,7 +34,7 @@ pub(in super::super) fn efficiency_of_fixture() -> Value {
             "scheduling": 0.75, "team_size": 1.0, "serial_region_efficiency": 1.0 - 300.0 / 2000.0},
         "talp": {"serialization": 1980.0 / 2580.0, "load_balance": 2580.0 / 3000.0, "scheduling": 0.75},
         "largest_loss": {"kind": "scheduling", "share": 0.25, "region": "0x1000",
-            "text": "the largest loss is 25.0% of the threads' time to scheduling: threads wait in barriers inside of \
+            "text": "the largest loss, 25.0% of the threads' time, is scheduling: threads wait in barriers inside of \
                 regions, now for one and now for another"},
     })
 }
@@ -121,7 +121,7 @@ fn work_proportional_to_the_thread_number_has_the_imbalance_of_an_arithmetic_ser
             assert_eq!(efficiency.largest_loss.kind, "imbalance");
             let (_, out, _) = instr(&["summary", dir.path().to_str().unwrap()]);
             assert!(
-                out.contains("to imbalance: threads of a region wait"),
+                out.contains("time, is imbalance: threads of a region wait"),
                 "{out}"
             );
             assert!(out.contains("thread of 0x1000"), "{out}");
