@@ -4,8 +4,19 @@
  * An implicit task's body ends where the region's closing barrier begins (ompt/sync.c writes implicit_end there): libomp tells the end of
  * a worker's implicit task only when the thread is needed again. A region of one thread has no such barrier; there the end of the implicit task is
  * the end of its body.
+ *
+ * Which region ends is remembered here: libomp passes what its team holds, and that team may already be another thread's.
  */
 #include "ompt/state.h"
+
+/* The region that was encountered at this level ends. */
+static void end_encountered(struct instr_thread *t, struct instr_ompt_level *level)
+{
+    if (level->encountered == 0)
+        return;
+    instr_event1(t, INSTR_EV_PARALLEL_END, level->encountered - 1);
+    level->encountered = 0;
+}
 
 void instr_ompt_parallel_begin(ompt_data_t *task, const void *frame, ompt_data_t *region, unsigned requested, int flags,
                                const void *site)
@@ -34,6 +45,9 @@ void instr_ompt_parallel_begin(ompt_data_t *task, const void *frame, ompt_data_t
     if ((unsigned)flags & OMPT_PARALLEL_INVOKER_PROGRAM && requested > 1)
         region->value |= INSTR_OMPT_GNU;
     state->fork_site = site;
+    struct instr_ompt_level *level = instr_ompt_level(state);
+    end_encountered(t, level); /* if libomp never told */
+    level->encountered = seq + 1;
     struct instr_slot s;
     uint32_t *p = instr_open(t, &s, INSTR_EV_PARALLEL_BEGIN, 3 + INSTR_ADDR_WORDS);
     if (p == NULL)
@@ -45,14 +59,13 @@ void instr_ompt_parallel_begin(ompt_data_t *task, const void *frame, ompt_data_t
 
 void instr_ompt_parallel_end(ompt_data_t *region, ompt_data_t *task, int flags, const void *site)
 {
+    (void)region;
     (void)task;
     (void)flags;
     (void)site;
     struct instr_thread *t = instr_ompt_enter();
-    if (t == NULL || region == NULL || region->value == 0 || region->value & INSTR_OMPT_INNER)
-        return;
-    if (instr_ompt_thread(region->value) == t->index)
-        instr_event1(t, INSTR_EV_PARALLEL_END, instr_ompt_seq(region->value));
+    if (t != NULL)
+        end_encountered(t, instr_ompt_level(instr_ompt_state(t)));
 }
 
 static void begin(struct instr_thread *t, struct instr_ompt_state *state, uint64_t region, unsigned size, unsigned number)
@@ -78,6 +91,7 @@ void instr_ompt_body_ended(struct instr_thread *t, struct instr_ompt_level *leve
 {
     if (!level->open)
         return;
+    end_encountered(t, level);
     level->open = 0;
     instr_event0(t, INSTR_EV_IMPLICIT_END);
     t->task_thread = level->task_thread;

@@ -59,6 +59,7 @@ struct instr_ompt_level {
     uint32_t task_seq;
     uint32_t region_thread;
     uint32_t region_seq;
+    uint32_t encountered;  /* number + 1 of the region that began here and has not ended; 0: none */
     const void *site;      /* the region's return address, on the encountering thread */
     uint8_t open;          /* implicit_begin was written, implicit_end was not */
     uint8_t gnu;           /* the region is one of GCC's code */

@@ -1,13 +1,14 @@
 // target with nowait and with depend: tasks of their own, ordered with their sibling: task out x -> target in/out x -> task in x: 2 edges; a
 // target nowait without dependences beside.
 //# Construct: target nowait, depend
-//# SkipCompiler: clang clang without offloading makes plain tasks of them, which libomp runs on threads of its own
+//# Unseen@clang: clang without offloading makes plain tasks of target constructs with nowait or depend, run by threads that libomp keeps for them
+//# Differs@clang: waits: libomp waits for the dependences by a taskwait of its own, then runs the task
 //# SkipCompiler: gcc-libomp libomp has none of the entry points for device constructs that GCC 5 and later call (GOMP_target_ext …)
 //# Env: OMP_NUM_THREADS=2
-//# Events: target_begin{kind=0} = 2
-//# Events: target_begin{kind=0,flags&1=1} = 1
+//# Events@gcc: target_begin{kind=0} = 2
+//# Events@gcc: target_begin{kind=0,flags&1=1} = 1
 //# Events: task_create = 2 + 2
-//# Events: task_create{flags&0x10000=0x10000} = 2
+//# Events@gcc: task_create{flags&0x10000=0x10000} = 2
 //# Edges: 2
 #include <stdio.h>
 
