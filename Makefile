@@ -19,8 +19,9 @@ cross: all ## Build and run the examples for SPARC, 32 and 64 bits
 	@scripts/setup.sh test
 	@scripts/cross.sh
 
-conformance: all ## Run libgomp's own test programs, plainly and instrumented
+conformance: all ## Run libgomp's own test programs, plainly and instrumented, and ours with libomp 15 to 21
 	@scripts/setup.sh test
+	@scripts/libomp-versions.sh
 	@scripts/conformance.sh $(CONFORMANCE)
 
 bench: all ## Measure overhead, size and speed

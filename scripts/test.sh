@@ -44,6 +44,7 @@ part "format" format
 part "lints" lint
 part "tools" tools
 part "tests" "$scripts/cargo.sh" test --workspace --no-fail-fast
+part "libomp versions" "$scripts/libomp-versions.sh" --debian
 part "examples" "$scripts/examples.sh"
 part "cross examples" "$scripts/cross.sh"
 

@@ -1,6 +1,7 @@
 // A task with a false if clause and dependences waits for its predecessors and runs at once; so does a target or final one. It is a node like the others:
 // out -> if(0) in -> out: 2 edges, and an if(0) writer between: out -> if(0) inout -> in: 2.
 //# Construct: depend with if(0)
+//# Differs@libomp: waits: libomp waits for the dependences by a taskwait of its own, then runs the task
 //# Env: OMP_NUM_THREADS=2
 //# Events: task_create = 6
 //# Events: task_begin = 6

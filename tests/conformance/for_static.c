@@ -12,7 +12,9 @@
 //# Events@clang: loop_begin = 5*3
 //# Events@clang: work_end = 5*3
 //# Events@clang: static_loop = 0
-//# Events: chunk_begin = 0
+//# Events@libgomp: chunk_begin = 0
+// (libomp 15 and later tell the chunks of loops with a chunk size, 15 and 16 the first one of each thread.)
+//# Events@clang: chunk_begin >= 0
 //# Events: sync_begin{kind=1} + sync_begin{kind=2} = 3
 #include <stdio.h>
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::conformance::matrix::Program;
-use crate::conformance::{Tally, edges, sound};
+use crate::conformance::{Tally, edges, pairs, sound};
 use crate::ctf;
 use crate::directives::{Demands, Directives};
 use crate::expect::{Expect, lookup};
@@ -83,6 +83,42 @@ pub fn conformance() -> Check<Vec<Case>> {
         }
     }
     Ok(cases)
+}
+
+/// What each conformance program's traces on x86-64 must agree about, by the name of a test: those of gcc with libgomp, clang with libomp and gcc with libomp,
+/// wherever two of them run.
+#[must_use]
+pub fn conformance_pairs(cases: &[Case]) -> Vec<(String, Vec<Case>)> {
+    let mut programs: BTreeMap<String, Vec<Case>> = BTreeMap::new();
+    let native = |case: &&Case| case.target == Target::X86_64 && !case.redirect;
+    for case in cases.iter().filter(native) {
+        let name = case.name.split("::").nth(1).unwrap_or_default();
+        let name = format!("conformance::pairs::{name}");
+        programs.entry(name).or_default().push(case.clone());
+    }
+    programs.retain(|_, cases| cases.len() > 1);
+    programs.into_iter().collect()
+}
+
+/// Compares the regions, tasks and edges of the first case with those of the others.
+///
+/// # Errors
+///
+/// When they differ without a `Differs` directive, or a case fails.
+pub fn agree(cases: &[Case]) -> Check {
+    let (first, others) = cases.split_first().ok_or("no cases")?;
+    let one = first.shape()?;
+    let mut problems = Vec::new();
+    for other in others {
+        let excepted = first.directives.differing(other.target, other.family);
+        let two = other.shape()?;
+        let found = one.differences(&two, &excepted);
+        problems.extend(found.map(|what| {
+            let (a, b) = (first.family.name(), other.family.name());
+            format!("{a}, {b}: {what}")
+        }));
+    }
+    ensure(problems.is_empty(), || problems.join("\n"))
 }
 
 /// The programs of `tests/conformance` with their directives, sorted.
@@ -203,6 +239,64 @@ impl Case {
         self.judge(&trace, &demands, &outcome)
     }
 
+    /// Builds, and runs with each of these libraries in place of the one it was linked with; the same directives hold.
+    ///
+    /// # Errors
+    ///
+    /// Everything that does not hold, with the library's name.
+    pub fn run_with(&self, libraries: &[(String, PathBuf)]) -> Check {
+        let mut demands = self.demands()?;
+        let dir = workspace::work_dir(&self.name)?;
+        let (plain, traced) = self.build(&demands, dir.path())?;
+        let mut problems = Vec::new();
+        let before = demands.env.len();
+        for (name, folder) in libraries {
+            let path = folder.to_str().ok_or("a folder that is not UTF-8")?;
+            demands.env.truncate(before);
+            demands.env.push(("LD_LIBRARY_PATH".into(), path.into()));
+            let found = self.run_one(&plain, &traced, &demands, dir.path(), name);
+            problems.extend(found.err().map(|why| format!("{name}: {why}")));
+        }
+        ensure(problems.is_empty(), || problems.join("\n"))
+    }
+
+    fn run_one(
+        &self,
+        plain: &Path,
+        traced: &Path,
+        demands: &Demands,
+        dir: &Path,
+        name: &str,
+    ) -> Check {
+        let reference = self.execute(plain, demands, dir, "none")?;
+        let outcome = self.execute(traced, demands, dir, name)?;
+        reference.same_as(&outcome)?;
+        ensure(reference.status == Status::Code(demands.exit), || {
+            format!("the plain run fails\n{reference}")
+        })?;
+        self.judge(&dir.join(name), demands, &outcome)
+    }
+
+    /// The program's file name and compiler.
+    #[must_use]
+    pub fn identity(&self) -> (String, Family, Target) {
+        let file = self.source.file_name().unwrap_or_default();
+        (
+            file.to_string_lossy().into_owned(),
+            self.family,
+            self.target,
+        )
+    }
+
+    /// The regions, tasks and edges of the trace, of an earlier run in this process if there was one.
+    fn shape(&self) -> Check<pairs::Shape> {
+        if let Some(shape) = pairs::kept(&self.name) {
+            return Ok(shape);
+        }
+        self.run()?;
+        pairs::kept(&self.name).ok_or_else(|| Stop::Fail(format!("{}: no trace", self.name)))
+    }
+
     /// What the directives demand, behind the defaults of the suite.
     fn demands(&self) -> Check<Demands> {
         let mut demands = self.directives.demands(self.target, self.family)?;
@@ -288,6 +382,7 @@ impl Case {
                 if self.suite == Suite::Conformance {
                     problems.extend(sound(&events));
                     problems.extend(self.agree(trace, &events).err());
+                    pairs::keep(&self.name, pairs::Shape::of(&events)?);
                 }
                 shown += &format!("\n{:?}", ctf::counts(&events));
             }

@@ -23,11 +23,13 @@
 //! | `SkipCompiler` | `NAME reason`: not with that compiler or run-time library |
 //! | `Construct` | the rows of the support matrix that a conformance program stands for, `task; final` |
 //! | `Unseen` | what this compiler or library cannot show of them, for the support matrix; `[row; row] text` when only these rows are meant |
+//! | `Differs` | `NUMBER, NUMBER: reason`: these numbers of [`crate::conformance::pairs`] are not those of gcc with libgomp |
 //! | `Redirect` | also built by `instr-rewrite --redirect` in place of `--wrap` |
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use crate::conformance::pairs::NUMBERS;
 use crate::expect::Expect;
 use crate::toolchain::{Family, Target};
 
@@ -49,6 +51,7 @@ pub struct Directives {
     /// Compilers that are left out, with the reason.
     pub not_by: Vec<(Family, String)>,
     unseen: Vec<Unseen>,
+    differs: Vec<(Vec<String>, Vec<String>)>,
     entries: Vec<Entry>,
 }
 
@@ -155,6 +158,10 @@ impl Directives {
                     parsed.unseen.push(Unseen::parse(only, value).map_err(at)?);
                 }
                 "Redirect" => parsed.redirect = true,
+                "Differs" => {
+                    let only = limits(only).map_err(at)?;
+                    parsed.differs.push((only, differs(value).map_err(at)?));
+                }
                 key => parsed.entry(key, only, value).map_err(at)?,
             }
         }
@@ -223,6 +230,15 @@ impl Directives {
         Ok(demands)
     }
 
+    /// The numbers that may differ between `family` and gcc with libgomp.
+    #[must_use]
+    pub fn differing(&self, target: Target, family: Family) -> Vec<&str> {
+        let here = self.differs.iter();
+        let here = here.filter(|(only, _)| applies(only, target, family));
+        here.flat_map(|(_, names)| names.iter().map(String::as_str))
+            .collect()
+    }
+
     /// What `family` cannot show on `target`.
     pub fn unseen(&self, target: Target, family: Family) -> impl Iterator<Item = &Unseen> {
         let here = self.unseen.iter();
@@ -262,6 +278,17 @@ impl Unseen {
     #[must_use]
     pub fn rows(&self) -> &[String] {
         &self.rows
+    }
+}
+
+fn differs(value: &str) -> Result<Vec<String>, String> {
+    let (names, reason) = value.split_once(':').unwrap_or((value, ""));
+    let names: Vec<String> = list(names, ',').collect();
+    let stranger = names.iter().find(|name| !NUMBERS.contains(&name.as_str()));
+    match stranger {
+        Some(name) => Err(format!("Differs: no number `{name}`")),
+        None if reason.trim().is_empty() => Err("Differs needs a reason".into()),
+        None => Ok(names),
     }
 }
 

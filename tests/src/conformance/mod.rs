@@ -2,11 +2,12 @@
 //! host tools.
 //!
 //! [`edges`] applies the rules of OpenMP's `depend` clauses by brute force, [`sound`] demands that constructs nest and that tasks are
-//! created before they run, [`Tally`] counts what `instr summary` must count too, [`matrix`] is the table of what is seen where.
+//! created before they run, [`Tally`] counts what `instr summary` must count too, [`pairs`] compares compilers and libraries, [`matrix`] is the table of what is seen where.
 
 pub mod constructs;
 mod edges;
 pub mod matrix;
+pub mod pairs;
 mod sound;
 
 pub use edges::edges;

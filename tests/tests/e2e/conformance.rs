@@ -13,8 +13,14 @@ pub(crate) fn trials() -> Vec<Trial> {
     ];
     match cases::conformance() {
         Ok(cases) => {
+            let pairs = cases::conformance_pairs(&cases);
             let run = |case: cases::Case| trial(case.name.clone(), move || case.run());
             trials.extend(cases.into_iter().map(run));
+            // Behind the cases, whose traces they compare.
+            let agree = |(name, cases): (String, Vec<cases::Case>)| {
+                trial(name, move || cases::agree(&cases))
+            };
+            trials.extend(pairs.into_iter().map(agree));
         }
         Err(stop) => trials.push(trial("conformance::directives", move || Err(stop))),
     }

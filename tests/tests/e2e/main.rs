@@ -2,6 +2,8 @@
 
 mod boundaries;
 mod conformance;
+mod libomp;
+mod libomp_links;
 mod matrix;
 mod programs;
 mod robust;
@@ -17,11 +19,13 @@ const THREADS: usize = 2;
 fn main() {
     let mut arguments = Arguments::from_args();
     arguments.test_threads.get_or_insert(THREADS);
-    let parts: [fn() -> Vec<Trial>; 8] = [
+    let parts: [fn() -> Vec<Trial>; 10] = [
         boundaries::trials,
         symbols::trials,
         programs::trials,
         conformance::trials,
+        libomp::trials,
+        libomp_links::trials,
         sparselu::trials,
         robust::trials,
         transparency::trials,

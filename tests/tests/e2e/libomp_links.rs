@@ -1,0 +1,171 @@
+//! The ways in which libomp comes into a program, and what becomes of the recording: names on the link line, linkers, a plugin that is loaded and unloaded,
+//! children.
+
+use std::path::{Path, PathBuf};
+
+use instr_tests::cases;
+use instr_tests::ctf;
+use instr_tests::outcome::{Check, ensure, trial};
+use instr_tests::process::Run;
+use instr_tests::toolchain::{Build, Family, Target, libomp, need, tools};
+use instr_tests::workspace;
+use libtest_mimic::Trial;
+
+/// What `tests/conformance/taskgroup.c` creates: 4 groups of 2 children with 2 each, 2 nested ones.
+const TASKS: i128 = 4 * 2 * 2 + 2;
+
+pub(crate) fn trials() -> Vec<Trial> {
+    let mut trials = vec![
+        trial("libomp-links::names", names),
+        trial("libomp-links::plugin", plugin),
+        trial("libomp-links::fork", fork),
+        trial("libomp-links::static-as-without-us", || {
+            fails_alike("-static")
+        }),
+    ];
+    for linker in ["bfd", "gold", "lld", "mold"] {
+        trials.push(trial(format!("libomp-links::{linker}"), move || {
+            by_linker(linker)
+        }));
+    }
+    trials
+}
+
+fn source() -> Check<PathBuf> {
+    Ok(workspace::root()?.join("tests/conformance/taskgroup.c"))
+}
+
+fn build(family: Family) -> Build {
+    Build {
+        family,
+        ..Build::openmp(Target::X86_64)
+    }
+}
+
+/// Runs a program and demands the tasks of [`source`] in its trace, recorded through libomp.
+fn judge(program: &Path, trace: &Path) -> Check {
+    let run = Run::new(program).env("INSTR_TRACE", trace);
+    run.env("OMP_NUM_THREADS", "2").succeed()?;
+    let created = ctf::count(&ctf::read(trace)?, "task_create")?;
+    let metadata = String::from_utf8_lossy(&std::fs::read(trace.join("metadata"))?).into_owned();
+    ensure(
+        created == TASKS && metadata.contains("openmp = \"libomp"),
+        || format!("{}: {created} tasks of {TASKS}", program.display()),
+    )
+}
+
+/// GCC's objects, linked by the names that Debian's package gives the library. (It has no `libomp.so` where linkers look, so that `-lomp` needs a `-L`,
+/// with us as without: that is how [`Family::GccLibomp`] links.)
+fn names() -> Check {
+    let dir = workspace::work_dir("libomp-names")?;
+    let folder = libomp()?;
+    let object = dir.path().join("a.o");
+    let compile = build(Family::Gcc).flag("-c");
+    compile.traced(&[&source()?], &object)?;
+    let file = folder.join("libomp.so").display().to_string();
+    let names = [
+        "-liomp5".to_owned(),
+        "-lomp5".into(),
+        "-l:libomp.so.5".into(),
+        file,
+    ];
+    for (index, name) in names.iter().enumerate() {
+        let program = dir.path().join(format!("app{index}"));
+        let link = Run::new(&tools()?.instr_cc).arg("gcc").arg(&object);
+        link.arg(name).arg("-o").arg(&program).succeed()?;
+        judge(&program, &program.with_extension("trace"))?;
+    }
+    Ok(())
+}
+
+/// clang's program and GCC's objects by each linker.
+fn by_linker(linker: &str) -> Check {
+    need(if linker == "mold" { "mold" } else { "ld.bfd" })?;
+    let dir = workspace::work_dir("libomp-linker")?;
+    for family in [Family::Clang, Family::GccLibomp] {
+        let program = dir.path().join(family.name());
+        let build = build(family).flag(format!("-fuse-ld={linker}"));
+        build.traced(&[&source()?], &program)?;
+        judge(&program, &program.with_extension("trace"))?;
+    }
+    Ok(())
+}
+
+/// What cannot be linked fails with the compiler's own words and status.
+fn fails_alike(flag: &str) -> Check {
+    let dir = workspace::work_dir("libomp-fails")?;
+    let build = build(Family::Clang).flag(flag);
+    let command =
+        |wrapper: Option<&Path>| build.command(wrapper, &[&source()?], &dir.path().join("app"));
+    let plain = command(None)?.output()?;
+    let traced = command(Some(&tools()?.instr_cc))?.output()?;
+    if dir.path().join("app").exists() {
+        return judge(&dir.path().join("app"), &dir.path().join("trace"));
+    }
+    ensure(plain.status == traced.status, || {
+        format!("{plain}\n{traced}")
+    })
+}
+
+const PLUGIN: &str = "int work(void) { int s = 0;\n#pragma omp parallel num_threads(2)\n{\n#pragma omp atomic\ns++;\n}\nreturn s; }\n";
+const HOST: &str = "#include <dlfcn.h>\n#include <stdio.h>\nint main(int c, char **v) { for (int i = 0; i < 2; i++) {\n\
+                    void *h = dlopen(v[1], RTLD_NOW | RTLD_LOCAL); if (h == NULL || c != 2) return 1;\n\
+                    int (*f)(void) = (int (*)(void))dlsym(h, \"work\"); printf(\"%d\\n\", f()); dlclose(h); } return 0; }\n";
+
+/// A program without OpenMP loads a traced library of clang, unloads it, and does so again.
+fn plugin() -> Check {
+    let dir = workspace::work_dir("libomp-plugin")?;
+    let at = |name: &str| dir.path().join(name);
+    std::fs::write(at("plugin.c"), PLUGIN)?;
+    std::fs::write(at("host.c"), HOST)?;
+    let library = build(Family::Clang).flag("-shared").flag("-fPIC");
+    library.traced(&[&at("plugin.c")], &at("plugin.so"))?;
+    let host = build(Family::Gcc).flag("-fno-openmp").flag("-ldl");
+    host.plain(&[&at("host.c")], &at("host"))?;
+    let run = Run::new(at("host")).arg(at("plugin.so"));
+    let outcome = run.env("INSTR_TRACE", at("trace")).succeed()?;
+    ensure(outcome.text() == "2\n2\n", || format!("{outcome}"))?;
+    let events = ctf::read(&at("trace"))?;
+    let counts =
+        ["parallel_begin", "implicit_begin", "implicit_end"].map(|name| ctf::count(&events, name));
+    ensure(counts == [Ok(2), Ok(4), Ok(4)], || format!("{counts:?}"))
+}
+
+const FORK: &str = "#include <stdio.h>\n#include <sys/wait.h>\n#include <unistd.h>\n\
+                    static int region(void) { int s = 0;\n#pragma omp parallel num_threads(2)\n{\n#pragma omp atomic\ns++;\n}\nreturn s; }\n\
+                    int main(void) { int first = region(); pid_t child = fork(); if (child == 0) _exit(region() != 2); int status;\n\
+                    waitpid(child, &status, 0); printf(\"%d %d\\n\", first + region(), status); return 0; }\n";
+
+/// The child of a program that has used libomp starts it anew, and has a trace of its own.
+fn fork() -> Check {
+    let dir = workspace::work_dir("libomp-fork")?;
+    let at = |name: &str| dir.path().join(name);
+    std::fs::write(at("fork.c"), FORK)?;
+    build(Family::Clang).traced(&[&at("fork.c")], &at("fork"))?;
+    let run = Run::new(at("fork")).env("INSTR_TRACE", at("trace"));
+    let outcome = run.succeed()?;
+    ensure(outcome.text() == "4 0\n", || format!("{outcome}"))?;
+    let regions = |trace: &Path| -> Check<i128> {
+        let told = cases::summary(trace)?["parallel_regions"]
+            .as_array()
+            .map(Vec::len);
+        let begun = ctf::count(&ctf::read(trace)?, "parallel_begin")?;
+        ensure(told.is_some_and(|told| told > 0), || {
+            "no region in the summary".into()
+        })?;
+        Ok(begun)
+    };
+    let is_child = |path: &PathBuf| path.is_dir();
+    let entries = std::fs::read_dir(at("trace"))?
+        .flatten()
+        .map(|entry| entry.path());
+    let children: Vec<PathBuf> = entries.filter(is_child).collect();
+    ensure(children.len() == 1, || format!("{children:?}"))?;
+    let child = regions(&children[0])?;
+    // The parent's trace without the child's folder in it.
+    std::fs::rename(&children[0], at("child"))?;
+    let parent = regions(&at("trace"))?;
+    ensure((parent, child) == (2, 1), || {
+        format!("{parent} and {child} regions")
+    })
+}
