@@ -1,5 +1,6 @@
 // Threads of the program's own that each use OpenMP and end: 5, with a region of 2 each. A thread is recorded once, also when the OpenMP runtime is
 // the last that hears of its end.
+//# Construct: parallel regions of the program's own threads
 //# Flags: -pthread
 //# Events: parallel_begin = 5
 //# Events: implicit_begin = 5 * 2
