@@ -7,8 +7,7 @@ use instr_trace::TaskId;
 use super::GraphSink;
 use super::model::{Analysis, Node, name};
 use super::svg::Colours;
-use super::table::shorten;
-use crate::summary::units::{counted, time};
+use crate::summary::units::{counted, shorten, time};
 
 /// Of more tasks `dot` makes no picture within minutes.
 const MAX_TASKS: u64 = 3_000;

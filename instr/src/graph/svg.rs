@@ -8,8 +8,7 @@ use instr_trace::TaskId;
 
 use super::GraphSink;
 use super::model::{Analysis, Node, name};
-use super::table::shorten;
-use crate::summary::units::{count, counted, elide, time};
+use crate::summary::units::{count, counted, elide, shorten, time};
 
 /// More tasks are drawn by level and function.
 const MAX_TASKS: usize = 2_000;

@@ -7,7 +7,7 @@ use comfy_table::Table;
 
 use super::model::{Analysis, Distribution, LevelCount, Region};
 use crate::summary::table::new_table;
-use crate::summary::units::{count, counted, elide, share, time};
+use crate::summary::units::{count, counted, elide, share, shorten, time};
 
 const LABEL_WIDTH: usize = 56;
 /// Rows of a table; the rest is counted.
@@ -50,17 +50,6 @@ pub fn write(program: &str, analysis: &Analysis, out: &mut dyn Write) -> io::Res
         }
     }
     Ok(())
-}
-
-/// At most `width` characters of a label. What it says of the directive, `[omp task FILE:LINE]`, stays; the function is cut.
-pub(super) fn shorten(label: &str, width: usize) -> String {
-    let directive = label.rfind(" [omp ").map_or("", |at| &label[at..]);
-    let length = directive.chars().count();
-    if label.chars().count() <= width || length == 0 || length + 12 > width {
-        return elide(label, width);
-    }
-    let function = &label[..label.len() - directive.len()];
-    elide(function, width - length) + &elide(directive, length)
 }
 
 /// Regions of one body.

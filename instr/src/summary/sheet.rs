@@ -6,7 +6,7 @@ use comfy_table::{
     CellAlignment, ContentArrangement, ContentLineStyle, LineStyle, Table, TableStyle,
 };
 
-use super::units::{count, elide};
+use super::units::{count, elide, shorten};
 
 /// Rows of a table; more threads share the last one, more of anything else is only counted.
 pub(super) const MAX_ROWS: usize = 40;
@@ -152,48 +152,9 @@ pub(super) fn wrap(indent: &str, text: &str, out: &mut dyn Write) -> io::Result<
     writeln!(out, "{line}")
 }
 
-/// A name is cut to fewer characters than these only where even the file and line leave it no more room.
-const MIN_NAME: usize = 12;
-
-/// At most `width` characters of a label; the place in brackets at its end is kept as long as there is room for it.
-fn shorten(label: &str, width: usize) -> String {
-    let place = label.rfind(" [").filter(|_| label.ends_with(']'));
-    let (name, place) = label.split_at(place.unwrap_or(label.len()));
-    let room = width.saturating_sub(place.chars().count());
-    if room >= MIN_NAME.min(name.chars().count()) && !place.is_empty() {
-        return elide(name, room) + place;
-    }
-    // The last part of the place tells most: the file and line.
-    match place.rsplit_once(' ') {
-        Some((_, last)) if last.chars().count() + 6 <= width => {
-            elide(name, width - last.chars().count() - 2) + " [" + last
-        }
-        _ => elide(label, width),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn labels_keep_their_place_when_they_are_shortened() {
-        let label = "factorize_with_loops [omp parallel sparselu_for.c:18]";
-        assert_eq!(shorten(label, 53), label);
-        assert_eq!(
-            shorten(label, 45),
-            "factorize... [omp parallel sparselu_for.c:18]"
-        );
-        assert_eq!(shorten(label, 30), "factori... [sparselu_for.c:18]");
-        assert_eq!(
-            shorten("create_step [omp task sparselu_task.c:38]", 38),
-            "create_step [sparselu_task.c:38]"
-        );
-        assert_eq!(shorten("a_function_without_place", 12), "a_functio...");
-        for width in 0..60 {
-            assert!(shorten(label, width).chars().count() <= width.max(3));
-        }
-    }
 
     #[test]
     fn long_lines_are_broken_between_words() {

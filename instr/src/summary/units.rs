@@ -75,9 +75,48 @@ pub fn elide(text: &str, width: usize) -> String {
     format!("{kept}...")
 }
 
+/// A name is cut to fewer characters than these only where even the file and line leave it no more room.
+const MIN_NAME: usize = 12;
+
+/// At most `width` characters of a label; the place in brackets at its end is kept as long as there is room for it.
+pub fn shorten(label: &str, width: usize) -> String {
+    let place = label.rfind(" [").filter(|_| label.ends_with(']'));
+    let (name, place) = label.split_at(place.unwrap_or(label.len()));
+    let room = width.saturating_sub(place.chars().count());
+    if room >= MIN_NAME.min(name.chars().count()) && !place.is_empty() {
+        return elide(name, room) + &elide(place, width);
+    }
+    // The last part of the place tells most: the file and line.
+    match place.rsplit_once(' ') {
+        Some((_, last)) if last.chars().count() + 6 <= width => {
+            elide(name, width - last.chars().count() - 2) + " [" + &elide(last, width)
+        }
+        _ => elide(label, width),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn labels_keep_their_place_when_they_are_shortened() {
+        let label = "factorize_with_loops [omp parallel sparselu_for.c:18]";
+        assert_eq!(shorten(label, 53), label);
+        assert_eq!(
+            shorten(label, 45),
+            "factorize... [omp parallel sparselu_for.c:18]"
+        );
+        assert_eq!(shorten(label, 30), "factori... [sparselu_for.c:18]");
+        assert_eq!(
+            shorten("create_step [omp task sparselu_task.c:38]", 38),
+            "create_step [sparselu_task.c:38]"
+        );
+        assert_eq!(shorten("a_function_without_place", 12), "a_functio...");
+        for width in 0..60 {
+            assert!(shorten(label, width).chars().count() <= width.max(3));
+        }
+    }
 
     #[test]
     fn times_never_show_a_thousand_of_a_unit() {
