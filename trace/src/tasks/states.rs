@@ -181,25 +181,9 @@ impl TaskStates {
 
     #[inline]
     fn apply(&mut self, slot: usize, event: &Event<'_>, sink: &mut dyn Sink) {
-        match event.payload {
-            Payload::TaskCreate { .. }
-            | Payload::TaskDepend { .. }
-            | Payload::TaskwaitDepend { .. }
-            | Payload::TaskBegin { .. }
-            | Payload::TaskEnd
-            | Payload::TaskSuspend
-            | Payload::TaskResume { .. }
-            | Payload::ImplicitBegin { .. }
-            | Payload::ImplicitEnd
-            | Payload::ParallelEnd { .. }
-            | Payload::ThreadEnd
-            | Payload::Lost { .. } => {
-                let predecessors = &mut self.predecessors;
-                predecessors.clear();
-                self.graph.event(event, |from, _| predecessors.push(from));
-            }
-            _ => {}
-        }
+        let predecessors = &mut self.predecessors;
+        predecessors.clear();
+        self.graph.event(event, |from, _| predecessors.push(from));
         self.apply_tasks(slot, event, sink);
         match event.payload {
             Payload::ParallelBegin {
