@@ -21,6 +21,13 @@ pub mod tag {
     pub const END: u64 = 9003;
 }
 
+/// Bits of a task's flags: `final` holds …
+const FINAL: u64 = 2;
+/// … the if clause does not …
+const IF_FALSE: u64 = 0x8000;
+/// … libomp calls it undeferred.
+const LIBRARY_SAYS: u64 = 0x8_0000;
+
 /// A task: the initial one, an implicit or an explicit one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Who {
@@ -61,6 +68,10 @@ pub struct Seen {
     pub thread: Option<u32>,
     /// Whether the body ran inside the construct.
     pub undeferred: bool,
+    /// Whether its clauses, or those of a final ancestor, ask for that.
+    pub asked_undeferred: bool,
+    /// Its children are included tasks.
+    pub is_final: bool,
     /// Time on top of its thread.
     pub duration: u64,
     /// … less the tracer's and the run-time library's.
@@ -318,7 +329,8 @@ impl Replay {
                 let Frame::Inside(Some(id)) = self.pop(thread)? else {
                     return Err("no task is being created".into());
                 };
-                if self.seen(id)?.undeferred {
+                let seen = self.seen(id)?;
+                if seen.undeferred && seen.asked_undeferred {
                     let who = self.current(thread)?;
                     self.join(who, vec![id], false)?;
                 }
@@ -419,6 +431,16 @@ impl Replay {
 
     fn create(&mut self, event: &Event) -> Check {
         let (id, _) = self.new_task(event)?;
+        let flags = event.get("flags")?;
+        let parent = self.seen(id)?.parent;
+        let included = match parent {
+            Some(parent) => self.seen(parent)?.is_final,
+            None => false,
+        };
+        let outside = self.region.is_none();
+        let seen = self.seen(id)?;
+        seen.is_final = included || flags & FINAL != 0;
+        seen.asked_undeferred = included || outside || flags & (IF_FALSE | LIBRARY_SAYS) != 0;
         self.push(event.thread, Frame::Inside(Some(id)));
         Ok(())
     }

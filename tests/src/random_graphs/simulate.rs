@@ -86,6 +86,7 @@ struct Simulation<'a> {
     graph: &'a Graph,
     random: Random,
     layout: Layout,
+    full_queue: bool,
     now: u64,
     threads: Vec<Thread<'a>>,
     tasks: BTreeMap<u32, State<'a>>,
@@ -93,17 +94,26 @@ struct Simulation<'a> {
     exclusions: BTreeMap<u32, BTreeSet<u32>>,
 }
 
-/// Runs `graph` on `threads` threads and writes the trace into `dir`.
+/// Runs `graph` on `threads` threads and writes the trace into `dir`. With `full_queue`, the library runs some tasks at once
+/// whose clauses do not ask for it.
 ///
 /// # Errors
 ///
 /// When the trace cannot be written, or the simulation cannot go on (a mistake in it).
-pub fn run(graph: &Graph, threads: u32, layout: Layout, seed: u64, dir: &Path) -> Check {
+pub fn run(
+    graph: &Graph,
+    threads: u32,
+    layout: Layout,
+    full_queue: bool,
+    seed: u64,
+    dir: &Path,
+) -> Check {
     synth::begin(dir, layout, 1_000_000_000)?;
     let mut simulation = Simulation {
         graph,
         random: Random::new(seed ^ 0x51_7C_C1_B7_27_22_0A_95),
         layout,
+        full_queue,
         now: START_TICKS,
         threads: Vec::new(),
         tasks: BTreeMap::new(),
@@ -520,6 +530,7 @@ impl<'a> Simulation<'a> {
             group.push(id);
         }
         let parent = frame.id;
+        let at_once = task.is_some() && self.full_queue && self.random.chance(25);
         let included = parent.map_or(self.graph.serial, |parent| self.tasks[&parent].final_);
         let state = State {
             task,
@@ -527,7 +538,7 @@ impl<'a> Simulation<'a> {
             root: parent.map_or(thread, |parent| self.tasks[&parent].root),
             trace,
             final_: included || task.is_some_and(|task| task.final_),
-            undeferred: included || task.is_some_and(|task| task.undeferred),
+            undeferred: included || at_once || task.is_some_and(|task| task.undeferred),
             begun: false,
             ended: false,
             fulfilled: !task.is_some_and(|task| task.detach),

@@ -26,6 +26,8 @@ pub(super) struct Context {
     /// Barriers it has passed, and whether it is in one.
     pub(super) barriers: u64,
     pub(super) arrived: bool,
+    /// A final task, or a descendant of one: its children are included tasks.
+    pub(super) is_final: bool,
     /// The `taskwait` with dependences that it is in.
     pub(super) waiting: Option<TaskId>,
     pub(super) duration: u64,
@@ -45,6 +47,7 @@ impl Context {
             region: None,
             barriers: 0,
             arrived: false,
+            is_final: false,
             waiting: None,
             duration: 0,
             work: 0,

@@ -33,6 +33,10 @@ pub(super) struct Live {
     /// It counts among the ready tasks of its region.
     counted: bool,
     nowait: bool,
+    /// The program, not only the library's load, has the creator wait for its end: `if(0)`, or a child of a final task.
+    suspends_creator: bool,
+    /// It and its descendants are final.
+    is_final: bool,
     /// It is complete only when its event is fulfilled; and whether that was.
     detached: bool,
     fulfilled: Option<u64>,
@@ -59,6 +63,8 @@ impl Live {
             context: None,
             counted: false,
             nowait: false,
+            suspends_creator: false,
+            is_final: false,
             fulfilled: None,
             exclusive: Vec::new(),
         }
@@ -144,6 +150,11 @@ impl TaskStates {
         live.creator = Some(key);
         live.group = creator.innermost_group();
         (live.unit, live.region) = (creator.unit, creator.region);
+        live.is_final = creator.is_final || flags & task_flags::FINAL != 0;
+        // Outside of parallel regions nobody else could take it.
+        live.suspends_creator = creator.is_final
+            || creator.region.is_none()
+            || flags & (task_flags::IF_FALSE | task_flags::UNDEFERRED) != 0;
         live.start = Joins::of(creator.point);
         let exclusive = self.graph.entries().iter();
         let exclusive = exclusive.filter(|entry| entry.kind == DependKind::MutexInOutSet);
@@ -176,6 +187,7 @@ impl TaskStates {
         live.creator = Some(from.creator);
         live.group = from.group;
         (live.unit, live.region) = (from.unit, from.region);
+        live.is_final = flags & task_flags::FINAL != 0;
         live.start = Joins::of(from.start);
         self.register(live, sink);
     }
@@ -297,7 +309,7 @@ impl TaskStates {
         let Some(live) = self.live.get_mut(&id) else {
             return;
         };
-        let unit = live.unit;
+        let (unit, is_final) = (live.unit, live.is_final);
         let known = live.context.filter(|key| self.contexts.get(*key).is_some());
         let key = match known {
             Some(key) => key,
@@ -315,6 +327,7 @@ impl TaskStates {
                 let mut context = Context::new(Parent::Explicit(id), point);
                 (context.owner, context.group, context.unit, context.region) =
                     (owner, group, unit, region);
+                context.is_final = is_final;
                 self.contexts.insert(context)
             }
         };
@@ -356,7 +369,8 @@ impl TaskStates {
                 count_level(&mut unit.record.levels, level, 0, context.work);
             }
         }
-        let (undeferred, creator) = (live.record.undeferred, live.creator);
+        let undeferred = live.record.undeferred && live.suspends_creator;
+        let creator = live.creator;
         let complete = !live.detached || live.fulfilled.is_some();
         self.end_exclusive(id);
         if complete {

@@ -23,6 +23,8 @@ pub(crate) struct Task {
     pub(crate) steps: Vec<Step>,
     pub(crate) deps: Vec<(u64, u32)>,
     pub(crate) undeferred: bool,
+    /// The library runs it at once though nothing asks for that.
+    pub(crate) at_once: bool,
     /// A `taskwait` with dependences: no steps.
     pub(crate) wait: bool,
     pub(crate) parent: usize,

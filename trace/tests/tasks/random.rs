@@ -25,6 +25,7 @@ fn add_task(random: &mut Random, tasks: &mut Vec<Task>, depth: u64, with_all: bo
         deps,
         wait,
         undeferred: !wait && random.below(8) == 0,
+        at_once: !wait && random.below(8) == 0,
         ..Task::default()
     });
     if !wait {
@@ -115,7 +116,8 @@ fn records(program: &Program, ran: &Run, collected: &Collected) {
         } else {
             TaskKind::Task
         };
-        assert_eq!((record.kind, record.undeferred), (kind, task.undeferred));
+        let inside = task.undeferred || task.at_once;
+        assert_eq!((record.kind, record.undeferred), (kind, inside));
         let work: u64 = (0..=task.steps.len())
             .filter_map(|step| ran.work.get(&(index, step)))
             .sum();

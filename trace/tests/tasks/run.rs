@@ -296,7 +296,7 @@ impl Simulation<'_> {
             groups,
             seq,
             thread: thread as u32,
-            undeferred: task.undeferred,
+            undeferred: task.undeferred || task.at_once,
             ..State::default()
         };
         self.order.push(child);
@@ -312,7 +312,7 @@ impl Simulation<'_> {
             _ = b.u32(seq).addr(function).u32(flags).deps(&deps)
         });
         self.threads[thread].clock += 2;
-        if task.undeferred {
+        if task.undeferred || task.at_once {
             // Nobody else takes it.
             self.states[child].created = false;
             self.threads[thread].frames.last_mut().unwrap().wait = Some(Wait::For(child, false));
