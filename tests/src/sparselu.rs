@@ -108,6 +108,19 @@ impl Graph {
         self.tasks
     }
 
+    /// Tasks on the longest path: a task comes after all that it depends on, and all are created by one task.
+    #[must_use]
+    pub fn longest_path(&self) -> u64 {
+        let mut longest = vec![1; self.tasks as usize];
+        // By the later task, so that the earlier one's path is known.
+        let mut edges: Vec<_> = self.edges.iter().map(|&(from, to)| (to, from)).collect();
+        edges.sort_unstable();
+        for (to, from) in edges {
+            longest[to as usize] = longest[to as usize].max(longest[from as usize] + 1);
+        }
+        longest.into_iter().max().unwrap_or(0)
+    }
+
     fn task(&mut self, kind: usize, uses: &[((usize, usize), Access)]) {
         let task = self.tasks;
         self.tasks += 1;
@@ -131,6 +144,17 @@ fn pattern(row: usize, column: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_step_follows_the_last_update_of_its_diagonal() {
+        // lu0, fwd or bdiv, and bmod of each step but the last, which is lu0 alone.
+        for blocks in [1, 2, 9, 16, 40] {
+            assert_eq!(
+                Graph::of(blocks).longest_path(),
+                3 * (blocks as u64 - 1) + 1
+            );
+        }
+    }
 
     #[test]
     fn one_and_two_blocks_by_hand() {

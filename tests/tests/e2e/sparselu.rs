@@ -19,6 +19,9 @@ use serde_json::Value;
 const SHARED: [&str; 4] = ["kernels", "matrix", "program", "sparselu_count"];
 const THREADS: u64 = 3;
 
+/// Pairs (earlier task, later task) by order of creation.
+type Edges = BTreeSet<(u64, u64)>;
+
 pub(crate) fn trials() -> Vec<Trial> {
     let mut trials = Vec::new();
     for target in Target::ALL
@@ -136,7 +139,13 @@ fn judge_tasks(trace: &Path, target: Target, expected: &Graph) -> Check {
     ensure(kinds == expected.kinds, || {
         format!("tasks by kind {kinds:?}, expected {:?}", expected.kinds)
     })?;
-    let edges = edges(trace)?;
+    let (edges, longest) = graph(trace)?;
+    ensure(longest == Some(expected.longest_path()), || {
+        format!(
+            "span_hops {longest:?}, expected {}",
+            expected.longest_path()
+        )
+    })?;
     ensure(edges == expected.edges, || {
         let missing: Vec<_> = expected.edges.difference(&edges).take(5).collect();
         let invented: Vec<_> = edges.difference(&expected.edges).take(5).collect();
@@ -179,8 +188,9 @@ fn by_kind(summary: &Value) -> Check<[u64; 4]> {
     Ok(kinds)
 }
 
-/// The edges of `instr graph --format json`, between tasks numbered in the order of their creation by the one creating thread.
-fn edges(trace: &Path) -> Check<BTreeSet<(u64, u64)>> {
+/// The edges of `instr graph --format json`, between tasks numbered in the order of their creation by the one creating thread, and
+/// the length of the longest path.
+fn graph(trace: &Path) -> Check<(Edges, Option<u64>)> {
     let graph = Run::new(&tools()?.instr)
         .args(["graph", "--format", "json"])
         .arg(trace)
@@ -200,7 +210,7 @@ fn edges(trace: &Path) -> Check<BTreeSet<(u64, u64)>> {
     ensure(edges.len() == listed.len(), || {
         "an edge is listed twice, or tasks of two threads have the same number".into()
     })?;
-    Ok(edges)
+    Ok((edges, graph["total"]["span_hops"].as_u64()))
 }
 
 /// One communication for the creation of each task, one for each edge, told apart by their tags.
