@@ -28,9 +28,11 @@ pub fn demangle(raw: &[u8]) -> Cow<'_, str> {
     if !raw.starts_with(b"_Z") && !raw.starts_with(b"__Z") {
         return plain();
     }
+    // A version or the mark of a stub: `_Z3foov@@VERS_1`, `_Z3foov@plt`.
+    let (text, mark) = text.split_at(text.find('@').unwrap_or(text.len()));
     let (mangled, clone) = text.split_at(text.find('.').unwrap_or(text.len()));
     match demangle_cpp(mangled) {
-        Some(name) => Cow::Owned(format!("{name}{}", CloneSuffix(clone))),
+        Some(name) => Cow::Owned(format!("{name}{}{mark}", CloneSuffix(clone))),
         None => plain(),
     }
 }
@@ -130,6 +132,9 @@ mod tests {
             ("_Z3foov._omp_fn.0", "foo() [clone ._omp_fn.0]"),
             ("_Z3foov.cold", "foo() [clone .cold]"),
             ("foo.constprop.0", "foo.constprop.0"),
+            ("_Z3foov@plt", "foo()@plt"),
+            ("_Z3foov@@V_1.2", "foo()@@V_1.2"),
+            ("puts@plt", "puts@plt"),
             (
                 "_ZN4core3fmt9Formatter3pad17h0123456789abcdefE",
                 "core::fmt::Formatter::pad",

@@ -2,15 +2,19 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use object::elf::{self as constants, SHF_ALLOC, SHF_EXECINSTR, SHF_TLS};
-use object::read::elf::{ElfFile, FileHeader, SectionHeader};
+use object::read::elf::{ElfFile, FileHeader, ProgramHeader, SectionHeader};
 use object::{CompressionFormat, Endianness, File, FileKind, Object, ObjectSection};
 
 use crate::bytes::Bytes;
 use crate::error::{Error, Result};
+use crate::mini::unpack;
+use crate::plt::stubs;
 use crate::relocate::relocate;
-use crate::symbols::{SectionPlace, Symbols, string_range};
+use crate::sections::{CodeRanges, SectionPlace};
+use crate::symbols::{Symbols, string_range};
 
 /// Zlib cannot pack more than this many bytes into one (RFC 1951: 258 bytes in two bits).
 const MAX_ZLIB_RATIO: u64 = 1032;
@@ -37,7 +41,11 @@ pub(crate) struct Elf {
     pub(crate) endian: Endianness,
     pub(crate) machine: u16,
     pub(crate) relocatable: bool,
-    pub(crate) symbols: Symbols,
+    /// Read when first asked for.
+    symbols: OnceLock<Symbols>,
+    /// Places of all sections, by number.
+    places: Vec<SectionPlace>,
+    code: CodeRanges,
     pub(crate) build_id: Option<Vec<u8>>,
     /// Name of the file with the debug information and its CRC-32.
     pub(crate) debug_link: Option<(Vec<u8>, u32)>,
@@ -60,8 +68,8 @@ impl Elf {
         }
         let file = File::parse(data)?;
         let mut elf = match &file {
-            File::Elf32(elf) => parse_class(elf, data)?,
-            File::Elf64(elf) => parse_class(elf, data)?,
+            File::Elf32(elf) => parse_class(elf)?,
+            File::Elf64(elf) => parse_class(elf)?,
             _ => return Err(Error::NotElf),
         };
         elf.build_id = file.build_id().ok().flatten().map(<[u8]>::to_vec);
@@ -96,15 +104,30 @@ impl Elf {
         }
     }
 
+    /// The symbol tables, sorted when this is first called.
+    pub(crate) fn symbols(&self) -> &Symbols {
+        self.symbols.get_or_init(|| {
+            let data = self.data();
+            match File::parse(data) {
+                Ok(File::Elf32(elf)) => read_symbols(&elf, data, &self.places, self.relocatable),
+                Ok(File::Elf64(elf)) => read_symbols(&elf, data, &self.places, self.relocatable),
+                _ => Symbols::default(),
+            }
+        })
+    }
+
+    /// Whether `address` lies in a section (without sections: in a segment) of instructions.
+    pub(crate) fn holds_code(&self, address: u64) -> bool {
+        self.code.contain(address)
+    }
+
     /// Whether the file has any section of DWARF units.
     pub(crate) fn has_debug(&self) -> bool {
         !self.section(".debug_info").is_empty()
     }
 
     fn read_debug_sections(&mut self, file: &File<'_>, data: &[u8]) {
-        let mut budget = (data.len() as u64)
-            .saturating_mul(MAX_FILE_RATIO)
-            .max(SMALL_ENOUGH);
+        let mut budget = decompressed_limit(data);
         for section in file.sections() {
             let Ok(name) = section.name() else { continue };
             let Some(plain) = debug_name(name) else {
@@ -132,10 +155,7 @@ fn debug_name(name: &str) -> Option<String> {
 }
 
 /// Sections and symbols of a file of either class.
-fn parse_class<Class: FileHeader<Endian = Endianness>>(
-    elf: &ElfFile<'_, Class>,
-    data: &[u8],
-) -> Result<Elf> {
+fn parse_class<Class: FileHeader<Endian = Endianness>>(elf: &ElfFile<'_, Class>) -> Result<Elf> {
     let endian = elf.endian();
     let header = elf.elf_header();
     let relocatable = header.e_type(endian) == constants::ET_REL;
@@ -165,8 +185,70 @@ fn parse_class<Class: FileHeader<Endian = Endianness>>(
     for ((_, base), place) in sections.iter_mut().zip(&places) {
         *base = place.base;
     }
+    let code = places.iter().filter(|place| place.loaded && place.code);
+    let mut code = CodeRanges::new(code.map(|place| (place.base, place.size)));
+    if code.is_empty() {
+        let segments = elf.elf_program_headers().iter().filter(|segment| {
+            segment.p_type(endian) == constants::PT_LOAD
+                && segment.p_flags(endian).contains(constants::PF_X)
+        });
+        code = CodeRanges::new(segments.map(|segment| {
+            (
+                segment.p_vaddr(endian).into(),
+                segment.p_memsz(endian).into(),
+            )
+        }));
+    }
+    Ok(Elf {
+        bytes: Bytes::from_owner([]),
+        endian,
+        machine: header.e_machine(endian).0,
+        relocatable,
+        symbols: OnceLock::new(),
+        places,
+        code,
+        build_id: None,
+        debug_link: None,
+        alt_link: None,
+        sections,
+        debug: Vec::new(),
+        debug_error: None,
+    })
+}
+
+/// The symbols of a file: its own table, or where it was stripped, its dynamic and its packed symbols; and its stubs.
+fn read_symbols<Class: FileHeader<Endian = Endianness>>(
+    elf: &ElfFile<'_, Class>,
+    data: &[u8],
+    places: &[SectionPlace],
+    relocatable: bool,
+) -> Symbols {
+    let mut symbols = read_tables(elf, data, places, relocatable);
+    if elf.elf_symbol_table().is_empty()
+        && let Some(packed) = packed_file(elf, data)
+    {
+        let (places, inner) = (&packed.places, packed.data());
+        let packed = match File::parse(inner) {
+            Ok(File::Elf32(elf)) => read_tables(&elf, inner, places, false),
+            Ok(File::Elf64(elf)) => read_tables(&elf, inner, places, false),
+            _ => Symbols::default(),
+        };
+        symbols = symbols.merge(data, &packed, inner);
+    }
+    symbols.add_stubs(&stubs(elf, data), data, data.len());
+    symbols
+}
+
+/// The symbol table, or that of the dynamic symbols where it is missing.
+fn read_tables<Class: FileHeader<Endian = Endianness>>(
+    elf: &ElfFile<'_, Class>,
+    data: &[u8],
+    places: &[SectionPlace],
+    relocatable: bool,
+) -> Symbols {
+    let endian = elf.endian();
     let section_range = |index| {
-        let section = table.section(index).ok()?;
+        let section = elf.elf_section_table().section(index).ok()?;
         Some((
             section.sh_offset(endian).into(),
             section.sh_size(endian).into(),
@@ -176,22 +258,29 @@ fn parse_class<Class: FileHeader<Endian = Endianness>>(
     for table in [elf.elf_symbol_table(), elf.elf_dynamic_symbol_table()] {
         if symbols.is_empty() && !table.is_empty() {
             let strings = string_range(table, section_range, data.len());
-            symbols = Symbols::read(table, endian, &places, relocatable, strings);
+            symbols = Symbols::read(table, endian, places, relocatable, strings);
         }
     }
-    Ok(Elf {
-        bytes: Bytes::from_owner([]),
-        endian,
-        machine: header.e_machine(endian).0,
-        relocatable,
-        symbols,
-        build_id: None,
-        debug_link: None,
-        alt_link: None,
-        sections,
-        debug: Vec::new(),
-        debug_error: None,
-    })
+    symbols
+}
+
+/// The file of symbols that is packed into a stripped one.
+fn packed_file<Class: FileHeader<Endian = Endianness>>(
+    elf: &ElfFile<'_, Class>,
+    data: &[u8],
+) -> Option<Elf> {
+    let endian = elf.endian();
+    let (_, section) = elf
+        .elf_section_table()
+        .section_by_name(endian, b".gnu_debugdata")?;
+    unpack(section.data(endian, data).ok()?, decompressed_limit(data))
+}
+
+/// How many bytes a file's contents are believed to have when they are decompressed.
+fn decompressed_limit(data: &[u8]) -> u64 {
+    (data.len() as u64)
+        .saturating_mul(MAX_FILE_RATIO)
+        .max(SMALL_ENOUGH)
 }
 
 /// Gives the sections of a relocatable file addresses that do not overlap: code first, from 0, then data, each

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::bytes::Bytes;
 use crate::demangle::demangle;
+use crate::dropped::was_dropped;
 use crate::dwarf::{Dwarf, Files, Store};
 use crate::elf::Elf;
 use crate::entry_line::first_row;
@@ -128,21 +129,38 @@ impl Image {
     }
 
     fn look_up(&self, address: u64, cache: &mut Cache) -> Lookup {
-        let mut frames = self
-            .store
-            .with_dependent(|_, dwarf| frames(dwarf, address, cache));
-        let dwarf_name = frames.last().and_then(|frame| frame.function.clone());
+        // Functions that the linker dropped are still described, at addresses that hold no code …
+        let (mut frames, mut die) = (Vec::new(), None);
+        if self.store.borrow_owner().main.holds_code(address) {
+            (frames, die) = self
+                .store
+                .with_dependent(|_, dwarf| crate::image::frames(dwarf, address, cache));
+        }
+        let mut dwarf_name = frames.last().and_then(|frame| frame.function.clone());
         let symbol = self.function_entry(address, dwarf_name.as_ref());
+        // … or, if they are long, that hold the code of others.
+        if let (Some(name), Some(die)) = (&dwarf_name, die)
+            && !symbol.is_some_and(|(elf, entry)| is_named(elf, entry, name))
+            && self
+                .store
+                .with_dependent(|files, dwarf| was_dropped(dwarf, &files.main, address, die))
+        {
+            frames.clear();
+            dwarf_name = None;
+        }
         let offset = symbol.map(|(_, entry)| address - entry.address);
         // A symbol of unknown size only reaches up to here; the debug information knows better.
         let trusted = symbol.filter(|(_, entry)| entry.size > 0 || dwarf_name.is_none());
         if let Some((elf, entry)) = trusted {
-            let name = cache.name(elf.symbols.name(entry, elf.data()));
+            let name = cache.name(elf.symbols().name(entry, elf.data()));
             match frames.last_mut() {
                 Some(outermost) => outermost.function = Some(name),
                 None => frames.push(Frame {
                     function: Some(name),
-                    file: None,
+                    file: elf
+                        .symbols()
+                        .source(entry, elf.data())
+                        .map(|file| cache.file(&String::from_utf8_lossy(file))),
                     line: None,
                     column: None,
                     inlined: false,
@@ -195,11 +213,10 @@ impl Image {
         address: u64,
         dwarf_name: Option<&FunctionName>,
     ) -> Option<(&Elf, &Entry)> {
-        let (elf, best) = self.in_files(|elf| elf.symbols.function(address))?;
+        let (elf, best) = self.in_files(|elf| elf.symbols().function(address))?;
         if let Some(wanted) = dwarf_name {
-            let same =
-                |entry: &&Entry| elf.symbols.name(entry, elf.data()) == wanted.raw.as_bytes();
-            if let Some(twin) = elf.symbols.functions_at(best.address).take(64).find(same) {
+            let same = |entry: &&Entry| is_named(elf, entry, wanted);
+            if let Some(twin) = elf.symbols().functions_at(best.address).take(64).find(same) {
                 return Some((elf, twin));
             }
         }
@@ -221,7 +238,7 @@ impl Image {
     /// The function symbol around a link address.
     #[must_use]
     pub fn symbol(&self, address: u64) -> Option<Symbol> {
-        let (elf, entry) = self.in_files(|elf| elf.symbols.function(address))?;
+        let (elf, entry) = self.in_files(|elf| elf.symbols().function(address))?;
         Some(symbol(elf, SymbolKind::Function, entry))
     }
 
@@ -229,7 +246,7 @@ impl Image {
     /// (`.gomp_critical_user_NAME`, see [`critical_name`](crate::critical_name)).
     #[must_use]
     pub fn data_symbol(&self, address: u64) -> Option<Symbol> {
-        let (elf, entry) = self.in_files(|elf| elf.symbols.data(address))?;
+        let (elf, entry) = self.in_files(|elf| elf.symbols().data(address))?;
         Some(symbol(elf, SymbolKind::Data, entry))
     }
 
@@ -243,13 +260,13 @@ impl Image {
     pub fn symbols_where(&self, mut wanted: impl FnMut(&[u8]) -> bool) -> Vec<Symbol> {
         let files = self.store.borrow_owner();
         let elf = match files.debug.as_deref() {
-            Some(debug) if !debug.symbols.is_empty() => debug,
+            Some(debug) if !debug.symbols().is_empty() => debug,
             _ => &*files.main,
         };
         let matching = elf
-            .symbols
+            .symbols()
             .iter()
-            .filter(|(_, entry)| wanted(elf.symbols.name(entry, elf.data())));
+            .filter(|(_, entry)| wanted(elf.symbols().name(entry, elf.data())));
         matching
             .map(|(kind, entry)| symbol(elf, kind, entry))
             .collect()
@@ -323,16 +340,26 @@ fn look_up_in_parallel(files: &Files, addresses: &[u64], threads: usize) -> Vec<
     })
 }
 
-/// The frames that the debug information knows.
-fn frames(dwarf: &Dwarf<'_>, address: u64, cache: &mut Cache) -> Vec<Frame> {
-    let mut frames = Vec::new();
+/// Whether the symbol has the linker name that the debug information gives.
+fn is_named(elf: &Elf, entry: &Entry, name: &FunctionName) -> bool {
+    elf.symbols().name(entry, elf.data()) == name.raw.as_bytes()
+}
+
+/// The frames that the debug information knows, and the entry of the outermost one's function.
+fn frames(
+    dwarf: &Dwarf<'_>,
+    address: u64,
+    cache: &mut Cache,
+) -> (Vec<Frame>, Option<gimli::UnitOffset>) {
+    let (mut frames, mut die) = (Vec::new(), None);
     let Some(context) = &dwarf.context else {
-        return frames;
+        return (frames, die);
     };
     let Ok(mut found) = dwarf.finish(context.find_frames(address)) else {
-        return frames;
+        return (frames, die);
     };
     while let Ok(Some(frame)) = found.next() {
+        die = frame.dw_die_offset;
         if let Some(outer) = frames.last_mut() {
             let outer: &mut Frame = outer;
             outer.inlined = true;
@@ -351,18 +378,22 @@ fn frames(dwarf: &Dwarf<'_>, address: u64, cache: &mut Cache) -> Vec<Frame> {
             inlined: false,
         });
     }
-    frames
+    (frames, die)
 }
 
 /// A stored symbol as the caller sees it.
 fn symbol(elf: &Elf, kind: SymbolKind, entry: &Entry) -> Symbol {
-    let raw = elf.symbols.name(entry, elf.data());
+    let raw = elf.symbols().name(entry, elf.data());
     Symbol {
         raw: String::from_utf8_lossy(raw).into_owned(),
         name: demangle(raw).into_owned(),
         address: entry.address,
         size: entry.size,
         kind,
+        source: elf
+            .symbols()
+            .source(entry, elf.data())
+            .map(|file| String::from_utf8_lossy(file).into_owned()),
     }
 }
 

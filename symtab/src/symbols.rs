@@ -1,10 +1,14 @@
 //! The symbol table, sorted by address.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use object::elf;
 use object::read::elf::{FileHeader, Sym, SymbolTable};
 use object::{Endianness, SectionIndex};
+
+use crate::plt::{Stub, Target};
+use crate::sections::SectionPlace;
 
 /// How many enclosing symbols a look-up goes through: honest tables nest two or three deep.
 const MAX_NESTING: usize = 64;
@@ -31,6 +35,9 @@ pub struct Symbol {
     pub size: u64,
     /// Code or data.
     pub kind: SymbolKind,
+    /// Source file of a local symbol as the symbol table tells it, a name without folder: what tells two functions
+    /// apart that are both `static` and of one name. `None` for global symbols.
+    pub source: Option<String>,
 }
 
 /// One symbol as stored: the name stays in the file until it is asked for.
@@ -42,8 +49,10 @@ pub(crate) struct Entry {
     pub(crate) size: u64,
     /// First address that is no longer this symbol's; where the size is unknown, the next symbol's.
     end: u64,
-    /// Place of the name in the string table.
+    /// Place of the name in the string table, or behind it in the names of our own.
     name: u32,
+    /// Place of the name of the source file that a local symbol stands in; [`NONE`] unknown.
+    source: u32,
     /// The symbol around this one, as an index.
     outer: u32,
     /// Which of several at one address is told first; less is better.
@@ -64,20 +73,8 @@ pub(crate) struct Symbols {
     data: Sorted,
     /// Where the string table lies in the file.
     strings: Range<usize>,
-}
-
-/// What the symbol table needs to know of sections.
-pub(crate) struct SectionPlace {
-    /// Address of the section's first byte.
-    pub(crate) base: u64,
-    /// Size in bytes.
-    pub(crate) size: u64,
-    /// Whether it is part of the running program.
-    pub(crate) loaded: bool,
-    /// Whether it holds instructions.
-    pub(crate) code: bool,
-    /// Whether its addresses are those of thread-local data, which overlap ordinary ones.
-    pub(crate) thread_local: bool,
+    /// Names that do not stand in the file: those of stubs and those that were packed.
+    own: Vec<u8>,
 }
 
 impl Symbols {
@@ -90,7 +87,15 @@ impl Symbols {
         strings: Range<usize>,
     ) -> Self {
         let (mut functions, mut data) = (Vec::new(), Vec::new());
+        let mut source = NONE;
         for (index, symbol) in table.enumerate() {
+            if symbol.st_type() == elf::STT_FILE {
+                source = match symbol.st_name(endian) {
+                    0 => NONE, // what follows comes from the linker
+                    name => name,
+                };
+                continue;
+            }
             let Ok(Some(section)) = table.symbol_section(endian, symbol, index) else {
                 continue;
             };
@@ -100,9 +105,12 @@ impl Symbols {
             else {
                 continue;
             };
-            let Some(entry) = entry(symbol, endian, place, relocatable) else {
+            let Some(mut entry) = entry(symbol, endian, place, relocatable) else {
                 continue;
             };
+            if symbol.st_bind() == elf::STB_LOCAL {
+                entry.source = source;
+            }
             let is_code = match symbol.st_type() {
                 elf::STT_FUNC | elf::STT_GNU_IFUNC => true,
                 elf::STT_NOTYPE => place.code,
@@ -118,7 +126,105 @@ impl Symbols {
             functions: Sorted::new(functions),
             data: Sorted::new(data),
             strings,
+            own: Vec::new(),
         }
+    }
+
+    /// These symbols and those of `packed`, a table whose names lie in `file`; what both have is kept once.
+    #[must_use]
+    pub(crate) fn merge(mut self, own_file: &[u8], packed: &Symbols, file: &[u8]) -> Self {
+        let mut own = std::mem::take(&mut self.own);
+        for kind in [SymbolKind::Function, SymbolKind::Data] {
+            let known: BTreeSet<(u64, &[u8])> = self
+                .of_kind(kind)
+                .iter()
+                .map(|entry| (entry.address, self.name(entry, own_file)))
+                .collect();
+            let mut added = Vec::new();
+            for entry in packed.of_kind(kind) {
+                let name = packed.name(entry, file);
+                if known.contains(&(entry.address, name)) {
+                    continue;
+                }
+                let source = packed.source(entry, file).unwrap_or_default();
+                let places = [
+                    add_name(&mut own, self.strings.len(), &[name]),
+                    add_name(&mut own, self.strings.len(), &[source]),
+                ];
+                if let [Some(name), source] = places {
+                    added.push(Entry {
+                        name,
+                        source: source.unwrap_or(NONE),
+                        ..entry.clone()
+                    });
+                }
+            }
+            self.extend(kind, added);
+        }
+        self.own = own;
+        self
+    }
+
+    /// Adds the stubs that lead to functions of other files, each named `FUNCTION@plt`. Of a stub that leads to a
+    /// function chosen at the start, the name of what chooses is told; without one, as binutils does,
+    /// `*ABS*+0xADDRESS@plt`. Names together take at most `limit` bytes.
+    pub(crate) fn add_stubs(&mut self, stubs: &[Stub<'_>], file: &[u8], limit: usize) {
+        let mut added = Vec::new();
+        let mut own = std::mem::take(&mut self.own);
+        for stub in stubs {
+            let address;
+            let name = match stub.target {
+                Target::Function(name) => name,
+                Target::ChosenBy(at) => match self.chooser(at) {
+                    Some(entry) => self.name(entry, file),
+                    None => {
+                        address = format!("*ABS*+{at:#x}");
+                        address.as_bytes()
+                    }
+                },
+            };
+            if name.is_empty() || own.len().saturating_add(name.len()) > limit {
+                continue;
+            }
+            if let Some(name) = add_name(&mut own, self.strings.len(), &[name, b"@plt"]) {
+                added.push(Entry {
+                    address: stub.address,
+                    size: stub.size,
+                    end: stub.address.saturating_add(stub.size),
+                    name,
+                    source: NONE,
+                    outer: NONE,
+                    rank: 0,
+                });
+            }
+        }
+        self.own = own;
+        self.extend(SymbolKind::Function, added);
+    }
+
+    /// The function that chooses at program start, by its address: best by the name that others call.
+    fn chooser(&self, address: u64) -> Option<&Entry> {
+        self.functions_at(address).min_by_key(|entry| entry.rank)
+    }
+
+    fn of_kind(&self, kind: SymbolKind) -> &[Entry] {
+        match kind {
+            SymbolKind::Function => &self.functions.0,
+            SymbolKind::Data => &self.data.0,
+        }
+    }
+
+    fn extend(&mut self, kind: SymbolKind, added: Vec<Entry>) {
+        if added.is_empty() {
+            return;
+        }
+        let sorted = match kind {
+            SymbolKind::Function => &mut self.functions,
+            SymbolKind::Data => &mut self.data,
+        };
+        let mut all = std::mem::take(&mut sorted.0);
+        all.extend(added);
+        *sorted = Sorted::new(all);
     }
 
     /// Whether there are none.
@@ -159,15 +265,43 @@ impl Symbols {
     }
 
     /// The name of `entry` without its version; `file` is the file this table was read from.
-    pub(crate) fn name<'f>(&self, entry: &Entry, file: &'f [u8]) -> &'f [u8] {
-        let strings = file.get(self.strings.clone()).unwrap_or_default();
-        let rest = strings.get(entry.name as usize..).unwrap_or_default();
-        let name = &rest[..rest.iter().position(|&byte| byte == 0).unwrap_or(0)];
+    pub(crate) fn name<'f>(&'f self, entry: &Entry, file: &'f [u8]) -> &'f [u8] {
+        let name = self.text(entry.name, file);
+        if entry.name as usize >= self.strings.len() {
+            return name;
+        }
         match name.iter().position(|&byte| byte == b'@') {
             Some(at) if at > 0 => &name[..at],
             _ => name,
         }
     }
+
+    /// The source file that a local symbol stands in, as the symbol table tells it: a name without folder.
+    pub(crate) fn source<'f>(&'f self, entry: &Entry, file: &'f [u8]) -> Option<&'f [u8]> {
+        Some(self.text(entry.source, file)).filter(|name| !name.is_empty())
+    }
+
+    /// The text at a place of the string table, or behind it in the names of our own.
+    fn text<'f>(&'f self, place: u32, file: &'f [u8]) -> &'f [u8] {
+        let strings = file.get(self.strings.clone()).unwrap_or_default();
+        let rest = match (place as usize).checked_sub(self.strings.len()) {
+            None => strings.get(place as usize..),
+            Some(own) => self.own.get(own..),
+        };
+        let rest = rest.unwrap_or_default();
+        &rest[..rest.iter().position(|&byte| byte == 0).unwrap_or(0)]
+    }
+}
+
+/// Appends a text to the names of our own and gives its place; `strings` is the length of the file's string table.
+fn add_name(own: &mut Vec<u8>, strings: usize, parts: &[&[u8]]) -> Option<u32> {
+    let place = u32::try_from(strings.checked_add(own.len())?).ok()?;
+    if parts.iter().all(|part| part.is_empty()) || place == NONE {
+        return None;
+    }
+    parts.iter().for_each(|part| own.extend_from_slice(part));
+    own.push(0);
+    Some(place)
 }
 
 /// Turns a symbol of the file into an entry, unless it names nothing of the program.
@@ -212,6 +346,7 @@ fn entry<S: Sym<Endian = Endianness>>(
         size,
         end,
         name,
+        source: NONE,
         outer: NONE,
         rank: kind_rank + bind_rank,
     })
@@ -221,6 +356,9 @@ impl Sorted {
     /// Sorts and links every entry to the one around it.
     fn new(mut entries: Vec<Entry>) -> Self {
         entries.truncate(NONE as usize - 1);
+        for entry in &mut entries {
+            entry.outer = NONE;
+        }
         // Larger first at one address, so that the inner one comes last and is found first.
         entries.sort_by(|a, b| {
             a.address

@@ -182,7 +182,7 @@ impl Files {
             }
             self.dwos.push(elf);
         } else if self.is_debug_file(&elf) {
-            if !elf.has_debug() && elf.symbols.is_empty() {
+            if !elf.has_debug() && elf.symbols().is_empty() {
                 return Err(Error::NotWanted);
             }
             self.debug = Some(elf);
