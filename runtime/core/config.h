@@ -42,6 +42,11 @@
 #define INSTR_CFG_STRING_BYTES 255u
 #endif
 
+/* Shortest period on which sensors are read, in nanoseconds. */
+#ifndef INSTR_CFG_MIN_PERIOD_NS
+#define INSTR_CFG_MIN_PERIOD_NS 100000u
+#endif
+
 /* Longest path of a trace directory, in bytes. */
 #ifndef INSTR_CFG_PATH_BYTES
 #define INSTR_CFG_PATH_BYTES 1024

@@ -60,7 +60,10 @@ enum {
     INSTR_EV_TARGET_BEGIN = 54,
     INSTR_EV_TARGET_END = 55,
     INSTR_EV_OMP_ALLOC = 56,
-    INSTR_EV_OMP_FREE = 57
+    INSTR_EV_OMP_FREE = 57,
+    INSTR_EV_SENSOR = 64,
+    INSTR_EV_SENSOR_LOST = 65,
+    INSTR_EV_THREAD_COUNTERS = 66
 };
 
 /* parallel_begin kinds */
@@ -117,6 +120,12 @@ enum { INSTR_TARGET_NOWAIT = 1, INSTR_TARGET_EXIT_DATA = 2 };
 
 /* omp_alloc kinds */
 enum { INSTR_ALLOC_OMP = 1, INSTR_ALLOC_CLAUSE = 2 };
+
+/* thread_begin flags */
+enum { INSTR_THREAD_INITIAL = 1, INSTR_THREAD_OWN = 2 };
+
+/* thread_counters flags */
+enum { INSTR_COUNTERS_SCALED = 1, INSTR_COUNTERS_LAST = 2 };
 
 #define INSTR_NONE 0xffffffffu /* no task, no region */
 

@@ -8,6 +8,7 @@
 #include "core/packet.h"
 #include "core/settings.h"
 #include "platform/platform.h"
+#include "sensors/sensors.h"
 #include "sinks/sink.h"
 
 #define VERSION_MAJOR 0
@@ -104,6 +105,27 @@ __attribute__((weak)) const char *instr_openmp(bool closed)
     return "libgomp";
 }
 
+/* One line KEY_NUMBER = "…" of the env block whose value is words, separated by blanks: see sensors/describe.c. */
+static void env_text(const char *key, uint32_t index, const char *const *words, unsigned count)
+{
+    text("    ");
+    text(key);
+    number(index, 10, 1);
+    text(" = \"");
+    for (unsigned i = 0; i < count; i++) {
+        if (i > 0)
+            text(" ");
+        for (const char *s = words[i]; *s != '\0'; s++) {
+            const unsigned char c = (unsigned char)*s;
+            if (c == '"' || c == '\\')
+                text("\\");
+            /* a blank ends a word, but for the last one */
+            instr_sink_text(c < 0x20 || c == 0x7f ? "?" : c == ' ' && i + 1 < count ? "_" : s, 1);
+        }
+    }
+    text("\";\n");
+}
+
 static void env(const struct instr_metadata *m)
 {
     char host[256];
@@ -133,6 +155,7 @@ static void env(const struct instr_metadata *m)
     env_number("discarded_unattached", instr_lost_unattached());
     if (instr_settings.trouble != NULL)
         env_string("setting_trouble", instr_settings.trouble);
+    instr_sensors_describe(env_text);
     uint64_t modules = 0;
     instr_platform_modules(module, &modules);
     text("};\n\n");
@@ -237,6 +260,9 @@ static const struct event_text EVENTS[] = {
     {INSTR_EV_TARGET_END, "target_end", "u32 kind;"},
     {INSTR_EV_OMP_ALLOC, "omp_alloc", "u32 kind; addr_t address; u64 bytes; addr_t allocator;"},
     {INSTR_EV_OMP_FREE, "omp_free", "u32 kind; addr_t address;"},
+    {INSTR_EV_SENSOR, "sensor", "u32 sensor; u32 count; i64 values[count];"},
+    {INSTR_EV_SENSOR_LOST, "sensor_lost", "u32 sensor; u32 error;"},
+    {INSTR_EV_THREAD_COUNTERS, "thread_counters", "u32 flags; u32 count; i64 values[count];"},
 };
 
 static void events(void)

@@ -10,6 +10,7 @@
 #include "core/packet.h"
 #include "core/record.h"
 #include "core/settings.h"
+#include "sensors/sensors.h"
 #include "sinks/sink.h"
 
 struct instr_process instr_process __attribute__((aligned(4096)));
@@ -17,6 +18,9 @@ _Thread_local struct instr_thread *instr_self __attribute__((tls_model("initial-
 
 /* Set while this thread is inside the runtime's slow paths, so that whatever they call cannot attach it again. */
 static _Thread_local bool inside __attribute__((tls_model("initial-exec")));
+
+/* Set on a thread of the runtime's own. */
+static _Thread_local bool own_thread __attribute__((tls_model("initial-exec")));
 
 enum life { LIFE_BEFORE, LIFE_RUNNING, LIFE_CHILD, LIFE_CLOSED };
 
@@ -31,6 +35,7 @@ static struct {
     volatile uint32_t lost_unattached;
     bool has_executable;
     bool stopped; /* by instr_stop */
+    uint32_t points; /* instr_process.points, which is cleared in children */
     uint64_t modules;
     uint64_t frequency;
     struct instr_clock_pair start;
@@ -170,7 +175,9 @@ static void start_thread(struct instr_thread *t)
     INSTR_BARRIER();
     t->state = 1;
     t->magic = INSTR_WINDOW_MAGIC;
-    const uint32_t words[2] = {t->os_tid, instr_platform_is_initial_thread() ? 1u : 0u};
+    const uint32_t words[2] = {t->os_tid, own_thread                           ? INSTR_THREAD_OWN
+                                          : instr_platform_is_initial_thread() ? INSTR_THREAD_INITIAL
+                                                                               : 0u};
     (void)instr_packet_append(t, INSTR_EV_THREAD_BEGIN, words, 2);
     instr_append_clock_sync(t);
     INSTR_BARRIER();
@@ -203,12 +210,15 @@ struct instr_thread *instr_attach(void)
     inside = true;
     instr_platform_enter(&guest);
     lock();
-    if (process.life == LIFE_RUNNING || (process.life == LIFE_CHILD && begin_child())) {
+    const bool begins = process.life == LIFE_CHILD;
+    if (process.life == LIFE_RUNNING || (begins && begin_child())) {
         t = take_window();
-        if (t != NULL)
-            start_thread(t);
-        else
+        if (t == NULL)
             process.lost_unattached++;
+        else
+            start_thread(t);
+        if (t != NULL && instr_process.points != 0 && !own_thread)
+            instr_counters_open(t);
     } else {
         instr_process.active = INSTR_OFF;
     }
@@ -217,9 +227,17 @@ struct instr_thread *instr_attach(void)
         instr_self = t;
         instr_platform_watch_thread(t);
     }
-    instr_platform_leave(&guest);
     inside = false;
+    if (t != NULL && begins && instr_process.points != 0)
+        instr_sensors_started(t);
+    instr_platform_leave(&guest);
     return t;
+}
+
+struct instr_thread *instr_attach_own(void)
+{
+    own_thread = true;
+    return instr_attach();
 }
 
 /*
@@ -228,6 +246,8 @@ struct instr_thread *instr_attach(void)
  */
 static void end_thread(struct instr_thread *t)
 {
+    if (t->counters != NULL)
+        instr_counters_close(t);
     instr_append_clock_sync(t);
     (void)instr_packet_append(t, INSTR_EV_THREAD_END, NULL, 0);
     if (instr_packet_finish(t))
@@ -322,12 +342,15 @@ void instr_finish(void)
     if (inside || instr_platform_pid() != process.pid)
         return;
     struct instr_guest guest;
-    inside = true;
     instr_platform_enter(&guest);
+    if (process.life == LIFE_RUNNING && instr_process.points != 0)
+        instr_sensors_finish(instr_self);
+    inside = true;
     lock();
     if (process.life == LIFE_RUNNING) {
         struct instr_clock_pair now;
         instr_process.active = INSTR_OFF;
+        instr_process.points = 0;
         quiesce();
         instr_read_clocks(&now);
         if (now.monotonic_ns - process.start.monotonic_ns > 1000000u && process.clock == INSTR_ON_TICKS)
@@ -364,6 +387,8 @@ void instr_forked(void)
         process.pid = instr_platform_pid();
         instr_read_clocks(&process.start);
         instr_process.active = process.stopped ? (uint32_t)INSTR_OFF : process.clock;
+        instr_process.points = process.points;
+        instr_sensors_forked();
     }
 }
 
@@ -392,6 +417,8 @@ static void begin(void)
     process.frequency = estimate_frequency(&process.start);
     process.pid = instr_platform_pid();
     process.life = LIFE_RUNNING;
+    process.points = instr_sensors_begin();
+    instr_process.points = process.points;
     write_metadata(false);
     instr_platform_watch_process(&instr_process, sizeof instr_process);
     instr_process.active = process.clock;
@@ -410,8 +437,8 @@ __attribute__((constructor(101))) static void instr_begin(void)
     }
     if (instr_settings.enabled) {
         begin();
-        if (instr_process.active != INSTR_OFF)
-            (void)instr_attach();
+        if (instr_process.active != INSTR_OFF && instr_attach() != NULL && instr_process.points != 0)
+            instr_sensors_started(instr_self);
     }
     instr_platform_leave(&guest);
 }

@@ -13,6 +13,7 @@
 #include "arch/arch.h"
 #include "core/thread.h"
 #include "platform/platform.h"
+#include "sensors/sensors.h"
 
 #if INSTR_ARCH_SMALL
 #include "core/cold.h"
@@ -120,6 +121,13 @@ static inline __attribute__((always_inline)) void instr_close(const struct instr
     s->thread->events++;
     INSTR_BARRIER();
     s->thread->limit = s->limit;
+}
+
+/* A read point of sensors and counters (sensors/sensors.h). */
+static inline void instr_point(struct instr_thread *t, unsigned point)
+{
+    if (__builtin_expect((instr_process.points & point) != 0, 0))
+        instr_at_point(t, point);
 }
 
 /* Events with no, one or two words of payload. */

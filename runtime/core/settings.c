@@ -6,6 +6,7 @@
 
 #include "core/config.h"
 #include "platform/platform.h"
+#include "sensors/sensors.h"
 
 struct instr_settings instr_settings = {.enabled = true};
 
@@ -38,6 +39,25 @@ bool instr_parse_size(const char *text, uint64_t *bytes)
         return false;
     *bytes = value << shift;
     return true;
+}
+
+bool instr_parse_time(const char *text, uint64_t *ns)
+{
+    static const struct {
+        char unit[3];
+        uint64_t ns;
+    } UNITS[] = {{"us", 1000u}, {"ms", 1000000u}, {"s", 1000000000u}};
+    uint64_t value = 0;
+    const char *p = text;
+    for (; *p >= '0' && *p <= '9'; p++)
+        if ((value = value * 10 + (uint64_t)(*p - '0')) > UINT64_C(86400000000))
+            return false;
+    for (size_t i = 0; i < sizeof UNITS / sizeof UNITS[0]; i++)
+        if (p != text && strcmp(p, UNITS[i].unit) == 0) {
+            *ns = value * UNITS[i].ns;
+            return value != 0 && *ns / UNITS[i].ns == value && *ns <= UINT64_C(86400000000000);
+        }
+    return false;
 }
 
 static void set_switch(const char *name, const char *trouble, bool *flag)
@@ -95,6 +115,59 @@ static void set_buffer(struct instr_settings *s)
     s->buffer = (uint32_t)(bytes / unit * unit);
 }
 
+/* A text that is not empty, or NULL. */
+static const char *text_of(const char *name)
+{
+    const char *text = instr_platform_getenv(name);
+    return text != NULL && text[0] != '\0' ? text : NULL;
+}
+
+/* The read points of a list such as "regions,tasks". */
+static bool parse_points(const char *list, uint32_t *points)
+{
+    static const struct {
+        const char *name;
+        uint32_t point;
+    } NAMES[] = {{"begin-end", INSTR_AT_BEGIN_END}, {"regions", INSTR_AT_REGION}, {"implicit", INSTR_AT_IMPLICIT}, {"tasks", INSTR_AT_TASK}};
+    *points = 0;
+    for (const char *p = list; *p != '\0';) {
+        const size_t length = strcspn(p, ", ");
+        size_t i = 0;
+        while (i < sizeof NAMES / sizeof NAMES[0] && (strlen(NAMES[i].name) != length || memcmp(NAMES[i].name, p, length) != 0))
+            i++;
+        if (i == sizeof NAMES / sizeof NAMES[0])
+            return false;
+        *points |= NAMES[i].point;
+        p += length + strspn(p + length, ", ");
+    }
+    return true;
+}
+
+static void set_sensors(struct instr_settings *s)
+{
+    s->sensors = text_of("INSTR_SENSORS");
+    s->counters = text_of("INSTR_COUNTERS");
+    s->sensors_root = text_of("INSTR_SENSORS_ROOT");
+    if (s->sensors_root == NULL)
+        s->sensors_root = "";
+    const char *period = text_of("INSTR_SENSORS_PERIOD");
+    if (period != NULL && !instr_parse_time(period, &s->sensors_period_ns)) {
+        s->sensors_period_ns = 0;
+        if (s->trouble == NULL)
+            s->trouble = "INSTR_SENSORS_PERIOD is not a time such as 500us, 10ms or 2s; sensors are not read on a period";
+    } else if (period != NULL && s->sensors_period_ns < INSTR_CFG_MIN_PERIOD_NS) {
+        s->sensors_period_ns = INSTR_CFG_MIN_PERIOD_NS;
+        if (s->trouble == NULL)
+            s->trouble = "INSTR_SENSORS_PERIOD is too short; 100us, the shortest, is used";
+    }
+    const char *at = text_of("INSTR_SENSORS_AT");
+    if (at != NULL && !parse_points(at, &s->sensors_at)) {
+        s->sensors_at = 0;
+        if (s->trouble == NULL)
+            s->trouble = "INSTR_SENSORS_AT is not a list of begin-end, regions, implicit, tasks; it is not used";
+    }
+}
+
 void instr_settings_read(void)
 {
     struct instr_settings *s = &instr_settings;
@@ -103,6 +176,7 @@ void instr_settings_read(void)
     set_switch("INSTR_VERBOSE", "INSTR_VERBOSE is not 0 or 1; 0 is used", &s->verbose);
     set_policy(s);
     set_buffer(s);
+    set_sensors(s);
     const char *sink = instr_platform_getenv("INSTR_SINK");
     if (sink != NULL && sink[0] != '\0' && strcmp(sink, "file") != 0 && s->trouble == NULL)
         s->trouble = "INSTR_SINK is not file; file is used";

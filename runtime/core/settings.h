@@ -15,6 +15,11 @@ struct instr_settings {
     uint32_t buffer;         /* INSTR_BUFFER: packet space of a thread, bytes; a multiple of 8 × slots */
     uint32_t slots;          /* derived from the policy */
     const char *trace;       /* INSTR_TRACE, or NULL */
+    const char *sensors;     /* INSTR_SENSORS, or NULL: none */
+    const char *counters;    /* INSTR_COUNTERS, or NULL: none */
+    const char *sensors_root; /* INSTR_SENSORS_ROOT: in front of the system's paths, "" by default */
+    uint64_t sensors_period_ns; /* INSTR_SENSORS_PERIOD, 0: not read on a period */
+    uint32_t sensors_at;     /* INSTR_SENSORS_AT: bits of enum instr_sensor_point */
     const char *trouble;     /* the first setting that was not understood, or NULL */
 };
 
@@ -27,5 +32,8 @@ const char *instr_policy_name(enum instr_policy policy);
 
 /* Parses "65536", "64K", "4M", "1G" (powers of 1024); false when malformed. */
 bool instr_parse_size(const char *text, uint64_t *bytes);
+
+/* Parses "500us", "10ms", "2s" into nanoseconds; false when malformed, 0 or longer than a day. */
+bool instr_parse_time(const char *text, uint64_t *ns);
 
 #endif

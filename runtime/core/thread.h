@@ -71,6 +71,7 @@ struct instr_thread {
     uint32_t mapped;    /* the block is a file */
     uint32_t file_number; /* NNNN of its window file */
     uint32_t turning;     /* inside instr_packet_turn */
+    void *counters;       /* of the platform: what it opened for this thread, or NULL */
     uint32_t kept;        /* the sink refused its last packet: the window holds it and is not used again */
 };
 
@@ -92,7 +93,8 @@ enum { INSTR_OFF = 0, INSTR_ON_TICKS = 1, INSTR_ON_SYSTEM = 2 };
  */
 struct instr_process {
     volatile uint32_t active;
-    char page[4096 - sizeof(uint32_t)];
+    volatile uint32_t points; /* where sensors or counters are read: bits of enum instr_sensor_point */
+    char page[4096 - 2 * sizeof(uint32_t)];
 };
 
 extern struct instr_process instr_process;
@@ -100,6 +102,9 @@ extern _Thread_local struct instr_thread *instr_self __attribute__((tls_model("i
 
 /* Attaches the calling thread: gives it a window and writes thread_begin. NULL when nothing is recorded. */
 struct instr_thread *instr_attach(void);
+
+/* The same for a thread of the runtime's own: it is not one of the program's. */
+struct instr_thread *instr_attach_own(void);
 
 /* The calling thread's state, or NULL when nothing is recorded (then a probe only calls the real function). */
 static inline struct instr_thread *instr_thread(void)

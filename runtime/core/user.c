@@ -30,14 +30,17 @@ EXPORT void instr_region_begin(const char *name)
     if ((p = instr_open(t, &s, INSTR_EV_REGION_BEGIN, INSTR_ADDR_WORDS)) != NULL) {
         instr_put_addr(p, (uintptr_t)name);
         instr_close(&s);
+        instr_point(t, INSTR_AT_REGION);
     }
 }
 
 EXPORT void instr_region_end(void)
 {
     struct instr_thread *t = instr_thread();
-    if (t != NULL)
-        instr_event0(t, INSTR_EV_REGION_END);
+    if (t == NULL)
+        return;
+    instr_point(t, INSTR_AT_REGION);
+    instr_event0(t, INSTR_EV_REGION_END);
 }
 
 EXPORT void instr_counter(const char *name, int64_t value)

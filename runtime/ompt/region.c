@@ -14,6 +14,7 @@ static void end_encountered(struct instr_thread *t, struct instr_ompt_level *lev
 {
     if (level->encountered == 0)
         return;
+    instr_point(t, INSTR_AT_REGION);
     instr_event1(t, INSTR_EV_PARALLEL_END, level->encountered - 1);
     level->encountered = 0;
 }
@@ -55,6 +56,7 @@ void instr_ompt_parallel_begin(ompt_data_t *task, const void *frame, ompt_data_t
     p = instr_put_addr(instr_put32(p, seq), (uintptr_t)site);
     instr_put32(instr_put32(p, requested), (league ? INSTR_PARALLEL_TEAMS : INSTR_PARALLEL_REGION) | INSTR_PARALLEL_CALL_SITE);
     instr_close(&s);
+    instr_point(t, INSTR_AT_REGION);
 }
 
 void instr_ompt_parallel_end(ompt_data_t *region, ompt_data_t *task, int flags, const void *site)
@@ -85,6 +87,7 @@ static void begin(struct instr_thread *t, struct instr_ompt_state *state, uint64
     t->task_thread = t->task_seq = INSTR_NONE;
     t->region_thread = thread;
     t->region_seq = instr_ompt_seq(region);
+    instr_point(t, INSTR_AT_IMPLICIT);
 }
 
 void instr_ompt_body_ended(struct instr_thread *t, struct instr_ompt_level *level)
@@ -93,6 +96,7 @@ void instr_ompt_body_ended(struct instr_thread *t, struct instr_ompt_level *leve
         return;
     end_encountered(t, level);
     level->open = 0;
+    instr_point(t, INSTR_AT_IMPLICIT);
     instr_event0(t, INSTR_EV_IMPLICIT_END);
     t->task_thread = level->task_thread;
     t->task_seq = level->task_seq;

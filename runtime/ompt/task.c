@@ -208,6 +208,7 @@ static void begin_piece(struct instr_thread *t, ompt_data_t *task)
     }
     task->value = instr_ompt_id(t->index, seq) | INSTR_OMPT_RUNNING;
     event_of_task(t, INSTR_EV_TASK_BEGIN, task->value);
+    instr_point(t, INSTR_AT_TASK_BEGIN);
     set_current(t, task);
 }
 
@@ -220,6 +221,7 @@ static void begin(struct instr_thread *t, ompt_data_t *task)
         return;
     }
     event_of_task(t, INSTR_EV_TASK_BEGIN, task->value);
+    instr_point(t, INSTR_AT_TASK_BEGIN);
     task->value |= INSTR_OMPT_RUNNING;
     set_current(t, task);
 }
@@ -243,6 +245,7 @@ static void end(struct instr_thread *t, ompt_data_t *task, const ompt_data_t *ne
     }
     if (task->value & INSTR_OMPT_RUNNING) {
         task->value &= ~INSTR_OMPT_RUNNING;
+        instr_point(t, INSTR_AT_TASK);
         instr_event0(t, INSTR_EV_TASK_END);
         set_current(t, next);
     }

@@ -3,6 +3,7 @@
 
 static void region_close(struct instr_thread *t, uint32_t seq)
 {
+    instr_point(t, INSTR_AT_REGION);
     instr_event1(t, INSTR_EV_PARALLEL_END, seq);
 }
 

@@ -116,6 +116,8 @@ void instr_probe_parallel_end(void (*real)(void))
     if (h != NULL)
         instr_implicit_end(t, &h->outer);
     real();
-    if (h != NULL)
+    if (h != NULL) {
+        instr_point(t, INSTR_AT_REGION);
         instr_event1(t, INSTR_EV_PARALLEL_END, h->team.seq);
+    }
 }

@@ -30,12 +30,14 @@ void instr_target_task_begin(struct instr_thread *t, uint32_t thread, uint32_t s
     outer[0] = t->task_thread;
     outer[1] = t->task_seq;
     instr_event2(t, INSTR_EV_TASK_BEGIN, thread, seq);
+    instr_point(t, INSTR_AT_TASK_BEGIN);
     t->task_thread = thread;
     t->task_seq = seq;
 }
 
 void instr_target_task_end(struct instr_thread *t, const uint32_t outer[2])
 {
+    instr_point(t, INSTR_AT_TASK);
     instr_event0(t, INSTR_EV_TASK_END);
     t->task_thread = outer[0];
     t->task_seq = outer[1];

@@ -42,9 +42,11 @@ static void run_task(const struct task_header *h, void *data)
     const uint32_t thread = h->thread;
     const uint32_t seq = h->seq;
     instr_event2(t, INSTR_EV_TASK_BEGIN, thread, seq);
+    instr_point(t, INSTR_AT_TASK_BEGIN);
     t->task_thread = thread;
     t->task_seq = seq;
     fn(data);
+    instr_point(t, INSTR_AT_TASK);
     instr_event0(t, INSTR_EV_TASK_END);
     t->task_thread = outer_thread;
     t->task_seq = outer_seq;

@@ -41,9 +41,11 @@
         const uint32_t seq = t->next_task++;                                                                                   \
         instr_taskloop_task(t, h->thread, h->seq, seq, (int64_t)h->start, (int64_t)h->end);                                    \
         instr_event2(t, INSTR_EV_TASK_BEGIN, t->index, seq);                                                                   \
+        instr_point(t, INSTR_AT_TASK_BEGIN);                                                                                   \
         t->task_thread = t->index;                                                                                             \
         t->task_seq = seq;                                                                                                     \
         fn(data);                                                                                                              \
+        instr_point(t, INSTR_AT_TASK);                                                                                         \
         instr_event0(t, INSTR_EV_TASK_END);                                                                                    \
         t->task_thread = outer_thread;                                                                                         \
         t->task_seq = outer_seq;                                                                                               \

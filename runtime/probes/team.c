@@ -16,6 +16,7 @@ uint32_t instr_region_open(struct instr_thread *t, instr_fn *fn, unsigned num_th
         instr_put32(instr_put32(p, num_threads), kind);
         instr_close(&s);
     }
+    instr_point(t, INSTR_AT_REGION);
     return seq;
 }
 
@@ -55,6 +56,7 @@ void instr_implicit_begin(struct instr_thread *t, const struct instr_team *team,
         instr_close(&s);
     }
     enter(t, team, outer);
+    instr_point(t, INSTR_AT_IMPLICIT);
 }
 
 void instr_implicit_enter(struct instr_thread *t, const struct instr_team *team, uint32_t number, uint32_t size,
@@ -68,10 +70,12 @@ void instr_implicit_enter(struct instr_thread *t, const struct instr_team *team,
         instr_close(&s);
     }
     enter(t, team, outer);
+    instr_point(t, INSTR_AT_IMPLICIT);
 }
 
 void instr_implicit_end(struct instr_thread *t, const struct instr_outer *outer)
 {
+    instr_point(t, INSTR_AT_IMPLICIT);
     instr_event0(t, INSTR_EV_IMPLICIT_END);
     t->task_thread = outer->task_thread;
     t->task_seq = outer->task_seq;

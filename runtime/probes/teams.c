@@ -33,5 +33,6 @@ void instr_probe_teams(void (*real)(instr_fn *, void *, unsigned, unsigned, unsi
     const uint32_t seq = instr_region_open(t, fn, num_teams, INSTR_PARALLEL_TEAMS);
     struct instr_team team = {.fn = fn, .data = data, .thread = t->index, .seq = seq};
     real(teams_body, &team, num_teams, thread_limit, flags);
+    instr_point(t, INSTR_AT_REGION);
     instr_event1(t, INSTR_EV_PARALLEL_END, seq);
 }

@@ -11,16 +11,19 @@ pub const KEY: &str = env!("INSTR_RUNTIME_KEY");
 
 /// Names the `.c` files to compile for an operating system (`"linux"`), in a fixed order.
 ///
-/// The portable ones (`core/`, `probes/`, `sinks/`) come with the platform file `platform/OS.c`.
+/// The portable ones (`core/`, `probes/`, `sensors/`, `sinks/`) come with the platform's files, `platform/OS.c` and `platform/OS_*.c`.
 #[must_use]
 pub fn sources(os: &str) -> Vec<&'static str> {
-    let platform = format!("platform/{os}.c");
+    let wanted = |name: &str| match name.strip_prefix("platform/") {
+        Some(file) => file
+            .strip_prefix(os)
+            .is_some_and(|rest| rest.starts_with(['.', '_'])),
+        None => true,
+    };
     FILES
         .iter()
         .map(|(name, _)| *name)
-        .filter(|name| {
-            name.ends_with(".c") && (!name.starts_with("platform/") || *name == platform)
-        })
+        .filter(|name| name.ends_with(".c") && wanted(name))
         .collect()
 }
 
@@ -37,9 +40,12 @@ mod tests {
                 "{part} is missing"
             );
         }
-        assert_eq!(
-            names.iter().filter(|n| n.starts_with("platform/")).count(),
-            1
+        assert!(names.contains(&"platform/linux.c"));
+        assert!(
+            names
+                .iter()
+                .filter_map(|n| n.strip_prefix("platform/"))
+                .all(|n| n.starts_with("linux.") || n.starts_with("linux_"))
         );
     }
 

@@ -27,13 +27,15 @@ pub(crate) enum Size {
 /// Bit of `parallel_begin.kind`: the function is a return address.
 const CALL_SITE: u32 = 0x100;
 
+/// Ids are smaller than this.
+const IDS: usize = 128;
 const VARIABLE: u8 = 0xff;
 const NONE: u8 = 0xfe;
 
 /// Payload bytes of each id, without those that vary.
-const fn sizes(word: usize) -> [u8; 64] {
+const fn sizes(word: usize) -> [u8; IDS] {
     let w = word as u8;
-    let mut table = [NONE; 64];
+    let mut table = [NONE; IDS];
     let rows = [
         (1, 8),
         (2, 0),
@@ -90,6 +92,9 @@ const fn sizes(word: usize) -> [u8; 64] {
         (55, 4),
         (56, 12 + 2 * w),
         (57, 4 + w),
+        (64, VARIABLE),
+        (65, 8),
+        (66, VARIABLE),
     ];
     let mut row = 0;
     while row < rows.len() {
@@ -99,7 +104,7 @@ const fn sizes(word: usize) -> [u8; 64] {
     table
 }
 
-static SIZES: [[u8; 64]; 2] = [sizes(4), sizes(8)];
+static SIZES: [[u8; IDS]; 2] = [sizes(4), sizes(8)];
 
 /// Id and low 56 bits of the clock.
 #[inline]
@@ -145,7 +150,7 @@ fn variable_size(id: u8, bytes: &[u8], layout: Layout) -> Size {
         7 => return string_size(bytes, EVENT_HEADER, word),
         12 => (EVENT_HEADER + word, 8),
         40 => (EVENT_HEADER + 4 + word + 4, word + 4),
-        39 => (EVENT_HEADER + 4, 8),
+        39 | 64 | 66 => (EVENT_HEADER + 4, 8),
         44 => (EVENT_HEADER + 4, word + 4),
         _ => (EVENT_HEADER + 8, word + 4),
     };
@@ -345,6 +350,18 @@ pub(crate) fn payload<'a>(bytes: &'a [u8], layout: Layout, clock: &Clock) -> Opt
         57 => Payload::OmpFree {
             kind: u32(0),
             address: addr(4),
+        },
+        64 => Payload::Sensor {
+            sensor: u32(0),
+            values: Args::new(tail(8), layout),
+        },
+        65 => Payload::SensorLost {
+            sensor: u32(0),
+            error: u32(4),
+        },
+        66 => Payload::ThreadCounters {
+            flags: u32(0),
+            values: Args::new(tail(8), layout),
         },
         _ => return None,
     })

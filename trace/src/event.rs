@@ -309,6 +309,22 @@ pub mod task_flags {
     pub const UNDEFERRED: u32 = 0x8_0000;
 }
 
+/// Bits of `thread_begin.flags`.
+pub mod thread_flags {
+    /// The thread that runs `main`.
+    pub const INITIAL: u32 = 1;
+    /// A thread of the runtime's own, none of the program's.
+    pub const OWN: u32 = 2;
+}
+
+/// Bits of `thread_counters.flags`.
+pub mod counter_flags {
+    /// Some of the values are estimates: the event was counted part of the time.
+    pub const SCALED: u32 = 1;
+    /// The last reading of its thread.
+    pub const LAST: u32 = 2;
+}
+
 /// Bits of `cancel.flags`.
 pub mod cancel_flags {
     /// A `cancel` construct whose if clause holds.
@@ -527,6 +543,21 @@ pub enum Payload<'a> {
         kind: u32,
         address: u64,
     },
+    /// A reading of a sensor of [`crate::sensors::Definitions`]; the numbers are signed.
+    Sensor {
+        sensor: u32,
+        values: Args<'a>,
+    },
+    /// The sensor is not read any more; `error` is the traced system's number.
+    SensorLost {
+        sensor: u32,
+        error: u32,
+    },
+    /// The counters of this thread, since it was attached; the numbers are signed. See [`counter_flags`].
+    ThreadCounters {
+        flags: u32,
+        values: Args<'a>,
+    },
     /// Not in the table: made by the reader, at the time a flush began (the `Flush` that ends it follows).
     FlushBegin,
     /// Not in the table: made by the reader where events of this thread are missing before the packet that begins here.
@@ -600,6 +631,9 @@ impl Payload<'_> {
             Self::TargetEnd { .. } => 55,
             Self::OmpAlloc { .. } => 56,
             Self::OmpFree { .. } => 57,
+            Self::Sensor { .. } => 64,
+            Self::SensorLost { .. } => 65,
+            Self::ThreadCounters { .. } => 66,
             Self::FlushBegin | Self::Lost { .. } => 0,
         }
     }

@@ -23,6 +23,7 @@ pub mod names;
 mod packet;
 pub mod paraver;
 mod repair;
+pub mod sensors;
 mod stream;
 #[doc(hidden)]
 pub mod synth;

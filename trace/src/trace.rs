@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::clock::{Clock, SyncPairs};
 use crate::error::{Error, Warning};
-use crate::event::Payload;
+use crate::event::{Payload, thread_flags};
 use crate::merge::Merge;
 use crate::metadata::Metadata;
 use crate::packet::{self, Expect, PacketInfo, Stream, Warnings};
@@ -53,6 +53,8 @@ pub struct Trace {
     clock: Clock,
     streams: Vec<Stream>,
     threads: Vec<ThreadInfo>,
+    /// Threads of the runtime's own: their streams come last.
+    own: Vec<ThreadInfo>,
     children: Vec<PathBuf>,
     warnings: Warnings,
     has_tasks: bool,
@@ -81,6 +83,7 @@ impl Trace {
             metadata,
             streams,
             threads: Vec::new(),
+            own: Vec::new(),
             children: files.children,
             warnings,
             has_tasks: false,
@@ -129,9 +132,18 @@ impl Trace {
         &self.clock
     }
 
-    /// The threads in order of their index.
+    /// The program's threads in order of their index; those of the runtime's own are not among them.
     pub fn threads(&self) -> &[ThreadInfo] {
         &self.threads
+    }
+
+    /// Threads of the runtime's own, which read sensors: the program does not know of them, and their events are in the merge only.
+    pub fn own_threads(&self) -> &[ThreadInfo] {
+        &self.own
+    }
+
+    fn all_threads(&self) -> impl Iterator<Item = &ThreadInfo> {
+        self.threads.iter().chain(&self.own)
     }
 
     /// Directories of forked children's traces, by process id.
@@ -150,21 +162,18 @@ impl Trace {
 
     /// Bytes of all packets.
     pub fn bytes(&self) -> u64 {
-        self.threads.iter().map(|thread| thread.bytes).sum()
+        self.all_threads().map(|thread| thread.bytes).sum()
     }
 
     /// Events that the runtime lost, all threads.
     pub fn discarded(&self) -> u64 {
-        let counts = self.threads.iter().map(|thread| thread.discarded);
+        let counts = self.all_threads().map(|thread| thread.discarded);
         counts.fold(0, u64::saturating_add)
     }
 
     /// Streams that are damaged or cut short.
     pub fn truncated_streams(&self) -> usize {
-        self.threads
-            .iter()
-            .filter(|thread| thread.truncated)
-            .count()
+        self.all_threads().filter(|thread| thread.truncated).count()
     }
 
     /// The first hundred troubles met while indexing.
@@ -259,8 +268,21 @@ impl Trace {
                 };
             }
             let info = thread_info(stream, scan, &self.clock);
-            self.threads.push(info);
+            match scan.own {
+                false => self.threads.push(info),
+                true => self.own.push(info),
+            }
         }
+        let mut own = found.iter().map(|scan| scan.own);
+        let (mut program, mut runtime) = (Vec::new(), Vec::new());
+        for stream in std::mem::take(&mut self.streams) {
+            match own.next() {
+                Some(true) => runtime.push(stream),
+                _ => program.push(stream),
+            }
+        }
+        program.append(&mut runtime);
+        self.streams = program;
         Ok(())
     }
 }
@@ -269,6 +291,8 @@ impl Trace {
 struct Scan {
     os_tid: u32,
     initial: bool,
+    /// Of the runtime's own.
+    own: bool,
     tasks: bool,
     damaged: bool,
     /// Raw times of the first and the last event.
@@ -288,6 +312,7 @@ fn scan_stream(
     let mut scan = Scan {
         os_tid: stream.packets.first().map_or(0, |packet| packet.os_tid),
         initial: false,
+        own: false,
         tasks: false,
         damaged: false,
         first_ticks: None,
@@ -310,7 +335,8 @@ fn scan_stream(
                 }) => pairs.push(ticks, monotonic_ns),
                 Some(Payload::ThreadBegin { os_tid, flags }) => {
                     scan.os_tid = os_tid;
-                    scan.initial = flags & 1 != 0;
+                    scan.initial = flags & thread_flags::INITIAL != 0;
+                    scan.own = flags & thread_flags::OWN != 0;
                 }
                 Some(
                     Payload::TaskCreate { .. }
