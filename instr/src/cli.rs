@@ -1,9 +1,10 @@
 //! The command line of `instr`. Paths and addresses stay as the user typed them (bytes, not text).
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::symbolize::options::SymbolizeOptions;
 
 /// What a traced program really did: tables, task graphs and Paraver files from raw traces.
 #[derive(Debug, Parser)]
@@ -34,6 +35,13 @@ pub enum Command {
     /// Join the windows a killed program left behind, so that any CTF reader opens the trace
     Repair(RepairOptions),
     /// Translate addresses into functions, files and lines, as addr2line does
+    #[command(
+        infer_long_args = true,
+        args_override_self = true,
+        disable_help_flag = true,
+        disable_version_flag = true,
+        version = concat!(env!("CARGO_PKG_VERSION"), " (options and output of GNU addr2line 2.40)")
+    )]
     Symbolize(SymbolizeOptions),
 }
 
@@ -133,39 +141,11 @@ pub struct RepairOptions {
     pub output: PathBuf,
 }
 
-/// Options of `instr symbolize`, spelled as addr2line's.
-#[derive(Debug, Args)]
-pub struct SymbolizeOptions {
-    /// Program or shared object the addresses belong to
-    #[arg(short, long, value_name = "PROGRAM", default_value = "a.out")]
-    pub exe: PathBuf,
-    /// Show function names
-    #[arg(short, long)]
-    pub functions: bool,
-    /// Show the functions a line was inlined into
-    #[arg(short, long)]
-    pub inlines: bool,
-    /// One line for each place
-    #[arg(short, long)]
-    pub pretty_print: bool,
-    /// File names without their directories
-    #[arg(short = 's', long)]
-    pub basenames: bool,
-    /// Show the address before its place
-    #[arg(short, long)]
-    pub addresses: bool,
-    /// Show C++ and Rust names as in the source
-    #[arg(short = 'C', long, num_args = 0..=1, require_equals = true, default_missing_value = "auto", value_name = "STYLE")]
-    pub demangle: Option<String>,
-    /// Hexadecimal addresses; read from standard input, one a line, when there are none
-    #[arg(value_name = "ADDRESS")]
-    pub values: Vec<OsString>,
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use clap::CommandFactory;
+    use std::ffi::OsString;
 
     fn parse(arguments: &[&str]) -> Result<Cli, clap::Error> {
         Cli::try_parse_from(std::iter::once(&"instr").chain(arguments))
@@ -205,7 +185,7 @@ mod tests {
                 && options.addresses
         );
         assert!(options.demangle.is_some());
-        assert_eq!(options.exe, PathBuf::from("prog"));
+        assert_eq!(options.exe, Some(PathBuf::from("prog")));
         assert_eq!(options.values, ["0x10", "20"]);
     }
 

@@ -6,7 +6,6 @@
 //! | [`console`] | standard streams, messages, exit statuses |
 //! | [`output`] | files that appear complete or not at all |
 //! | [`progress`] | the bar on a terminal |
-//! | [`images`] | programs and libraries, with their debug files |
 //! | [`symbols`] | run-time addresses to names, through the metadata's module list |
 //! | [`merge`], [`summary`], [`graph`], [`repair`], [`symbolize`] | one command each |
 
@@ -15,7 +14,6 @@ pub mod console;
 #[cfg(test)]
 mod fixture;
 pub mod graph;
-pub mod images;
 pub mod merge;
 pub mod output;
 pub mod progress;
@@ -42,7 +40,7 @@ pub fn run_process() -> u8 {
 ///
 /// Messages about failure are printed to the console's error stream; the status says what happened.
 pub fn run(arguments: Vec<OsString>, console: &mut Console<'_>) -> Status {
-    match Cli::try_parse_from(arguments) {
+    match Cli::try_parse_from(symbolize::arguments::prepare(arguments)) {
         Ok(cli) => {
             let result = dispatch(&cli.command, console);
             console.finish(result)

@@ -6,12 +6,11 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use instr_symtab::{FunctionName, Image, ModuleMap, parse_outlined};
+use instr_symtab::{FunctionName, Image, Loader, ModuleMap, parse_outlined};
 use instr_trace::{CodeName, Metadata, Module, Names, Trace};
 
 use crate::cli::SymbolOptions;
 use crate::console::Console;
-use crate::images;
 use crate::summary::units::counted;
 
 /// ELF's number of x86-64.
@@ -96,12 +95,12 @@ impl Symbols {
                 .borrow_mut()
                 .push(format!("no names from {path}: {why}{advice}"));
         };
-        let image = match images::open(&loaded.path) {
+        let image = match Loader::new().open(&loaded.path) {
             Ok(image) => image,
             // The kernel's own page has no file.
             Err(_) if loaded.module.path.contains("vdso") => return None,
             Err(why) => {
-                warn(why.root_cause().to_string());
+                warn(anyhow::Error::from(why).root_cause().to_string());
                 return None;
             }
         };
@@ -296,7 +295,7 @@ mod tests {
     #[test]
     fn addresses_are_translated_by_the_load_bias() {
         let path = std::env::current_exe().unwrap();
-        let image = images::open(&path).unwrap();
+        let image = Loader::new().open(&path).unwrap();
         let (linked, name) = own_function(&image);
         let bias = 0x5555_0000_0000;
         let symbols = Symbols::new(

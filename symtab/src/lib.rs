@@ -2,7 +2,8 @@
 //! objects and relocatable files, x86-64 and SPARC (V8, V8+, V9), with DWARF 2 to 5, split and compressed too.
 //!
 //! The core opens no file and starts no process: the caller hands in bytes, [`Image::wants`] tells which further
-//! files would help, and [`Image::with_debug`] takes them.
+//! files would help, and [`Image::with_debug`] takes them. With the cargo feature `loader` there is also a `Loader` that
+//! opens programs and finds what belongs to them.
 //!
 //! ```
 //! # fn name_of(bytes: &[u8]) -> Result<(), instr_symtab::Error> {
@@ -25,7 +26,10 @@ mod dwarf;
 mod elf;
 mod entry_line;
 mod error;
+mod gnu;
 mod image;
+#[cfg(feature = "loader")]
+mod loader;
 mod lookup;
 mod mini;
 mod modules;
@@ -40,7 +44,10 @@ pub use bytes::Bytes;
 pub use critical::critical_name;
 pub use demangle::demangle;
 pub use error::{Error, Result};
+pub use gnu::{GnuView, Nearest, Section};
 pub use image::Image;
+#[cfg(feature = "loader")]
+pub use loader::{DEFAULT_DEBUG_DIR, Found, LoadError, Loader, Module, map_file, own_vdso};
 pub use lookup::{Frame, FunctionName, Lookup};
 pub use modules::ModuleMap;
 pub use outlined::{Outlined, OutlinedKind, parse_outlined};
