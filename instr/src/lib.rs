@@ -7,6 +7,7 @@
 //! | [`output`] | files that appear complete or not at all |
 //! | [`progress`] | the bar on a terminal |
 //! | [`symbols`] | run-time addresses to names, through the metadata's module list |
+//! | [`targets`] | the known targets |
 //! | [`merge`], [`summary`], [`graph`], [`repair`], [`symbolize`] | one command each |
 
 pub mod cli;
@@ -21,6 +22,7 @@ pub mod repair;
 pub mod summary;
 pub mod symbolize;
 pub mod symbols;
+pub mod targets;
 
 use std::ffi::OsString;
 

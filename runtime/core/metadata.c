@@ -155,6 +155,8 @@ static void env(const struct instr_metadata *m)
     env_number("discarded_unattached", instr_lost_unattached());
     if (instr_settings.trouble != NULL)
         env_string("setting_trouble", instr_settings.trouble);
+    if (instr_settings.sensors_period_ns != 0)
+        env_number("sensors_period_ns", instr_settings.sensors_period_ns);
     instr_sensors_describe(env_text);
     uint64_t modules = 0;
     instr_platform_modules(module, &modules);

@@ -14,6 +14,7 @@ pub mod current;
 mod decode;
 pub mod depend;
 pub mod efficiency;
+pub mod energy;
 mod error;
 pub mod event;
 mod layout;

@@ -97,6 +97,8 @@ pub fn fill(summary: &mut Summary, collected: Collected, edges: u64, names: &dyn
             min: count.min,
             max: count.max,
             last: count.last,
+            source: "program",
+            ..Counter::default()
         })
         .collect();
 }

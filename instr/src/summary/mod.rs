@@ -9,6 +9,7 @@ pub mod load;
 pub mod model;
 pub mod notes;
 mod open;
+pub mod sensors;
 mod sheet;
 pub mod table;
 #[cfg(test)]
@@ -101,9 +102,11 @@ pub fn summarize(trace: &Trace, names: &dyn Names, mut seen: impl FnMut(u64)) ->
     let mut load = efficiency::Collector::new(trace.threads());
     let mut timeline = Timeline::of(trace);
     let mut states = States::new(trace.threads().len());
+    let mut readings = sensors::collect::Collector::new(trace);
     let mut merge = trace.merge();
     while let Some(event) = merge.next()? {
         seen(event.time);
+        readings.event(&event);
         let Some(position) = trace.position(event.thread) else {
             continue;
         };
@@ -123,6 +126,8 @@ pub fn summarize(trace: &Trace, names: &dyn Names, mut seen: impl FnMut(u64)) ->
     summary.bytes_per_event = per_event(summary.bytes, summary.events);
     build::fill(&mut summary, collected, totals.edges, names);
     load::build::fill(&mut summary, &load.finish(), &totals, names);
+    let model = crate::targets::power_model(&summary.target);
+    sensors::build::fill(&mut summary, &readings.finish(), names, model.as_ref());
     Ok(summary)
 }
 

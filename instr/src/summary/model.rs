@@ -8,6 +8,7 @@ use super::constructs::model::{
     Allocation, Cancellation, Doacross, Masked, Scope, Spread, StaticLoop, Target,
 };
 use super::load::model::{Efficiency, Graph, RegionLoad};
+use super::sensors::model::{Power, RegionEnergy, Sensor, ThreadCount, Trouble, ZoneEnergy};
 
 /// Version of the JSON form; raised when a field changes its meaning or goes away.
 pub const FORMAT: u32 = 1;
@@ -81,8 +82,18 @@ pub struct Summary {
     pub regions: Vec<UserRegion>,
     /// Calls of described library functions, by name.
     pub calls: Vec<UserRegion>,
-    /// Counters of `instr_counter`, by name.
+    /// Counters of `instr_counter`, by name; then those of threads (`INSTR_COUNTERS`), as they were asked for.
     pub counters: Vec<Counter>,
+    /// Sensors, one for each of their values.
+    pub sensors: Vec<Sensor>,
+    /// Energy of the run by each meter.
+    pub energy: Vec<ZoneEnergy>,
+    /// Energy of parallel and user regions, most first; empty when no zones add up.
+    pub energy_regions: Vec<RegionEnergy>,
+    /// Power of the run; null when it was neither measured nor is there a model of the target.
+    pub power: Option<Power>,
+    /// Sensors and counters that were asked for and are not there.
+    pub sensor_troubles: Vec<Trouble>,
     /// Events the traced program could not keep.
     pub discarded: u64,
     /// Streams that end inside an event or packet, or lack one.
@@ -363,19 +374,29 @@ pub struct UserRegion {
     pub times: Times,
 }
 
-/// Values of one counter, in the unit the program gave them.
+/// Values of one counter: of the program, in its own unit, or of its threads.
 #[derive(Debug, Default, Serialize)]
 pub struct Counter {
-    /// The name.
+    /// The name; of a thread's counter as perf spells it.
     pub name: String,
+    /// `program` (`instr_counter`) or `thread` (`INSTR_COUNTERS`).
+    pub source: &'static str,
+    /// `ns`, or empty for a plain number; null for a counter of the program.
+    pub unit: Option<String>,
     /// Samples.
     pub count: u64,
-    /// Smallest value.
+    /// Smallest value; of a thread's counter: of the threads' last values.
     pub min: i64,
-    /// Largest value.
+    /// Largest value, in the same way.
     pub max: i64,
-    /// Latest value of any thread.
+    /// Latest value of any thread; of a thread's counter: `total`.
     pub last: i64,
+    /// Sum of the threads' last values; null for a counter of the program, and when no thread counted it.
+    pub total: Option<i64>,
+    /// The threads' last values; empty for a counter of the program.
+    pub per_thread: Vec<ThreadCount>,
+    /// Whether values are estimates: the processor counted the events in turn.
+    pub scaled: bool,
 }
 
 fn optional_hexadecimal<S: Serializer>(address: &Option<u64>, to: S) -> Result<S::Ok, S::Error> {

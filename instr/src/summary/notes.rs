@@ -1,7 +1,7 @@
 //! What a reader of the tables should know besides: losses, flushes, things a compiler hides.
 
 use super::model::Summary;
-use super::units::{counted, time};
+use super::units::{counted, elide, time};
 
 /// Notes that need to be given only once, however many processes are shown.
 #[derive(Debug, Default)]
@@ -54,6 +54,28 @@ pub fn of(summary: &Summary, told: &mut Told) -> Vec<String> {
     if !summary.parallel_regions.is_empty() && summary.loops.is_empty() && !told.static_loops {
         told.static_loops = true;
         notes.push("static loops leave no runtime call in GCC <= 16: they are part of their region's useful time".to_owned());
+    }
+    for trouble in &summary.sensor_troubles {
+        notes.push(format!(
+            "not read: {}: {}",
+            elide(&trouble.name, 64),
+            elide(&trouble.why, 200)
+        ));
+    }
+    for sensor in &summary.sensors {
+        if let Some(lost) = sensor.lost_ns {
+            notes.push(format!(
+                "{} could not be read any more after {}",
+                elide(&sensor.name, 64),
+                time(lost)
+            ));
+        }
+    }
+    if summary.counters.iter().any(|counter| counter.scaled) {
+        notes.push(
+            "there are more counters than the processor counts at once: values are scaled by the time each was counted"
+                .to_owned(),
+        );
     }
     if summary.events > 0 && summary.parallel_regions.is_empty() && summary.tasks.created == 0 {
         notes.push("no OpenMP construct was seen".to_owned());

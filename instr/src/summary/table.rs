@@ -33,6 +33,7 @@ pub fn write(
     work_sharing(summary, out)?;
     waiting(summary, out)?;
     user(summary, out)?;
+    super::sensors::table::write(summary, out)?;
     notes(summary, told, out)?;
     for child in &summary.children {
         writeln!(out)?;
@@ -321,7 +322,8 @@ fn user(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
         table.print(regions.len(), out)?;
     }
     let mut table = Sheet::new(1, &["counter", "samples", "min", "max", "last"]);
-    for counter in summary.counters.iter().take(MAX_ROWS) {
+    let of_program = || summary.counters.iter().filter(|c| c.source == "program");
+    for counter in of_program().take(MAX_ROWS) {
         let numbers = [counter.min, counter.max, counter.last].map(|value| value.to_string());
         table.add_row(
             [elide(&counter.name, LABEL_WIDTH), count(counter.count)]
@@ -329,12 +331,39 @@ fn user(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
                 .chain(numbers),
         );
     }
-    table.print(summary.counters.len(), out)?;
+    table.print(of_program().count(), out)?;
+    thread_counters(summary, out)?;
     let mut table = Sheet::new(1, &["user event type", "count"]);
     for event in summary.user_events.iter().take(MAX_ROWS) {
         table.add_row([event.kind.to_string(), count(event.count)]);
     }
     table.print(summary.user_events.len(), out)
+}
+
+fn thread_counters(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+    let mut table = Sheet::new(
+        1,
+        &[
+            "counter of threads",
+            "unit",
+            "total",
+            "least of a thread",
+            "most of a thread",
+        ],
+    );
+    for counter in summary.counters.iter().filter(|c| c.source == "thread") {
+        let unit = counter.unit.clone().unwrap_or_default();
+        let numbers = match counter.total {
+            Some(total) => [total, counter.min, counter.max].map(|value| value.to_string()),
+            None => [(); 3].map(|()| "-".to_owned()),
+        };
+        table.add_row(
+            [elide(&counter.name, LABEL_WIDTH), unit]
+                .into_iter()
+                .chain(numbers),
+        );
+    }
+    table.print_all(out)
 }
 
 fn notes(summary: &Summary, told: &mut Told, out: &mut dyn Write) -> io::Result<()> {

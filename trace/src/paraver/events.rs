@@ -253,6 +253,11 @@ impl<'n> Events<'n> {
         }
     }
 
+    /// Whether the row has begun and not ended.
+    pub(super) fn is_running(&self, row: usize) -> bool {
+        self.rows[row].begun && !self.rows[row].ended
+    }
+
     fn begin<W: Write>(&mut self, to: &mut At<'_, '_, W>) {
         let state = &mut self.rows[to.row];
         (state.begun, state.tracing) = (true, true);
@@ -779,7 +784,7 @@ impl<W: Write> At<'_, '_, W> {
         self.records.event(self.row, self.time, kind, value);
     }
 
-    fn put_signed(&mut self, kind: u32, value: i64) {
+    pub(super) fn put_signed(&mut self, kind: u32, value: i64) {
         self.records.signed_event(self.row, self.time, kind, value);
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! Event types of our own are in a range nobody else uses: 20000000 user regions, 20000001 calls of described functions,
 //! 20000002 inferred static loops, 20000003 and 20000004 cancellation, 20000005 doacross loops, 20000006 waits that Extrae has no
-//! type for, 20000007 and 20000008 detach events, 20000009 functions of `target` regions, 20000100 + n the n-th counter. Communications have the tag [`TAG_CREATE`] (creation of a task to its execution, as Extrae
+//! type for, 20000007 and 20000008 detach events, 20000009 functions of `target` regions, 20000100 + n the n-th counter,
+//! 22000000 + n sensors, and counters of threads without a number of PAPI. Communications have the tag [`TAG_CREATE`] (creation of a task to its execution, as Extrae
 //! writes it) or [`TAG_DEPEND`] (end of a task to the begin of a task that depends on it); the size is the number of the task
 //! that begins, which is also the value of its task identifier events. State 2 is a thread before its first and after its last
 //! event.
@@ -17,6 +18,7 @@ mod events;
 mod names;
 mod out;
 mod pcf;
+mod readings;
 mod rows;
 mod tasks;
 mod types;
@@ -40,6 +42,7 @@ use communications::{Collector, Sorted};
 use events::{At, Events};
 use names::NameTables;
 use out::Records;
+use readings::Readings;
 use rows::Rows;
 
 /// Which communications are written.
@@ -133,6 +136,9 @@ pub fn write<'a>(
             let Some((position, event)) = all.current() else {
                 continue;
             };
+            if position >= traces[process].threads().len() {
+                continue; // the runtime's own
+            }
             let row = rows.first[process] + position;
             collector.event(process, position, (row as u32, time), &event)?;
             progress.event(&all);
@@ -150,6 +156,8 @@ pub fn write<'a>(
         events: Events::new(NameTables::new(names), rows.rows.len(), traces.len()),
         lines: traces.iter().map(Timeline::of).collect(),
         records: Records::new(file, &rows.rows),
+        readings: Readings::new(traces),
+        threads: traces.iter().map(|trace| trace.threads().len()).collect(),
         ends: Ends::new(&rows),
         communications,
     };
@@ -167,13 +175,13 @@ pub fn write<'a>(
     }
     stats.raw_events = all.events;
     stats.damaged_packets = all.damaged();
-    let (states, events, names) = writer.finish(prv)?;
+    let (states, events, names, labels) = writer.finish(prv)?;
     (stats.states, stats.events, stats.tasks) = (
         states,
         events,
         names.tasks.iter().map(tasks::Tasks::count).sum(),
     );
-    outputs.write(1, |out| pcf::write(out, &names.names))?;
+    outputs.write(1, |out| pcf::write(out, &names.names, &labels))?;
     outputs.write(2, |out| rows.names(out))?;
     outputs.publish()?;
     progress.finish();
@@ -186,6 +194,9 @@ struct Writer<'r, 'n> {
     events: Events<'n>,
     lines: Vec<Timeline>,
     records: Records<'r, Background>,
+    readings: Readings,
+    /// Of the program, by process; the runtime's own have positions behind.
+    threads: Vec<usize>,
     ends: Ends,
     communications: Option<Sorted>,
 }
@@ -200,6 +211,9 @@ impl<'n> Writer<'_, 'n> {
         event: &Event<'_>,
     ) -> Result<(), Error> {
         let first = self.rows.first[process];
+        // What the runtime's own thread reads is shown on the first one.
+        let own = position >= self.threads[process];
+        let position = if own { 0 } else { position };
         let row = first + position;
         if self.ends.next < time {
             self.end_rows(time);
@@ -213,6 +227,16 @@ impl<'n> Writer<'_, 'n> {
             time,
             main: position == 0,
         };
+        let reads = matches!(
+            event.payload,
+            Payload::Sensor { .. } | Payload::ThreadCounters { .. }
+        );
+        if own || reads {
+            if reads && self.threads[process] > 0 && self.events.is_running(row) {
+                self.readings.event(&mut at, process, &event.payload);
+            }
+            return Ok(());
+        }
         self.events.event(&mut at, process, event);
         let line = &mut self.lines[process];
         let quiet = matches!(
@@ -265,7 +289,8 @@ impl<'n> Writer<'_, 'n> {
         }
     }
 
-    fn finish(mut self, path: &Path) -> Result<(u64, u64, Events<'n>), Error> {
+    #[allow(clippy::type_complexity, reason = "read once, just below")]
+    fn finish(mut self, path: &Path) -> Result<(u64, u64, Events<'n>, Vec<(u32, String)>), Error> {
         self.end_rows(u64::MAX);
         self.communicate(u64::MAX)?;
         let (out, states, events) = self
@@ -273,7 +298,7 @@ impl<'n> Writer<'_, 'n> {
             .finish(self.rows.end)
             .map_err(Error::io("write", path))?;
         out.finish().map_err(Error::io("write", path))?;
-        Ok((states, events, self.events))
+        Ok((states, events, self.events, self.readings.labels()))
     }
 }
 

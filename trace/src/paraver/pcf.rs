@@ -43,7 +43,11 @@ const GRADIENT: &[[u8; 3]] = &[
 ];
 
 /// Writes the whole file.
-pub(super) fn write(out: &mut impl Write, names: &NameTables<'_>) -> Result<()> {
+pub(super) fn write(
+    out: &mut impl Write,
+    names: &NameTables<'_>,
+    readings: &[(u32, String)],
+) -> Result<()> {
     out.write_all(OPTIONS.as_bytes())?;
     states(out)?;
     for (kind, label, values) in FIXED {
@@ -70,10 +74,14 @@ pub(super) fn write(out: &mut impl Write, names: &NameTables<'_>) -> Result<()> 
     for (kind, text) in (COUNTER..COUNTER + COUNTERS).zip(&names.counters.texts) {
         block(out, &[(kind, &clean(text))])?;
     }
+    for (kind, text) in readings {
+        block(out, &[(*kind, &clean(text))])?;
+    }
     for kind in names
         .user_types
         .iter()
         .filter(|kind| !is_ours(**kind, names))
+        .filter(|kind| readings.iter().all(|(own, _)| own != *kind))
     {
         block(out, &[(*kind, &format!("User event {kind}"))])?;
     }

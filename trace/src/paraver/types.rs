@@ -14,6 +14,7 @@
 //! | 20000007, 20000008 | handle of a task with a `detach` clause when told; when fulfilled |
 //! | 20000009 | function of a `target` region |
 //! | 20000100 + n | the n-th counter (`instr_counter`) by first use; the value is the counter's |
+//! | 22000000 + n | the n-th value of a sensor, or counter of threads that PAPI has no preset for: as read, or since the reading before |
 
 pub(super) const APPLICATION: u32 = 40_000_001;
 pub(super) const FLUSH: u32 = 40_000_003;
@@ -71,6 +72,11 @@ pub(super) const MEMORY_OUT: u32 = 40_000_043;
 pub(super) const TARGET: u32 = 60_000_034;
 /// The first counter.
 pub(super) const COUNTER: u32 = 20_000_100;
+/// The first sensor, and the most.
+pub(super) const READING: u32 = 22_000_000;
+pub(super) const READINGS: u32 = 1_000_000;
+/// PAPI's presets, as Extrae numbers them.
+pub(super) const HARDWARE: u32 = 42_000_000;
 /// Most counters.
 pub(super) const COUNTERS: u32 = 1_000_000;
 

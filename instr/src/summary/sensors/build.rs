@@ -1,0 +1,297 @@
+//! Sums to sections.
+
+use std::cmp::Reverse;
+
+use instr_trace::Names;
+use instr_trace::energy::{Energy, Part, PowerModel, Zone, total, zone};
+use instr_trace::names::CodeRole;
+use instr_trace::sensors::{SensorDef, SensorKind};
+
+use super::super::model::{Counter, Place, Summary};
+use super::collect::{Readings, Region, ValueCount};
+use super::model::{Power, RegionEnergy, Sensor, ThreadCount, ThreadEnergy, Trouble, ZoneEnergy};
+
+/// Fills the sections; `summary` has its threads, duration and counters of the program already.
+pub fn fill(
+    summary: &mut Summary,
+    readings: &Readings,
+    names: &dyn Names,
+    model: Option<&PowerModel>,
+) {
+    summary.sensors = sensors(readings);
+    counters(summary, readings);
+    let zones: Vec<Zone> = readings
+        .energy
+        .iter()
+        .map(|(at, _)| zone_of(readings, *at))
+        .collect();
+    let added = total(&zones);
+    summary.energy = (0..)
+        .zip(&zones)
+        .map(|(at, zone)| zone_energy(readings, at, zone, &added))
+        .collect();
+    summary.energy_regions = regions(readings, &added, names);
+    summary.power = match added.is_empty() {
+        false => Some(measured(summary, readings)),
+        true => model.and_then(|model| modelled(summary, model)),
+    };
+    summary.sensor_troubles = readings
+        .definitions
+        .troubles
+        .iter()
+        .map(|trouble| Trouble {
+            name: trouble.name.clone(),
+            why: trouble.why.clone(),
+        })
+        .collect();
+}
+
+/// What a total of this unit grows by in a second.
+fn rate_unit(unit: &str) -> String {
+    match unit {
+        "J" => "W".to_owned(),
+        "s" => "s/s".to_owned(),
+        "" => "1/s".to_owned(),
+        other => format!("{other}/s"),
+    }
+}
+
+fn sensors(readings: &Readings) -> Vec<Sensor> {
+    let mut found = Vec::new();
+    for (at, sensor) in readings.definitions.sensors.iter().enumerate() {
+        for (index, value) in readings.values[at].iter().enumerate() {
+            found.push(one(sensor, index, value, readings.lost[at]));
+        }
+    }
+    found
+}
+
+fn one(sensor: &SensorDef, index: usize, value: &ValueCount, lost_ns: Option<u64>) -> Sensor {
+    let is_total = sensor.kind == SensorKind::Total;
+    let any = |number: f64| (value.values > 0).then_some(number);
+    let mean = if is_total {
+        value.grown / value.span_s()
+    } else {
+        value.sum / value.values as f64
+    };
+    Sensor {
+        name: sensor.value_name(index),
+        unit: if is_total {
+            rate_unit(&sensor.unit)
+        } else {
+            sensor.unit.clone()
+        },
+        kind: if is_total { "total" } else { "level" },
+        samples: value.samples,
+        min: any(value.min),
+        mean: any(mean),
+        max: any(value.max),
+        total: (is_total && value.samples > 0).then_some(value.grown),
+        total_unit: is_total.then(|| sensor.unit.clone()),
+        missed: sensor.missed,
+        lost_ns,
+        cost_ns: sensor.cost_ns,
+        source: sensor.source.clone(),
+    }
+}
+
+fn counters(summary: &mut Summary, readings: &Readings) {
+    for (at, counter) in readings.definitions.counters.iter().enumerate() {
+        let per_thread: Vec<ThreadCount> = readings
+            .counted(at)
+            .map(|(index, value)| ThreadCount { index, value })
+            .collect();
+        let values = || per_thread.iter().map(|count| count.value);
+        let total = values().fold(0, i64::saturating_add);
+        summary.counters.push(Counter {
+            name: counter.name.clone(),
+            source: "thread",
+            unit: Some(counter.unit.clone()),
+            count: readings.counter_readings,
+            min: values().min().unwrap_or(0),
+            max: values().max().unwrap_or(0),
+            last: total,
+            total: (!per_thread.is_empty()).then_some(total),
+            scaled: readings.scaled,
+            per_thread,
+        });
+    }
+}
+
+fn zone_of(readings: &Readings, (sensor, value): (usize, usize)) -> Zone {
+    let sensor = &readings.definitions.sensors[sensor];
+    zone(
+        &sensor.name,
+        sensor.labels.get(value).map_or("", String::as_str),
+    )
+}
+
+fn part_name(part: Part) -> &'static str {
+    match part {
+        Part::Platform => "platform",
+        Part::Package => "package",
+        Part::Memory => "memory",
+        Part::Inside => "inside",
+        Part::Other => "other",
+    }
+}
+
+fn to_ns(seconds: f64) -> u64 {
+    (seconds * 1e9).round() as u64
+}
+
+fn zone_energy(readings: &Readings, at: usize, zone: &Zone, added: &[usize]) -> ZoneEnergy {
+    let ((sensor, value), energies) = &readings.energy[at];
+    let run = energies.first().copied().unwrap_or_default();
+    ZoneEnergy {
+        zone: readings.definitions.sensors[*sensor].value_name(*value),
+        joules: run.joules,
+        error_joules: run.error_joules,
+        covered_ns: to_ns(run.covered_s),
+        part: part_name(zone.part),
+        in_total: added.contains(&at),
+    }
+}
+
+/// The sum of a region's energies over the zones that add up; the time that all of them cover.
+fn sum(readings: &Readings, added: &[usize], region: usize) -> Energy {
+    let of = |at: &usize| {
+        readings.energy[*at]
+            .1
+            .get(region)
+            .copied()
+            .unwrap_or_default()
+    };
+    let mut sum = Energy {
+        covered_s: f64::INFINITY,
+        ..Energy::default()
+    };
+    for energy in added.iter().map(of) {
+        sum.joules += energy.joules;
+        sum.error_joules += energy.error_joules;
+        sum.covered_s = sum.covered_s.min(energy.covered_s);
+    }
+    sum.covered_s = if sum.covered_s.is_finite() {
+        sum.covered_s
+    } else {
+        0.0
+    };
+    sum
+}
+
+fn regions(readings: &Readings, added: &[usize], names: &dyn Names) -> Vec<RegionEnergy> {
+    if added.is_empty() {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    for (id, (region, open_ns)) in readings.regions.iter().enumerate() {
+        let (kind, name) = match region {
+            Region::Run => continue,
+            Region::Parallel(code) => (
+                "parallel region",
+                Place::of(names, Some(*code), CodeRole::Parallel).label,
+            ),
+            Region::User(name) => ("user region", name.clone()),
+        };
+        let energy = sum(readings, added, id);
+        found.push(RegionEnergy {
+            kind,
+            name,
+            joules: energy.joules,
+            error_joules: energy.error_joules,
+            open_ns: *open_ns,
+            covered_ns: to_ns(energy.covered_s),
+        });
+    }
+    found.sort_by(|a, b| {
+        b.joules
+            .total_cmp(&a.joules)
+            .then_with(|| (a.kind, &a.name).cmp(&(b.kind, &b.name)))
+    });
+    found
+}
+
+fn measured(summary: &Summary, readings: &Readings) -> Power {
+    let zones = || summary.energy.iter().filter(|zone| zone.in_total);
+    let joules: f64 = zones().map(|zone| zone.joules).sum();
+    let covered = zones().map(|zone| zone.covered_ns).min().unwrap_or(0);
+    let (shared_by, threads) = shares(summary, readings, joules);
+    Power {
+        source: "measured",
+        average_mw: if covered > 0 {
+            joules / (covered as f64 * 1e-9) * 1e3
+        } else {
+            0.0
+        },
+        joules,
+        zones: zones().map(|zone| zone.zone.clone()).collect(),
+        shared_by,
+        threads,
+    }
+}
+
+/// From the efficiency profile: each thread stands for a core, busy while the thread is in user code.
+fn modelled(summary: &Summary, model: &PowerModel) -> Option<Power> {
+    if summary.duration_ns == 0 {
+        return None;
+    }
+    let duration = summary.duration_ns as f64;
+    let average_mw = model.average_mw(
+        summary
+            .threads
+            .iter()
+            .map(|thread| thread.useful_ns as f64 / duration),
+    );
+    let joules = average_mw * 1e-3 * duration * 1e-9;
+    let (shared_by, threads) = shares(summary, &Readings::default(), joules);
+    Some(Power {
+        source: "model",
+        average_mw,
+        joules,
+        zones: Vec::new(),
+        shared_by,
+        threads,
+    })
+}
+
+/// The energy in proportion to the time each thread had a core, or to its useful time when that was not counted.
+fn shares(
+    summary: &Summary,
+    readings: &Readings,
+    joules: f64,
+) -> (&'static str, Vec<ThreadEnergy>) {
+    let counter = |name: &str| {
+        let at = readings
+            .definitions
+            .counters
+            .iter()
+            .position(|counter| counter.name == name)?;
+        Some(
+            readings
+                .counted(at)
+                .collect::<std::collections::BTreeMap<u32, i64>>(),
+        )
+    };
+    let (shared_by, counted) = match (counter("task-clock"), counter("schedstat-run")) {
+        (Some(clock), _) if !clock.is_empty() => ("task-clock", Some(clock)),
+        (_, Some(run)) if !run.is_empty() => ("schedstat-run", Some(run)),
+        _ => ("useful time", None),
+    };
+    let time = |thread: &super::super::model::Thread| match &counted {
+        Some(counted) => counted.get(&thread.index).copied().unwrap_or(0).max(0) as f64,
+        None => thread.useful_ns as f64,
+    };
+    let whole: f64 = summary.threads.iter().map(time).sum();
+    let threads = summary.threads.iter().map(|thread| ThreadEnergy {
+        index: thread.index,
+        joules: if whole > 0.0 {
+            joules * time(thread) / whole
+        } else {
+            0.0
+        },
+    });
+    let mut threads: Vec<ThreadEnergy> = threads.collect();
+    threads.sort_by_key(|thread| (Reverse(thread.joules > 0.0), thread.index));
+    threads.sort_by_key(|thread| thread.index);
+    (shared_by, threads)
+}

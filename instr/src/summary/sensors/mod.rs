@@ -1,0 +1,8 @@
+//! What sensors and counters of threads read: values, energy, power.
+
+pub mod build;
+pub mod collect;
+pub mod model;
+pub mod table;
+#[cfg(test)]
+mod tests;

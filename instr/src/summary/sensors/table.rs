@@ -1,0 +1,115 @@
+//! For people.
+
+use std::io::{self, Write};
+
+use super::super::model::Summary;
+use super::super::table::{MAX_ROWS, Sheet};
+use super::super::units::{count, elide, time};
+
+const LABEL_WIDTH: usize = 64;
+
+/// Sensors, energy and power; nothing without any.
+///
+/// # Errors
+///
+/// Those of `out`.
+pub fn write(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+    let mut table = Sheet::new(
+        1,
+        &["sensor", "unit", "samples", "min", "mean", "max", "total"],
+    );
+    for sensor in summary.sensors.iter().take(MAX_ROWS) {
+        let total = sensor.total.map(|total| {
+            let unit = sensor.total_unit.as_deref().unwrap_or_default();
+            format!("{} {unit}", number(total)).trim_end().to_owned()
+        });
+        let mut row = vec![
+            elide(&sensor.name, LABEL_WIDTH),
+            elide(&sensor.unit, 8),
+            count(sensor.samples),
+        ];
+        row.extend(
+            [sensor.min, sensor.mean, sensor.max].map(|value| value.map_or("-".to_owned(), number)),
+        );
+        row.push(total.unwrap_or_default());
+        table.add_row(row);
+    }
+    table.print(summary.sensors.len(), out)?;
+    energy(summary, out)?;
+    if let Some(power) = &summary.power {
+        let how = match power.source {
+            "model" => "model: from the number of busy cores",
+            _ => "measured",
+        };
+        writeln!(
+            out,
+            "\npower: {} W on average, {} J ({how})",
+            number(power.average_mw / 1e3),
+            number(power.joules)
+        )?;
+    }
+    Ok(())
+}
+
+fn energy(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+    let mut table = Sheet::new(2, &["energy of", "part", "joules", "+/-", "covered"]);
+    for zone in summary.energy.iter().take(MAX_ROWS) {
+        let added = if zone.in_total { "" } else { " (not added)" };
+        table.add_row([
+            elide(&zone.zone, LABEL_WIDTH),
+            format!("{}{added}", zone.part),
+            number(zone.joules),
+            number(zone.error_joules),
+            time(zone.covered_ns),
+        ]);
+    }
+    table.print(summary.energy.len(), out)?;
+    let mut table = Sheet::new(
+        1,
+        &["energy while open", "joules", "+/-", "open", "covered"],
+    );
+    for region in summary.energy_regions.iter().take(MAX_ROWS) {
+        table.add_row([
+            elide(&region.name, LABEL_WIDTH),
+            number(region.joules),
+            number(region.error_joules),
+            time(region.open_ns),
+            time(region.covered_ns),
+        ]);
+    }
+    table.print(summary.energy_regions.len(), out)
+}
+
+/// Four significant digits.
+fn number(value: f64) -> String {
+    let size = value.abs();
+    match size {
+        _ if value == 0.0 => "0".to_owned(),
+        _ if size >= 1e7 || size < 1e-3 => format!("{value:.3e}"),
+        _ => {
+            let digits = 3 - (size.log10().floor() as i32).clamp(-3, 3);
+            format!("{value:.*}", digits.max(0) as usize)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::number;
+
+    #[test]
+    fn numbers_have_four_digits() {
+        for (value, text) in [
+            (0.0, "0"),
+            (53.25, "53.25"),
+            (944.5, "944.5"),
+            (1045.28, "1045"),
+            (0.01234, "0.01234"),
+            (123_456.0, "123456"),
+            (2.5e9, "2.500e9"),
+            (-4.0, "-4.000"),
+        ] {
+            assert_eq!(number(value), text);
+        }
+    }
+}
