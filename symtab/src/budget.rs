@@ -1,12 +1,14 @@
-//! Bounds on what the index of units costs, checked before it is built.
+//! Bounds on what reading units costs.
 //!
 //! Honest debug information refers to each abbreviation table, range list and line table once or a few times. A
-//! hostile file lets thousands of units refer to one large table, so that reading it for each of them costs memory
-//! and time that grow with the square of the file. The references are added up here, without storing anything.
+//! hostile file lets thousands of units or functions refer to one large table, so that reading it for each of them costs
+//! memory and time that grow with the square of the file. What is read is added up here, and reading ends where honest
+//! files never get to.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
 
-use gimli::{Attribute, AttributeValue, Reader as _, Section as _, UnitHeader};
+use gimli::{Reader as _, Section as _};
 
 use crate::dwarf::Reader;
 
@@ -16,44 +18,101 @@ const MAX_REREADS: u64 = 8;
 /// … and what is allowed in any case, in bytes or entries.
 const ALWAYS_ALLOWED: u64 = 1 << 20;
 
-/// What remains to be spent on each section.
-struct Budget {
-    lines: u64,
-    ranges: u64,
-}
+/// What may still be read of something.
+#[derive(Debug)]
+pub(crate) struct Allowance(u64);
 
-/// Whether the units' references stay in bounds.
-pub(crate) fn is_affordable(dwarf: &gimli::Dwarf<Reader<'_>>) -> bool {
-    abbreviations_are_affordable(dwarf) && tables_are_affordable(dwarf)
-}
+impl Allowance {
+    /// For all units together: a section of this many bytes may be read several times.
+    pub(crate) fn of_all(section_len: usize) -> Self {
+        Allowance(
+            (section_len as u64)
+                .saturating_mul(MAX_REREADS)
+                .saturating_add(ALWAYS_ALLOWED),
+        )
+    }
 
-fn allowance(section_len: usize) -> u64 {
-    (section_len as u64)
-        .saturating_mul(MAX_REREADS)
-        .saturating_add(ALWAYS_ALLOWED)
-}
+    /// For one unit or function, which reads everything once.
+    pub(crate) fn of_one(section_len: usize) -> Self {
+        Allowance((section_len as u64).saturating_add(1 << 16))
+    }
 
-/// Adds up the sizes of the abbreviation tables at all distinct offsets.
-fn abbreviations_are_affordable(dwarf: &gimli::Dwarf<Reader<'_>>) -> bool {
-    let section = dwarf.debug_abbrev.reader();
-    let mut left = allowance(section.len());
-    let mut sizes: BTreeMap<usize, u64> = BTreeMap::new();
-    let mut units = dwarf.units();
-    while let Ok(Some(header)) = units.next() {
-        let offset = header.debug_abbrev_offset().0;
-        if sizes.contains_key(&offset) {
-            continue;
+    /// Takes so many bytes or entries from what is left.
+    ///
+    /// # Errors
+    ///
+    /// If that is more than there is.
+    pub(crate) fn spend(&mut self, amount: u64) -> gimli::Result<()> {
+        match self.0.checked_sub(amount) {
+            Some(rest) => self.0 = rest,
+            None => return Err(gimli::Error::TooManyIterations),
         }
+        Ok(())
+    }
+}
+
+/// What all units of a file may read of the tables that they share; each unit is charged when it is first opened.
+#[derive(Debug)]
+pub(crate) struct Budget(Mutex<Left>);
+
+#[derive(Debug)]
+struct Left {
+    abbreviations: Allowance,
+    /// Tables that were charged.
+    tables: BTreeSet<usize>,
+    lines: Allowance,
+}
+
+impl Budget {
+    pub(crate) fn new(dwarf: &gimli::Dwarf<Reader<'_>>) -> Self {
+        Budget(Mutex::new(Left {
+            abbreviations: Allowance::of_all(dwarf.debug_abbrev.reader().len()),
+            tables: BTreeSet::new(),
+            lines: Allowance::of_all(dwarf.debug_line.reader().len()),
+        }))
+    }
+
+    /// Charges the abbreviation table at an offset, once.
+    ///
+    /// # Errors
+    ///
+    /// If the tables overlap so much that together they are far longer than their section.
+    pub(crate) fn charge_table(
+        &self,
+        dwarf: &gimli::Dwarf<Reader<'_>>,
+        offset: usize,
+    ) -> gimli::Result<()> {
+        let mut left = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if left.tables.contains(&offset) {
+            return Ok(());
+        }
+        let section = dwarf.debug_abbrev.reader();
         let size = section.slice().get(offset..).map_or(0, |table| {
             abbreviation_table_len(Reader::new(table, section.endian()))
         });
-        sizes.insert(offset, size);
-        match left.checked_sub(size) {
-            Some(rest) => left = rest,
-            None => return false,
-        }
+        left.abbreviations.spend(size)?;
+        left.tables.insert(offset);
+        Ok(())
     }
-    true
+
+    /// Charges the line table of a unit.
+    ///
+    /// # Errors
+    ///
+    /// If the units read the line tables far more often than once each.
+    pub(crate) fn charge_lines(
+        &self,
+        dwarf: &gimli::Dwarf<Reader<'_>>,
+        offset: usize,
+    ) -> gimli::Result<()> {
+        let mut table = *dwarf.debug_line.reader();
+        let length = table
+            .skip(offset)
+            .and_then(|()| table.read_initial_length());
+        let length = length.map_or(0, |(length, _)| length.min(table.len()));
+        let mut left = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        left.lines.spend(length as u64)
+    }
 }
 
 /// Length of the table at the start of `table` in bytes.
@@ -66,100 +125,22 @@ fn abbreviation_table_len(mut table: Reader<'_>) -> u64 {
 
 fn skip_abbreviations(table: &mut Reader<'_>) -> gimli::Result<()> {
     while table.read_uleb128()? != 0 {
-        table.skip_leb128()?;
-        table.read_u8()?;
-        loop {
-            let (name, form) = (table.read_uleb128()?, table.read_uleb128()?);
-            if form == u64::from(gimli::DW_FORM_implicit_const.0) {
-                table.skip_leb128()?;
-            }
-            if name == 0 && form == 0 {
-                break;
-            }
-        }
+        skip_abbreviation(table)?;
     }
     Ok(())
 }
 
-/// Adds up the line tables and range lists that the units' first entries refer to.
-fn tables_are_affordable(dwarf: &gimli::Dwarf<Reader<'_>>) -> bool {
-    let ranges =
-        dwarf.ranges.debug_ranges().reader().len() + dwarf.ranges.debug_rnglists().reader().len();
-    let mut left = Budget {
-        lines: allowance(dwarf.debug_line.reader().len()),
-        ranges: allowance(ranges),
-    };
-    let mut units = dwarf.units();
-    while let Ok(Some(header)) = units.next() {
-        if matches!(
-            header.type_(),
-            gimli::UnitType::Type { .. } | gimli::UnitType::SplitType { .. }
-        ) {
-            continue; // never read
+/// Passes an abbreviation behind its code.
+pub(crate) fn skip_abbreviation(table: &mut Reader<'_>) -> gimli::Result<()> {
+    table.skip_leb128()?;
+    table.read_u8()?;
+    loop {
+        let (name, form) = (table.read_uleb128()?, table.read_uleb128()?);
+        if form == u64::from(gimli::DW_FORM_implicit_const.0) {
+            table.skip_leb128()?;
         }
-        // A unit whose first entry cannot be read is skipped by the index as well.
-        if let Ok(false) = unit_is_affordable(dwarf, &header, &mut left) {
-            return false;
+        if name == 0 && form == 0 {
+            return Ok(());
         }
     }
-    true
-}
-
-/// Takes one unit's tables from the budget; false once it is overdrawn.
-fn unit_is_affordable(
-    dwarf: &gimli::Dwarf<Reader<'_>>,
-    header: &UnitHeader<Reader<'_>>,
-    left: &mut Budget,
-) -> gimli::Result<bool> {
-    let abbreviations = dwarf.abbreviations(header)?;
-    let mut entries = header.entries_raw(&abbreviations, None)?;
-    let Some(abbreviation) = entries.read_abbreviation()? else {
-        return Ok(true);
-    };
-    let (mut base, mut ranges) = (gimli::DebugRngListsBase(0), None);
-    for spec in abbreviation.attributes() {
-        let attribute = entries.read_attribute(*spec)?;
-        match (attribute.name(), attribute.value()) {
-            (gimli::DW_AT_rnglists_base, AttributeValue::DebugRngListsBase(found)) => base = found,
-            (gimli::DW_AT_ranges, value) => ranges = Some(value),
-            (gimli::DW_AT_stmt_list, _) if !spend_lines(dwarf, &attribute, &mut left.lines) => {
-                return Ok(false);
-            }
-            _ => {}
-        }
-    }
-    let offset = match ranges {
-        Some(AttributeValue::RangeListsRef(offset)) => gimli::RangeListsOffset(offset.0),
-        Some(AttributeValue::DebugRngListsIndex(index)) => {
-            dwarf.ranges.get_offset(header.encoding(), base, index)?
-        }
-        _ => return Ok(true),
-    };
-    let mut list = dwarf.ranges.raw_ranges(offset, header.encoding())?;
-    while let Ok(Some(_)) = list.next() {
-        match left.ranges.checked_sub(1) {
-            Some(rest) => left.ranges = rest,
-            None => return Ok(false),
-        }
-    }
-    Ok(true)
-}
-
-/// Takes a line table's length from what is left; false once it is overdrawn.
-fn spend_lines(
-    dwarf: &gimli::Dwarf<Reader<'_>>,
-    attribute: &Attribute<Reader<'_>>,
-    left: &mut u64,
-) -> bool {
-    let AttributeValue::DebugLineRef(offset) = attribute.value() else {
-        return true;
-    };
-    let mut table = *dwarf.debug_line.reader();
-    let length = table
-        .skip(offset.0)
-        .and_then(|()| table.read_initial_length());
-    let length = length.map_or(0, |(length, _)| length.min(table.len()));
-    left.checked_sub(length as u64)
-        .map(|rest| *left = rest)
-        .is_some()
 }

@@ -1,14 +1,24 @@
 //! The debug information of an image: the program's file and whatever further files were handed in.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
-use addr2line::{Context, LookupContinuation, LookupResult};
-use gimli::{DwarfPackage, EndianSlice, RunTimeEndian, SectionId};
+use gimli::{DwarfPackage, EndianSlice, RunTimeEndian, Section as _, SectionId, UnitType};
 use object::Endianness;
 
-use crate::budget::is_affordable;
 use crate::elf::Elf;
+use crate::frames::Finder;
+use crate::functions::View;
+use crate::units::{Open, Sections, Units};
+
+/// How many bytes the open units may take together, if nobody says.
+pub(crate) const DEFAULT_LIMIT: usize = 128 << 20;
+
+/// The same for the units of a supplementary file, of which only names are read.
+const SUPPLEMENTARY_LIMIT: usize = 32 << 20;
+
+/// How many finders wait for the next question.
+const MAX_FINDERS: usize = 4;
 
 /// How DWARF is read: straight from the file, byte order known at run time.
 pub(crate) type Reader<'d> = EndianSlice<'d, RunTimeEndian>;
@@ -40,15 +50,19 @@ impl Files {
 
 /// DWARF that borrows from [`Files`].
 pub(crate) struct Dwarf<'d> {
-    /// Main units; none where there is no debug information or it is damaged.
-    pub(crate) context: Option<Context<Reader<'d>>>,
-    /// The same sections for questions that the context does not answer.
-    pub(crate) sections: Arc<gimli::Dwarf<Reader<'d>>>,
-    /// Why there is no context although there is debug information.
-    pub(crate) error: Option<String>,
+    /// The program itself, which tells where code is.
+    pub(crate) program: &'d Elf,
+    /// The sections of the main units.
+    pub(crate) sections: Arc<Sections<'d>>,
+    /// Main units; none where there is no debug information.
+    pub(crate) units: Units<'d>,
+    /// Units of the supplementary file.
+    supplementary: Option<Units<'d>>,
     /// Split units by their id.
     dwos: BTreeMap<u64, &'d Elf>,
     package: Option<DwarfPackage<Reader<'d>>>,
+    /// Left by look-ups for the next ones.
+    finders: Mutex<Vec<Finder<'d>>>,
 }
 
 self_cell::self_cell! {
@@ -77,48 +91,32 @@ fn reader<'d>(elf: &'d Elf, name: Option<&'static str>) -> Reader<'d> {
 }
 
 /// The DWARF sections of a file under the names that `name_of` gives them.
-fn sections<'d>(
-    elf: &'d Elf,
-    name_of: fn(SectionId) -> Option<&'static str>,
-) -> gimli::Dwarf<Reader<'d>> {
+fn sections<'d>(elf: &'d Elf, name_of: fn(SectionId) -> Option<&'static str>) -> Sections<'d> {
     let load = |id| Ok::<_, gimli::Error>(reader(elf, name_of(id)));
     gimli::Dwarf::load(load).unwrap_or_default()
 }
 
 fn open(files: &Files) -> Dwarf<'_> {
-    let elf = files.dwarf();
-    let mut dwarf = sections(elf, |id| Some(id.name()));
-    if let Some(supplementary) = &files.supplementary {
-        dwarf.set_sup(sections(supplementary, |id| Some(id.name())));
-    }
-    let mut error = None;
-    let mut context = None;
-    let mut shared = Arc::new(dwarf);
-    if elf.has_debug() {
-        if let Some(dwarf) = Arc::get_mut(&mut shared) {
-            dwarf.populate_abbreviations_cache(gimli::AbbreviationsCacheStrategy::Duplicates);
-        }
-        if !is_affordable(&shared) {
-            error = Some(String::from("units refer to the same tables too often"));
-        } else {
-            match Context::from_arc_dwarf(Arc::clone(&shared)) {
-                Ok(built) => context = Some(built),
-                Err(why) => error = Some(why.to_string()),
-            }
-        }
+    let mut dwarf = sections(files.dwarf(), |id| Some(id.name()));
+    let mut supplementary = None;
+    if let Some(elf) = &files.supplementary {
+        let sections = sections(elf, |id| Some(id.name()));
+        supplementary = Some(Units::new(&sections, SUPPLEMENTARY_LIMIT));
+        dwarf.set_sup(sections);
     }
     let dwos = files
         .dwos
         .iter()
         .flat_map(|elf| dwo_ids(elf).into_iter().map(move |id| (id, &**elf)))
         .collect();
-    let package = files.package.as_deref().and_then(open_package);
     Dwarf {
-        context,
-        sections: shared,
-        error,
+        program: &files.main,
+        units: Units::new(&dwarf, DEFAULT_LIMIT),
+        supplementary,
+        sections: Arc::new(dwarf),
         dwos,
-        package,
+        package: files.package.as_deref().and_then(open_package),
+        finders: Mutex::default(),
     }
 }
 
@@ -141,27 +139,56 @@ pub(crate) fn dwo_ids(elf: &Elf) -> Vec<u64> {
 }
 
 impl<'d> Dwarf<'d> {
-    /// Drives a question of `addr2line` to its end, giving it the split units that are at hand.
-    pub(crate) fn finish<L>(&self, mut result: LookupResult<L>) -> L::Output
-    where
-        L: LookupContinuation<Buf = Reader<'d>>,
-    {
-        loop {
-            match result {
-                LookupResult::Output(output) => return output,
-                LookupResult::Load { load, continuation } => {
-                    result = continuation.resume(self.split_unit(load.dwo_id, &load.parent));
-                }
+    /// Opens a unit.
+    pub(crate) fn open(&self, number: usize) -> gimli::Result<Arc<Open<'d>>> {
+        self.units.open(&self.sections, number)
+    }
+
+    /// Hands a finder to a question: one that knows where the last one was answered, if it is free.
+    pub(crate) fn with_finder<T>(&self, ask: impl FnOnce(&mut Finder<'d>) -> T) -> T {
+        let take = || self.finders.try_lock().ok()?.pop();
+        let mut finder = take().unwrap_or_else(Finder::new);
+        let answer = ask(&mut finder);
+        if let Ok(mut finders) = self.finders.try_lock()
+            && finders.len() < MAX_FINDERS
+        {
+            finders.push(finder);
+        }
+        answer
+    }
+
+    /// What to read the functions of a unit from.
+    pub(crate) fn view<'u>(&'u self, open: &'u Open<'d>) -> View<'u, 'd> {
+        open.view(&self.sections, |id| self.split_unit(id, &self.sections))
+    }
+
+    /// The sections of the supplementary file with its units.
+    pub(crate) fn supplementary(&self) -> Option<(&Sections<'d>, &Units<'d>)> {
+        Some((self.sections.sup()?, self.supplementary.as_ref()?))
+    }
+
+    /// What was found wrong with the units so far.
+    pub(crate) fn error(&self) -> Option<String> {
+        match self.units.error.get()? {
+            gimli::Error::TooManyIterations => {
+                Some(String::from("units refer to the same tables too often"))
             }
+            why => Some(why.to_string()),
         }
     }
 
+    /// Units that may have a half in another file.
+    pub(crate) fn skeletons(&self) -> impl Iterator<Item = gimli::Unit<Reader<'d>>> {
+        // Such a unit leaves its addresses in the program, in a section of their own.
+        let any = !self.sections.debug_addr.reader().slice().is_empty();
+        let headers = self.units.headers().filter(move |header| {
+            any && (header.version() < 5 || matches!(header.type_(), UnitType::Skeleton(_)))
+        });
+        headers.filter_map(|header| self.sections.unit(*header).ok())
+    }
+
     /// The split unit of this id, if it was handed in.
-    fn split_unit(
-        &self,
-        id: gimli::DwoId,
-        parent: &gimli::Dwarf<Reader<'d>>,
-    ) -> Option<Arc<gimli::Dwarf<Reader<'d>>>> {
+    fn split_unit(&self, id: gimli::DwoId, parent: &Sections<'d>) -> Option<Arc<Sections<'d>>> {
         if let Some(package) = &self.package
             && let Ok(Some(unit)) = package.find_cu(id, parent)
         {

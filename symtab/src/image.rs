@@ -1,50 +1,38 @@
 //! The type most callers need: one program or library and the answers about its addresses.
 
-use std::cell::RefCell;
-use std::collections::HashMap;
 use std::sync::Arc;
 
+use crate::answers::Answers;
 use crate::bytes::Bytes;
 use crate::demangle::demangle;
-use crate::dropped::was_dropped;
 use crate::dwarf::{Dwarf, Files, Store};
 use crate::elf::Elf;
 use crate::entry_line::first_row;
 use crate::error::Result;
+use crate::frames::Finder;
 use crate::lookup::{Frame, FunctionName, Lookup};
+use crate::names::Names;
 use crate::outlined::parse_outlined;
 use crate::symbols::{Entry, Symbol, SymbolKind};
 
-/// How many answers are kept; a trace has a few thousand distinct addresses.
-const MAX_CACHED: usize = 1 << 18;
-
-/// From how many distinct addresses on [`Image::lookup_all`] uses several threads.
-const PARALLEL_FROM: usize = 4096;
-
-/// How many threads at most: each of them indexes the units anew.
-const MAX_THREADS: usize = 8;
-
 /// A program, shared object or relocatable file, read for names.
 ///
-/// Building one indexes the units of the debug information (about 15 ms for 129 MB of DWARF); a unit's lines and
-/// functions are read when an address first falls into it. Answers are cached by address, so the same address
-/// costs a hash look-up from then on. Build one image per file and keep it.
+/// Building one reads the headers of its units; a unit's lines and functions are read when an address first falls into
+/// it. Answers are kept by address, the latest 131,072 of them, so the same address costs a hash look-up from then on.
+/// Build one image per file and keep it. Ask for many addresses at once where they are known: see
+/// [`Image::lookup_all`].
 ///
 /// No file is opened here: the caller hands in bytes, and [`Image::wants`] tells which further files would help.
 ///
-/// An image may move to another thread, but is used by one thread at a time.
+/// An image may be shared: several threads that ask it at the same time get the same answers as one, and share what was
+/// read.
+///
+/// Memory beside the files' own bytes is bounded: by [`Image::set_unit_limit`] for what is read of units, about 64 MiB for
+/// answers and 64 MiB for names.
 pub struct Image {
     pub(crate) store: Store,
-    cache: RefCell<Cache>,
-}
-
-/// Answers given so far, and the texts they share.
-#[derive(Default)]
-struct Cache {
-    answers: HashMap<u64, Arc<Lookup>>,
-    /// By place and length in memory: the files' bytes stay where they are for as long as the image lives.
-    names: HashMap<(usize, usize), FunctionName>,
-    files: HashMap<Box<str>, Arc<str>>,
+    pub(crate) answers: Answers,
+    names: Names,
 }
 
 impl Image {
@@ -77,7 +65,8 @@ impl Image {
     pub(crate) fn from_files(files: Files) -> Self {
         Image {
             store: Store::build(files),
-            cache: RefCell::default(),
+            answers: Answers::default(),
+            names: Names::default(),
         }
     }
 
@@ -86,73 +75,59 @@ impl Image {
     /// For the address of a call use the return address minus 1. An address outside of the program gives an empty
     /// answer.
     pub fn lookup(&self, address: u64) -> Arc<Lookup> {
-        let cache = &mut *self.cache.borrow_mut();
-        if let Some(answer) = cache.answers.get(&address) {
-            return Arc::clone(answer);
+        if let Some(answer) = self.answers.get(address) {
+            return answer;
         }
-        if cache.answers.len() >= MAX_CACHED {
-            cache.answers.clear();
-        }
-        let answer = Arc::new(self.look_up(address, cache));
-        cache.answers.insert(address, Arc::clone(&answer));
+        let answer = self.store.with_dependent(|_, dwarf| {
+            let answer = dwarf.with_finder(|finder| self.look_up(dwarf, finder, address));
+            dwarf.units.close_idle();
+            Arc::new(answer)
+        });
+        self.answers.put(address, &answer);
         answer
     }
 
-    /// Answers for many addresses at once, in their order.
+    /// Sets how many bytes the units that are open may take together, 128 MiB at first.
     ///
-    /// From a few thousand distinct addresses on, the work is shared by the machine's cores, each of which reads the
-    /// units its part of the addresses falls into.
-    pub fn lookup_all(&self, addresses: &[u64]) -> Vec<Arc<Lookup>> {
-        let mut distinct = addresses.to_vec();
-        distinct.sort_unstable();
-        distinct.dedup();
-        let cores = std::thread::available_parallelism()
-            .map_or(1, usize::from)
-            .min(MAX_THREADS);
-        if cores == 1 || distinct.len() < PARALLEL_FROM {
-            return addresses
-                .iter()
-                .map(|&address| self.lookup(address))
-                .collect();
-        }
-        let answers = look_up_in_parallel(self.store.borrow_owner(), &distinct, cores);
-        let find = |address| {
-            distinct
-                .binary_search(address)
-                .ok()
-                .and_then(|at| answers.get(at).cloned())
-        };
-        addresses
-            .iter()
-            .map(|address| find(address).unwrap_or_else(|| self.lookup(*address)))
-            .collect()
+    /// A unit is read when an address falls into it. When the limit is passed, those unused for the longest time are
+    /// closed; they will be read again when they are needed, which takes some milliseconds each. The unit in use stays
+    /// open, so a single one that is larger than the limit works too.
+    pub fn set_unit_limit(&self, bytes: usize) {
+        self.store.with_dependent(|_, dwarf| {
+            dwarf.units.set_limit(bytes);
+            dwarf.units.close_idle();
+        });
     }
 
-    fn look_up(&self, address: u64, cache: &mut Cache) -> Lookup {
-        // Functions that the linker dropped are still described, at addresses that hold no code …
-        let (mut frames, mut die) = (Vec::new(), None);
-        if self.store.borrow_owner().main.holds_code(address) {
-            (frames, die) = self
-                .store
-                .with_dependent(|_, dwarf| crate::image::frames(dwarf, address, cache));
+    /// Bytes that the open units take: about what was read of them, without the file itself.
+    #[must_use]
+    pub fn unit_bytes(&self) -> usize {
+        self.store.with_dependent(|_, dwarf| dwarf.units.resident())
+    }
+
+    /// Works an answer out.
+    pub(crate) fn look_up<'d>(
+        &self,
+        dwarf: &Dwarf<'d>,
+        finder: &mut Finder<'d>,
+        address: u64,
+    ) -> Lookup {
+        let (mut frames, mut discriminator) = (Vec::new(), 0);
+        // Functions that the linker dropped are still described, at addresses that hold no code.
+        if dwarf.program.holds_code(address) {
+            frames = finder.frames(dwarf, &self.names, address);
+            discriminator = finder.discriminator;
         }
-        let mut dwarf_name = frames.last().and_then(|frame| frame.function.clone());
-        let symbol = self.function_entry(address, dwarf_name.as_ref());
-        // … or, if they are long, that hold the code of others.
-        if let (Some(name), Some(die)) = (&dwarf_name, die)
-            && !symbol.is_some_and(|(elf, entry)| is_named(elf, entry, name))
-            && self
-                .store
-                .with_dependent(|files, dwarf| was_dropped(dwarf, &files.main, address, die))
-        {
-            frames.clear();
-            dwarf_name = None;
-        }
+        let described = !frames.is_empty();
+        let dwarf_name = frames.last().and_then(|frame| frame.function.as_ref());
+        let symbol = self.function_entry(address, dwarf_name);
         let offset = symbol.map(|(_, entry)| address - entry.address);
         // A symbol of unknown size only reaches up to here; the debug information knows better.
         let trusted = symbol.filter(|(_, entry)| entry.size > 0 || dwarf_name.is_none());
-        if let Some((elf, entry)) = trusted {
-            let name = cache.name(elf.symbols().name(entry, elf.data()));
+        if let Some((elf, entry)) = trusted
+            && !dwarf_name.is_some_and(|name| is_named(elf, entry, name))
+        {
+            let name = self.names.function(elf.symbols().name(entry, elf.data()));
             match frames.last_mut() {
                 Some(outermost) => outermost.function = Some(name),
                 None => frames.push(Frame {
@@ -160,7 +135,7 @@ impl Image {
                     file: elf
                         .symbols()
                         .source(entry, elf.data())
-                        .map(|file| cache.file(&String::from_utf8_lossy(file))),
+                        .map(|file| self.names.file(&String::from_utf8_lossy(file))),
                     line: None,
                     column: None,
                     inlined: false,
@@ -168,12 +143,13 @@ impl Image {
             }
         }
         let function = frames.last().and_then(|frame| frame.function.clone());
-        if offset == Some(0)
+        if described
+            && offset == Some(0)
             && function
                 .as_ref()
                 .is_some_and(|name| parse_outlined(&name.raw).is_some())
         {
-            self.use_directive_line(address, &mut frames, cache);
+            use_directive_line(finder, address, &mut frames);
         }
         let innermost = frames.first();
         Lookup {
@@ -182,29 +158,9 @@ impl Image {
             column: innermost.and_then(|frame| frame.column),
             function,
             offset,
+            discriminator,
             frames,
         }
-    }
-
-    /// The first of several lines at a function's start is the directive's; optimized code has more of them.
-    fn use_directive_line(&self, address: u64, frames: &mut Vec<Frame>, cache: &mut Cache) {
-        let Some(row) = self
-            .store
-            .with_dependent(|_, dwarf| first_row(dwarf, address))
-        else {
-            return;
-        };
-        let file = row.file.map(|file| cache.file(&file));
-        let Some(outermost) = frames.pop() else {
-            return;
-        };
-        frames.clear();
-        frames.push(Frame {
-            file: file.or(outermost.file),
-            line: Some(row.line),
-            column: row.column,
-            ..outermost
-        });
     }
 
     /// The symbol around a code address; of several at one place, the one the debug information means.
@@ -314,71 +270,35 @@ impl Image {
     }
 
     /// Why the debug information, or part of it, is not used; `None` if all is well or there is none.
+    ///
+    /// What is wrong with a single unit shows when an address first falls into it.
     #[must_use]
     pub fn debug_error(&self) -> Option<String> {
         let files = self.store.borrow_owner();
         let section = files.dwarf().debug_error.as_ref().map(ToString::to_string);
-        section.or_else(|| self.store.with_dependent(|_, dwarf| dwarf.error.clone()))
+        section.or_else(|| self.store.with_dependent(|_, dwarf| dwarf.error()))
     }
 }
 
-/// Answers for sorted addresses; each thread takes a stretch of them, so that no two read the same units.
-fn look_up_in_parallel(files: &Files, addresses: &[u64], threads: usize) -> Vec<Arc<Lookup>> {
-    let answer_part = |part: &[u64]| -> Vec<Arc<Lookup>> {
-        let image = Image::from_files(files.clone());
-        part.iter().map(|&address| image.lookup(address)).collect()
+/// The first of several lines at a function's start is the directive's; optimized code has more of them.
+fn use_directive_line(finder: &Finder<'_>, address: u64, frames: &mut Vec<Frame>) {
+    let Some(row) = finder.unit().and_then(|unit| first_row(unit, address)) else {
+        return;
     };
-    std::thread::scope(|scope| {
-        let parts = addresses.chunks(addresses.len().div_ceil(threads));
-        let running: Vec<_> = parts
-            .map(|part| (part, scope.spawn(|| answer_part(part))))
-            .collect();
-        let parts = running
-            .into_iter()
-            .map(|(part, thread)| thread.join().unwrap_or_else(|_| answer_part(part)));
-        parts.flatten().collect()
-    })
+    let Some(outermost) = frames.pop() else {
+        return;
+    };
+    frames.clear();
+    frames.push(Frame {
+        line: Some(row.line),
+        column: Some(row.column),
+        ..outermost
+    });
 }
 
 /// Whether the symbol has the linker name that the debug information gives.
 fn is_named(elf: &Elf, entry: &Entry, name: &FunctionName) -> bool {
     elf.symbols().name(entry, elf.data()) == name.raw.as_bytes()
-}
-
-/// The frames that the debug information knows, and the entry of the outermost one's function.
-fn frames(
-    dwarf: &Dwarf<'_>,
-    address: u64,
-    cache: &mut Cache,
-) -> (Vec<Frame>, Option<gimli::UnitOffset>) {
-    let (mut frames, mut die) = (Vec::new(), None);
-    let Some(context) = &dwarf.context else {
-        return (frames, die);
-    };
-    let Ok(mut found) = dwarf.finish(context.find_frames(address)) else {
-        return (frames, die);
-    };
-    while let Ok(Some(frame)) = found.next() {
-        die = frame.dw_die_offset;
-        if let Some(outer) = frames.last_mut() {
-            let outer: &mut Frame = outer;
-            outer.inlined = true;
-        }
-        let location = frame.location;
-        frames.push(Frame {
-            function: frame
-                .function
-                .map(|function| cache.name(function.name.slice())),
-            file: location
-                .as_ref()
-                .and_then(|l| l.file)
-                .map(|file| cache.file(file)),
-            line: location.as_ref().and_then(|l| l.line),
-            column: location.as_ref().and_then(|l| l.column),
-            inlined: false,
-        });
-    }
-    (frames, die)
 }
 
 /// A stored symbol as the caller sees it.
@@ -394,38 +314,5 @@ fn symbol(elf: &Elf, kind: SymbolKind, entry: &Entry) -> Symbol {
             .symbols()
             .source(entry, elf.data())
             .map(|file| String::from_utf8_lossy(file).into_owned()),
-    }
-}
-
-impl Cache {
-    /// The name in both spellings, demangled once. `raw` lies in one of the image's files.
-    fn name(&mut self, raw: &[u8]) -> FunctionName {
-        let place = (raw.as_ptr() as usize, raw.len());
-        if let Some(name) = self.names.get(&place) {
-            return name.clone();
-        }
-        let text: Arc<str> = String::from_utf8_lossy(raw).into();
-        let demangled = demangle(raw);
-        let demangled = if *demangled == *text {
-            Arc::clone(&text)
-        } else {
-            demangled.into()
-        };
-        let name = FunctionName {
-            raw: text,
-            demangled,
-        };
-        self.names.insert(place, name.clone());
-        name
-    }
-
-    /// The file's name, stored once.
-    fn file(&mut self, file: &str) -> Arc<str> {
-        if let Some(known) = self.files.get(file) {
-            return Arc::clone(known);
-        }
-        let shared: Arc<str> = file.into();
-        self.files.insert(file.into(), Arc::clone(&shared));
-        shared
     }
 }

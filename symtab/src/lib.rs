@@ -17,27 +17,37 @@
 //! # }
 //! ```
 
+mod answers;
+mod batch;
 mod budget;
 mod bytes;
 mod critical;
 mod demangle;
-mod dropped;
 mod dwarf;
 mod elf;
+mod entries;
 mod entry_line;
 mod error;
+mod frames;
+mod functions;
 mod gnu;
 mod image;
+mod lines;
 #[cfg(feature = "loader")]
 mod loader;
 mod lookup;
 mod mini;
 mod modules;
+mod names;
+mod origin;
 mod outlined;
+mod plan;
 mod plt;
+mod ranges;
 mod relocate;
 mod sections;
 mod symbols;
+mod units;
 mod wants;
 
 pub use bytes::Bytes;
@@ -48,7 +58,7 @@ pub use gnu::{GnuView, Nearest, Section};
 pub use image::Image;
 #[cfg(feature = "loader")]
 pub use loader::{DEFAULT_DEBUG_DIR, Found, LoadError, Loader, Module, map_file, own_vdso};
-pub use lookup::{Frame, FunctionName, Lookup};
+pub use lookup::{Demangled, Frame, FunctionName, Lookup};
 pub use modules::ModuleMap;
 pub use outlined::{Outlined, OutlinedKind, parse_outlined};
 pub use symbols::{Symbol, SymbolKind};

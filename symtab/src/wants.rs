@@ -229,14 +229,7 @@ impl Files {
 /// The split units whose debug information has not been handed in.
 fn missing_split_units(dwarf: &Dwarf<'_>) -> Vec<Want> {
     let mut wants = Vec::new();
-    if dwarf.context.is_none() {
-        return wants;
-    }
-    let mut units = dwarf.sections.units();
-    while let Ok(Some(header)) = units.next() {
-        let Ok(unit) = dwarf.sections.unit(header) else {
-            continue;
-        };
+    for unit in dwarf.skeletons() {
         let Some(id) = unit.dwo_id.filter(|&id| !dwarf.has_split_unit(id)) else {
             continue;
         };

@@ -5,10 +5,9 @@
 //! table tells, discriminators behind line numbers, offsets into sections. The rules are those of BFD 2.40
 //! (`bfd/elf.c`: `_bfd_elf_find_function`, `better_fit`; `binutils/addr2line.c`).
 
-mod discriminators;
 mod functions;
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::OnceCell;
 
 use object::read::elf::{FileHeader, SectionHeader};
 use object::{Endianness, File};
@@ -17,7 +16,6 @@ use crate::demangle::demangle;
 use crate::elf::Elf;
 use crate::image::Image;
 use crate::lookup::FunctionName;
-use discriminators::Discriminators;
 use functions::Functions;
 
 /// A section of a program.
@@ -49,7 +47,6 @@ pub struct GnuView {
     image: Image,
     sections: Vec<Section>,
     functions: OnceCell<Functions>,
-    discriminators: RefCell<Discriminators>,
 }
 
 impl GnuView {
@@ -60,7 +57,6 @@ impl GnuView {
             sections: sections(&image),
             image,
             functions: OnceCell::new(),
-            discriminators: RefCell::default(),
         }
     }
 
@@ -129,10 +125,7 @@ impl GnuView {
         let raw = functions.name(found, elf.data());
         let file = functions.file(found, elf.data());
         Some(Nearest {
-            function: FunctionName {
-                raw: String::from_utf8_lossy(raw).into(),
-                demangled: demangle(raw).into(),
-            },
+            function: FunctionName::new(&String::from_utf8_lossy(raw)),
             file: file.map(|file| String::from_utf8_lossy(file).into_owned()),
             covers,
         })
@@ -147,10 +140,7 @@ impl GnuView {
     /// Which of several pieces of code of one line this is, as the line table tells; 0 where it does not.
     #[must_use]
     pub fn discriminator(&self, link: u64) -> u32 {
-        self.image.store.with_dependent(|_, dwarf| {
-            let mut known = self.discriminators.borrow_mut();
-            known.at(dwarf, link).unwrap_or(0)
-        })
+        self.image.lookup(link).discriminator
     }
 
     /// The value of a symbol: its address; first by the linker's name, then by the source's.
