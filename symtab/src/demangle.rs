@@ -9,7 +9,12 @@ const MAX_MANGLED: usize = 16 * 1024;
 /// Longest demangled name, in bytes: substitutions let a name of a few hundred bytes grow without end.
 const MAX_DEMANGLED: usize = 64 * 1024;
 
-/// Turns a linker's name into the source's: Rust (both manglings) and C++ (Itanium), everything else as it is.
+/// Turns a linker's name into the source's: Rust (both manglings), C++ (Itanium) and procedures of gfortran's modules
+/// (`__m_MOD_work` becomes `m::work`, of submodules `m::s::work`), everything else as it is.
+///
+/// Other names of gfortran stay: `foo_` (an external procedure; C may have that name too), `MAIN__` (the program),
+/// `inner.1` (an internal procedure); what it makes for types keeps its name in the module: `m::__copy_m_T`,
+/// `m::__vtab_m_T`.
 ///
 /// What the optimizer appended stays visible in the way binutils shows it: `_Z3foov.constprop.0` becomes
 /// `foo() [clone .constprop.0]`. Bytes that are not UTF-8 are replaced.
@@ -25,16 +30,43 @@ pub fn demangle(raw: &[u8]) -> Cow<'_, str> {
     if let Ok(name) = rustc_demangle::try_demangle(text) {
         return bounded(format_args!("{name:#}")).map_or_else(plain, Cow::Owned);
     }
-    if !raw.starts_with(b"_Z") && !raw.starts_with(b"__Z") {
-        return plain();
-    }
     // A version or the mark of a stub: `_Z3foov@@VERS_1`, `_Z3foov@plt`.
     let (text, mark) = text.split_at(text.find('@').unwrap_or(text.len()));
-    let (mangled, clone) = text.split_at(text.find('.').unwrap_or(text.len()));
-    match demangle_cpp(mangled) {
+    let (name, clone) = if raw.starts_with(b"_Z") || raw.starts_with(b"__Z") {
+        let (mangled, clone) = text.split_at(text.find('.').unwrap_or(text.len()));
+        (demangle_cpp(mangled), clone)
+    } else {
+        demangle_fortran(text)
+    };
+    match name {
         Some(name) => Cow::Owned(format!("{name}{}{mark}", CloneSuffix(clone))),
         None => plain(),
     }
+}
+
+/// A procedure or variable of a gfortran module, and the clone suffix: `__m_MOD_work` is `m::work`, `__m.s_MOD_work` of
+/// a submodule `m::s::work`. gfortran makes lower case of all names, so `_MOD_` stands where modules end.
+fn demangle_fortran(text: &str) -> (Option<String>, &str) {
+    let parts = text
+        .strip_prefix("__")
+        .and_then(|rest| rest.split_once("_MOD_"));
+    let Some((modules, rest)) = parts else {
+        return (None, "");
+    };
+    let (procedure, clone) = rest.split_at(rest.find('.').unwrap_or(rest.len()));
+    let is_module = |name: &str| {
+        name.starts_with(|c: char| c.is_ascii_lowercase())
+            && name
+                .bytes()
+                .all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'$'))
+    };
+    if procedure.is_empty() || !modules.split('.').all(is_module) {
+        return (None, "");
+    }
+    (
+        Some(format!("{}::{procedure}", modules.replace('.', "::"))),
+        clone,
+    )
 }
 
 /// Demangles one C++ name without clone suffix.
@@ -135,6 +167,16 @@ mod tests {
             ("_Z3foov@plt", "foo()@plt"),
             ("_Z3foov@@V_1.2", "foo()@@V_1.2"),
             ("puts@plt", "puts@plt"),
+            ("__m_MOD_work", "m::work"),
+            ("__m_MOD_work.constprop.0", "m::work [clone .constprop.0]"),
+            ("__m_MOD_work@plt", "m::work@plt"),
+            ("__m.s_MOD_local", "m::s::local"),
+            ("__m_MOD___copy_m_T", "m::__copy_m_T"),
+            ("__M_MOD_x", "__M_MOD_x"),
+            ("__m_MOD_", "__m_MOD_"),
+            ("___MOD_x", "___MOD_x"),
+            ("MAIN__", "MAIN__"),
+            ("foo_", "foo_"),
             (
                 "_ZN4core3fmt9Formatter3pad17h0123456789abcdefE",
                 "core::fmt::Formatter::pad",

@@ -121,6 +121,20 @@ impl Elf {
         self.code.contain(address)
     }
 
+    /// First address and bytes of each section of instructions.
+    pub(crate) fn code(&self) -> Vec<(u64, &[u8])> {
+        let Ok(file) = File::parse(self.data()) else {
+            return Vec::new();
+        };
+        let numbered = file.sections().filter_map(|section| {
+            let place = self.places.get(section.index().0)?;
+            let (offset, size) = section.file_range()?;
+            let bytes = self.data().get(in_file(offset, size, self.data().len()))?;
+            (place.loaded && place.code).then_some((place.base, bytes))
+        });
+        numbered.collect()
+    }
+
     /// Whether the file has any section of DWARF units.
     pub(crate) fn has_debug(&self) -> bool {
         !self.section(".debug_info").is_empty()

@@ -1,10 +1,11 @@
 //! The type most callers need: one program or library and the answers about its addresses.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::answers::Answers;
 use crate::bytes::Bytes;
 use crate::demangle::demangle;
+use crate::directive::OutlinedFunctions;
 use crate::dwarf::{Dwarf, Files, Store};
 use crate::elf::Elf;
 use crate::entry_line::first_row;
@@ -33,6 +34,8 @@ pub struct Image {
     pub(crate) store: Store,
     pub(crate) answers: Answers,
     names: Names,
+    /// Listed when first asked for.
+    pub(crate) outlined: OnceLock<OutlinedFunctions>,
 }
 
 impl Image {
@@ -67,6 +70,7 @@ impl Image {
             store: Store::build(files),
             answers: Answers::default(),
             names: Names::default(),
+            outlined: OnceLock::new(),
         }
     }
 

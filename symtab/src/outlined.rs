@@ -56,22 +56,62 @@ const MARKS: [(&str, OutlinedKind); 6] = [
 /// ```
 #[must_use]
 pub fn parse_outlined(name: &str) -> Option<Outlined> {
+    let parts = take_apart(name)?;
+    let parent = (!parts.parent.is_empty()).then_some(parts.parent);
+    Some(Outlined {
+        parent: parent.map(|parent| demangle(parent.as_bytes()).into_owned()),
+        parent_raw: parent.map(str::to_owned),
+        index: parts.index,
+        kind: parts.kind,
+    })
+}
+
+/// An outlined function's name as [`parse_outlined`] finds it, without copies.
+pub(crate) struct Parts<'n> {
+    /// Empty where the name does not tell.
+    pub(crate) parent: &'n str,
+    pub(crate) index: u32,
+    pub(crate) kind: OutlinedKind,
+}
+
+/// See [`parse_outlined`].
+pub(crate) fn take_apart(name: &str) -> Option<Parts<'_>> {
     let (at, mark, kind) = MARKS
         .iter()
         .filter_map(|&(mark, kind)| Some((name.rfind(mark)?, mark, kind)))
         .max_by_key(|&(at, ..)| at)?;
-    let index = match kind {
-        OutlinedKind::Body => leading_number(&name[at + mark.len()..])?,
-        OutlinedKind::Copy if mark == "._omp_cpyfn." => leading_number(&name[at + mark.len()..])?,
-        _ => clang_number(&name[at + mark.len()..])?,
+    let rest = &name[at + mark.len()..];
+    let index = match mark {
+        "._omp_fn." | "._omp_cpyfn." => leading_number(rest)?,
+        _ => clang_number(rest)?,
     };
-    let parent_raw = Some(&name[..at]).filter(|parent| !parent.is_empty());
-    Some(Outlined {
-        parent: parent_raw.map(|parent| demangle(parent.as_bytes()).into_owned()),
-        parent_raw: parent_raw.map(str::to_owned),
+    let parent = &name[..at];
+    Some(Parts {
+        parent,
         index,
         kind,
     })
+}
+
+/// The name without what the optimizer appended: `main._omp_fn.0` for `main._omp_fn.0.constprop.0.cold`.
+pub(crate) fn without_clones(name: &str) -> &str {
+    let mark = MARKS
+        .iter()
+        .filter_map(|(mark, _)| Some(name.rfind(mark)? + mark.len()))
+        .max();
+    let rest = &name[mark.unwrap_or(name.len())..];
+    let letters = rest.char_indices().zip(rest.chars().skip(1));
+    let suffix = letters
+        .filter(|&((_, dot), letter)| dot == '.' && letter.is_ascii_alphabetic())
+        .map(|((at, _), _)| at)
+        .next();
+    &name[..name.len() - rest.len() + suffix.unwrap_or(rest.len())]
+}
+
+/// Whether clang made the function for a debugger's sake (`.omp_outlined._debug__`): the body that the outlined
+/// function calls or inlines.
+pub(crate) fn is_debug_body(name: &str) -> bool {
+    without_clones(name).contains("_debug__")
 }
 
 /// The number at the start of a text, followed by nothing or by a clone's suffix (`.constprop.0`).
@@ -147,7 +187,7 @@ mod tests {
         is("foo_._omp_fn.1", Some("foo_"), 1, OutlinedKind::Body);
         is(
             "__m_MOD_work._omp_fn.2",
-            Some("__m_MOD_work"),
+            Some("m::work"),
             2,
             OutlinedKind::Body,
         );

@@ -24,8 +24,10 @@ fn compare(what: &str, ours: &Frames, theirs: &Frames, address: u64) {
     );
     for (our, their) in ours.iter().zip(theirs) {
         let same_name = our.0 == their.0
+            || our.0 == instr_symtab::demangle(their.0.as_bytes()) // binutils leaves Fortran's names
             || our.0.starts_with(&format!("{}.", their.0))
-            || our.0.starts_with(&format!("{} [clone", their.0));
+            || our.0.starts_with(&format!("{} [clone", their.0))
+            || our.0.starts_with(&format!("{} [clone", instr_symtab::demangle(their.0.as_bytes())));
         let last = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
         assert!(
             same_name && last(&our.1) == last(&their.1) && our.2 == their.2,
