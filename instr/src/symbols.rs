@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use instr_symtab::{FunctionName, Image, Loader, ModuleMap, parse_outlined};
+use instr_symtab::{Directive, Image, Loader, ModuleMap, parse_outlined};
 use instr_trace::{CodeName, Metadata, Module, Names, Trace};
 
 use crate::cli::SymbolOptions;
@@ -150,13 +150,25 @@ impl Symbols {
         let image = self.image(loaded)?;
         let answer = image.lookup(linked);
         if let Some(function) = &answer.function {
-            let file = answer.file.as_deref().map(str::to_owned);
-            return Some(CodeName {
-                function: Some(function_name(function)),
-                file,
+            let directive = image.directive(linked);
+            let function = match &directive {
+                Some(directive) => outlined_name(directive),
+                None => function.demangled.to_string(),
+            };
+            let mut name = CodeName {
+                function: Some(function),
+                file: answer.file.as_deref().map(str::to_owned),
                 line: answer.line,
                 module,
-            });
+                place: None,
+            };
+            // The body's first address stands for the directive, any other for a place inside of it.
+            if let Some(directive) = directive.filter(|_| answer.offset == Some(0)) {
+                name.file = directive.file;
+                name.line = directive.line;
+                name.place = Some(directive.place);
+            }
+            return Some(name);
         }
         let symbol = image.data_symbol(linked)?;
         let name = match linked - symbol.address.min(linked) {
@@ -168,6 +180,7 @@ impl Symbols {
             file: None,
             line: None,
             module,
+            place: None,
         })
     }
 }
@@ -187,13 +200,14 @@ impl Names for Symbols {
     }
 }
 
-/// The name as in the source. Of an outlined body the parent is demangled and the compiler's suffix kept:
-/// `foo()._omp_fn.0`.
-fn function_name(name: &FunctionName) -> String {
-    let outlined = parse_outlined(&name.raw);
-    match outlined.and_then(|outlined| Some((outlined.parent?, outlined.parent_raw?))) {
-        Some((parent, raw)) => format!("{parent}{}", name.raw.get(raw.len()..).unwrap_or_default()),
-        None => name.demangled.to_string(),
+/// The function around a directive with the mark the compiler gave the body: `foo()._omp_fn.0`, `main.omp_outlined..3`
+/// also where the compiler leaves the function away.
+fn outlined_name(directive: &Directive) -> String {
+    let parent = parse_outlined(&directive.raw).and_then(|outlined| outlined.parent_raw);
+    let mark = &directive.raw[parent.map_or(0, |parent| parent.len())..];
+    match &directive.function {
+        Some(function) => format!("{}{mark}", function.demangled),
+        None => directive.raw.clone(),
     }
 }
 
@@ -371,14 +385,54 @@ mod tests {
         );
     }
 
-    #[test]
-    fn outlined_bodies_keep_the_compilers_suffix_behind_a_readable_parent() {
-        let name = |raw: &str| FunctionName {
-            raw: raw.into(),
-            demangled: instr_symtab::demangle(raw.as_bytes()).into_owned().into(),
+    /// Compiles a C program and gives its functions' names by address, as a trace's.
+    fn names_of(compiler: &str, source: &str) -> Option<(Symbols, Vec<u64>, tempfile::TempDir)> {
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("app");
+        std::fs::write(folder.path().join("app.cc"), source).unwrap();
+        let mut command = std::process::Command::new(compiler);
+        command
+            .args(["-g", "-O1", "-fopenmp", "app.cc", "-o", "app"])
+            .current_dir(folder.path());
+        let Ok(out) = command.output() else {
+            eprintln!("skipped: {compiler} is not installed");
+            return None;
         };
-        assert_eq!(function_name(&name("_Z3foov._omp_fn.0")), "foo()._omp_fn.0");
-        assert_eq!(function_name(&name("main._omp_fn.12")), "main._omp_fn.12");
-        assert_eq!(function_name(&name("_Z3foov")), "foo()");
+        assert!(
+            out.status.success(),
+            "{}",
+            String::from_utf8_lossy(&out.stderr)
+        );
+        let image = Loader::new().open(&program).unwrap();
+        let bodies =
+            image.symbols_where(|name| parse_outlined(&String::from_utf8_lossy(name)).is_some());
+        let bodies = bodies.into_iter().map(|symbol| symbol.address).collect();
+        let modules = vec![module(0, 1 << 32, program.to_str().unwrap(), None)];
+        Some((
+            Symbols::new(&metadata(modules), &SymbolOptions::default()),
+            bodies,
+            folder,
+        ))
+    }
+
+    #[test]
+    fn outlined_bodies_are_labelled_by_function_and_directive() {
+        let source = "int f(int n) {\n#pragma omp parallel\n  __atomic_fetch_add(&n, 1, 0);\n#pragma omp task shared(n)\n  n++;\n  return n;\n}\nint main(int n, char **) { return f(n); }\n";
+        for compiler in ["g++", "clang++"] {
+            let Some((symbols, bodies, _folder)) = names_of(compiler, source) else {
+                continue;
+            };
+            let label = |&address: &u64| {
+                instr_trace::names::label(&symbols, address, instr_trace::names::CodeRole::Task)
+            };
+            let labels: std::collections::BTreeSet<String> = bodies.iter().map(label).collect();
+            let expected = [2, 4].map(|line| format!("f(int) [omp task app.cc:{line}]"));
+            assert_eq!(labels, expected.into(), "{compiler}");
+            let name = symbols.resolve(bodies[0]).unwrap().function.unwrap();
+            assert!(
+                name.starts_with("f(int)._omp_fn.") || name.starts_with("f(int).omp_"),
+                "{name}"
+            );
+        }
     }
 }

@@ -11,6 +11,9 @@ pub struct CodeName {
     pub line: Option<u32>,
     /// Path of the module that holds the address.
     pub module: Option<String>,
+    /// File and line as they are shown, where base name and line would not tell this directive from another one:
+    /// `sub/lu.c:12`, `lu.c:12 #1`, `lu.c #1`.
+    pub place: Option<String>,
 }
 
 /// A source of names: the symbol tables of one traced process. Addresses are those of the process.
@@ -106,8 +109,11 @@ pub fn format_site_label(name: &CodeName, address: u64, role: CodeRole) -> Strin
     }
 }
 
-/// The place of a name as `file.c:12` (base name of the file), `file.c`, or nothing.
+/// The place of a name as `file.c:12` (base name of the file), `file.c`, or nothing; see [`CodeName::place`].
 pub fn place(name: &CodeName) -> Option<String> {
+    if name.place.is_some() {
+        return name.place.clone();
+    }
     let file = name.file.as_deref()?;
     let base = file
         .rsplit(['/', '\\'])
@@ -155,6 +161,7 @@ mod tests {
             file: file.map(Into::into),
             line,
             module: None,
+            place: None,
         }
     }
 
@@ -174,6 +181,14 @@ mod tests {
             format_label(&name("f._omp_fn.3", None, None), 1, CodeRole::Task),
             "f [omp task]"
         );
+    }
+
+    #[test]
+    fn directives_that_look_alike_are_shown_by_what_tells_them_apart() {
+        let mut task = name("main._omp_fn.1", Some("/home/u/lu.c"), Some(120));
+        task.place = Some("lu.c:120 #1".into());
+        let label = format_label(&task, 1, CodeRole::Task);
+        assert_eq!(label, "main [omp task lu.c:120 #1]");
     }
 
     #[test]

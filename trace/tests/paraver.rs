@@ -29,6 +29,7 @@ impl Names for Symbols {
             file: Some("/src/a.c".into()),
             line: Some(address as u32),
             module: Some("/bin/app".into()),
+            place: None,
         })
     }
 }

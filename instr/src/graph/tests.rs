@@ -335,6 +335,7 @@ impl Names for Hostile {
             file: Some(HOSTILE.to_owned()),
             line: Some(7),
             module: None,
+            place: None,
         })
     }
 }
