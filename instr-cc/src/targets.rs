@@ -29,7 +29,7 @@ pub enum ByteOrder {
 }
 
 /// A machine and system that programs are traced on.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Target {
     /// The target's name, as traces carry it.
@@ -57,6 +57,18 @@ pub struct Target {
     pub emulator: Option<Emulator>,
     /// What its time stamps come from.
     pub clock: Clock,
+    /// Power of a chip without a meter.
+    pub power: Option<Power>,
+}
+
+/// Power by the number of busy cores, from which the host computes what no meter measures.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Power {
+    /// With no core busy, mW; without it the line through the first two of `busy-mw` is continued.
+    pub idle_mw: Option<f64>,
+    /// With one, two … cores busy, mW.
+    pub busy_mw: Vec<f64>,
 }
 
 /// A program that runs the target's programs.

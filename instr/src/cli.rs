@@ -1,5 +1,6 @@
 //! The command line of `instr`. Paths and addresses stay as the user typed them (bytes, not text).
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -26,6 +27,10 @@ pub struct Cli {
 /// The commands of `instr`.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Run a program that instr-cc built, with the settings of a file
+    Run(RunOptions),
+    /// Tell what works on this machine, and why what does not, does not
+    Doctor(DoctorOptions),
     /// Write a trace as Paraver files NAME.prv, NAME.pcf and NAME.row
     Merge(MergeOptions),
     /// Show what the program did, as tables or JSON
@@ -54,6 +59,33 @@ pub struct SymbolOptions {
     /// Look below DIR for the files whose paths are in the trace
     #[arg(long, value_name = "DIR")]
     pub sysroot: Option<PathBuf>,
+}
+
+/// Options of `instr run`.
+#[derive(Debug, Args)]
+pub struct RunOptions {
+    /// Settings of the program (TOML, docs/environment.md); those in the environment are stronger
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Trace directory [default: ./NAME.instr]
+    #[arg(short, long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+    /// The program and its arguments; instr run ends as it does
+    #[arg(
+        required = true,
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "PROGRAM"
+    )]
+    pub command: Vec<OsString>,
+}
+
+/// Options of `instr doctor`.
+#[derive(Debug, Args)]
+pub struct DoctorOptions {
+    /// Write JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Options of `instr merge`.
@@ -158,7 +190,7 @@ mod tests {
 
     #[test]
     fn commands_that_do_not_exist_yet_are_unknown() {
-        for name in ["run", "report", "sweep", "query", "doctor"] {
+        for name in ["report", "sweep", "query"] {
             let error = parse(&[name]).expect_err(name);
             assert_eq!(
                 error.kind(),

@@ -7,11 +7,12 @@
 //! | [`output`] | files that appear complete or not at all |
 //! | [`progress`] | the bar on a terminal |
 //! | [`symbols`] | run-time addresses to names, through the metadata's module list |
-//! | [`targets`] | the known targets |
-//! | [`merge`], [`summary`], [`graph`], [`repair`], [`symbolize`] | one command each |
+//! | [`settings`] | settings of traced programs, from TOML |
+//! | [`run`], [`doctor`], [`merge`], [`summary`], [`graph`], [`repair`], [`symbolize`] | one command each |
 
 pub mod cli;
 pub mod console;
+pub mod doctor;
 #[cfg(test)]
 mod fixture;
 pub mod graph;
@@ -19,10 +20,11 @@ pub mod merge;
 pub mod output;
 pub mod progress;
 pub mod repair;
+pub mod run;
+pub mod settings;
 pub mod summary;
 pub mod symbolize;
 pub mod symbols;
-pub mod targets;
 
 use std::ffi::OsString;
 
@@ -57,6 +59,8 @@ fn dispatch(command: &Command, console: &mut Console<'_>) -> Result<()> {
         Command::Summary(options) => summary::run(options, console),
         Command::Graph(options) => graph::run(options, console),
         Command::Repair(options) => repair::run(options, console),
+        Command::Run(options) => run::run(options, console),
+        Command::Doctor(options) => doctor::run(options, console),
         Command::Symbolize(options) => symbolize::run(options, console),
     }
 }

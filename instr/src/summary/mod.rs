@@ -21,6 +21,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use instr_trace::efficiency;
+use instr_trace::energy::PowerModel;
 use instr_trace::tasks::{TaskStates, Totals};
 use instr_trace::timeline::{Interval, State, Timeline};
 use instr_trace::{Names, ThreadInfo, Trace};
@@ -126,9 +127,15 @@ pub fn summarize(trace: &Trace, names: &dyn Names, mut seen: impl FnMut(u64)) ->
     summary.bytes_per_event = per_event(summary.bytes, summary.events);
     build::fill(&mut summary, collected, totals.edges, names);
     load::build::fill(&mut summary, &load.finish(), &totals, names);
-    let model = crate::targets::power_model(&summary.target);
+    let model = power_model(&summary.target);
     sensors::build::fill(&mut summary, &readings.finish(), names, model.as_ref());
     Ok(summary)
+}
+
+/// The power of the chip, where the target's description has it.
+fn power_model(target: &str) -> Option<PowerModel> {
+    let power = instr_cc::targets::find(target).ok().flatten()?.power?;
+    PowerModel::new(power.idle_mw, &power.busy_mw)
 }
 
 /// What metadata and index tell.

@@ -7,6 +7,7 @@ mod libomp_links;
 mod matrix;
 mod programs;
 mod robust;
+mod sensors;
 mod sparselu;
 mod symbols;
 mod transparency;
@@ -19,7 +20,7 @@ const THREADS: usize = 2;
 fn main() {
     let mut arguments = Arguments::from_args();
     arguments.test_threads.get_or_insert(THREADS);
-    let parts: [fn() -> Vec<Trial>; 10] = [
+    let parts: [fn() -> Vec<Trial>; 11] = [
         boundaries::trials,
         symbols::trials,
         programs::trials,
@@ -28,6 +29,7 @@ fn main() {
         libomp_links::trials,
         sparselu::trials,
         robust::trials,
+        sensors::trials,
         transparency::trials,
         matrix::trials,
     ];

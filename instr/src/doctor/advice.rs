@@ -1,0 +1,50 @@
+//! What to do about a sensor that does not work.
+
+/// Advice for a sensor or counter that is missing for this reason; nothing when nothing helps.
+pub(super) fn of(name: &str, why: &str) -> Option<&'static str> {
+    let family = name.split('/').next().unwrap_or(name);
+    let denied = why.contains("permission") || why.contains("permitted");
+    match family {
+        "rapl" | "rapl-mmio" | "rapl-amd" if denied => Some(
+            "as root: chmod a+r /sys/class/powercap/*/energy_uj, again after each start of the machine (or a udev rule). Programs of others can then \
+             watch what the processor computes through its energy (CVE-2020-8694): not on a machine that is shared",
+        ),
+        "rapl" => Some(
+            "on the machine itself, as root: modprobe intel_rapl_msr (AMD since Zen has it too, Linux 5.8)",
+        ),
+        "hwmon" | "thermal" if denied => Some("as root: chmod a+r on the file"),
+        "hwmon" => Some(
+            "on the machine itself: sensors-detect (package lm-sensors) finds the driver of its chip",
+        ),
+        "perf-energy" if denied => {
+            Some("as root: sysctl kernel.perf_event_paranoid=0, or CAP_PERFMON for the program")
+        }
+        "psi" => Some("start the kernel with psi=1"),
+        "ipmi" if why.contains("no /dev/ipmi0") => Some(
+            "as root: modprobe ipmi_si ipmi_devintf; acpi_power_meter shows power as hwmon/power_meter",
+        ),
+        _ if denied => {
+            Some("as root: sysctl kernel.perf_event_paranoid=1, or CAP_PERFMON for the program")
+        }
+        _ if why.contains("does not count it") => {
+            Some("in a virtual machine: its host must pass the counters on (KVM: -cpu host,pmu=on)")
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::of;
+
+    #[test]
+    fn permission_comes_before_absence() {
+        assert!(
+            of("rapl/package-0", "permission denied: root only")
+                .unwrap()
+                .contains("CVE-2020-8694")
+        );
+        assert!(of("rapl", "no zone").unwrap().contains("modprobe"));
+        assert_eq!(of("cpufreq", "no driver"), None);
+    }
+}
