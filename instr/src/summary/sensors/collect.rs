@@ -116,6 +116,9 @@ pub struct Readings {
     pub scaled: bool,
 }
 
+/// Open regions of a thread, innermost last: number of a parallel one (none: a user region), and the region.
+type OpenRegions = Vec<(Option<u32>, usize)>;
+
 /// Folds the events of a merged trace.
 #[derive(Debug)]
 pub struct Collector {
@@ -124,7 +127,7 @@ pub struct Collector {
     ids: HashMap<Region, usize>,
     names: Vec<Region>,
     /// Open regions of each thread: parallel ones by their number, user ones without.
-    open: HashMap<u32, Vec<(Option<u32>, usize)>>,
+    open: HashMap<u32, OpenRegions>,
     texts: HashMap<(u32, u64), String>,
     first: Option<u64>,
     last: u64,
@@ -283,7 +286,7 @@ impl Collector {
     /// Ends what is open at the last event.
     #[must_use]
     pub fn finish(mut self) -> Readings {
-        let mut open: Vec<(u32, Vec<(Option<u32>, usize)>)> = self.open.drain().collect();
+        let mut open: Vec<(u32, OpenRegions)> = self.open.drain().collect();
         open.sort_unstable_by_key(|(thread, _)| *thread);
         for (_, region) in open.into_iter().flat_map(|(_, regions)| regions) {
             self.close(region, self.last);

@@ -85,7 +85,7 @@ fn number(value: f64) -> String {
     let size = value.abs();
     match size {
         _ if value == 0.0 => "0".to_owned(),
-        _ if size >= 1e7 || size < 1e-3 => format!("{value:.3e}"),
+        _ if !(1e-3..1e7).contains(&size) => format!("{value:.3e}"),
         _ => {
             let digits = 3 - (size.log10().floor() as i32).clamp(-3, 3);
             format!("{value:.*}", digits.max(0) as usize)
