@@ -4,14 +4,19 @@
 //! abort, hang for five seconds or ask for more than 512 MiB. Such inputs are saved, one folder each; `instr-fuzz
 //! TARGET --replay FOLDER` feeds one again, with the panic's message and backtrace.
 //!
+//! `instr-fuzz sweep` feeds the symbolizer with very small programs of every kind, cut off at every length and with each byte
+//! changed in turn; no input may take more than a second.
+//!
 //! Each target runs in a process of its own. Inputs start from files compiled on the spot and synthetic traces; what
 //! a parser accepts is mutated further.
 
 mod input;
 mod memory;
 mod mutate;
+mod programs;
 mod random;
 mod seeds;
+mod sweep;
 mod targets;
 mod worker;
 
@@ -35,7 +40,7 @@ const MAX_DEATHS: u64 = 20;
 #[derive(Debug, Parser)]
 #[command(name = "instr-fuzz", version)]
 struct Arguments {
-    /// object, argv, trace, symtab or all
+    /// object, argv, trace, symtab, symtab-further, symtab-packed, demangle, all (of these), or sweep
     target: String,
     /// How long each target runs
     #[arg(long, default_value_t = 60)]
@@ -56,9 +61,11 @@ struct Arguments {
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    if arguments.target != "all" && !targets::NAMES.contains(&&*arguments.target) {
+    if !["all", "sweep"].contains(&&*arguments.target)
+        && !targets::NAMES.contains(&&*arguments.target)
+    {
         eprintln!(
-            "instr-fuzz: error: there is no target {}: known are {} and all",
+            "instr-fuzz: error: there is no target {}: known are {}, all and sweep",
             arguments.target,
             targets::NAMES.join(", ")
         );
@@ -81,6 +88,9 @@ fn run(arguments: &Arguments) -> Result<bool> {
     }
     std::fs::create_dir_all(&arguments.crashes)
         .with_context(|| format!("cannot create {}", arguments.crashes.display()))?;
+    if arguments.target == "sweep" {
+        return sweep::run(&arguments.crashes);
+    }
     if arguments.worker {
         return work(arguments);
     }
@@ -105,10 +115,12 @@ fn work(arguments: &Arguments) -> Result<bool> {
     };
     let report = worker::work(&orders)?;
     println!(
-        "{}: {} executions, {} accepted, in {:.1} s, seed {}, {} kinds of failure",
+        "{}: {} executions, {} accepted, slowest {:.0} ms, peak {:.1} MiB, in {:.1} s, seed {}, {} kinds of failure",
         orders.target,
         report.executions,
         report.accepted,
+        report.slowest.as_secs_f64() * 1e3,
+        report.peak as f64 / f64::from(1 << 20),
         start.elapsed().as_secs_f64(),
         orders.seed,
         report.failures.len()

@@ -8,6 +8,8 @@ pub(crate) const LIMIT: usize = 512 << 20;
 
 static LIVE: AtomicUsize = AtomicUsize::new(0);
 static BASE: AtomicUsize = AtomicUsize::new(usize::MAX / 2);
+static PEAK: AtomicUsize = AtomicUsize::new(0);
+static HIGHEST: AtomicUsize = AtomicUsize::new(0);
 static EXCEEDED: AtomicBool = AtomicBool::new(false);
 
 /// The system's allocator with a limit.
@@ -16,12 +18,20 @@ pub(crate) struct Counting;
 /// Starts counting for one input.
 pub(crate) fn begin() {
     EXCEEDED.store(false, Relaxed);
-    BASE.store(LIVE.load(Relaxed), Relaxed);
+    let live = LIVE.load(Relaxed);
+    HIGHEST.store(live, Relaxed);
+    BASE.store(live, Relaxed);
+}
+
+/// The most that the last input had allocated at a time, in bytes; asked before the next one begins.
+pub(crate) fn peak() -> usize {
+    PEAK.load(Relaxed)
 }
 
 /// Ends it; says whether the limit was hit.
 pub(crate) fn end() -> bool {
-    BASE.store(usize::MAX / 2, Relaxed);
+    let base = BASE.swap(usize::MAX / 2, Relaxed);
+    PEAK.store(HIGHEST.load(Relaxed).saturating_sub(base), Relaxed);
     EXCEEDED.load(Relaxed)
 }
 
@@ -29,6 +39,7 @@ pub(crate) fn end() -> bool {
 fn admit(size: usize) -> bool {
     let live = LIVE.fetch_add(size, Relaxed).saturating_add(size);
     if live <= BASE.load(Relaxed).saturating_add(LIMIT) {
+        HIGHEST.fetch_max(live, Relaxed);
         return true;
     }
     LIVE.fetch_sub(size, Relaxed);

@@ -54,6 +54,10 @@ pub(crate) struct Report {
     pub(crate) executions: u64,
     /// Inputs that the parser took, at least in part.
     pub(crate) accepted: u64,
+    /// Longest time an input took.
+    pub(crate) slowest: Duration,
+    /// Most memory an input had allocated at a time, in bytes.
+    pub(crate) peak: usize,
     pub(crate) failures: Failures,
 }
 
@@ -76,7 +80,11 @@ pub(crate) fn work(orders: &Orders) -> Result<Report> {
         };
         input.write_folder(&current)?;
         report.executions += 1;
-        match feed(&mut *target, &input, start) {
+        let begin = Instant::now();
+        let fed = feed(&mut *target, &input, start);
+        report.slowest = report.slowest.max(begin.elapsed());
+        report.peak = report.peak.max(memory::peak());
+        match fed {
             Ok(true) => {
                 report.accepted += 1;
                 if random.one_in(8) && input.len() <= largest {

@@ -8,6 +8,7 @@ pub(crate) mod trace;
 use anyhow::Result;
 
 use crate::input::Input;
+use crate::programs::Kind;
 use crate::seeds::Seeds;
 
 /// A parser under test. It must not panic, hang, or ask for memory out of proportion.
@@ -20,7 +21,15 @@ pub(crate) trait Target {
 }
 
 /// Names of all targets, in the order of `all`.
-pub(crate) const NAMES: [&str; 4] = ["object", "argv", "trace", "symtab"];
+pub(crate) const NAMES: [&str; 7] = [
+    "object",
+    "argv",
+    "trace",
+    "symtab",
+    "symtab-further",
+    "symtab-packed",
+    "demangle",
+];
 
 /// The target of this name.
 pub(crate) fn by_name(name: &str) -> Result<Option<Box<dyn Target>>> {
@@ -28,7 +37,10 @@ pub(crate) fn by_name(name: &str) -> Result<Option<Box<dyn Target>>> {
         "object" => Some(Box::new(object::Objects::new())),
         "argv" => Some(Box::new(argv::CommandLines::new()?)),
         "trace" => Some(Box::new(trace::Traces::new()?)),
-        "symtab" => Some(Box::new(symtab::Images)),
+        "symtab" => Some(Box::new(symtab::Images(Kind::Plain))),
+        "symtab-further" => Some(Box::new(symtab::Images(Kind::Several))),
+        "symtab-packed" => Some(Box::new(symtab::Images(Kind::Packed))),
+        "demangle" => Some(Box::new(symtab::Names)),
         _ => None,
     })
 }

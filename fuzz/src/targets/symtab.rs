@@ -5,59 +5,96 @@ use instr_symtab::{Bytes, Image, critical_name, demangle, parse_outlined};
 
 use super::Target;
 use crate::input::Input;
+use crate::programs::{self, Kind};
 use crate::seeds::Seeds;
 
 /// How many symbols' addresses are looked up in each input.
 const MAX_LOOKUPS: usize = 64;
 
-/// Feeds `instr_symtab`.
-pub(crate) struct Images;
+/// Feeds `instr_symtab` with programs and the further files they ask for.
+pub(crate) struct Images(pub(crate) Kind);
 
 impl Target for Images {
     fn seeds(&self, seeds: &Seeds) -> Result<Vec<Input>> {
-        let all = seeds.objects.iter().chain(&seeds.linked);
-        Ok(all
-            .map(|(name, bytes)| Input::single(name, bytes.clone()))
-            .collect())
+        let folder = tempfile::tempdir()?;
+        let mut inputs = programs::build(folder.path(), self.0)?;
+        if self.0 == Kind::Plain {
+            let larger = seeds.objects.iter().chain(&seeds.linked);
+            inputs.extend(larger.map(|(name, bytes)| Input::single(name, bytes.clone())));
+        }
+        Ok(inputs)
     }
 
     fn run(&mut self, input: &Input) -> bool {
         let bytes = input.first();
-        let head = &bytes[..bytes.len().min(300)];
-        let _ = (
-            demangle(head),
-            demangle(head.strip_prefix(b"_Z").unwrap_or(head)),
-        );
         let Ok(mut image) = Image::parse(bytes) else {
             return false;
         };
-        let symbols = image.symbols_where(|_| true);
-        for symbol in symbols.iter().take(MAX_LOOKUPS) {
-            for address in [symbol.address, symbol.address.wrapping_add(symbol.size / 2)] {
-                let answer = image.lookup(address);
-                assert!(
-                    answer.frames.len() < 10_000,
-                    "{} frames",
-                    answer.frames.len()
-                );
-            }
-            let _ = (
-                parse_outlined(&symbol.raw),
-                critical_name(&symbol.raw),
-                image.data_symbol(symbol.address),
+        let known = exercise(&image);
+        let _ = image.wants();
+        match &input.0[1..] {
+            // The file as its own debug file, supplementary file or split unit.
+            [] => image.add_debug([Bytes::from(bytes)]),
+            further => image.add_debug(further.iter().map(|part| Bytes::from(&part.bytes[..]))),
+        };
+        exercise(&image) | known
+    }
+}
+
+/// Asks everything there is to ask; whether the image has symbols.
+fn exercise(image: &Image) -> bool {
+    let symbols = image.symbols_where(|_| true);
+    let mut addresses = vec![0, u64::MAX];
+    for symbol in symbols.iter().take(MAX_LOOKUPS) {
+        let half = symbol.address.wrapping_add(symbol.size / 2);
+        for address in [symbol.address, half] {
+            let answer = image.lookup(address);
+            assert!(
+                answer.frames.len() < 10_000,
+                "{} frames",
+                answer.frames.len()
             );
+            addresses.push(address);
         }
         let _ = (
-            image.lookup(0),
-            image.lookup(u64::MAX),
-            image.build_id(),
-            image.debug_link(),
-            image.debug_error(),
+            parse_outlined(&symbol.raw),
+            critical_name(&symbol.raw),
+            image.data_symbol(half),
         );
-        let _ = image.wants();
-        // The file as its own debug file, supplementary file or split unit.
-        let _ = image.add_debug([Bytes::from(bytes)]);
-        let _ = (image.lookup(0), image.wants());
-        !symbols.is_empty()
+    }
+    assert_eq!(image.lookup_all(&addresses).len(), addresses.len());
+    let _ = (
+        image.build_id(),
+        image.debug_link(),
+        image.debug_error(),
+        image.wants(),
+    );
+    !symbols.is_empty()
+}
+
+/// Feeds the demanglers.
+pub(crate) struct Names;
+
+/// Mangled names of every kind.
+const NAMES: &str = "_Z3foov.constprop.0 _ZNSt6vectorIiSaIiEE9push_backEOi _ZN4core3fmt9Formatter3pad17h0123456789abcdefE \
+_RNvMs5_NtNtCsjrHSEGnQ3l9_3std2io5errorNtB5_5Error4kind.llvm.12699031002885496546 _RINvNtC3std3mem8align_ofdE \
+_ZNSt8_Rb_treeINSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEESt4pairIKS5_lESt10_Select1stIS8_ESt4lessIS5_ESaIS8_EE8_M_eraseEPSt13_Rb_tree_nodeIS8_E \
+_ZZN5unit05callsElENKUlT_DpT0_E1_clIlJicEEEDaS0_S2_ _ZN6shared6joinedIJPKcA8_cEEENSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEEDpRKT_ \
+_ZThn8_N1A1fEv _ZTVN6shared5ErrorE __grid_MOD_fill._omp_fn.1 .omp_outlined..3 .gomp_critical_user_sum.var";
+
+impl Target for Names {
+    fn seeds(&self, _: &Seeds) -> Result<Vec<Input>> {
+        Ok(NAMES
+            .split(' ')
+            .map(|name| Input::single("name", name.as_bytes().to_vec()))
+            .collect())
+    }
+
+    fn run(&mut self, input: &Input) -> bool {
+        let name = input.first();
+        let shown = demangle(name);
+        let text = String::from_utf8_lossy(name);
+        let _ = (parse_outlined(&text), critical_name(&text));
+        *shown != *text
     }
 }
