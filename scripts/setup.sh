@@ -31,13 +31,15 @@ clang|second C compiler, another object layout|has clang
 libomp-dev|OpenMP header for clang|compgen -G '/usr/lib/llvm-*/lib/clang/*/include/omp.h'
 lld|linker|has ld.lld
 mold|linker|has mold
-llvm|llvm-ar and llvm-objcopy, for archives and objects of another maker|has llvm-ar
+llvm|llvm-ar, llvm-objcopy, llvm-symbolizer, llvm-dwp: archives, objects and names by another maker|has llvm-ar && has llvm-symbolizer
 gcc-sparc64-linux-gnu|SPARC cross compiler|has sparc64-linux-gnu-gcc
 g++-sparc64-linux-gnu|SPARC cross compiler for C++|has sparc64-linux-gnu-g++
 gfortran-sparc64-linux-gnu|SPARC cross compiler for Fortran|has sparc64-linux-gnu-gfortran
 gcc-multilib-sparc64-linux-gnu|32-bit SPARC libraries|has_file sparc64-linux-gnu-gcc -m32 libgomp.a
 g++-multilib-sparc64-linux-gnu|32-bit SPARC libraries for C++|has_file sparc64-linux-gnu-gcc -m32 libstdc++.a
 gfortran-multilib-sparc64-linux-gnu|32-bit SPARC libraries for Fortran|has_file sparc64-linux-gnu-gcc -m32 libgfortran.a
+elfutils|eu-addr2line, a third voice about names|has eu-addr2line
+dwz|debug information shared by several programs, for tests of names|has dwz
 qemu-user|runs SPARC programs|has qemu-sparc32plus && has qemu-sparc64
 babeltrace2|independent reader of raw traces|has babeltrace2
 cmake|the CMake example|has cmake
