@@ -14,6 +14,7 @@ mod programs;
 mod recorded;
 mod report;
 mod run;
+mod sensors;
 mod size;
 mod stats;
 mod table;
@@ -61,12 +62,13 @@ macro_rules! rows {
     };
 }
 
-const PARTS: [(&str, Part); 8] = [
+const PARTS: [(&str, Part); 9] = [
     ("events", events::measure),
     ("regions", rows!(openmp::measure_regions)),
     ("tasks", rows!(openmp::measure_tasks)),
     ("programs", programs::measure),
     ("constructs", constructs::measure),
+    ("sensors", sensors::measure),
     ("link", rows!(link::measure)),
     ("size", rows!(size::measure)),
     ("merge", rows!(merge::measure)),

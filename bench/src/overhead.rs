@@ -7,6 +7,7 @@ use crate::constructs::{self, CASES, Case};
 use crate::machine::Machine;
 use crate::programs;
 use crate::report::Report;
+use crate::sensors;
 use crate::stats::Series;
 use crate::table::{Side, aligned};
 use crate::toolchain::{self, Toolchain};
@@ -43,6 +44,9 @@ pub(crate) fn document(report: &Report, machine: &Machine, whole: bool) -> Strin
     text.push_str(&added_table(&report.constructs));
     for toolchain in toolchain::ALL {
         text.push_str(&details(&report.constructs, toolchain));
+    }
+    if !report.sensors.is_empty() {
+        text.push_str(&sensors::section(&report.sensors));
     }
     text.push_str(&dominates(report));
     text.push_str(METHOD);

@@ -1,7 +1,7 @@
 //! What the parts of a run found.
 
 use crate::table::Row;
-use crate::{constructs, programs};
+use crate::{constructs, programs, sensors};
 
 /// All results of a run.
 #[derive(Debug, Default)]
@@ -14,6 +14,8 @@ pub(crate) struct Report {
     pub(crate) programs: Vec<programs::Figures>,
     /// Single constructs.
     pub(crate) constructs: Vec<constructs::Figures>,
+    /// Readings of sensors and counters.
+    pub(crate) sensors: Vec<sensors::Cost>,
 }
 
 /// Cost of a user event that is written to a file, ns.

@@ -103,6 +103,7 @@ fn disturbed_and_short_runs_are_marked() {
                 event: 16.0,
             }),
             rows: Vec::new(),
+            ..Report::default()
         };
         document(&report, &machine(), whole)
     };
