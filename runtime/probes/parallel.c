@@ -1,7 +1,7 @@
 /* Parallel constructs: one call each since GCC 4.9. The header lives on this stack: the call returns after the closing barrier. */
 #include "probes/team.h"
 
-static void region_close(struct instr_thread *t, uint32_t seq)
+static inline __attribute__((always_inline)) void region_close(struct instr_thread *t, uint32_t seq)
 {
     instr_point(t, INSTR_AT_REGION);
     instr_event1(t, INSTR_EV_PARALLEL_END, seq);

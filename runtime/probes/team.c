@@ -73,7 +73,7 @@ void instr_implicit_enter(struct instr_thread *t, const struct instr_team *team,
     instr_point(t, INSTR_AT_IMPLICIT);
 }
 
-void instr_implicit_end(struct instr_thread *t, const struct instr_outer *outer)
+static inline __attribute__((always_inline)) void leave(struct instr_thread *t, const struct instr_outer *outer)
 {
     instr_point(t, INSTR_AT_IMPLICIT);
     instr_event0(t, INSTR_EV_IMPLICIT_END);
@@ -83,6 +83,11 @@ void instr_implicit_end(struct instr_thread *t, const struct instr_outer *outer)
     t->region_seq = outer->region_seq;
     instr_local.doacross = outer->doacross;
     instr_local.scope = outer->scope;
+}
+
+void instr_implicit_end(struct instr_thread *t, const struct instr_outer *outer)
+{
+    leave(t, outer);
 }
 
 void instr_team_body(void *arg)
@@ -105,5 +110,5 @@ void instr_team_body(void *arg)
             instr_event1(t, INSTR_EV_SECTIONS_BEGIN, work->count);
     }
     fn(data);
-    instr_implicit_end(t, &outer);
+    leave(t, &outer);
 }

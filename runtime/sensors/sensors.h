@@ -142,7 +142,7 @@ void instr_sensors_finish(struct instr_thread *t);
 void instr_sensors_forked(void);
 
 /* Sensors and counters that are due at `point`: probes call instr_point() of core/record.h. */
-void instr_at_point(struct instr_thread *t, unsigned point);
+__attribute__((cold, noinline)) void instr_at_point(struct instr_thread *t, unsigned point);
 
 /* Describes sensors, counters and what is missing: one line KEY_N = "WORD WORD …" each, through `line`. */
 void instr_sensors_describe(instr_sensor_line *line);
