@@ -137,7 +137,7 @@ fn write(bench: &Bench, report: &Report, whole: bool) -> Result<()> {
     let table = table::markdown(&report.rows);
     println!("{table}");
     put(&bench.path("table.md"), &table)?;
-    if report.programs.is_empty() && report.constructs.is_empty() {
+    if report.programs.is_empty() && report.constructs.is_empty() && report.sensors.is_empty() {
         return Ok(());
     }
     let whole = whole && !bench.quick;
