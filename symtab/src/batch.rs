@@ -105,6 +105,7 @@ impl Image {
                 answers.push((index, Arc::new(answer)));
             }
             dwarf.units.close_idle();
+            dwarf.give_back(finder.unit().map(|unit| unit.number));
         }
         answers
     }

@@ -1,6 +1,7 @@
 //! The debug information of an image: the program's file and whatever further files were handed in.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use gimli::{DwarfPackage, EndianSlice, RunTimeEndian, Section as _, SectionId, UnitType};
@@ -16,6 +17,9 @@ pub(crate) const DEFAULT_LIMIT: usize = 128 << 20;
 
 /// The same for the units of a supplementary file, of which only names are read.
 const SUPPLEMENTARY_LIMIT: usize = 32 << 20;
+
+/// Bytes of units after which a batch gives the files' pages back.
+const MAX_READ: usize = 32 << 20;
 
 /// How many finders wait for the next question.
 const MAX_FINDERS: usize = 4;
@@ -61,6 +65,9 @@ pub(crate) struct Dwarf<'d> {
     /// Split units by their id.
     dwos: BTreeMap<u64, &'d Elf>,
     package: Option<DwarfPackage<Reader<'d>>>,
+    files: Vec<&'d Elf>,
+    /// Bytes of units read since the files' pages were last given back.
+    read: AtomicUsize,
     /// Left by look-ups for the next ones.
     finders: Mutex<Vec<Finder<'d>>>,
 }
@@ -116,6 +123,16 @@ fn open(files: &Files) -> Dwarf<'_> {
         sections: Arc::new(dwarf),
         dwos,
         package: files.package.as_deref().and_then(open_package),
+        files: [
+            Some(&files.main),
+            files.debug.as_ref(),
+            files.package.as_ref(),
+        ]
+        .into_iter()
+        .flatten()
+        .map(|elf| &**elf)
+        .collect(),
+        read: AtomicUsize::new(0),
         finders: Mutex::default(),
     }
 }
@@ -155,6 +172,17 @@ impl<'d> Dwarf<'d> {
             finders.push(finder);
         }
         answer
+    }
+
+    /// Counts a unit as read by a batch; after some MiB of them, gives the files' pages back.
+    ///
+    /// The kernel would take them when it needs them, but until then they look like memory that we use.
+    pub(crate) fn give_back(&self, number: Option<usize>) {
+        let bytes = number.map_or(0, |number| self.units.length(number));
+        if self.read.fetch_add(bytes, Ordering::Relaxed) > MAX_READ {
+            self.read.store(0, Ordering::Relaxed);
+            self.files.iter().for_each(|elf| elf.release());
+        }
     }
 
     /// What to read the functions of a unit from.

@@ -93,6 +93,11 @@ impl Elf {
         self.bytes.as_slice()
     }
 
+    /// Gives back the memory of the file's pages, if it is mapped; they are read again when they are needed.
+    pub(crate) fn release(&self) {
+        self.bytes.release();
+    }
+
     /// Contents of a debug section, decompressed and relocated; empty where the file has none.
     pub(crate) fn section(&self, name: &str) -> &[u8] {
         match self.debug.iter().find(|(known, _)| known == name) {

@@ -113,7 +113,15 @@ impl<'u, 'd> Entries<'u, 'd> {
         if self.input.is_empty() {
             return Ok(None);
         }
-        let code = self.input.read_uleb128()?;
+        let code = match self.input.slice() {
+            // Nearly always.
+            [small @ 0..0x80, ..] => {
+                let code = u64::from(*small);
+                self.input.skip(1)?;
+                code
+            }
+            _ => self.input.read_uleb128()?,
+        };
         if code == 0 {
             return Ok(Some(None));
         }

@@ -314,6 +314,13 @@ impl<'d> Units<'d> {
         (inner < header.length_including_self()).then_some((number, inner))
     }
 
+    /// Bytes of a unit's entries.
+    pub(crate) fn length(&self, number: usize) -> usize {
+        self.slots
+            .get(number)
+            .map_or(0, |slot| slot.header.length_including_self())
+    }
+
     /// The headers of the units, in order.
     pub(crate) fn headers(&self) -> impl Iterator<Item = &UnitHeader<Reader<'d>>> {
         self.slots.iter().map(|slot| &slot.header)

@@ -9,7 +9,10 @@ const MAX_LINE: usize = 4096;
 const FIRST_BATCH: usize = 64;
 
 /// Lines of the largest batch.
-const MAX_BATCH: usize = 1 << 16;
+const MAX_BATCH: usize = 1 << 18;
+
+/// By how much batches grow: each one reads again what another one has read of the same functions.
+const GROWTH: usize = 1 << 11;
 
 /// Cuts a stream into lines and hands out those that are there.
 pub(super) struct Lines<R> {
@@ -60,7 +63,7 @@ impl<R: BufRead> Lines<R> {
             }
             self.input.consume(used);
         }
-        self.limit = (self.limit * 4).min(MAX_BATCH);
+        self.limit = (self.limit * GROWTH).min(MAX_BATCH);
         Ok(lines)
     }
 }
@@ -119,6 +122,6 @@ mod tests {
         let sizes: Vec<_> =
             std::iter::from_fn(|| Some(lines.next_batch().unwrap().len()).filter(|&size| size > 0))
                 .collect();
-        assert_eq!(sizes, [64, 256, 680]);
+        assert_eq!(sizes, [64, 936]);
     }
 }

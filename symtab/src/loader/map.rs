@@ -31,5 +31,17 @@ pub fn map_file(path: &Path) -> io::Result<Bytes> {
     // SAFETY: the mapping is private and read-only. Should somebody truncate the file meanwhile, the process ends with
     // SIGBUS, as with every program that maps its input; the contents themselves are never trusted.
     let mapping = unsafe { memmap2::Mmap::map(&file) }?;
-    Ok(Bytes::from_owner(mapping))
+    Ok(Bytes::from_mapping(mapping, release))
 }
+
+/// Gives the pages of a mapping back to the kernel.
+#[cfg(target_os = "linux")]
+fn release(mapping: &memmap2::Mmap) {
+    // SAFETY: the mapping is one of a file and was never written to, so its pages are read from the file again.
+    // Failing leaves everything as it is.
+    let _ = unsafe { mapping.unchecked_advise(memmap2::UncheckedAdvice::DontNeed) };
+}
+
+/// Elsewhere, such an advice may mean something else.
+#[cfg(not(target_os = "linux"))]
+fn release(_: &memmap2::Mmap) {}
