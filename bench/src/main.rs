@@ -17,6 +17,7 @@ mod run;
 mod sensors;
 mod size;
 mod stats;
+mod symbolize;
 mod table;
 mod toolchain;
 
@@ -62,7 +63,7 @@ macro_rules! rows {
     };
 }
 
-const PARTS: [(&str, Part); 9] = [
+const PARTS: [(&str, Part); 10] = [
     ("events", events::measure),
     ("regions", rows!(openmp::measure_regions)),
     ("tasks", rows!(openmp::measure_tasks)),
@@ -72,6 +73,7 @@ const PARTS: [(&str, Part); 9] = [
     ("link", rows!(link::measure)),
     ("size", rows!(size::measure)),
     ("merge", rows!(merge::measure)),
+    ("symbolize", symbolize::measure),
 ];
 
 /// More processes than this that want to run while nothing is measured yet disturb what uses two threads.
@@ -137,7 +139,11 @@ fn write(bench: &Bench, report: &Report, whole: bool) -> Result<()> {
     let table = table::markdown(&report.rows);
     println!("{table}");
     put(&bench.path("table.md"), &table)?;
-    if report.programs.is_empty() && report.constructs.is_empty() && report.sensors.is_empty() {
+    let documented = !report.programs.is_empty()
+        || !report.constructs.is_empty()
+        || !report.sensors.is_empty()
+        || report.symbolize.is_some();
+    if !documented {
         return Ok(());
     }
     let whole = whole && !bench.quick;

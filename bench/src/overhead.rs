@@ -9,6 +9,7 @@ use crate::programs;
 use crate::report::Report;
 use crate::sensors;
 use crate::stats::Series;
+use crate::symbolize;
 use crate::table::{Side, aligned};
 use crate::toolchain::{self, Toolchain};
 
@@ -49,6 +50,7 @@ pub(crate) fn document(report: &Report, machine: &Machine, whole: bool) -> Strin
         text.push_str(&sensors::section(&report.sensors));
     }
     text.push_str(&dominates(report));
+    text.push_str(&symbolize::section(report.symbolize.as_ref()));
     text.push_str(METHOD);
     text
 }

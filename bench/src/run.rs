@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
+use std::fs::File;
 use std::io::Read as _;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
@@ -137,11 +138,23 @@ pub(crate) struct Cost {
 /// # Errors
 /// As [`output`].
 pub(crate) fn cost(command: &mut Command) -> Result<Cost> {
+    cost_of(command.stdin(Stdio::null()).stdout(Stdio::null()))
+}
+
+/// The same with standard input from a file and standard output to one.
+///
+/// # Errors
+/// As [`cost`], and when one of the files cannot be opened.
+pub(crate) fn cost_between(command: &mut Command, input: &Path, out: &Path) -> Result<Cost> {
+    let input = File::open(input).with_context(|| format!("cannot read {}", input.display()))?;
+    let out = File::create(out).with_context(|| format!("cannot write {}", out.display()))?;
+    cost_of(command.stdin(input).stdout(out))
+}
+
+fn cost_of(command: &mut Command) -> Result<Cost> {
     let shown = format!("{command:?}");
     let begin = Instant::now();
     let mut child = command
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
         .stderr(Stdio::piped())
         .spawn()
         .with_context(|| format!("cannot run {shown}"))?;

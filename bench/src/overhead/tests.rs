@@ -102,6 +102,7 @@ fn disturbed_and_short_runs_are_marked() {
                 floor: 12.0,
                 event: 16.0,
             }),
+            symbolize: None,
             rows: Vec::new(),
             ..Report::default()
         };
