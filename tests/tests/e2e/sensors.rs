@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use instr_tests::ctf;
 use instr_tests::outcome::{Check, Stop, ensure, trial};
-use instr_tests::process::Run;
+use instr_tests::process::{Run, Status};
 use instr_tests::toolchain::{Build, Target, need, tools};
 use instr_tests::workspace;
 use instr_trace::sensors::Definitions;
@@ -20,6 +20,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("sensors::permission-errors-say-what-to-do", permissions),
         trial("sensors::a-period-has-a-thread-of-its-own", period),
         trial("sensors::counters-of-threads", counters),
+        trial("sensors::settings-from-a-file", settings_file),
     ];
     for target in [Target::X86_64, Target::Sparc32, Target::Sparc64] {
         trials.push(trial(
@@ -361,6 +362,45 @@ fn period() -> Check {
     let labels = fs::read_to_string(name.with_extension("pcf"))?;
     ensure(labels.contains("thermal/x86_pkg_temp (1e-3 degC)"), || {
         labels.clone()
+    })
+}
+
+/// `instr run` puts a file's settings into the environment, refuses mistakes, and ends as the program does.
+fn settings_file() -> Check {
+    let dir = workspace::work_dir("sensors-run")?;
+    let program = program(dir.path(), "ends", Target::X86_64)?;
+    let (file, trace) = (dir.path().join("a.toml"), dir.path().join("t"));
+    fs::write(
+        &file,
+        "sensors = [\"schedstat\", \"psi\"]\nsensors_at = \"regions\"\n",
+    )?;
+    let run = || -> Check<Run> { Ok(Run::new(&tools()?.instr).arg("run")) };
+    let outcome = run()?
+        .arg("--config")
+        .arg(&file)
+        .arg("-o")
+        .arg(&trace)
+        .arg("--")
+        .arg(&program)
+        .succeed()?;
+    ensure(outcome.text() == "done\n", || format!("{outcome}"))?;
+    let opened = opened(&trace)?;
+    let (values, _) = readings(&opened, "schedstat/main")?;
+    ensure(values.len() == 4, || {
+        format!("{} readings: begin, region, end", values.len())
+    })?;
+    let status = run()?.args(["--", "sh", "-c", "exit 7"]).output()?;
+    ensure(status.status == Status::Code(7), || format!("{status}"))?;
+    fs::write(&file, "sensors_period = \"10\"\n")?;
+    let refused = run()?
+        .arg("--config")
+        .arg(&file)
+        .arg("--")
+        .arg(&program)
+        .output()?;
+    let told = refused.errors().contains("is not a time such as 500us");
+    ensure(refused.status == Status::Code(1) && told, || {
+        format!("{refused}")
     })
 }
 
