@@ -90,6 +90,36 @@ fn flipped_bytes() {
     );
 }
 
+/// Every kind of change of every byte of a very small program; `instr-fuzz sweep` does it for all kinds of programs.
+#[test]
+fn each_byte_of_a_small_program_in_turn() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let source = "volatile int sink;\nstatic inline __attribute__((always_inline)) int leaf(int x) { sink = x; return x + sink; }\n\
+                  void _start(void) { for (;;) sink = leaf(leaf(sink)); }\n";
+    std::fs::write(folder.path().join("tiny.c"), source).expect("the source is written");
+    let flags = ["-g", "-O2", "-nostdlib", "-static", "-Wl,-N"];
+    let path = X86_64.compile(folder.path(), "tiny.c", &flags, "tiny");
+    let start = functions(&X86_64, &path)[0].1;
+    let addresses = [start, start + 7];
+    let original = std::fs::read(path).expect("the program");
+    assert!(original.len() < 4096, "{} bytes", original.len());
+    for len in 0..original.len() {
+        exercise(&original[..len], &addresses);
+    }
+    let mut accepted = 0;
+    for at in 0..original.len() {
+        for change in [1, 0x80, 0xFF] {
+            let mut bytes = original.clone();
+            bytes[at] ^= change;
+            accepted += usize::from(exercise(&bytes, &addresses));
+        }
+    }
+    assert!(
+        accepted > original.len(),
+        "most changes leave something to read: {accepted}"
+    );
+}
+
 #[test]
 fn what_is_not_elf_is_refused() {
     for bytes in [

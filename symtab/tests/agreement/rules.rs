@@ -122,13 +122,16 @@ pub(crate) const RULES: &[Rule] = &[
     },
     Rule {
         name: "which of several names of one place",
-        reason: "Nobody's: `write` and `__write` are one function. Checked: both are symbols at the same address.",
+        reason: "Nobody's: `write` and `__write` are one function. Checked: both are symbols at the same address, or around the address asked for (theirs may be the last one before it).",
         at_most: 5,
         applies: |case, part| {
             let Some((ours, theirs)) = outermost(case, part) else {
                 return false;
             };
-            case.program.same_place(ours, theirs) && case.program.covers(theirs, case.address)
+            case.program.same_place(ours, theirs)
+                || case.program.covers(ours, case.address)
+                    && (case.program.covers(theirs, case.address)
+                        || case.program.is_nearest(theirs, case.address))
         },
     },
     Rule {
@@ -183,7 +186,12 @@ pub(crate) const RULES: &[Rule] = &[
             let Some((at, ours, theirs)) = frames(case, part) else {
                 return false;
             };
-            part == Part::Function(at)
+            let named = part == Part::Function(at);
+            // Where no line is known, binutils prints the symbol's unit as the file.
+            let placed = part == Part::File(at)
+                && theirs.line == 0
+                && case.program.files.contains(&theirs.file);
+            (named || placed)
                 && case.peer == Peer::Binutils
                 && at + 1 < case.ours.len()
                 && is_plain(&ours.function)
@@ -195,10 +203,9 @@ pub(crate) const RULES: &[Rule] = &[
         name: "the line of the first instruction of an outlined OpenMP function",
         reason: "Ours, on purpose: the directive's line. Optimized code has several lines there, of which the others take the last, often a statement the scheduler moved up. Checked: it is the function's first address, and the line of the source that we name is a directive.",
         at_most: 1,
-        applies: |case, part| {
+        applies: |case, _| {
             let ours = case.outermost();
-            part != Part::Frames
-                && ours.function.contains("._omp_fn.")
+            ours.function.contains("._omp_fn.")
                 && case
                     .program
                     .named(&ours.function)
@@ -235,9 +242,11 @@ pub(crate) const RULES: &[Rule] = &[
                 && case
                     .program
                     .section(case.address)
-                    .is_some_and(|name| name.starts_with(".plt"))
-                && target
-                    .is_some_and(|name| case.program.imports.iter().any(|import| import == name))
+                    .is_some_and(|name| name.starts_with(".plt") || name == ".iplt")
+                && target.is_some_and(|name| {
+                    case.program.imports.iter().any(|import| import == name)
+                        || case.program.named(name).next().is_some()
+                })
         },
     },
     Rule {
@@ -291,6 +300,83 @@ pub(crate) const RULES: &[Rule] = &[
                 && nothing
                 && (case.program.covers(ours, case.address)
                     || case.program.is_nearest(ours, case.address))
+        },
+    },
+    Rule {
+        name: "functions and inlined calls in files of `dwz`",
+        reason: "Ours: `dwz` moves descriptions that units share to partial units, which binutils 2.40 does not always follow: frames are missing, or have other names. Checked: llvm-symbolizer says the same as we.",
+        at_most: 5,
+        applies: |case, part| {
+            let dwz = case.binary.name.contains(": dwz");
+            dwz && case.peer == Peer::Binutils && other_agrees(case, part)
+        },
+    },
+    Rule {
+        name: "a constructor's or destructor's clone",
+        reason: "Ours and llvm-symbolizer's: the ELF symbol, `…C2….constprop.0`. binutils prints DWARF's name for all kinds of the constructor in one, `…C4…`. Checked: ours is a symbol around the address and theirs but for that digit and the suffix.",
+        at_most: 1,
+        applies: |case, part| {
+            let Some((ours, theirs)) = outermost(case, part) else {
+                return false;
+            };
+            let one_kind = |name: &str| {
+                let name = name.split('.').next().unwrap_or_default();
+                name.replace("C2", "C4")
+                    .replace("C1", "C4")
+                    .replace("D1", "D4")
+                    .replace("D2", "D4")
+            };
+            one_kind(ours) == one_kind(theirs) && case.program.covers(ours, case.address)
+        },
+    },
+    Rule {
+        name: "inlined calls inside of others that are in several pieces, strict DWARF 2",
+        reason: "Theirs. DWARF 2 has no ranges, so that GCC leaves out the extent of such a call but not of those inside of it; we and elfutils stop there. Checked: the unit is of version 2, the place is the same, and the outermost function.",
+        at_most: 1,
+        applies: |case, part| {
+            let version = case.program.unit(case.address).map(|unit| unit.version);
+            let place = |frames: &Frames| (frames[0].file.clone(), frames[0].line);
+            part == Part::Frames
+                && version == Some(2)
+                && case.theirs.len() > case.ours.len()
+                && place(case.ours) == place(case.theirs)
+                && case.other.len() == case.theirs.len()
+        },
+    },
+    Rule {
+        name: "the file of a caller in strict DWARF 2",
+        reason: "Ours: nothing. llvm-symbolizer names the unit as the file of a call whose file and line strict DWARF 2 cannot tell. Checked: the unit is of version 2, neither has a line.",
+        at_most: 1,
+        applies: |case, part| {
+            let version = case.program.unit(case.address).map(|unit| unit.version);
+            let Some((at, ours, theirs)) = frames(case, part) else {
+                return false;
+            };
+            let unknown = ours.file == "??" && ours.line == 0 && theirs.line == 0;
+            version == Some(2) && at > 0 && part == Part::File(at) && unknown
+        },
+    },
+    Rule {
+        name: "lines that binutils does not find",
+        reason: "Ours. Strict DWARF 2 leaves the extent of a unit in several pieces out, and binutils then finds no line there; rarely elsewhere. Checked: theirs has no line, and llvm-symbolizer says the same as we.",
+        at_most: 1,
+        applies: |case, part| {
+            let nothing = case.theirs.len() == 1 && case.theirs[0].line == 0;
+            case.peer == Peer::Binutils && nothing && other_agrees(case, part)
+        },
+    },
+    Rule {
+        name: "names of inlined functions after link-time optimization",
+        reason: "Ours: their descriptions stand in another unit, and binutils 2.40 prints `??`. Checked: theirs is `??`, and llvm-symbolizer says the same as we.",
+        at_most: 1,
+        applies: |case, part| {
+            let unnamed = frames(case, part).is_some_and(|(at, _, theirs)| {
+                part == Part::Function(at) && theirs.function == "??"
+            });
+            case.peer == Peer::Binutils
+                && case.binary.name.contains("-flto")
+                && unnamed
+                && other_agrees(case, part)
         },
     },
 ];

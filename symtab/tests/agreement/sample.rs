@@ -52,10 +52,8 @@ impl Program {
             match symbol.kind() {
                 SymbolKind::File => files.push(name),
                 _ if symbol.is_undefined() => imports.push(name),
-                _ if symbol.is_definition() || symbol.kind() == SymbolKind::Unknown => {
-                    symbols.push((symbol.address(), symbol.size(), name));
-                }
-                _ => {}
+                SymbolKind::Section => {}
+                _ => symbols.push((symbol.address(), symbol.size(), name)),
             }
         }
         symbols.retain(|(_, _, name)| !name.is_empty());
