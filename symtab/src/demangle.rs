@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::fmt::{self, Write};
 
+use crate::binutils_words::in_words_of_binutils;
+
 /// Longest mangled name that is taken apart, in bytes; longer ones are shown as they are.
 const MAX_MANGLED: usize = 16 * 1024;
 
@@ -15,6 +17,9 @@ const MAX_DEMANGLED: usize = 64 * 1024;
 /// Other names of gfortran stay: `foo_` (an external procedure; C may have that name too), `MAIN__` (the program),
 /// `inner.1` (an internal procedure); what it makes for types keeps its name in the module: `m::__copy_m_T`,
 /// `m::__vtab_m_T`.
+///
+/// C++ is spelled as binutils does, but for about one name in a hundred of large libraries. D's names stay as they are: no
+/// maintained library takes them apart.
 ///
 /// What the optimizer appended stays visible in the way binutils shows it: `_Z3foov.constprop.0` becomes
 /// `foo() [clone .constprop.0]`. Bytes that are not UTF-8 are replaced.
@@ -76,7 +81,7 @@ fn demangle_cpp(mangled: &str) -> Option<String> {
     let mut out = Bounded::default();
     let options = cpp_demangle::DemangleOptions::new().recursion_limit(128);
     symbol.structured_demangle(&mut out, &options).ok()?;
-    Some(without_empty_packs(out.0))
+    Some(in_words_of_binutils(without_empty_packs(out.0)))
 }
 
 /// Removes what an empty parameter pack leaves behind: `f<int, >(int*, &&)` is written `f<int>(int*)`.

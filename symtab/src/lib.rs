@@ -19,6 +19,7 @@
 
 mod answers;
 mod batch;
+mod binutils_words;
 mod budget;
 mod bytes;
 mod construct;
