@@ -33,6 +33,16 @@ pub enum Error {
         /// Build id that was expected, in hexadecimal, or `none`.
         expected: String,
     },
+    /// A debug file was handed in whose checksum is not the one that the program records.
+    #[error(
+        "the file does not belong to this program: CRC-32 {found:08x}, expected {expected:08x}"
+    )]
+    OtherChecksum {
+        /// CRC-32 of the file handed in.
+        found: u32,
+        /// CRC-32 that the program's `.gnu_debuglink` names.
+        expected: u32,
+    },
     /// A further file was handed in that holds nothing the image could use.
     #[error("the file holds no debug information this program asks for")]
     NotWanted,

@@ -170,6 +170,31 @@ impl Image {
     }
 }
 
+impl Image {
+    /// Takes in the debug file that the user names, which must be that of this program: by build id, else by the checksum
+    /// the program records; where the program records neither, any file with debug information of its machine will do.
+    ///
+    /// # Errors
+    ///
+    /// If the file is damaged, belongs to another program (both ids or checksums are told) or holds nothing of use. The
+    /// image stays as it was.
+    pub fn add_debug_file(&mut self, bytes: Bytes) -> Result<()> {
+        let mut files = self.store.borrow_owner().clone();
+        if files.main.build_id.is_none() && files.main.debug_link.is_none() {
+            let elf = Elf::parse(bytes.clone())?;
+            let usable = elf.has_debug() || !elf.symbols().is_empty();
+            if usable && elf.machine == files.main.machine && !elf.relocatable {
+                files.debug = Some(Arc::new(elf));
+                *self = Image::from_files(files);
+                return Ok(());
+            }
+        }
+        files.accept(bytes)?;
+        *self = Image::from_files(files);
+        Ok(())
+    }
+}
+
 impl Files {
     /// Puts a further file in its place.
     fn accept(&mut self, bytes: Bytes) -> Result<()> {
@@ -218,6 +243,12 @@ impl Files {
         };
         if self.main.build_id.is_none() && self.main.debug_link.is_none() {
             return Error::NotWanted;
+        }
+        if let (None, Some((_, expected))) = (&self.main.build_id, &self.main.debug_link) {
+            return Error::OtherChecksum {
+                found: crc32fast::hash(elf.data()),
+                expected: *expected,
+            };
         }
         Error::OtherProgram {
             found: id(&elf.build_id),

@@ -199,12 +199,11 @@ fn take_debug_file(image: &mut Image, file: &Path, program: &Path) -> Result<(),
         path: file.to_owned(),
         source,
     })?;
-    match image.add_debug([bytes]).pop() {
-        Some(Err(source)) => Err(LoadError::DebugFile {
+    image
+        .add_debug_file(bytes)
+        .map_err(|source| LoadError::DebugFile {
             path: file.to_owned(),
             program: program.to_owned(),
             source,
-        }),
-        _ => Ok(()),
-    }
+        })
 }
