@@ -19,6 +19,11 @@ cross: all ## Build and run the examples for SPARC, 32 and 64 bits
 	@scripts/setup.sh test
 	@scripts/cross.sh
 
+rtems: ## Build the examples for an RTEMS board: RTEMS_BSP=gr740 (docs/porting.md)
+	@scripts/rtems.sh check
+	@$(MAKE) --no-print-directory all
+	@scripts/rtems.sh
+
 conformance: all ## Run libgomp's own test programs, plainly and instrumented, and ours with libomp 15 to 21
 	@scripts/setup.sh test
 	@scripts/libomp-versions.sh
@@ -49,4 +54,4 @@ clean: ## Remove everything that was built
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-.PHONY: all demo test cross conformance bench golden fuzz-smoke docs check install clean help
+.PHONY: all demo test cross rtems conformance bench golden fuzz-smoke docs check install clean help

@@ -54,6 +54,8 @@ pub struct Options {
     pub version: bool,
     /// `--instr-target=NAME`.
     pub target: Option<String>,
+    /// `--instr-config=FILE`.
+    pub config: Option<PathBuf>,
     /// `--instr-api=FILE`, in order.
     pub apis: Vec<PathBuf>,
 }
@@ -116,7 +118,9 @@ fn own_option(options: &mut Options, own: &[u8], word: &OsStr) -> Result<(), Usa
         (b"api", Some(value)) if !value.is_empty() => {
             options.apis.push(OsString::from_vec(value.to_vec()).into())
         }
-        (b"config", Some(_)) => return Err(UsageError::NotAvailable(shown())),
+        (b"config", Some(value)) if !value.is_empty() => {
+            options.config = Some(OsString::from_vec(value.to_vec()).into());
+        }
         (b"target" | b"api" | b"config", _) => return Err(UsageError::NeedsValue(shown())),
         (b"dry-run" | b"verbose" | b"off" | b"help" | b"version", Some(_)) => {
             return Err(UsageError::TakesNoValue(shown()));
@@ -276,6 +280,7 @@ Own options, removed before the compiler sees the rest:
   --instr-verbose      say what was instrumented, and why something was not
   --instr-target=NAME  compiler and flags of a known target
   --instr-api=FILE     also instrument the functions that FILE describes (may be repeated)
+  --instr-config=FILE  compile these settings into the program (TOML, docs/environment.md)
   --instr-off          be the plain compiler (also: INSTR_CC=off in the environment)
   --instr-help         print this text
   --instr-version      print the version
@@ -428,10 +433,7 @@ mod tests {
             ("--instr-api", "--instr-api needs a value"),
             ("--instr-api=", "--instr-api= needs a value"),
             ("--instr-verbose=1", "--instr-verbose=1 takes no value"),
-            (
-                "--instr-config=x.toml",
-                "--instr-config=x.toml is not available",
-            ),
+            ("--instr-config=", "--instr-config= needs a value"),
         ] {
             let error = split(words(word)).unwrap_err().to_string();
             assert!(error.contains(part), "{error}");

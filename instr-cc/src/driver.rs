@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use instr_rewrite::Api;
@@ -12,6 +12,7 @@ use crate::argv::response_file;
 use crate::cache::Cache;
 use crate::cli::{self, Choice, Options};
 use crate::compiler::Machine;
+use crate::config::Config;
 use crate::error::UsageError;
 use crate::exec::{Call, end_like};
 use crate::plan::{self, Additions, Plan, Reason};
@@ -62,6 +63,9 @@ fn try_run(argv0: &OsStr, argv: Vec<OsString>) -> Result<i32> {
         // The parser's message names the file and the place.
         api.add_file(path)?;
     }
+    if let Some(path) = &options.config {
+        read_config(path)?;
+    }
     let machine = Machine::new();
     let variable = std::env::var_os("INSTR_CC");
     let wanted = target.as_ref().map(|t| t.compiler.as_str());
@@ -82,6 +86,16 @@ fn try_run(argv0: &OsStr, argv: Vec<OsString>) -> Result<i32> {
         planned(&args)
     };
     setup.carry_out(&args, plan)
+}
+
+/// Reads a configuration.
+///
+/// # Errors
+/// When it cannot be read, or says what cannot be.
+pub(crate) fn read_config(path: &Path) -> Result<Config> {
+    let text =
+        std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    Config::parse(&text).with_context(|| format!("cannot use {}", path.display()))
 }
 
 fn print(text: &str) -> Result<i32> {
@@ -257,12 +271,14 @@ impl Setup {
     fn context(&self, cache: &Cache, shim: PathBuf, additions: &Additions) -> Result<Context> {
         let apis: std::io::Result<Vec<PathBuf>> =
             self.options.apis.iter().map(std::path::absolute).collect();
+        let config = self.options.config.as_ref().map(std::path::absolute);
         Ok(Context {
             compiler: std::path::absolute(&self.compiler.file)?,
             cache: cache.root().to_owned(),
             shim,
             abi: additions.abi.clone(),
             apis: apis?,
+            config: config.transpose()?,
             verbose: self.options.verbose,
         })
     }

@@ -14,9 +14,6 @@ pub enum UsageError {
     /// A value where none is allowed.
     #[error("{0} takes no value")]
     TakesNoValue(String),
-    /// Planned, not there yet.
-    #[error("{0} is not available in this version: settings cannot be compiled in yet")]
-    NotAvailable(String),
     /// `--instr-target` with a name we do not know.
     #[error("{0} names no known target\n  help: known targets: {targets}", targets = crate::targets::names().join(", "))]
     UnknownTarget(String),

@@ -7,12 +7,14 @@
 //!   (pure); [`driver`]: the way through all of them;
 //! * [`shim`]: the same on the linker's side;
 //! * [`runtime`], [`cache`]: things built once; [`compiler`], [`targets`]: what is known of compilers and targets;
+//!   [`config`]: settings compiled into a program;
 //! * [`exec`]: the only place that starts processes; [`say`]: the only place that writes to standard error.
 
 pub mod argv;
 pub mod cache;
 pub mod cli;
 pub mod compiler;
+pub mod config;
 pub mod driver;
 pub mod error;
 pub mod exec;

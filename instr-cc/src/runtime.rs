@@ -75,6 +75,15 @@ const FLAGS: &[&str] = &[
     "-fno-test-coverage",
 ];
 
+/// Options of every source of ours for RTEMS, behind [`FLAGS`]: no thread is cancelled through our frames there, and tables for unwinding
+/// would be an eighth of the code. Images for boards are linked with `--gc-sections`, which takes functions one by one.
+const SMALL_FLAGS: &[&str] = &[
+    "-fno-exceptions",
+    "-fno-asynchronous-unwind-tables",
+    "-ffunction-sections",
+    "-fdata-sections",
+];
+
 /// Options of stubs. GNU ld also renames the references of shared libraries that are linked with: a hidden stub would be
 /// an error then. A protected one is not, and is still the one that its own module calls.
 const STUB_FLAGS: &[&str] = &["-fvisibility=protected"];
@@ -115,6 +124,14 @@ pub fn sources(cache: &Cache) -> io::Result<PathBuf> {
 }
 
 impl Builder<'_> {
+    fn small_flags(&self) -> &'static [&'static str] {
+        if self.facts.os == "rtems" {
+            SMALL_FLAGS
+        } else {
+            &[]
+        }
+    }
+
     /// A key of everything but the source that decides what an object holds.
     fn setting_key(&self) -> String {
         let relative = self.abi.iter().any(|w| w.as_bytes().contains(&b'/'));
@@ -132,6 +149,7 @@ impl Builder<'_> {
         let fixed = fixed
             .iter()
             .chain(FLAGS)
+            .chain(self.small_flags())
             .chain(STUB_FLAGS)
             .map(|s| s.as_bytes());
         key(fixed
@@ -184,6 +202,23 @@ impl Builder<'_> {
         Ok(entry.join("stubs.o"))
     }
 
+    /// The object with a program's configuration, built if it is not there.
+    ///
+    /// # Errors
+    /// When it cannot be built.
+    pub fn config(&self, text: &str) -> Result<PathBuf, BuildError> {
+        let source = sources(self.cache)?;
+        let setting = self.setting_key();
+        let parts = [text, instr_runtime::KEY, &setting];
+        let name = format!("config-{}", key(parts.map(str::as_bytes)));
+        let entry = self.cache.entry(&name, |dir| -> Result<(), BuildError> {
+            let file = dir.join("instr_config.c");
+            fs::write(&file, text)?;
+            self.compile(&source, &file, &[], &dir.join("instr_config.o"))
+        })?;
+        Ok(entry.join("instr_config.o"))
+    }
+
     fn build_library(&self, source: &Path, dir: &Path) -> Result<(), BuildError> {
         let files = instr_runtime::sources(&self.facts.os);
         if !files.iter().any(|f| f.starts_with("platform/")) {
@@ -218,6 +253,7 @@ impl Builder<'_> {
         let call = Call::new(self.compiler)
             .args(self.abi)
             .args(FLAGS)
+            .args(self.small_flags())
             .args([self.variant.flag()])
             .args(flags);
         let call = call

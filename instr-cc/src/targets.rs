@@ -5,6 +5,26 @@ use serde::Deserialize;
 /// Every target's file: name and text.
 const FILES: &[(&str, &str)] = &[
     (
+        "aarch64-linux",
+        include_str!("../../cross-targets/aarch64-linux.toml"),
+    ),
+    (
+        "riscv64-linux",
+        include_str!("../../cross-targets/riscv64-linux.toml"),
+    ),
+    (
+        "sparc-gr740-rtems",
+        include_str!("../../cross-targets/sparc-gr740-rtems.toml"),
+    ),
+    (
+        "sparc-leon3-linux",
+        include_str!("../../cross-targets/sparc-leon3-linux.toml"),
+    ),
+    (
+        "sparc-leon3-rtems",
+        include_str!("../../cross-targets/sparc-leon3-rtems.toml"),
+    ),
+    (
         "sparc-linux",
         include_str!("../../cross-targets/sparc-linux.toml"),
     ),
@@ -133,7 +153,7 @@ mod tests {
 
     #[test]
     fn a_key_that_does_not_exist_is_refused() {
-        let text = format!("{}\nwarp = 9\n", FILES[2].1);
+        let text = format!("{}\nwarp = 9\n", FILES[0].1);
         assert!(
             toml::from_str::<Target>(&text)
                 .unwrap_err()

@@ -309,10 +309,7 @@ fn wrong_usage_is_told_and_has_its_own_status() {
     script(&place, "again", &format!("exec {INSTR_CC} ./again \"$@\""));
     for (line, part) in [
         ("--instr-nonsense x.c", "unknown option --instr-nonsense"),
-        (
-            "--instr-config=x gcc x.c",
-            "--instr-config=x is not available",
-        ),
+        ("--instr-config= gcc x.c", "--instr-config= needs a value"),
         (
             "--instr-target=vax x.c",
             "--instr-target=vax names no known target",
@@ -339,6 +336,19 @@ fn wrong_usage_is_told_and_has_its_own_status() {
         assert!(
             text(&refused.stderr).starts_with("instr-cc: error: ")
                 && text(&refused.stderr).contains(file)
+        );
+        assert_eq!(refused.status.code(), Some(1));
+    }
+    place.write("broken.toml", "polizy = 1\n");
+    for (file, why) in [
+        ("none.toml", "cannot read"),
+        ("broken.toml", "there is no setting polizy"),
+    ] {
+        let refused = place.wrapped(&format!("--instr-config={file} gcc p.c"));
+        assert!(
+            text(&refused.stderr).contains(why),
+            "{}",
+            text(&refused.stderr)
         );
         assert_eq!(refused.status.code(), Some(1));
     }

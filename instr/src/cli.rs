@@ -39,6 +39,8 @@ pub enum Command {
     Graph(GraphOptions),
     /// Join the windows a killed program left behind, so that any CTF reader opens the trace
     Repair(RepairOptions),
+    /// Make a trace directory of a console's text, a dump of memory or a core file of a board
+    Extract(ExtractOptions),
     /// Translate addresses into functions, files and lines, as addr2line does
     #[command(
         infer_long_args = true,
@@ -171,6 +173,20 @@ pub struct RepairOptions {
     /// Directory to make; it must not exist
     #[arg(short, long, value_name = "OUT")]
     pub output: PathBuf,
+}
+
+/// Options of `instr extract`.
+#[derive(Debug, Args)]
+pub struct ExtractOptions {
+    /// Text of a console (INSTR_SINK=console), memory (INSTR_SINK=ram) as raw bytes, S-records or a listing of GRMON, or a core file
+    #[arg(value_name = "FILE")]
+    pub input: PathBuf,
+    /// Directory to make; it must not exist [default: NAME.instr of the traced program's name]
+    #[arg(short, long, value_name = "OUT")]
+    pub output: Option<PathBuf>,
+    /// Which trace of a console that saw several, from 1 [default: the last]
+    #[arg(long, value_name = "NUMBER")]
+    pub trace: Option<usize>,
 }
 
 #[cfg(test)]

@@ -8,11 +8,12 @@
 //! | [`progress`] | the bar on a terminal |
 //! | [`symbols`] | run-time addresses to names, through the metadata's module list |
 //! | [`settings`] | settings of traced programs, from TOML |
-//! | [`run`], [`doctor`], [`merge`], [`summary`], [`graph`], [`repair`], [`symbolize`] | one command each |
+//! | [`run`], [`doctor`], [`merge`], [`summary`], [`graph`], [`repair`], [`extract`], [`symbolize`] | one command each |
 
 pub mod cli;
 pub mod console;
 pub mod doctor;
+pub mod extract;
 #[cfg(test)]
 mod fixture;
 pub mod graph;
@@ -58,6 +59,7 @@ fn dispatch(command: &Command, console: &mut Console<'_>) -> Result<()> {
         Command::Merge(options) => merge::run(options, console),
         Command::Summary(options) => summary::run(options, console),
         Command::Graph(options) => graph::run(options, console),
+        Command::Extract(options) => extract::run(options, console),
         Command::Repair(options) => repair::run(options, console),
         Command::Run(options) => run::run(options, console),
         Command::Doctor(options) => doctor::run(options, console),

@@ -5,6 +5,8 @@
  *   instr_arch_ticks_ok()    whether the running processor's counter may be used as a clock
  *   INSTR_ARCH_UNALIGNED64   1 when a 64-bit store to a 4-byte boundary is fine
  *   INSTR_ARCH_SMALL         1 when code size counts more than some nanoseconds
+ *   INSTR_ARCH_HAS_PROCESSOR 1 when every record must tell its processor: instr_arch_processor()
+ *   INSTR_PLATFORM_SMALL     1 where there is little memory and no environment: other defaults (core/settings.c)
  *   INSTR_ARCH_CALL_WORDS    where there is one: assembly of instr_arch_call_words (probes/doacross.c)
  */
 #ifndef INSTR_ARCH_H
@@ -13,12 +15,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#if defined(__x86_64__)
+#if defined(__rtems__)
+#include "arch/rtems.h"
+#elif defined(__x86_64__)
 #include "arch/x86_64.h"
 #elif defined(__sparc__)
 #include "arch/sparc.h"
 #else
 #include "arch/generic.h"
+#endif
+
+#ifndef INSTR_ARCH_HAS_PROCESSOR
+#define INSTR_ARCH_HAS_PROCESSOR 0
+#endif
+#ifndef INSTR_PLATFORM_SMALL
+#define INSTR_PLATFORM_SMALL 0
 #endif
 
 #endif

@@ -2,6 +2,8 @@
 #ifndef INSTR_CONFIG_H
 #define INSTR_CONFIG_H
 
+#include "arch/arch.h"
+
 /* Packet space of a thread's window when INSTR_BUFFER is not set, in bytes, by policy. Small enough to stay in a second-level
  * cache while it is reused, large enough that a write() is rare. */
 #ifndef INSTR_CFG_STREAM_BYTES
@@ -12,6 +14,28 @@
 #endif
 #ifndef INSTR_CFG_RING_BYTES
 #define INSTR_CFG_RING_BYTES (1024u * 1024u)
+#endif
+
+/* Where a system has no environment and little memory (platform/rtems.c), unless its configuration says otherwise: packet space of a
+ * thread, the whole block of memory that windows come from, and the most bytes of one write(). */
+#ifndef INSTR_CFG_SMALL_BYTES
+#define INSTR_CFG_SMALL_BYTES (64u * 1024u)
+#endif
+#ifndef INSTR_CFG_POOL_BYTES
+#define INSTR_CFG_POOL_BYTES (1024u * 1024u)
+#endif
+#ifndef INSTR_CFG_SMALL_WRITE
+#define INSTR_CFG_SMALL_WRITE 8192u
+#endif
+
+/* Room for the metadata in an image in memory, twice. It is some 10,000 bytes long. */
+#ifndef INSTR_CFG_RAM_TEXT_BYTES
+#define INSTR_CFG_RAM_TEXT_BYTES 16384u
+#endif
+
+/* Processors whose context switches are recorded (platform/rtems.c). */
+#ifndef INSTR_CFG_PROCESSORS
+#define INSTR_CFG_PROCESSORS 16u
 #endif
 
 /* Smallest and largest packet space accepted from INSTR_BUFFER, in bytes. */
@@ -34,7 +58,7 @@
 
 /* Task data up to this many bytes is copied once on the creator's stack; larger data is copied by the OpenMP runtime. */
 #ifndef INSTR_CFG_TASK_STACK_BYTES
-#define INSTR_CFG_TASK_STACK_BYTES 512
+#define INSTR_CFG_TASK_STACK_BYTES (INSTR_PLATFORM_SMALL ? 128 : 512)
 #endif
 
 /* Longest text of a string event, in bytes, without the terminator. */
@@ -49,7 +73,7 @@
 
 /* Longest path of a trace directory, in bytes. */
 #ifndef INSTR_CFG_PATH_BYTES
-#define INSTR_CFG_PATH_BYTES 1024
+#define INSTR_CFG_PATH_BYTES (INSTR_PLATFORM_SMALL ? 256 : 1024)
 #endif
 
 #endif

@@ -63,8 +63,13 @@ enum {
     INSTR_EV_OMP_FREE = 57,
     INSTR_EV_SENSOR = 64,
     INSTR_EV_SENSOR_LOST = 65,
-    INSTR_EV_THREAD_COUNTERS = 66
+    INSTR_EV_THREAD_COUNTERS = 66,
+    INSTR_EV_THREAD_SWITCH = 88,
+    INSTR_EV_PROCESSOR = 89
 };
+
+/* thread_begin flags */
+enum { INSTR_THREAD_INITIAL = 1, INSTR_THREAD_OWN = 2, INSTR_THREAD_PROCESSOR = 4 };
 
 /* parallel_begin kinds */
 enum {
@@ -120,9 +125,6 @@ enum { INSTR_TARGET_NOWAIT = 1, INSTR_TARGET_EXIT_DATA = 2 };
 
 /* omp_alloc kinds */
 enum { INSTR_ALLOC_OMP = 1, INSTR_ALLOC_CLAUSE = 2 };
-
-/* thread_begin flags */
-enum { INSTR_THREAD_INITIAL = 1, INSTR_THREAD_OWN = 2 };
 
 /* thread_counters flags */
 enum { INSTR_COUNTERS_SCALED = 1, INSTR_COUNTERS_LAST = 2 };

@@ -265,6 +265,8 @@ static const struct event_text EVENTS[] = {
     {INSTR_EV_SENSOR, "sensor", "u32 sensor; u32 count; i64 values[count];"},
     {INSTR_EV_SENSOR_LOST, "sensor_lost", "u32 sensor; u32 error;"},
     {INSTR_EV_THREAD_COUNTERS, "thread_counters", "u32 flags; u32 count; i64 values[count];"},
+    {INSTR_EV_THREAD_SWITCH, "thread_switch", "u32 processor; u32 from; u32 to;"},
+    {INSTR_EV_PROCESSOR, "processor", "u32 processor;"},
 };
 
 static void events(void)

@@ -78,6 +78,7 @@ void instr_packet_open(struct instr_thread *t)
     put_field32(packet, INSTR_PACKET_REGION_SEQ, t->region_seq);
     put_field32(packet, INSTR_PACKET_FLAGS, t->overwrote ? INSTR_PACKET_FLAG_OVERWROTE : 0);
     put_field32(packet, INSTR_PACKET_TASKS_CREATED, t->next_task);
+    t->processor = INSTR_NONE; /* each packet tells anew where its thread runs */
     t->packet_begin = now;
     t->events = 0;
     t->slot_end = packet + (size_t)(t->size / t->slots) - LAST_WORDS_BYTES;
@@ -199,7 +200,8 @@ char *instr_make_room(struct instr_thread *t, char *limit, size_t bytes)
         t->nested++;
         return NULL;
     }
-    if (instr_settings.policy == INSTR_POLICY_END) {
+    /* Events of streams without a thread come with interrupts off, where nothing can be handed to a sink. */
+    if (instr_settings.policy == INSTR_POLICY_END || (t->ownerless && instr_settings.policy == INSTR_POLICY_STREAM)) {
         t->discarded++;
         t->limit = limit;
         return NULL;

@@ -152,7 +152,7 @@ static struct instr_thread *take_window(void)
     return t;
 }
 
-static void start_thread(struct instr_thread *t)
+static void start_thread(struct instr_thread *t, uint32_t os_tid, uint32_t flags)
 {
     struct instr_thread *const next = t->next;
     const uint32_t mapped = t->mapped;
@@ -169,21 +169,27 @@ static void start_thread(struct instr_thread *t)
     t->slots = instr_settings.slots;
     t->base = (char *)t + INSTR_WINDOW_HEADER_BYTES;
     t->task_thread = t->task_seq = t->region_thread = t->region_seq = INSTR_NONE;
-    t->os_tid = instr_platform_tid();
+    t->os_tid = os_tid;
+    t->processor = INSTR_NONE;
     instr_packet_clear(t);
     instr_packet_open(t);
     INSTR_BARRIER();
     t->state = 1;
     t->magic = INSTR_WINDOW_MAGIC;
-    const uint32_t words[2] = {t->os_tid, own_thread                           ? INSTR_THREAD_OWN
-                                          : instr_platform_is_initial_thread() ? INSTR_THREAD_INITIAL
-                                                                               : 0u};
+    const uint32_t words[2] = {os_tid, flags};
     (void)instr_packet_append(t, INSTR_EV_THREAD_BEGIN, words, 2);
     instr_append_clock_sync(t);
     INSTR_BARRIER();
     t->limit = t->slot_end;
 }
 
+#if INSTR_PLATFORM_SMALL
+/* There are no processes. */
+static bool begin_child(void)
+{
+    return false;
+}
+#else
 /* A forked child records its first event: its trace begins. The lock is held. */
 static bool begin_child(void)
 {
@@ -196,6 +202,7 @@ static bool begin_child(void)
     write_metadata(false);
     return true;
 }
+#endif
 
 struct instr_thread *instr_attach(void)
 {
@@ -216,7 +223,10 @@ struct instr_thread *instr_attach(void)
         if (t == NULL)
             process.lost_unattached++;
         else
-            start_thread(t);
+            start_thread(t, instr_platform_tid(),
+                         own_thread                           ? INSTR_THREAD_OWN
+                         : instr_platform_is_initial_thread() ? INSTR_THREAD_INITIAL
+                                                              : 0u);
         if (t != NULL && instr_process.points != 0 && !own_thread)
             instr_counters_open(t);
     } else {
@@ -240,9 +250,56 @@ struct instr_thread *instr_attach_own(void)
     return instr_attach();
 }
 
+struct instr_thread *instr_attach_stream(uint32_t os_tid, uint32_t flags)
+{
+    struct instr_guest guest;
+    struct instr_thread *t = NULL;
+    if (inside || instr_process.active == INSTR_OFF)
+        return NULL;
+    inside = true;
+    instr_platform_enter(&guest);
+    lock();
+    if (process.life == LIFE_RUNNING && (t = take_window()) != NULL)
+        start_thread(t, os_tid, flags);
+    if (t != NULL)
+        t->ownerless = 1;
+    unlock();
+    instr_platform_leave(&guest);
+    inside = false;
+    return t;
+}
+
+void instr_break_lock(void)
+{
+    unlock();
+}
+
+#if INSTR_ARCH_HAS_PROCESSOR
+/* The thread runs on another processor than at its last event. */
+void instr_moved(struct instr_thread *t, uint32_t processor)
+{
+    t->processor = processor;
+    instr_event1(t, INSTR_EV_PROCESSOR, processor);
+    t->processor = processor; /* a new packet asks again, and this event was it */
+}
+
+struct instr_thread *instr_thread(void)
+{
+    struct instr_thread *t = instr_self;
+    if (!INSTR_LIKELY(t != NULL && instr_process.active != INSTR_OFF))
+        t = instr_attach();
+    if (t != NULL && t->limit != NULL) {
+        const uint32_t processor = instr_arch_processor();
+        if (!INSTR_LIKELY(processor == t->processor))
+            instr_moved(t, processor);
+    }
+    return t;
+}
+#endif
+
 /*
- * Writes the last events of a thread and hands everything over. If the sink refuses, the window stays as it is, on disk, and is not
- * used again: the host finds the events there.
+ * Writes the last events of a thread and hands everything over. If the sink refuses, or keeps windows, the window stays as it is, on
+ * disk or in the image, and is not used again: the host finds the events there.
  */
 static void end_thread(struct instr_thread *t)
 {
@@ -250,7 +307,7 @@ static void end_thread(struct instr_thread *t)
         instr_counters_close(t);
     instr_append_clock_sync(t);
     (void)instr_packet_append(t, INSTR_EV_THREAD_END, NULL, 0);
-    if (instr_packet_finish(t))
+    if (instr_packet_finish(t) && !instr_sink_keeps())
         t->state = 0;
     else
         t->kept = 1;
@@ -364,6 +421,7 @@ void instr_finish(void)
     inside = false;
 }
 
+#if !INSTR_PLATFORM_SMALL
 void instr_forked(void)
 {
     atomic_flag_clear(&process.lock);
@@ -391,6 +449,7 @@ void instr_forked(void)
         instr_sensors_forked();
     }
 }
+#endif
 
 static void begin(void)
 {
@@ -437,8 +496,11 @@ __attribute__((constructor(101))) static void instr_begin(void)
     }
     if (instr_settings.enabled) {
         begin();
-        if (instr_process.active != INSTR_OFF && instr_attach() != NULL && instr_process.points != 0)
-            instr_sensors_started(instr_self);
+        if (instr_process.active != INSTR_OFF) {
+            if (instr_attach() != NULL && instr_process.points != 0)
+                instr_sensors_started(instr_self);
+            instr_platform_started();
+        }
     }
     instr_platform_leave(&guest);
 }

@@ -34,6 +34,16 @@ void instr_finish(void);
 /* Turns recording off or on again (instr_stop, instr_start). False when nothing changed. */
 bool instr_switch(bool on);
 
+/*
+ * Makes a stream that no thread owns (INSTR_THREAD_PROCESSOR: what the system tells about a processor; INSTR_THREAD_OWN: what a timer of
+ * the runtime's reads): one writer at a time, who may have interrupts off. NULL when there is no memory. Its packets are handed over at the
+ * end only.
+ */
+struct instr_thread *instr_attach_stream(uint32_t os_tid, uint32_t flags);
+
+/* The system is dying: whoever held the runtime's lock will not give it back. */
+void instr_break_lock(void);
+
 /* Events lost on threads that could not be given a window. */
 uint64_t instr_lost_unattached(void);
 

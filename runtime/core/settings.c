@@ -4,9 +4,18 @@
 
 #include <string.h>
 
+#include "arch/arch.h"
 #include "core/config.h"
 #include "platform/platform.h"
 #include "sensors/sensors.h"
+#include "sinks/sink.h"
+
+/* What is wrong with a setting; on a small system the texts are not worth their room. */
+#if INSTR_PLATFORM_SMALL
+#define WHY(text) "a setting is not understood: its default is used"
+#else
+#define WHY(text) text
+#endif
 
 struct instr_settings instr_settings = {.enabled = true};
 
@@ -73,34 +82,50 @@ static void set_switch(const char *name, const char *trouble, bool *flag)
         instr_settings.trouble = trouble;
 }
 
+#if INSTR_PLATFORM_SMALL
+#define DEFAULT_POLICY INSTR_POLICY_END
+#define DEFAULT_SINK INSTR_SINK_RAM
+#define DEFAULT_WRITE INSTR_CFG_SMALL_WRITE
+#define DEFAULT_BYTES(policy) INSTR_CFG_SMALL_BYTES
+#else
+#define DEFAULT_POLICY INSTR_POLICY_STREAM
+#define DEFAULT_SINK INSTR_SINK_FILE
+#define DEFAULT_WRITE 0
+#define DEFAULT_BYTES(policy)                               \
+    ((policy) == INSTR_POLICY_STREAM ? INSTR_CFG_STREAM_BYTES \
+     : (policy) == INSTR_POLICY_END  ? INSTR_CFG_END_BYTES    \
+                                     : INSTR_CFG_RING_BYTES)
+#endif
+
 static void set_policy(struct instr_settings *s)
 {
     const char *text = instr_platform_getenv("INSTR_POLICY");
-    if (text == NULL || text[0] == '\0' || strcmp(text, "stream") == 0)
+    s->policy = DEFAULT_POLICY;
+    if (text == NULL || text[0] == '\0')
+        return;
+    if (strcmp(text, "stream") == 0)
         s->policy = INSTR_POLICY_STREAM;
     else if (strcmp(text, "end") == 0)
         s->policy = INSTR_POLICY_END;
     else if (strcmp(text, "ring") == 0)
         s->policy = INSTR_POLICY_RING;
     else if (s->trouble == NULL)
-        s->trouble = "INSTR_POLICY is not stream, end or ring; stream is used";
+        s->trouble = WHY("INSTR_POLICY is not stream, end or ring; the default is used");
 }
 
 static void set_buffer(struct instr_settings *s)
 {
-    uint64_t bytes = s->policy == INSTR_POLICY_STREAM ? INSTR_CFG_STREAM_BYTES
-                     : s->policy == INSTR_POLICY_END  ? INSTR_CFG_END_BYTES
-                                                      : INSTR_CFG_RING_BYTES;
+    uint64_t bytes = DEFAULT_BYTES(s->policy);
     const char *text = instr_platform_getenv("INSTR_BUFFER");
     if (text != NULL && text[0] != '\0') {
         uint64_t wanted;
         if (!instr_parse_size(text, &wanted)) {
             if (s->trouble == NULL)
-                s->trouble = "INSTR_BUFFER is not a size such as 65536, 256K or 4M; the default is used";
+                s->trouble = WHY("INSTR_BUFFER is not a size such as 65536, 256K or 4M; the default is used");
         } else if (wanted < INSTR_CFG_MIN_BYTES) {
             bytes = INSTR_CFG_MIN_BYTES;
             if (s->trouble == NULL)
-                s->trouble = "INSTR_BUFFER is too small; the smallest size, 4096 bytes, is used";
+                s->trouble = WHY("INSTR_BUFFER is too small; the smallest size, 4096 bytes, is used");
         } else {
             bytes = wanted < INSTR_CFG_MAX_BYTES ? wanted : INSTR_CFG_MAX_BYTES;
         }
@@ -147,6 +172,7 @@ static void set_sensors(struct instr_settings *s)
 {
     s->sensors = text_of("INSTR_SENSORS");
     s->counters = text_of("INSTR_COUNTERS");
+    s->l4stat = text_of("INSTR_L4STAT");
     s->sensors_root = text_of("INSTR_SENSORS_ROOT");
     if (s->sensors_root == NULL)
         s->sensors_root = "";
@@ -154,32 +180,71 @@ static void set_sensors(struct instr_settings *s)
     if (period != NULL && !instr_parse_time(period, &s->sensors_period_ns)) {
         s->sensors_period_ns = 0;
         if (s->trouble == NULL)
-            s->trouble = "INSTR_SENSORS_PERIOD is not a time such as 500us, 10ms or 2s; sensors are not read on a period";
+            s->trouble = WHY("INSTR_SENSORS_PERIOD is not a time such as 500us, 10ms or 2s; sensors are not read on a period");
     } else if (period != NULL && s->sensors_period_ns < INSTR_CFG_MIN_PERIOD_NS) {
         s->sensors_period_ns = INSTR_CFG_MIN_PERIOD_NS;
         if (s->trouble == NULL)
-            s->trouble = "INSTR_SENSORS_PERIOD is too short; 100us, the shortest, is used";
+            s->trouble = WHY("INSTR_SENSORS_PERIOD is too short; 100us, the shortest, is used");
     }
     const char *at = text_of("INSTR_SENSORS_AT");
     if (at != NULL && !parse_points(at, &s->sensors_at)) {
         s->sensors_at = 0;
         if (s->trouble == NULL)
-            s->trouble = "INSTR_SENSORS_AT is not a list of begin-end, regions, implicit, tasks; it is not used";
+            s->trouble = WHY("INSTR_SENSORS_AT is not a list of begin-end, regions, implicit, tasks; it is not used");
     }
+}
+
+static void set_sink(struct instr_settings *s)
+{
+    static const char *const NAMES[] = {"file", "console", "ram", "own"};
+    const char *text = instr_platform_getenv("INSTR_SINK");
+    unsigned kind = 0;
+    s->sink = DEFAULT_SINK;
+    if (text != NULL && text[0] != '\0') {
+        while (kind < sizeof NAMES / sizeof NAMES[0] && strcmp(text, NAMES[kind]) != 0)
+            kind++;
+        if (kind < sizeof NAMES / sizeof NAMES[0])
+            s->sink = (enum instr_sink_kind)kind;
+        else if (s->trouble == NULL)
+            s->trouble = WHY("INSTR_SINK is not file, console, ram or own; the default is used");
+    }
+    if (!instr_sink_has(s->sink)) {
+        if (s->trouble == NULL)
+            s->trouble = WHY("the program was linked without the sink of INSTR_SINK; the one it has is used");
+        s->sink = DEFAULT_SINK;
+        for (kind = 0; kind < sizeof NAMES / sizeof NAMES[0] && !instr_sink_has(s->sink); kind++)
+            s->sink = (enum instr_sink_kind)kind;
+    }
+    if (s->sink == INSTR_SINK_RAM && s->policy == INSTR_POLICY_STREAM)
+        s->policy = INSTR_POLICY_END; /* there is nowhere to stream to */
+}
+
+static void set_write_max(struct instr_settings *s)
+{
+    const char *text = instr_platform_getenv("INSTR_WRITE_MAX");
+    uint64_t bytes;
+    s->write_max = DEFAULT_WRITE;
+    if (text == NULL || text[0] == '\0')
+        return;
+    if (instr_parse_size(text, &bytes) && bytes <= 0x40000000u)
+        s->write_max = (uint32_t)bytes;
+    else if (s->trouble == NULL)
+        s->trouble = WHY("INSTR_WRITE_MAX is not a size such as 8192 or 64K; the default is used");
 }
 
 void instr_settings_read(void)
 {
     struct instr_settings *s = &instr_settings;
     s->trouble = NULL;
-    set_switch("INSTR_ENABLED", "INSTR_ENABLED is not 0 or 1; 1 is used", &s->enabled);
-    set_switch("INSTR_VERBOSE", "INSTR_VERBOSE is not 0 or 1; 0 is used", &s->verbose);
+    set_switch("INSTR_ENABLED", WHY("INSTR_ENABLED is not 0 or 1; 1 is used"), &s->enabled);
+    s->switches = true;
+    set_switch("INSTR_SWITCHES", WHY("INSTR_SWITCHES is not 0 or 1; 1 is used"), &s->switches);
+    set_switch("INSTR_VERBOSE", WHY("INSTR_VERBOSE is not 0 or 1; 0 is used"), &s->verbose);
     set_policy(s);
+    set_sink(s);
     set_buffer(s);
+    set_write_max(s);
     set_sensors(s);
-    const char *sink = instr_platform_getenv("INSTR_SINK");
-    if (sink != NULL && sink[0] != '\0' && strcmp(sink, "file") != 0 && s->trouble == NULL)
-        s->trouble = "INSTR_SINK is not file; file is used";
     const char *trace = instr_platform_getenv("INSTR_TRACE");
     s->trace = trace != NULL && trace[0] != '\0' ? trace : NULL;
 }

@@ -8,14 +8,20 @@
 
 enum instr_policy { INSTR_POLICY_STREAM, INSTR_POLICY_END, INSTR_POLICY_RING };
 
+enum instr_sink_kind { INSTR_SINK_FILE, INSTR_SINK_CONSOLE, INSTR_SINK_RAM, INSTR_SINK_OWN };
+
 struct instr_settings {
     bool enabled;            /* INSTR_ENABLED */
     bool verbose;            /* INSTR_VERBOSE */
     enum instr_policy policy; /* INSTR_POLICY */
     uint32_t buffer;         /* INSTR_BUFFER: packet space of a thread, bytes; a multiple of 8 × slots */
+    enum instr_sink_kind sink; /* INSTR_SINK */
+    uint32_t write_max;      /* INSTR_WRITE_MAX: the most bytes of one write(), 0: no limit */
+    bool switches;           /* INSTR_SWITCHES: context switches are recorded, where the system tells them */
     uint32_t slots;          /* derived from the policy */
     const char *trace;       /* INSTR_TRACE, or NULL */
     const char *sensors;     /* INSTR_SENSORS, or NULL: none */
+    const char *l4stat;      /* INSTR_L4STAT: what the counters of a LEON statistics unit count, or NULL */
     const char *counters;    /* INSTR_COUNTERS, or NULL: none */
     const char *sensors_root; /* INSTR_SENSORS_ROOT: in front of the system's paths, "" by default */
     uint64_t sensors_period_ns; /* INSTR_SENSORS_PERIOD, 0: not read on a period */

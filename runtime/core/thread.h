@@ -24,6 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "arch/arch.h"
 #include "core/config.h"
 #include "core/format.h"
 
@@ -72,6 +73,8 @@ struct instr_thread {
     uint32_t file_number; /* NNNN of its window file */
     uint32_t turning;     /* inside instr_packet_turn */
     void *counters;       /* of the platform: what it opened for this thread, or NULL */
+    uint32_t processor;   /* where the last event was recorded; INSTR_NONE: not told in this packet yet */
+    uint32_t ownerless;   /* no thread's: nothing is handed to the sink before the end */
     uint32_t kept;        /* the sink refused its last packet: the window holds it and is not used again */
 };
 
@@ -107,6 +110,11 @@ struct instr_thread *instr_attach(void);
 struct instr_thread *instr_attach_own(void);
 
 /* The calling thread's state, or NULL when nothing is recorded (then a probe only calls the real function). */
+#if INSTR_ARCH_HAS_PROCESSOR
+/* Threads migrate, and what a record says depends on where: an event tells the processor whenever it is another one. */
+void instr_moved(struct instr_thread *t, uint32_t processor);
+struct instr_thread *instr_thread(void);
+#else
 static inline struct instr_thread *instr_thread(void)
 {
     struct instr_thread *t = instr_self;
@@ -114,5 +122,6 @@ static inline struct instr_thread *instr_thread(void)
         return t;
     return instr_attach();
 }
+#endif
 
 #endif

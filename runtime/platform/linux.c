@@ -21,6 +21,8 @@
 
 #include "arch/arch.h"
 #include "core/process.h"
+#include "core/settings.h"
+#include "core/static_config.h"
 
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18
@@ -96,9 +98,16 @@ void instr_platform_yield(void)
     sched_yield();
 }
 
+bool instr_platform_wait(void)
+{
+    sched_yield();
+    return true;
+}
+
 const char *instr_platform_getenv(const char *name)
 {
-    return secure_getenv(name); /* a set-uid program writes nothing where its user says */
+    const char *value = secure_getenv(name); /* a set-uid program writes nothing where its user says */
+    return value != NULL ? value : instr_static_setting(name);
 }
 
 bool instr_platform_executable(char *path, size_t bytes)
@@ -178,6 +187,28 @@ void instr_platform_replace(void *block, size_t bytes)
     (void)mmap(block, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
 }
 
+/* Address space only: pages that no window uses cost nothing. */
+void *instr_platform_pool(size_t *bytes)
+{
+    const size_t window = INSTR_WINDOW_HEADER_BYTES + (size_t)instr_settings.buffer;
+    *bytes = 2 * INSTR_CFG_RAM_TEXT_BYTES + 4096 + (window < 0x40000000u / 256 ? 256 * window : 0x40000000u);
+    void *block = mmap(NULL, *bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return block != MAP_FAILED ? block : NULL;
+}
+
+void instr_platform_console(const char *text, size_t count)
+{
+    while (count > 0) {
+        const ssize_t written = write(STDERR_FILENO, text, count);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return; /* what is missing shows: lines are numbered */
+        text += written;
+        count -= (size_t)written;
+    }
+}
+
 static pthread_key_t thread_key;
 static bool has_thread_key;
 
@@ -222,6 +253,10 @@ void instr_platform_watch_process(void *page, size_t bytes)
     watched = true;
     has_thread_key = pthread_key_create(&thread_key, thread_ended) == 0;
     (void)pthread_atfork(NULL, NULL, forked);
+}
+
+void instr_platform_started(void)
+{
 }
 
 void instr_platform_unwatch(void)

@@ -23,7 +23,10 @@ uint32_t instr_platform_tid(void);
 bool instr_platform_is_initial_thread(void);
 void instr_platform_yield(void);
 
-/* The value of an environment variable, or NULL. */
+/* Lets another thread, of whatever priority, go on. False when none will: the system is dying. */
+bool instr_platform_wait(void);
+
+/* The value of a setting, from the environment or else from the program's configuration (core/static_config.h), or NULL. */
 const char *instr_platform_getenv(const char *name);
 
 /* Path of the running executable into `path`; false when unknown. */
@@ -44,6 +47,12 @@ void instr_platform_leave(const struct instr_guest *guest);
 void *instr_platform_memory(size_t bytes);
 void instr_platform_give_back(void *block, size_t bytes);
 
+/* The one block of memory that the image in memory is made of (sinks/ram.c), whole; NULL when there is none. */
+void *instr_platform_pool(size_t *bytes);
+
+/* Prints text where people see it, as it is; also while the system is dying. */
+void instr_platform_console(const char *text, size_t count);
+
 /* Puts zeroed private memory in the place of a mapped block. */
 void instr_platform_replace(void *block, size_t bytes);
 
@@ -55,6 +64,9 @@ void instr_platform_fence_all(void);
 
 /* Arranges calls of instr_forked() in a forked child and instr_finish() at the end of the process; clears `page` in children. */
 void instr_platform_watch_process(void *page, size_t bytes);
+
+/* Recording has begun, and the initial thread is attached. */
+void instr_platform_started(void);
 
 /* Takes back what would call into the runtime after it was unloaded. */
 void instr_platform_unwatch(void);

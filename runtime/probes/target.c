@@ -17,7 +17,7 @@ extern int omp_get_num_devices(void);
 
 #define HOST_FALLBACK (-2)
 #define MAP_FIRSTPRIVATE 12u /* GOMP_MAP_FIRSTPRIVATE of gomp-constants.h; the alignment's logarithm is in the upper byte */
-#define MAX_ENTRIES 64u      /* arguments of regions that get our body: the arrays are copied on this stack */
+#define MAX_ENTRIES (INSTR_PLATFORM_SMALL ? 24u : 64u)      /* arguments of regions that get our body: the arrays are copied on this stack */
 
 struct target_header {
     instr_fn *fn;

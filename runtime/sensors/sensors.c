@@ -73,6 +73,9 @@ static uint32_t measure(struct instr_sensor *s, int *error)
 
 static const char *reason_of(int error)
 {
+#if INSTR_PLATFORM_SMALL
+    (void)error; /* the texts are not worth their room */
+#else
     static const struct {
         int number;
         const char *why;
@@ -89,6 +92,7 @@ static const char *reason_of(int error)
     for (size_t i = 0; i < sizeof REASONS / sizeof REASONS[0]; i++)
         if (REASONS[i].number == error)
             return REASONS[i].why;
+#endif
     return "reading it failed";
 }
 

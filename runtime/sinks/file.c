@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "core/config.h"
+#include "core/settings.h"
 
 #define PATH_BYTES (INSTR_CFG_PATH_BYTES + 64)
 
@@ -216,7 +217,7 @@ static bool take_place(const char *program)
     return true;
 }
 
-bool instr_sink_open(const char *wanted, const char *program)
+static bool open_place(const char *wanted, const char *program)
 {
     char base[INSTR_CFG_PATH_BYTES];
     base[0] = '\0';
@@ -245,7 +246,7 @@ bool instr_sink_open(const char *wanted, const char *program)
     return false;
 }
 
-bool instr_sink_open_child(uint32_t pid)
+static bool open_child(uint32_t pid)
 {
     if (place[0] == '\0' || !append(place, sizeof place, "/fork-") || !append_number(place, sizeof place, pid, 1))
         return false;
@@ -290,7 +291,7 @@ static bool allocate(int fd, size_t bytes)
     return true;
 }
 
-void *instr_sink_window(uint32_t number, size_t bytes)
+static void *window(uint32_t number, size_t bytes)
 {
     char path[PATH_BYTES];
     if (!path_of(path, ".window_", number))
@@ -309,7 +310,7 @@ void *instr_sink_window(uint32_t number, size_t bytes)
     return block;
 }
 
-void instr_sink_window_remove(uint32_t number)
+static void window_remove(uint32_t number)
 {
     char path[PATH_BYTES];
     if (path_of(path, ".window_", number))
@@ -319,7 +320,8 @@ void instr_sink_window_remove(uint32_t number)
 static bool write_all(int fd, const char *bytes, size_t count)
 {
     while (count > 0) {
-        const ssize_t written = write(fd, bytes, count);
+        const size_t most = instr_settings.write_max;
+        const ssize_t written = write(fd, bytes, most != 0 && most < count ? most : count);
         if (written < 0 && errno == EINTR)
             continue;
         if (written <= 0)
@@ -330,7 +332,7 @@ static bool write_all(int fd, const char *bytes, size_t count)
     return true;
 }
 
-bool instr_sink_append(uint32_t thread, const void *bytes, size_t count)
+static bool append_packet(uint32_t thread, const void *bytes, size_t count)
 {
     char path[PATH_BYTES];
     if (!path_of(path, "thread_", thread))
@@ -347,7 +349,7 @@ bool instr_sink_append(uint32_t thread, const void *bytes, size_t count)
     return ok;
 }
 
-bool instr_sink_text_begin(void)
+static bool text_begin(void)
 {
     char path[PATH_BYTES];
     text.ok = false;
@@ -366,7 +368,7 @@ static void text_drain(void)
     text.used = 0;
 }
 
-void instr_sink_text(const char *bytes, size_t count)
+static void text_more(const char *bytes, size_t count)
 {
     while (count > 0) {
         size_t room = sizeof text.buffer - text.used;
@@ -382,7 +384,7 @@ void instr_sink_text(const char *bytes, size_t count)
     }
 }
 
-bool instr_sink_text_end(void)
+static bool text_end(void)
 {
     char from[PATH_BYTES];
     char to[PATH_BYTES];
@@ -396,3 +398,15 @@ bool instr_sink_text_end(void)
     (void)unlink(from);
     return false;
 }
+
+const struct instr_sink instr_sink_file = {
+    .name = "file",
+    .open = open_place,
+    .open_child = open_child,
+    .window = window,
+    .window_remove = window_remove,
+    .append = append_packet,
+    .text_begin = text_begin,
+    .text = text_more,
+    .text_end = text_end,
+};

@@ -9,21 +9,55 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Opens a place for `program`'s trace: `wanted` (INSTR_TRACE) or, when NULL, `./NAME.instr`. Another program's trace is never
- * touched: the next free name with -2, -3 … is taken. */
+#include "arch/arch.h"
+
+/* One kind of place. A pointer that is NULL stands for a refusal (open_child, window) or for nothing to do (window_remove). */
+struct instr_sink {
+    const char *name; /* in INSTR_SINK */
+    bool keeps;       /* windows of ended threads stay as they are: they are the trace */
+
+    /* Opens a place for `program`'s trace: `wanted` (INSTR_TRACE) or, when NULL, `./NAME.instr`. Another program's trace is never
+     * touched: the next free name with -2, -3 … is taken. */
+    bool (*open)(const char *wanted, const char *program);
+
+    /* Opens the place of a forked child inside its parent's. */
+    bool (*open_child)(uint32_t pid);
+
+    /* A zeroed block of `bytes` that survives the process (window file `number`), or NULL. */
+    void *(*window)(uint32_t number, size_t bytes);
+    void (*window_remove)(uint32_t number);
+
+    /* Appends a whole packet to a thread's stream, or nothing. */
+    bool (*append)(uint32_t thread, const void *bytes, size_t count);
+
+    /* Text of the metadata, replaced as a whole: begin, write …, end. */
+    bool (*text_begin)(void);
+    void (*text)(const char *bytes, size_t count);
+    bool (*text_end)(void);
+};
+
+/* Small systems have only those sinks that the program's configuration names (core/static_config.h); the others are NULL. */
+#if INSTR_PLATFORM_SMALL
+#define INSTR_SINK_LINKAGE __attribute__((weak))
+#else
+#define INSTR_SINK_LINKAGE
+#endif
+extern const struct instr_sink instr_sink_file INSTR_SINK_LINKAGE;
+extern const struct instr_sink instr_sink_console INSTR_SINK_LINKAGE;
+extern const struct instr_sink instr_sink_ram INSTR_SINK_LINKAGE;
+
+/* A program may bring a sink of its own (docs/porting.md): INSTR_SINK=own. */
+extern const struct instr_sink instr_sink_own __attribute__((weak));
+/* Whether the program has the sink of this kind (enum instr_sink_kind). */
+bool instr_sink_has(unsigned kind);
+
+/* The same calls, to the sink that the settings chose. */
 bool instr_sink_open(const char *wanted, const char *program);
-
-/* Opens the place of a forked child inside its parent's. */
 bool instr_sink_open_child(uint32_t pid);
-
-/* A zeroed block of `bytes` that survives the process (window file `number`), or NULL. */
 void *instr_sink_window(uint32_t number, size_t bytes);
 void instr_sink_window_remove(uint32_t number);
-
-/* Appends a whole packet to a thread's stream, or nothing. */
 bool instr_sink_append(uint32_t thread, const void *bytes, size_t count);
-
-/* Text of the metadata, replaced as a whole: begin, write …, end. */
+bool instr_sink_keeps(void);
 bool instr_sink_text_begin(void);
 void instr_sink_text(const char *bytes, size_t count);
 bool instr_sink_text_end(void);

@@ -11,20 +11,47 @@ pub const KEY: &str = env!("INSTR_RUNTIME_KEY");
 
 /// Names the `.c` files to compile for an operating system (`"linux"`), in a fixed order.
 ///
-/// The portable ones (`core/`, `probes/`, `sensors/`, `sinks/`) come with the platform's files, `platform/OS.c` and `platform/OS_*.c`.
+/// The portable ones (`core/`, `probes/`, `sensors/`, `sinks/`) come with the files of the platform, `platform/OS.c` and `platform/OS_*.c`.
+/// Small systems get a file sink of their own, and no OMPT tool: their OpenMP library is libgomp.
 #[must_use]
 pub fn sources(os: &str) -> Vec<&'static str> {
-    let wanted = |name: &str| match name.strip_prefix("platform/") {
-        Some(file) => file
-            .strip_prefix(os)
-            .is_some_and(|rest| rest.starts_with(['.', '_'])),
-        None => true,
+    let platform = [format!("platform/{os}.c"), format!("platform/{os}_")];
+    let large = os == "linux";
+    let fits = |name: &str| match name {
+        "sinks/file.c" => large,
+        "sinks/small_file.c" => !large,
+        _ if name.starts_with("platform/") => name == platform[0] || name.starts_with(&platform[1]),
+        _ => large || !name.starts_with("ompt/"),
     };
     FILES
         .iter()
         .map(|(name, _)| *name)
-        .filter(|name| name.ends_with(".c") && wanted(name))
+        .filter(|name| name.ends_with(".c") && fits(name))
         .collect()
+}
+
+/// The names of all settings that the runtime reads (`INSTR_POLICY` …), sorted; taken from its sources.
+#[must_use]
+pub fn settings() -> Vec<String> {
+    let is_name = |word: &&str| {
+        word.strip_prefix("INSTR_").is_some_and(|rest| {
+            !rest.is_empty()
+                && rest
+                    .bytes()
+                    .all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_')
+        })
+    };
+    let sources = FILES
+        .iter()
+        .filter(|(name, _)| name.ends_with("settings.c"));
+    let mut names: Vec<String> = sources
+        .flat_map(|(_, text)| text.split('"'))
+        .filter(is_name)
+        .map(str::to_owned)
+        .collect();
+    names.sort_unstable();
+    names.dedup();
+    names
 }
 
 #[cfg(test)]
@@ -40,13 +67,25 @@ mod tests {
                 "{part} is missing"
             );
         }
-        assert!(names.contains(&"platform/linux.c"));
-        assert!(
-            names
-                .iter()
-                .filter_map(|n| n.strip_prefix("platform/"))
-                .all(|n| n.starts_with("linux.") || n.starts_with("linux_"))
-        );
+        let mut platform = names.iter().filter(|n| n.starts_with("platform/"));
+        assert!(platform.all(|n| n.starts_with("platform/linux")));
+        assert!(names.contains(&"sinks/file.c") && !names.contains(&"sinks/small_file.c"));
+    }
+
+    #[test]
+    fn a_small_system_gets_the_small_file_sink_and_no_ompt() {
+        let names = sources("rtems");
+        assert!(names.contains(&"platform/rtems.c") && names.contains(&"platform/rtems_clock.c"));
+        assert!(names.contains(&"sinks/small_file.c") && !names.contains(&"sinks/file.c"));
+        assert!(names.iter().all(|n| !n.starts_with("ompt/")));
+    }
+
+    #[test]
+    fn settings_are_found_in_the_sources() {
+        let names = settings();
+        for name in ["INSTR_POLICY", "INSTR_SINK", "INSTR_BUFFER", "INSTR_TRACE"] {
+            assert!(names.iter().any(|n| n == name), "{name} is missing");
+        }
     }
 
     #[test]

@@ -169,7 +169,9 @@ fn every_setting_is_documented() {
     let mut read: Vec<&str> = source
         .split('"')
         .filter(|s| {
-            s.starts_with("INSTR_") && s.bytes().all(|b| b.is_ascii_uppercase() || b == b'_')
+            s.starts_with("INSTR_")
+                && s.bytes()
+                    .all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_')
         })
         .collect();
     read.sort_unstable();

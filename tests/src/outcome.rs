@@ -31,6 +31,18 @@ impl From<String> for Stop {
     }
 }
 
+impl From<instr_trace::Error> for Stop {
+    fn from(error: instr_trace::Error) -> Self {
+        Self::Fail(error.to_string())
+    }
+}
+
+impl From<std::num::ParseIntError> for Stop {
+    fn from(error: std::num::ParseIntError) -> Self {
+        Self::Fail(error.to_string())
+    }
+}
+
 impl From<&str> for Stop {
     fn from(message: &str) -> Self {
         Self::Fail(message.to_owned())

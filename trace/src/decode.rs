@@ -95,6 +95,8 @@ const fn sizes(word: usize) -> [u8; IDS] {
         (64, VARIABLE),
         (65, 8),
         (66, VARIABLE),
+        (88, 12),
+        (89, 4),
     ];
     let mut row = 0;
     while row < rows.len() {
@@ -363,6 +365,12 @@ pub(crate) fn payload<'a>(bytes: &'a [u8], layout: Layout, clock: &Clock) -> Opt
             flags: u32(0),
             values: Args::new(tail(8), layout),
         },
+        88 => Payload::ThreadSwitch {
+            processor: u32(0),
+            from: u32(4),
+            to: u32(8),
+        },
+        89 => Payload::Processor { processor: u32(0) },
         _ => return None,
     })
 }

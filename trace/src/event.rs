@@ -315,6 +315,8 @@ pub mod thread_flags {
     pub const INITIAL: u32 = 1;
     /// A thread of the runtime's own, none of the program's.
     pub const OWN: u32 = 2;
+    /// No thread: what the system told about one processor, whose number stands for the thread id.
+    pub const PROCESSOR: u32 = 4;
 }
 
 /// Bits of `thread_counters.flags`.
@@ -558,6 +560,16 @@ pub enum Payload<'a> {
         flags: u32,
         values: Args<'a>,
     },
+    /// A processor leaves one thread (by the system's id) for another; in the stream of the processor.
+    ThreadSwitch {
+        processor: u32,
+        from: u32,
+        to: u32,
+    },
+    /// What follows in this stream was recorded on that processor.
+    Processor {
+        processor: u32,
+    },
     /// Not in the table: made by the reader, at the time a flush began (the `Flush` that ends it follows).
     FlushBegin,
     /// Not in the table: made by the reader where events of this thread are missing before the packet that begins here.
@@ -634,6 +646,8 @@ impl Payload<'_> {
             Self::Sensor { .. } => 64,
             Self::SensorLost { .. } => 65,
             Self::ThreadCounters { .. } => 66,
+            Self::ThreadSwitch { .. } => 88,
+            Self::Processor { .. } => 89,
             Self::FlushBegin | Self::Lost { .. } => 0,
         }
     }

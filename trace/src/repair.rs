@@ -40,7 +40,7 @@ impl Trace {
         let metadata = dir.join("metadata");
         std::fs::copy(self.dir().join("metadata"), &metadata)
             .map_err(Error::io("create", &metadata))?;
-        for stream in self.streams() {
+        for stream in self.streams().iter().chain(self.processor_streams()) {
             self.repair_stream(stream, &dir.join(format!("thread_{:04}", stream.thread)))?;
         }
         for child in self.children().iter().filter(|_| depth < MAX_FORKS) {

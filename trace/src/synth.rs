@@ -378,6 +378,8 @@ const EVENTS: &[(u8, &str, &str)] = &[
         "u32 kind; addr address; u64 bytes; addr allocator;",
     ),
     (57, "omp_free", "u32 kind; addr address;"),
+    (88, "thread_switch", "u32 processor; u32 from; u32 to;"),
+    (89, "processor", "u32 processor;"),
 ];
 
 /// The metadata text.

@@ -55,6 +55,7 @@ pub struct Trace {
     threads: Vec<ThreadInfo>,
     /// Threads of the runtime's own: their streams come last.
     own: Vec<ThreadInfo>,
+    processors: Vec<Stream>,
     children: Vec<PathBuf>,
     warnings: Warnings,
     has_tasks: bool,
@@ -84,6 +85,7 @@ impl Trace {
             streams,
             threads: Vec::new(),
             own: Vec::new(),
+            processors: Vec::new(),
             children: files.children,
             warnings,
             has_tasks: false,
@@ -227,6 +229,22 @@ impl Trace {
         ))
     }
 
+    /// How many processors told which thread they ran (on systems whose context switches are recorded).
+    pub fn processors(&self) -> usize {
+        self.processors.len()
+    }
+
+    /// What the processor at `position` told: [`Payload::ThreadSwitch`] events, between those of any stream.
+    pub fn processor(&self, position: usize) -> Option<StreamReader<'_>> {
+        let stream = self.processors.get(position)?;
+        Some(StreamReader::new(
+            stream,
+            &self.clock,
+            self.metadata.layout,
+            MAX_BUFFER,
+        ))
+    }
+
     /// All events in time order.
     pub fn merge(&self) -> Merge<'_> {
         let buffer = (MERGE_BUFFERS / self.streams.len().max(1)).clamp(MIN_BUFFER, MAX_BUFFER);
@@ -236,6 +254,10 @@ impl Trace {
 
     pub(crate) fn streams(&self) -> &[Stream] {
         &self.streams
+    }
+
+    pub(crate) fn processor_streams(&self) -> &[Stream] {
+        &self.processors
     }
 
     /// Reads first and last packets, and the first events of the others: clock pairs, ends of torn packets, thread names.
@@ -267,18 +289,21 @@ impl Trace {
                     last.bytes
                 };
             }
+            if scan.processor {
+                continue;
+            }
             let info = thread_info(stream, scan, &self.clock);
             match scan.own {
                 false => self.threads.push(info),
                 true => self.own.push(info),
             }
         }
-        let mut own = found.iter().map(|scan| scan.own);
         let (mut program, mut runtime) = (Vec::new(), Vec::new());
-        for stream in std::mem::take(&mut self.streams) {
-            match own.next() {
-                Some(true) => runtime.push(stream),
-                _ => program.push(stream),
+        for (stream, scan) in std::mem::take(&mut self.streams).into_iter().zip(&found) {
+            match (scan.processor, scan.own) {
+                (true, _) => self.processors.push(stream),
+                (false, true) => runtime.push(stream),
+                (false, false) => program.push(stream),
             }
         }
         program.append(&mut runtime);
@@ -293,6 +318,7 @@ struct Scan {
     initial: bool,
     /// Of the runtime's own.
     own: bool,
+    processor: bool,
     tasks: bool,
     damaged: bool,
     /// Raw times of the first and the last event.
@@ -313,6 +339,7 @@ fn scan_stream(
         os_tid: stream.packets.first().map_or(0, |packet| packet.os_tid),
         initial: false,
         own: false,
+        processor: false,
         tasks: false,
         damaged: false,
         first_ticks: None,
@@ -337,6 +364,7 @@ fn scan_stream(
                     scan.os_tid = os_tid;
                     scan.initial = flags & thread_flags::INITIAL != 0;
                     scan.own = flags & thread_flags::OWN != 0;
+                    scan.processor = flags & thread_flags::PROCESSOR != 0;
                 }
                 Some(
                     Payload::TaskCreate { .. }

@@ -1,6 +1,7 @@
 //! What is fed: one file per parser.
 
 pub(crate) mod argv;
+pub(crate) mod extract;
 pub(crate) mod object;
 pub(crate) mod symtab;
 pub(crate) mod trace;
@@ -21,7 +22,7 @@ pub(crate) trait Target {
 }
 
 /// Names of all targets, in the order of `all`.
-pub(crate) const NAMES: [&str; 7] = [
+pub(crate) const NAMES: [&str; 8] = [
     "object",
     "argv",
     "trace",
@@ -29,6 +30,7 @@ pub(crate) const NAMES: [&str; 7] = [
     "symtab-further",
     "symtab-packed",
     "demangle",
+    "extract",
 ];
 
 /// The target of this name.
@@ -41,6 +43,7 @@ pub(crate) fn by_name(name: &str) -> Result<Option<Box<dyn Target>>> {
         "symtab-further" => Some(Box::new(symtab::Images(Kind::Several))),
         "symtab-packed" => Some(Box::new(symtab::Images(Kind::Packed))),
         "demangle" => Some(Box::new(symtab::Names)),
+        "extract" => Some(Box::new(extract::Extracts)),
         _ => None,
     })
 }

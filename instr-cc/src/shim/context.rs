@@ -21,6 +21,8 @@ pub struct Context {
     pub abi: Vec<OsString>,
     /// Descriptions of the user's, absolute.
     pub apis: Vec<PathBuf>,
+    /// The configuration to compile in, absolute.
+    pub config: Option<PathBuf>,
     /// Tell what is done.
     pub verbose: bool,
 }
@@ -42,6 +44,9 @@ impl Context {
         self.apis
             .iter()
             .for_each(|path| put("api", path.as_os_str()));
+        if let Some(path) = &self.config {
+            put("config", path.as_os_str());
+        }
         if self.verbose {
             put("verbose", OsStr::new("1"));
         }
@@ -65,6 +70,7 @@ impl Context {
                 b"shim" => context.shim = value.into(),
                 b"abi" => context.abi.push(value),
                 b"api" => context.apis.push(value.into()),
+                b"config" => context.config = Some(value.into()),
                 b"verbose" => context.verbose = true,
                 _ => return None,
             }
@@ -113,7 +119,7 @@ mod tests {
         #[test]
         fn any_bytes_come_back(words in proptest::collection::vec(proptest::collection::vec(1_u8..=255, 0..9), 0..5), verbose: bool) {
             let abi: Vec<OsString> = words.into_iter().map(OsString::from_vec).collect();
-            let context = Context { compiler: "/a b".into(), cache: "/c%".into(), shim: "/s".into(), abi, apis: vec!["/x".into()], verbose };
+            let context = Context { compiler: "/a b".into(), cache: "/c%".into(), shim: "/s".into(), abi, apis: vec!["/x".into()], config: Some("/y z".into()), verbose };
             prop_assert_eq!(Context::decode(&context.encode()), Some(context));
         }
 

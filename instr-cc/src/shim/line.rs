@@ -121,6 +121,8 @@ pub struct Line {
     pub roots: Vec<Vec<u8>>,
     /// Symbols that the user wraps.
     pub wrapped: Vec<Vec<u8>>,
+    /// The file that is made, if it is named.
+    pub output: Option<std::path::PathBuf>,
     /// Where ours goes: index of a word.
     pub place: usize,
 }
@@ -296,6 +298,7 @@ impl Parser {
                 );
                 self.library_seen = true;
             }
+            b"o" | b"output" => self.line.output = Some(OsString::from_vec(value.to_vec()).into()),
             b"L" | b"library-path" => self.line.folders.push(OsString::from_vec(value.to_vec())),
             b"sysroot" => self.line.sysroot = OsString::from_vec(value.to_vec()),
             b"u" | b"undefined" | b"e" | b"entry" | b"require-defined" => {

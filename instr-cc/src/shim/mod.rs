@@ -24,6 +24,7 @@ use instr_rewrite::stubs::{self, Linkage};
 use crate::argv::response_file;
 use crate::cache::Cache;
 use crate::compiler::Machine;
+use crate::config::Config;
 use crate::exec::{Call, end_like};
 use crate::runtime::{self, Builder, Variant};
 use crate::say;
@@ -118,11 +119,15 @@ enum Outcome {
 
 fn instrumented(real: &Path, words: &[OsString], context: &Context, own: &Path) -> Result<Outcome> {
     let expanded = without_shim_folder(response_file::expand(words)?, &context.shim);
-    let line = line::parse(&expanded);
+    let mut line = line::parse(&expanded);
     if let Some(reason) = plain_reason(&line) {
         return Ok(Outcome::Plain(reason.into()));
     }
     let cache = Cache::at(context.cache.clone());
+    let (identity, facts) =
+        runtime::identify(&cache, &context.compiler).context("cannot identify the compiler")?;
+    // Images of RTEMS have fixed addresses, without an option that says so.
+    line.fixed |= facts.os == "rtems" && !line.shared;
     let index = Index::open(&cache, own, &context.apis)?;
     let order = if linker::looks_back(real) {
         ArchiveOrder::Any
@@ -139,8 +144,6 @@ fn instrumented(real: &Path, words: &[OsString], context: &Context, own: &Path) 
             "nothing to instrument: no described function is called".into(),
         ));
     }
-    let (identity, facts) =
-        runtime::identify(&cache, &context.compiler).context("cannot identify the compiler")?;
     let builder = Builder {
         cache: &cache,
         compiler: &context.compiler,
@@ -163,8 +166,30 @@ fn instrumented(real: &Path, words: &[OsString], context: &Context, own: &Path) 
             Some(builder.stubs(&index.key, symbols, emit)?)
         }
     };
-    let words = insert(&expanded, &line, &demand, stubs.as_deref(), &library);
+    let config = config(&builder, context, &facts.os, &line)?;
+    let objects: Vec<PathBuf> = stubs.into_iter().chain(config).chain([library]).collect();
+    let words = insert(&expanded, &line, &demand, &objects);
     link(real, &words, &demand, context)
+}
+
+/// The object with the program's configuration: what the user's file says, or on systems without an environment the defaults and the
+/// program's path.
+fn config(
+    builder: &Builder<'_>,
+    context: &Context,
+    os: &str,
+    line: &Line,
+) -> Result<Option<PathBuf>> {
+    let config = match &context.config {
+        Some(path) => crate::driver::read_config(path)?,
+        None if os == "linux" => return Ok(None),
+        None => Config::default(),
+    };
+    let program = line.output.as_ref().map(std::path::absolute).transpose()?;
+    let program = program.filter(|_| os != "linux");
+    Ok(Some(
+        builder.config(&config.source(os, program.as_deref()))?,
+    ))
 }
 
 fn plain_reason(line: &Line) -> Option<&'static str> {
@@ -190,13 +215,7 @@ fn variant(line: &Line) -> Variant {
 }
 
 /// The link line with ours in it: options in front, objects at the place that the line offers.
-fn insert(
-    words: &[OsString],
-    line: &Line,
-    demand: &Demand,
-    stubs: Option<&Path>,
-    library: &Path,
-) -> Vec<OsString> {
+fn insert(words: &[OsString], line: &Line, demand: &Demand, objects: &[PathBuf]) -> Vec<OsString> {
     let (before, after) = words.split_at(line.place);
     let mut all: Vec<OsString> = Vec::with_capacity(words.len() + demand.wrap.len() + 8);
     all.extend(demand.wrap.iter().map(|s| format!("--wrap={s}").into()));
@@ -224,8 +243,7 @@ fn insert(
             .flat_map(|s| ["-u".into(), OsString::from(*s)]),
     );
     all.extend_from_slice(before);
-    all.extend(stubs.map(OsString::from));
-    all.push(library.into());
+    all.extend(objects.iter().map(OsString::from));
     all.extend_from_slice(after);
     all
 }
@@ -358,8 +376,7 @@ mod tests {
             &words,
             &line::parse(&words),
             &demand,
-            Some(Path::new("S")),
-            Path::new("L"),
+            &[PathBuf::from("S"), PathBuf::from("L")],
         );
         all.join(OsStr::new(" ")).into_string().unwrap()
     }

@@ -1,0 +1,38 @@
+/*
+ * RTEMS, on any processor. The instruction set's own file gives the rest; the clock and the processor's number are the system's
+ * (platform/rtems_clock.c), since which counter there is depends on the board.
+ */
+#define instr_arch_ticks instr_isa_ticks
+#define instr_arch_ticks_ok instr_isa_ticks_ok
+#if defined(__sparc__)
+#include "arch/sparc.h"
+#elif defined(__x86_64__)
+#include "arch/x86_64.h"
+#else
+#include "arch/generic.h"
+#endif
+#undef instr_arch_ticks
+#undef instr_arch_ticks_ok
+#undef INSTR_ARCH_HAS_TICKS
+#undef INSTR_ARCH_SMALL
+#undef INSTR_ARCH_TICKS_NAME
+
+#define INSTR_ARCH_HAS_TICKS 1
+#define INSTR_ARCH_SMALL 1
+#define INSTR_ARCH_TICKS_NAME instr_rtems_ticks_name()
+#define INSTR_ARCH_HAS_PROCESSOR 1
+#define INSTR_PLATFORM_SMALL 1
+
+const char *instr_rtems_ticks_name(void);
+uint64_t instr_rtems_ticks(void);
+uint32_t instr_rtems_processor(void);
+
+static inline uint64_t instr_arch_ticks(void)
+{
+    return instr_rtems_ticks();
+}
+
+static inline uint32_t instr_arch_processor(void)
+{
+    return instr_rtems_processor();
+}

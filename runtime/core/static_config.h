@@ -1,0 +1,26 @@
+/*
+ * The configuration that is compiled into a program: what the environment says elsewhere, and the memory that windows come from.
+ * `instr-cc --instr-config=FILE.toml` writes the object that defines `instr_config`; without it a small system gets the one of
+ * platform/rtems_config.c, and a large one none.
+ */
+#ifndef INSTR_STATIC_CONFIG_H
+#define INSTR_STATIC_CONFIG_H
+
+#include <stddef.h>
+
+struct instr_sink;
+
+struct instr_static_config {
+    const char *const *settings; /* "INSTR_POLICY", "ring", … NULL */
+    const char *program;         /* path of the executable on the host, or NULL */
+    char *pool;                  /* memory of windows, or NULL */
+    size_t pool_bytes;
+    const struct instr_sink *const *sinks; /* those that the program is linked with, or NULL: all there are */
+};
+
+extern const struct instr_static_config instr_config __attribute__((weak));
+
+/* The value of a setting there, or NULL. */
+const char *instr_static_setting(const char *name);
+
+#endif

@@ -1,0 +1,141 @@
+/*
+ * Clocks of RTEMS. LEON processors with an up-counter are read directly: %asr23 holds its low 32 bits, %asr22 the high 24 (GRLIB IP
+ * Core User's Manual, LEON4, "Time stamp counter"); it is shared by all processors. Elsewhere the CPU counter of RTEMS is extended
+ * from 32 to 64 bits here.
+ */
+#define _GNU_SOURCE
+
+#include "core/cold.h"
+
+#include "platform/rtems.h"
+
+#include <time.h>
+
+#include <rtems.h>
+#include <rtems/counter.h>
+
+#include "arch/arch.h"
+#include "platform/platform.h"
+
+/* Emulation of a board on another system compiles this file too, where these registers are privileged. */
+#if defined(__sparc__) && !defined(__gnu_linux__)
+#define HAS_ASR 1
+#else
+#define HAS_ASR 0
+#endif
+
+static bool up_counter;
+
+/* Number of times that bit 31 of the counter has changed. Whoever sees it change writes the same number. */
+static volatile uint32_t halves;
+static uint64_t last_ns;
+static uint32_t dying_calls;
+
+uint64_t instr_platform_monotonic_ns(void)
+{
+    if (instr_rtems_dying) /* the clock may stand still now, and nothing may wait for it */
+        return last_ns + UINT64_C(1000000) * ++dying_calls;
+    return last_ns = rtems_clock_get_uptime_nanoseconds();
+}
+
+uint64_t instr_platform_realtime_ns(void)
+{
+    struct timespec now;
+    if (clock_gettime(CLOCK_REALTIME, &now) != 0)
+        return 0;
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+#if HAS_ASR
+static inline uint32_t asr22(void)
+{
+    uint32_t value;
+    __asm__ volatile("rd %%asr22, %0" : "=r"(value));
+    return value;
+}
+
+static inline uint32_t asr23(void)
+{
+    uint32_t value;
+    __asm__ volatile("rd %%asr23, %0" : "=r"(value));
+    return value;
+}
+
+static uint64_t up_count(void)
+{
+    uint32_t high = asr22() & 0xffffffu;
+    for (;;) {
+        const uint32_t low = asr23();
+        const uint32_t again = asr22() & 0xffffffu;
+        if (again == high)
+            return (uint64_t)high << 32 | low;
+        high = again;
+    }
+}
+
+/* Whether it is there and runs; some processors without it read 0. */
+static bool has_up_counter(void)
+{
+    const uint32_t before = asr23();
+    for (unsigned i = 0; i < 16; i++)
+        if (asr23() != before)
+            return true;
+    return false;
+}
+#else
+static uint64_t up_count(void)
+{
+    return 0;
+}
+
+static bool has_up_counter(void)
+{
+    return false;
+}
+#endif
+
+static uint64_t extended_count(void)
+{
+    rtems_interrupt_level level;
+    uint32_t now;
+    uint32_t seen;
+    rtems_interrupt_local_disable(level); /* between reading and storing lies less than half a turn of the counter */
+    now = (uint32_t)rtems_counter_read();
+    seen = halves;
+    if (((seen ^ now >> 31) & 1u) != 0)
+        halves = ++seen;
+    rtems_interrupt_local_enable(level);
+    return (uint64_t)(seen >> 1) << 32 | now;
+}
+
+uint64_t instr_rtems_ticks(void)
+{
+    return up_counter ? up_count() : extended_count();
+}
+
+const char *instr_rtems_ticks_name(void)
+{
+    return up_counter ? "asr22/asr23" : "rtems_counter";
+}
+
+/* Looks at the counter often enough that no turn is missed. */
+static void refresh(rtems_id timer, void *period)
+{
+    (void)extended_count();
+    (void)rtems_timer_fire_after(timer, (rtems_interval)(uintptr_t)period, refresh, period);
+}
+
+bool instr_platform_ticks_ok(void)
+{
+    rtems_id timer;
+    up_counter = has_up_counter();
+    if (up_counter)
+        return true;
+    const uint64_t frequency = rtems_counter_frequency();
+    if (frequency == 0 || rtems_timer_create(rtems_build_name('I', 'N', 'S', 'C'), &timer) != RTEMS_SUCCESSFUL)
+        return false;
+    uint64_t period = (UINT64_C(1) << 30) * rtems_clock_get_ticks_per_second() / frequency;
+    period = period == 0 ? 1 : period > 0x7fffffffu ? 0x7fffffffu : period;
+    halves = (uint32_t)rtems_counter_read() >> 31;
+    return rtems_timer_fire_after(timer, (rtems_interval)period, refresh, (void *)(uintptr_t)period) == RTEMS_SUCCESSFUL;
+}

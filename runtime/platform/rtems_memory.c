@@ -1,0 +1,97 @@
+/* Memory of RTEMS: the pool that windows come from, bounds of stacks, use of the heap. Nothing is allocated. */
+#define _GNU_SOURCE
+
+#include "core/cold.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include <rtems.h>
+#include <rtems/malloc.h>
+#include <rtems/score/heap.h>
+#include <rtems/score/percpu.h>
+#include <rtems/score/thread.h>
+
+#include "core/static_config.h"
+#include "platform/platform.h"
+
+static atomic_flag busy = ATOMIC_FLAG_INIT;
+static size_t taken;
+
+/* Blocks given back, for whoever needs one as large. */
+static struct freed {
+    struct freed *next;
+    size_t bytes;
+} *freed;
+
+static void take(void)
+{
+    while (atomic_flag_test_and_set_explicit(&busy, memory_order_acquire))
+        if (!instr_platform_wait())
+            break;
+}
+
+static void *again(size_t bytes)
+{
+    for (struct freed **at = &freed; *at != NULL; at = &(*at)->next)
+        if ((*at)->bytes >= bytes) {
+            struct freed *const found = *at;
+            *at = found->next;
+            return found;
+        }
+    return NULL;
+}
+
+void *instr_platform_memory(size_t bytes)
+{
+    if (&instr_config == NULL || instr_config.pool == NULL || bytes > instr_config.pool_bytes)
+        return NULL;
+    bytes = (bytes + 63u) & ~(size_t)63u;
+    take();
+    char *block = again(bytes);
+    if (block == NULL && bytes <= instr_config.pool_bytes - taken) {
+        block = instr_config.pool + taken;
+        taken += bytes;
+    }
+    atomic_flag_clear_explicit(&busy, memory_order_release);
+    if (block != NULL)
+        memset(block, 0, bytes);
+    return block;
+}
+
+/* Windows of ended threads are used again by the core; other blocks (copies of large task data) come back here. */
+void instr_platform_give_back(void *block, size_t bytes)
+{
+    struct freed *const f = block;
+    f->bytes = bytes; /* a multiple of 64, as it was asked for */
+    take();
+    f->next = freed;
+    freed = f;
+    atomic_flag_clear_explicit(&busy, memory_order_release);
+}
+
+void *instr_platform_pool(size_t *bytes)
+{
+    if (&instr_config == NULL || taken != 0)
+        return NULL;
+    *bytes = instr_config.pool_bytes;
+    taken = *bytes;
+    return instr_config.pool;
+}
+
+/* There are no forked children. */
+void instr_platform_replace(void *block, size_t bytes)
+{
+    (void)block;
+    (void)bytes;
+}
+
+bool instr_platform_stack_bounds(uintptr_t *low, uintptr_t *high)
+{
+    const Thread_Control *executing = _Thread_Get_executing();
+    if (executing == NULL)
+        return false;
+    *low = (uintptr_t)executing->Start.Initial_stack.area;
+    *high = *low + executing->Start.Initial_stack.size;
+    return *high > *low;
+}

@@ -1,0 +1,333 @@
+/* Threads, processors, clocks, timers and extensions of the board. */
+#define _GNU_SOURCE
+#include "board.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <rtems.h>
+#include <rtems/bspIo.h>
+#include <rtems/counter.h>
+#include <rtems/malloc.h>
+#include <rtems/score/percpu.h>
+#include <rtems/score/sysstate.h>
+#include <rtems/score/thread.h>
+
+#include "core/static_config.h"
+
+#define MAX_THREADS 256u
+#define MAX_TIMERS 8u
+#define FIRST_COUNT 0xfff00000u /* wraps 4 ms after the start */
+#define FIRST_ID 0x0b010001u    /* a POSIX thread of node 1 */
+
+System_state_Codes _System_state_Current = SYSTEM_STATE_UP;
+
+static Heap_Control heap = {.area_begin = 0x100000, .area_end = 0x900000, .stats = {.size = 0x800000, .free_size = 0x600000}};
+Heap_Control *RTEMS_Malloc_Heap = &heap;
+
+static Thread_Control threads[MAX_THREADS];
+static atomic_uint thread_count;
+static __thread Thread_Control *self;
+static __thread uint32_t switching = UINT32_MAX; /* the processor whose switch runs on this host thread */
+
+static rtems_extensions_table extension;
+static atomic_bool has_extension;
+static pthread_mutex_t extension_lock = PTHREAD_MUTEX_INITIALIZER;
+static uint64_t switches[BOARD_PROCESSORS];
+static atomic_ulong refused_writes;
+static atomic_bool running = true;
+static pthread_t ticker;
+
+static struct {
+    rtems_timer_service_routine_entry routine;
+    void *data;
+    uint64_t due;
+} timers[MAX_TIMERS];
+static atomic_uint timer_count;
+static pthread_mutex_t timer_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* ---- time ---- */
+
+static uint64_t host_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static uint64_t start_ns;
+
+uint64_t rtems_clock_get_uptime_nanoseconds(void)
+{
+    return host_ns() - start_ns;
+}
+
+rtems_interval rtems_clock_get_ticks_per_second(void)
+{
+    return BOARD_TICKS_PER_SECOND;
+}
+
+rtems_counter_ticks rtems_counter_read(void)
+{
+    return (uint32_t)(FIRST_COUNT + (host_ns() - start_ns) / (1000000000u / BOARD_HZ));
+}
+
+uint32_t rtems_counter_frequency(void)
+{
+    return BOARD_HZ;
+}
+
+/* ---- threads and processors ---- */
+
+static pthread_key_t end_key;
+
+static void ended(void *thread)
+{
+    if (atomic_load(&has_extension) && extension.thread_terminate != NULL)
+        extension.thread_terminate(thread);
+}
+
+struct _Thread_Control *_Thread_Get_executing(void)
+{
+    if (self != NULL)
+        return self;
+    const uint32_t number = atomic_fetch_add(&thread_count, 1) % MAX_THREADS;
+    Thread_Control *t = &threads[number];
+    pthread_attr_t attributes;
+    t->Object.id = FIRST_ID + number;
+    t->processor = number % BOARD_PROCESSORS;
+    if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
+        pthread_attr_getstack(&attributes, &t->Start.Initial_stack.area, &t->Start.Initial_stack.size);
+        pthread_attr_destroy(&attributes);
+    }
+    self = t;
+    pthread_setspecific(end_key, t);
+    return t;
+}
+
+rtems_id rtems_task_self(void)
+{
+    return _Thread_Get_executing()->Object.id;
+}
+
+rtems_status_code rtems_task_wake_after(rtems_interval ticks)
+{
+    const struct timespec pause = {0, (long)ticks * (1000000000 / (long)BOARD_TICKS_PER_SECOND)};
+    nanosleep(&pause, NULL);
+    return RTEMS_SUCCESSFUL;
+}
+
+uint32_t rtems_scheduler_get_processor(void)
+{
+    return switching != UINT32_MAX ? switching : _Thread_Get_executing()->processor;
+}
+
+uint32_t rtems_scheduler_get_processor_maximum(void)
+{
+    return BOARD_PROCESSORS;
+}
+
+uint32_t board_interrupts_off(void)
+{
+    return 0;
+}
+
+void board_interrupts_on(uint32_t level)
+{
+    (void)level;
+}
+
+/* ---- extensions and timers ---- */
+
+static void switch_all(void);
+
+rtems_status_code rtems_extension_create(rtems_name name, const rtems_extensions_table *table, rtems_id *id)
+{
+    (void)name;
+    if (getenv("BOARD_NO_EXTENSIONS") != NULL)
+        return RTEMS_TOO_MANY;
+    pthread_mutex_lock(&extension_lock);
+    extension = *table;
+    atomic_store(&has_extension, true);
+    pthread_mutex_unlock(&extension_lock);
+    *id = 1;
+    for (unsigned i = 0; i < 5; i++) /* a short program on a busy machine sees some too */
+        switch_all();
+    return RTEMS_SUCCESSFUL;
+}
+
+rtems_status_code rtems_timer_create(rtems_name name, rtems_id *id)
+{
+    (void)name;
+    if (timer_count == MAX_TIMERS)
+        return RTEMS_TOO_MANY;
+    *id = atomic_fetch_add(&timer_count, 1);
+    return RTEMS_SUCCESSFUL;
+}
+
+static uint64_t tick;
+
+rtems_status_code rtems_timer_fire_after(rtems_id id, rtems_interval ticks, rtems_timer_service_routine_entry routine, void *user_data)
+{
+    if (id >= timer_count)
+        return RTEMS_INVALID_ID;
+    pthread_mutex_lock(&timer_lock);
+    timers[id].routine = routine;
+    timers[id].data = user_data;
+    timers[id].due = tick + ticks;
+    pthread_mutex_unlock(&timer_lock);
+    return RTEMS_SUCCESSFUL;
+}
+
+rtems_status_code rtems_timer_cancel(rtems_id id)
+{
+    if (id >= timer_count)
+        return RTEMS_INVALID_ID;
+    pthread_mutex_lock(&timer_lock);
+    timers[id].routine = NULL;
+    pthread_mutex_unlock(&timer_lock);
+    return RTEMS_SUCCESSFUL;
+}
+
+static void fire_timers(void)
+{
+    for (uint32_t i = 0; i < timer_count; i++) {
+        pthread_mutex_lock(&timer_lock);
+        const rtems_timer_service_routine_entry routine = timers[i].due <= tick ? timers[i].routine : NULL;
+        void *data = timers[i].data;
+        if (routine != NULL)
+            timers[i].routine = NULL;
+        pthread_mutex_unlock(&timer_lock);
+        if (routine != NULL)
+            routine(i, data);
+    }
+}
+
+/* Every processor leaves its thread for the next one in a circle. */
+static void switch_all(void)
+{
+    const uint32_t count = atomic_load(&thread_count) < MAX_THREADS ? atomic_load(&thread_count) : MAX_THREADS;
+    pthread_mutex_lock(&extension_lock);
+    for (uint32_t i = 0; i < BOARD_PROCESSORS && count != 0 && atomic_load(&has_extension); i++) {
+        switching = i;
+        extension.thread_switch(&threads[(tick + i) % count], &threads[(tick + i + 1) % count]);
+        switches[i]++;
+        switching = UINT32_MAX;
+    }
+    pthread_mutex_unlock(&extension_lock);
+    for (uint32_t i = 0; i < count && tick % 8 == 0; i++)
+        threads[i].processor = (threads[i].processor + 1) % BOARD_PROCESSORS;
+}
+
+static void console_noise(void);
+
+static void *run_clock(void *unused)
+{
+    (void)unused;
+    while (atomic_load(&running)) {
+        (void)rtems_task_wake_after(1);
+        tick++;
+        board_devices_tick(tick);
+        fire_timers();
+        switch_all();
+        console_noise();
+    }
+    return NULL;
+}
+
+/* ---- console and files ---- */
+
+static pthread_mutex_t console_lock = PTHREAD_MUTEX_INITIALIZER;
+static int console = -1;
+static char line[512];
+static size_t line_used;
+static bool noise;
+
+static void put(const char *bytes, size_t count)
+{
+    if (console >= 0 && write(console, bytes, count) < 0)
+        console = -1;
+}
+
+void rtems_putc(char c)
+{
+    pthread_mutex_lock(&console_lock);
+    line[line_used++] = c;
+    if (c == '\n' || line_used == sizeof line) {
+        put(line, line_used);
+        line_used = 0;
+    }
+    pthread_mutex_unlock(&console_lock);
+}
+
+static void console_noise(void)
+{
+    if (!noise)
+        return;
+    pthread_mutex_lock(&console_lock);
+    if (tick % 5 == 0)
+        put("board: a tick has passed\r\n", 26);
+    else if (tick % 7 == 0)
+        put("no newline yet> ", 16);
+    pthread_mutex_unlock(&console_lock);
+}
+
+ssize_t __real_write(int fd, const void *bytes, size_t count);
+ssize_t __wrap_write(int fd, const void *bytes, size_t count);
+
+ssize_t __wrap_write(int fd, const void *bytes, size_t count)
+{
+    if (count > BOARD_WRITE_MAX) {
+        atomic_fetch_add(&refused_writes, 1);
+        errno = EINVAL;
+        return -1;
+    }
+    return __real_write(fd, bytes, count);
+}
+
+/* ---- beginning and end ---- */
+
+__attribute__((constructor(101))) static void power_on(void)
+{
+    const char *name = getenv("BOARD_CONSOLE");
+    start_ns = host_ns();
+    pthread_key_create(&end_key, ended);
+    noise = getenv("BOARD_NOISE") != NULL;
+    if (name != NULL && (console = open(name, O_WRONLY | O_CREAT | O_APPEND, 0666)) < 0)
+        abort();
+    (void)_Thread_Get_executing();
+    pthread_create(&ticker, NULL, run_clock, NULL);
+}
+
+static void write_report(void)
+{
+    const char *name = getenv("BOARD_REPORT");
+    FILE *to = name != NULL ? fopen(name, "w") : NULL;
+    if (to == NULL)
+        return;
+    for (uint32_t i = 0; i < BOARD_PROCESSORS; i++)
+        fprintf(to, "switches %u %llu\n", (unsigned)i, (unsigned long long)switches[i]);
+    fprintf(to, "refused-writes %lu\n", (unsigned long)refused_writes);
+    board_devices_report(to);
+    fclose(to);
+}
+
+/* After the handlers of atexit, as a debugger that stops the board. */
+__attribute__((destructor(102))) static void power_off(void)
+{
+    const char *name = getenv("BOARD_IMAGE");
+    atomic_store(&running, false);
+    pthread_join(ticker, NULL);
+    FILE *to = name != NULL ? fopen(name, "wb") : NULL;
+    if (to != NULL) {
+        fwrite(instr_config.pool, 1, instr_config.pool_bytes, to);
+        fclose(to);
+    }
+    write_report();
+}

@@ -1,0 +1,27 @@
+/*
+ * A board that is not there: the services of RTEMS (include/) on a system with POSIX threads, with the peculiarities of the real one.
+ * Its CPU counter wraps soon after the start, its threads migrate, its processors switch all the time, and a write() of more than 8192
+ * bytes fails as on NFS version 2.
+ *
+ *   BOARD_CONSOLE=FILE   polled output goes there (default: nowhere)
+ *   BOARD_IMAGE=FILE     the pool of windows is written there at the end, as a debugger would
+ *   BOARD_REPORT=FILE    what the board did, for comparison with the trace: lines of words
+ *   BOARD_NOISE=1        other messages on the console, between the lines of others
+ *   BOARD_FATAL=1        the program ends by the fatal extension in place of atexit handlers
+ */
+#ifndef BOARD_H
+#define BOARD_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#define BOARD_PROCESSORS 4u
+#define BOARD_HZ 250000000u
+#define BOARD_TICKS_PER_SECOND 1000u
+#define BOARD_WRITE_MAX 8192u
+
+/* devices.c */
+void board_devices_tick(uint64_t tick);
+void board_devices_report(FILE *to);
+
+#endif

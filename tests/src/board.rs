@@ -1,0 +1,215 @@
+//! Programs for the board of `tests/board`: RTEMS' services on another system.
+
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+
+use crate::outcome::{Check, ensure};
+use crate::process::{Outcome, Run};
+use crate::toolchain;
+use crate::workspace;
+
+/// Where a board's programs really run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Host {
+    /// x86-64: little-endian, 64 bits.
+    X86_64,
+    /// SPARC V8 under an emulator: big-endian, 32 bits.
+    Sparc32,
+}
+
+impl Host {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::X86_64, Self::Sparc32];
+
+    /// Its name in a test's.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::X86_64 => "x86_64",
+            Self::Sparc32 => "sparc",
+        }
+    }
+
+    /// The compiler, and its options.
+    #[must_use]
+    pub fn compiler(self) -> &'static [&'static str] {
+        match self {
+            Self::X86_64 => &["gcc"],
+            Self::Sparc32 => &["sparc64-linux-gnu-gcc", "-m32", "-mcpu=v8", "-static"],
+        }
+    }
+
+    fn run(self, program: &Path) -> Run {
+        match self {
+            Self::X86_64 => Run::new(program),
+            Self::Sparc32 => Run::new("qemu-sparc32plus").arg(program),
+        }
+    }
+}
+
+/// A folder with a compiler for the board.
+pub struct Board {
+    /// The folder.
+    pub dir: TempDir,
+    host: Host,
+    compiler: PathBuf,
+    objects: String,
+}
+
+impl Board {
+    /// Compiles the board for `host`.
+    ///
+    /// # Errors
+    ///
+    /// When its compiler is missing or refuses the board.
+    pub fn new(host: Host, name: &str) -> Check<Self> {
+        let root = workspace::root()?;
+        let dir = workspace::work_dir(name)?;
+        let sources = root.join("tests/board");
+        let compiler = dir.path().join(format!("board-gcc-{}", host.name()));
+        std::fs::copy(sources.join("board-gcc"), &compiler)?;
+        let mut objects = Vec::new();
+        for source in ["board", "devices", "tee"] {
+            let object = dir.path().join(source).with_extension("o");
+            Run::words(host.compiler())
+                .args(["-std=c11", "-O2", "-Wall", "-Wextra", "-Werror"])
+                .arg("-I")
+                .arg(root.join("runtime"))
+                .arg("-I")
+                .arg(sources.join("include"))
+                .arg("-c")
+                .arg(sources.join(source).with_extension("c"))
+                .arg("-o")
+                .arg(&object)
+                .succeed()?;
+            objects.push(object.display().to_string());
+        }
+        Ok(Self {
+            dir,
+            host,
+            compiler,
+            objects: objects.join(" "),
+        })
+    }
+
+    /// A path in the board's folder.
+    #[must_use]
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    /// Builds a program of `examples/sparselu` with a configuration compiled in.
+    ///
+    /// # Errors
+    ///
+    /// When it does not build, or was linked plainly.
+    pub fn build(&self, config: &str, program: &str) -> Check<PathBuf> {
+        self.build_with(config, program, &self.objects, "")
+    }
+
+    /// The same without a sink of the program's own, and with options for the linker.
+    ///
+    /// # Errors
+    ///
+    /// As [`Board::build`].
+    pub fn build_plain_sinks(&self, config: &str, program: &str, flags: &str) -> Check<PathBuf> {
+        let objects = self.objects.split(' ').filter(|o| !o.ends_with("tee.o"));
+        let objects: Vec<&str> = objects.collect();
+        self.build_with(config, program, &objects.join(" "), flags)
+    }
+
+    fn build_with(
+        &self,
+        config: &str,
+        program: &str,
+        objects: &str,
+        flags: &str,
+    ) -> Check<PathBuf> {
+        let root = workspace::root()?;
+        let tools = toolchain::tools()?;
+        let settings = self.path("instr.toml");
+        std::fs::write(&settings, config)?;
+        let build = self.path("build");
+        let cc = format!(
+            "{} {} --instr-verbose --instr-config={}",
+            tools.instr_cc.display(),
+            self.compiler.display(),
+            settings.display()
+        );
+        let made = Run::words(["make", "-s", "-B", "-C"])
+            .arg(root.join("examples/sparselu"))
+            .arg(format!("CC={cc}"))
+            .arg(format!("BUILD={}", build.display()))
+            .arg(format!("LDFLAGS={flags}"))
+            .arg(build.join(program))
+            .env("BOARD", root.join("tests/board"))
+            .env("BOARD_CC", self.host.compiler().join(" "))
+            .env("BOARD_OBJECTS", objects)
+            .env("BOARD_LIBS", "-latomic")
+            .succeed()?;
+        ensure(made.errors().contains("instrumented: "), || {
+            format!("it was linked plainly: {}", made.errors())
+        })?;
+        Ok(build.join(program))
+    }
+
+    /// Runs a program on four threads: its console, image, files and report are in the board's folder.
+    ///
+    /// # Errors
+    ///
+    /// When it fails.
+    pub fn run(&self, program: &Path, more: &[(&str, &str)]) -> Check<Outcome> {
+        for old in ["console", "image", "report"] {
+            let _ = std::fs::remove_file(self.path(old));
+        }
+        let _ = std::fs::remove_dir_all(self.path("files.instr"));
+        let mut run = self
+            .host
+            .run(program)
+            .args(["12", "10"])
+            .env("OMP_NUM_THREADS", "4")
+            .env("INSTR_TRACE", self.path("files.instr"))
+            .env("BOARD_CONSOLE", self.path("console"))
+            .env("BOARD_IMAGE", self.path("image"))
+            .env("BOARD_REPORT", self.path("report"))
+            .env("BOARD_NOISE", "1");
+        for (name, value) in more {
+            run = run.env(name, value);
+        }
+        run.succeed()
+    }
+
+    /// Extracts a trace.
+    ///
+    /// # Errors
+    ///
+    /// When `instr extract` refuses.
+    pub fn extract(&self, from: &str, to: &str) -> Check<Outcome> {
+        let _ = std::fs::remove_dir_all(self.path(to));
+        Run::new(&toolchain::tools()?.instr)
+            .arg("extract")
+            .arg(self.path(from))
+            .arg("-o")
+            .arg(self.path(to))
+            .succeed()
+    }
+}
+
+/// All files of a directory, by name.
+///
+/// # Errors
+///
+/// When it cannot be read.
+pub fn files(dir: &Path) -> Check<Vec<(String, Vec<u8>)>> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(dir)? {
+        let entry = entry?;
+        files.push((
+            entry.file_name().to_string_lossy().into_owned(),
+            std::fs::read(entry.path())?,
+        ));
+    }
+    files.sort();
+    Ok(files)
+}

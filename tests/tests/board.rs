@@ -1,0 +1,459 @@
+//! The RTEMS platform, its sinks and its sensors, on a board that is not there (`tests/board`), little- and big-endian.
+
+use std::path::{Path, PathBuf};
+
+use instr_tests::board::{Board, Host, files};
+use instr_tests::outcome::{Check, ensure, trial};
+use instr_tests::process::Run;
+use instr_tests::toolchain::tools;
+use instr_tests::workspace;
+use instr_trace::{Payload, Trace};
+use libtest_mimic::Arguments;
+
+const SENSORS: &str = "sensors = [\"l4stat\", \"gr740\"]\nsensors_period = \"2ms\"\n";
+
+fn main() {
+    let mut arguments = Arguments::from_args();
+    arguments.test_threads.get_or_insert(2);
+    let mut trials = Vec::new();
+    for host in Host::ALL {
+        let name = |test: &str| format!("board::{}::{test}", host.name());
+        trials.push(trial(
+            name("console_image_and_files_are_one_trace"),
+            move || one_trace(host),
+        ));
+        trials.push(trial(
+            name("sensors_tell_what_the_devices_gave"),
+            move || sensors(host),
+        ));
+    }
+    trials.push(trial(
+        "board::damaged_lines_are_told_and_the_rest_is_kept",
+        damage,
+    ));
+    trials.push(trial(
+        "board::a_stopped_program_leaves_its_windows",
+        stopped,
+    ));
+    trials.push(trial("board::the_runtime_is_small", footprint));
+    trials.push(trial(
+        "board::the_runtime_has_no_heap_and_small_frames",
+        no_heap,
+    ));
+    libtest_mimic::run(&arguments, trials).exit();
+}
+
+fn config(policy: &str, more: &str) -> String {
+    format!(
+        "policy = \"{policy}\"\nbuffer = \"32K\"\nsink = \"own\"\n{more}[image]\npool = \"1M\"\n"
+    )
+}
+
+/// The same run, by all three ways.
+fn one_trace(host: Host) -> Check {
+    let board = Board::new(host, "board-one")?;
+    for (policy, program) in [("end", "sparselu_task"), ("ring", "sparselu_for")] {
+        let built = board.build(&config(policy, ""), program)?;
+        board.run(&built, &[])?;
+        board.extract("console", "console.instr")?;
+        board.extract("image", "image.instr")?;
+        let written = files(&board.path("files.instr"))?;
+        ensure(written.len() >= 9, || {
+            format!("a metadata file and 8 streams, not {}", written.len())
+        })?;
+        for way in ["console.instr", "image.instr"] {
+            ensure(files(&board.path(way))? == written, || {
+                format!("{way} is another trace than the files, {policy}")
+            })?;
+        }
+        switches(&board.path("files.instr"), &board.path("report"), policy)?;
+    }
+    let report = std::fs::read_to_string(board.path("report"))?;
+    ensure(report.contains("refused-writes 0\n"), || {
+        "a write was larger than 8192 bytes".to_owned()
+    })
+}
+
+/// Every processor's switches follow each other, each thread's records tell where they were made.
+fn switches(trace: &Path, report: &Path, policy: &str) -> Check {
+    let trace = Trace::open(trace)?;
+    ensure(trace.threads().len() == 4, || {
+        format!("{} threads, not 4", trace.threads().len())
+    })?;
+    ensure(trace.processors() == 4, || "not 4 processors".to_owned())?;
+    let report = std::fs::read_to_string(report)?;
+    for number in 0..4 {
+        let mut stream = trace.processor(number).ok_or("no stream")?;
+        let (mut count, mut last, mut breaks, mut before) = (0_u64, None, 0, None);
+        while let Some(event) = stream.next()? {
+            if let Payload::ThreadSwitch {
+                processor,
+                from,
+                to,
+            } = event.payload
+            {
+                ensure(processor as usize == number, || {
+                    "wrong processor".to_owned()
+                })?;
+                ensure(from >= 0x0b01_0001 && to >= 0x0b01_0001, || {
+                    format!("{from:#x} and {to:#x} are no threads' ids")
+                })?;
+                ensure(last.is_none_or(|last| last <= event.ticks), || {
+                    "time goes back".to_owned()
+                })?;
+                last = Some(event.ticks);
+                breaks += u32::from(before.is_some_and(|before| before != from));
+                before = Some(to);
+                count += 1;
+            }
+        }
+        let told = report
+            .lines()
+            .find_map(|l| l.strip_prefix(&format!("switches {number} ")))
+            .and_then(|n| n.parse::<u64>().ok())
+            .ok_or("no count in the report")?;
+        // Some happened before recording began, and after it ended. In between each begins where the one before it led to, unless a
+        // thread has come into the circle.
+        ensure(count >= 5 && count <= told && breaks <= 16, || {
+            format!("{count} switches of {told} on processor {number}, {breaks} breaks, {policy}")
+        })?;
+    }
+    for position in 0..trace.threads().len() {
+        let mut stream = trace.stream(position).ok_or("no stream")?;
+        let mut first = None;
+        while let Some(event) = stream.next()? {
+            match event.payload {
+                Payload::Processor { processor } => {
+                    ensure(processor < 4, || "no such processor".to_owned())?;
+                    first.get_or_insert(true);
+                }
+                Payload::ThreadBegin { .. } | Payload::ClockSync { .. } | Payload::ThreadEnd => {}
+                _ => {
+                    first.get_or_insert(false);
+                }
+            }
+        }
+        ensure(first == Some(true), || {
+            format!("thread {position} does not tell its processor before its first record")
+        })?;
+    }
+    Ok(())
+}
+
+/// Values in a trace, and those that the board's devices gave, one for one.
+fn sensors(host: Host) -> Check {
+    let board = Board::new(host, "board-sensors")?;
+    let built = board.build(&config("end", SENSORS), "sparselu_task")?;
+    board.run(&built, &[])?;
+    let trace = Trace::open(board.path("files.instr"))?;
+    let mut series = [Vec::new(), Vec::new()];
+    let mut merge = trace.merge();
+    while let Some(event) = merge.next()? {
+        if let Payload::Sensor { sensor, values } = event.payload {
+            series[sensor as usize].push(values.map(|v| v as i64).collect::<Vec<_>>());
+        }
+    }
+    let report = std::fs::read_to_string(board.path("report"))?;
+    let mut counters = Vec::new();
+    let mut temperatures = Vec::new();
+    for line in report.lines() {
+        let words: Vec<&str> = line.split(' ').collect();
+        match words[..] {
+            ["l4stat", "0", value] => counters.push(vec![value.parse::<i64>()?]),
+            ["l4stat", _, value] => counters
+                .last_mut()
+                .ok_or("a counter before the first")?
+                .push(value.parse()?),
+            ["ths", status] => {
+                let status: i64 = status.parse()?;
+                let field = |shift: i64| status >> shift & 0x7f;
+                if status & 0x27f != 0 {
+                    temperatures.push(vec![field(0), field(16), field(24), status >> 8 & 1]);
+                }
+            }
+            _ => {}
+        }
+    }
+    // The first two readings of each only measure what a reading costs; the sensor had no value yet then.
+    let counters = counters.get(2..).unwrap_or_default();
+    ensure(series[0].len() >= 2 && series[0] == counters, || {
+        format!("counters: {:?}\n{counters:?}", series[0])
+    })?;
+    ensure(temperatures.ends_with(&series[1]), || {
+        format!("temperature: {:?}\n{temperatures:?}", series[1])
+    })?;
+    ensure(temperatures.len() <= series[1].len() + 2, || {
+        "readings of the temperature are missing".to_owned()
+    })?;
+    let text = std::fs::read_to_string(board.path("files.instr/metadata"))?;
+    ensure(
+        text.contains("sensor_0 = \"l4stat ") && text.contains("ahb-utilization@3"),
+        || "the metadata does not describe the counters".to_owned(),
+    )?;
+    board.run(&built, &[("BOARD_GATED", "1")])?;
+    let text = std::fs::read_to_string(board.path("files.instr/metadata"))?;
+    ensure(text.contains("is its clock gated?"), || {
+        "nothing is said about a unit without a clock".to_owned()
+    })?;
+    board.run(&built, &[("BOARD_BARE", "1")])?;
+    let text = std::fs::read_to_string(board.path("files.instr/metadata"))?;
+    ensure(
+        text.contains("there is no GR740THS") && text.contains("there is no statistics unit"),
+        || "nothing is said about missing devices".to_owned(),
+    )
+}
+
+/// Lines that are changed, cut or missing cost the packets they belong to, and are told by their number.
+fn damage() -> Check {
+    let board = Board::new(Host::X86_64, "board-damage")?;
+    let built = board.build(&config("end", ""), "sparselu_task")?;
+    board.run(&built, &[])?;
+    board.extract("console", "whole.instr")?;
+    let whole = files(&board.path("whole.instr"))?;
+    let console = std::fs::read(board.path("console"))?;
+    let mut lines: Vec<Vec<u8>> = console
+        .split_inclusive(|b| *b == b'\n')
+        .map(<[u8]>::to_vec)
+        .collect();
+    let longest = whole
+        .iter()
+        .filter(|(name, _)| name != "metadata")
+        .max_by_key(|(_, bytes)| bytes.len())
+        .ok_or("no stream")?;
+    let thread = longest.0["thread_".len()..].parse::<u32>()?;
+    let of_thread: Vec<usize> = (0..lines.len())
+        .filter(|at| {
+            let text = String::from_utf8_lossy(&lines[*at]).into_owned();
+            text.split_once("~instr1:")
+                .is_some_and(|(_, t)| t.get(8..17) == Some(&format!("P{thread:08x}")))
+        })
+        .collect();
+    let hit = of_thread[of_thread.len() / 2];
+    let at = lines[hit].len() / 2;
+    lines[hit][at] ^= 1;
+    std::fs::write(board.path("console"), lines.concat())?;
+    let told = board.extract("console", "damaged.instr")?.errors();
+    ensure(
+        told.contains(&format!(
+            "line {}: a line of the trace is ignored: its checksum is wrong",
+            hit + 1
+        )),
+        || told.clone(),
+    )?;
+    ensure(told.contains("1 packet lost, or cut"), || told.clone())?;
+    let damaged = files(&board.path("damaged.instr"))?;
+    for ((name, bytes), (_, before)) in damaged.iter().zip(&whole) {
+        if *name != longest.0 {
+            ensure(bytes == before, || format!("{name} changed too"))?;
+            continue;
+        }
+        // What was before the damaged line is there, up to an event's end; only the sizes in the header differ.
+        let lost = (of_thread.len() - of_thread.len() / 2) * 120;
+        ensure(
+            bytes.len() + lost + 200 > before.len() && bytes.len() < before.len(),
+            || format!("{} bytes of {} are left", bytes.len(), before.len()),
+        )?;
+        ensure(bytes[104..] == before[104..bytes.len()], || {
+            "other events".to_owned()
+        })?;
+    }
+    Trace::open(board.path("damaged.instr"))?;
+    // Nothing but noise.
+    std::fs::write(board.path("console"), "hello\nworld\n")?;
+    let refused = Run::new(&tools()?.instr)
+        .arg("extract")
+        .arg(board.path("console"))
+        .output()?;
+    ensure(
+        refused.errors().contains("it does not hold a trace"),
+        || refused.errors(),
+    )
+}
+
+/// A dump that was made before the end: the windows are in the directory, and readers join them.
+fn stopped() -> Check {
+    let board = Board::new(Host::X86_64, "board-stopped")?;
+    let built = board.build(&config("end", ""), "sparselu_task")?;
+    board.run(&built, &[])?;
+    let mut image = std::fs::read(board.path("image"))?;
+    let mut opened = 0;
+    // As if the program had been stopped: the packets being filled have no size yet.
+    for at in (0..image.len() - 4096).step_by(8) {
+        let is_window = image[at..].starts_with(&0x1257_111d_u32.to_le_bytes());
+        if is_window && image[at + 8..].starts_with(&4096_u32.to_le_bytes()) {
+            image[at + 4096 + 40..at + 4096 + 56].fill(0);
+            opened += 1;
+        }
+    }
+    std::fs::write(board.path("image"), &image)?;
+    board.extract("image", "image.instr")?;
+    let names: Vec<String> = files(&board.path("image.instr"))?
+        .into_iter()
+        .map(|(name, _)| name)
+        .collect();
+    let windows = names.iter().filter(|n| n.starts_with(".window_")).count();
+    ensure(opened >= 8 && windows == opened, || format!("{names:?}"))?;
+    let events = |dir: PathBuf| -> Check<usize> {
+        let trace = Trace::open(dir)?;
+        let mut merge = trace.merge();
+        let mut count = 0;
+        while let Some(event) = merge.next()? {
+            count += usize::from(event.payload.id() != 0);
+        }
+        Ok(count)
+    };
+    let (left, all) = (
+        events(board.path("image.instr"))?,
+        events(board.path("files.instr"))?,
+    );
+    ensure(left == all, || format!("{left} events of {all}"))
+}
+
+/// What the runtime adds to the LU example with tasks, sensors on: text and data of the members of its archive that were linked, and of
+/// the stubs; unused functions are left out, as RTEMS' own way of linking does (`--gc-sections`).
+fn footprint() -> Check {
+    let board = Board::new(Host::Sparc32, "board-size")?;
+    let config = format!(
+        "policy = \"end\"\nbuffer = \"32K\"\nsink = \"ram\"\n{SENSORS}[image]\npool = \"1M\"\n"
+    );
+    let map = board.path("map");
+    let linker = format!("-Wl,--gc-sections,-Map={}", map.display());
+    let built = board.build_plain_sinks(&config, "sparselu_task", &linker)?;
+    board.run(&built, &[])?;
+    board.extract("image", "image.instr")?;
+    let map = std::fs::read_to_string(&map)?;
+    let (mut bytes, mut members) = (0_u64, 0);
+    // ` .text.F  0xADDRESS  0xBYTES  /path/libinstr.a(member.o)`, on one line or, after a long name, on two.
+    let mut words: Vec<&str> = Vec::new();
+    let mut in_memory_map = false;
+    for line in map.lines() {
+        in_memory_map |= line.starts_with("Linker script and memory map");
+        if !in_memory_map {
+            continue;
+        }
+        if line.starts_with(" .") {
+            words.clear();
+        }
+        words.extend(line.split_whitespace());
+        let [section, _, size, file] = words[..] else {
+            continue;
+        };
+        words.clear();
+        let ours = file.contains("libinstr.a(") || file.ends_with("/stubs.o");
+        let loaded = [
+            ".text",
+            ".rodata",
+            ".data",
+            ".init_array",
+            ".fini_array",
+            ".eh_frame",
+        ];
+        if ours && loaded.iter().any(|name| section.starts_with(name)) {
+            bytes += u64::from_str_radix(size.trim_start_matches("0x"), 16)?;
+            members += 1;
+        }
+    }
+    println!(
+        "the runtime adds {bytes} bytes of text and data to sparselu_task, sensors on, in {members} sections"
+    );
+    ensure(members > 10 && bytes <= 32 * 1024, || {
+        format!("{bytes} bytes of text and data")
+    })
+}
+
+/// The objects of the runtime for RTEMS, compiled as `instr-cc` does, for SPARC V8.
+fn no_heap() -> Check {
+    let root = workspace::root()?;
+    let dir = workspace::work_dir("board-size")?;
+    let mut objects = Vec::new();
+    for source in runtime_sources(root)? {
+        let object = dir
+            .path()
+            .join(source.replace('/', "-"))
+            .with_extension("o");
+        Run::new("sparc64-linux-gnu-gcc")
+            .args([
+                "-m32",
+                "-mcpu=v8",
+                "-std=c11",
+                "-O2",
+                "-Wall",
+                "-Wextra",
+                "-Wpedantic",
+                "-Werror",
+            ])
+            .args([
+                "-U__linux__",
+                "-D__rtems__",
+                "-DINSTR_BOARD_IO",
+                "-fvisibility=hidden",
+                "-fno-pie",
+                "-fstack-usage",
+            ])
+            .args(["-I".into(), root.join("runtime")])
+            .args(["-I".into(), root.join("runtime/include")])
+            .args(["-I".into(), root.join("tests/board/include")])
+            .arg("-c")
+            .arg(root.join("runtime").join(&source))
+            .arg("-o")
+            .arg(&object)
+            .succeed()?;
+        objects.push(object);
+    }
+    let symbols = Run::new("sparc64-linux-gnu-nm")
+        .arg("-u")
+        .args(&objects)
+        .succeed()?
+        .text();
+    for heap in [
+        "malloc",
+        "calloc",
+        "realloc",
+        "free",
+        "posix_memalign",
+        "aligned_alloc",
+    ] {
+        ensure(!symbols.split_whitespace().any(|s| s == heap), || {
+            format!("the runtime refers to {heap}")
+        })?;
+    }
+    stack_usage(dir.path(), &objects)
+}
+
+/// At most 512 bytes in each function that a probe enters on its way to the real one.
+fn stack_usage(dir: &Path, objects: &[PathBuf]) -> Check {
+    let mut worst = (0_u64, String::new());
+    for object in objects {
+        let name = object
+            .file_stem()
+            .ok_or("no name")?
+            .to_string_lossy()
+            .into_owned();
+        let usage = std::fs::read_to_string(dir.join(format!("{name}.su")))?;
+        for line in usage.lines().filter(|_| name.starts_with("probes-")) {
+            let fields: Vec<&str> = line.split('\t').collect();
+            let bytes: u64 = fields.get(1).ok_or("a line of .su")?.parse()?;
+            // A dynamic frame holds the program's own data, whose size the program chose.
+            if bytes > worst.0 {
+                worst = (bytes, fields[0].to_owned());
+            }
+        }
+    }
+    println!("largest frame of a probe: {} bytes, {}", worst.0, worst.1);
+    ensure(worst.0 <= 512, || {
+        format!("{} bytes of stack in {}", worst.0, worst.1)
+    })
+}
+
+fn runtime_sources(root: &Path) -> Check<Vec<String>> {
+    let mut sources = Vec::new();
+    for folder in ["core", "platform", "probes", "sensors", "sinks"] {
+        for (name, _) in files(&root.join("runtime").join(folder))? {
+            let other = name.starts_with("linux") || (folder == "sinks" && name == "file.c");
+            if name.ends_with(".c") && !other && name != "rtems_config.c" {
+                sources.push(format!("{folder}/{name}"));
+            }
+        }
+    }
+    Ok(sources)
+}
