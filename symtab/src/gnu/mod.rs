@@ -143,7 +143,8 @@ impl GnuView {
         self.image.lookup(link).discriminator
     }
 
-    /// The value of a symbol: its address; first by the linker's name, then by the source's.
+    /// The value of a symbol: its address, in a relocatable file its offset into its section; first by the linker's
+    /// name, then by the source's.
     #[must_use]
     pub fn symbol_value(&self, name: &str) -> Option<u64> {
         let raw = self.image.symbols_named(name);
@@ -151,7 +152,12 @@ impl GnuView {
             let same = |raw: &[u8]| raw.starts_with(b"_") && demangle(raw) == name;
             self.image.symbols_where(same).into_iter().next()
         });
-        found.map(|symbol| symbol.address)
+        let address = found?.address;
+        if !self.image.is_relocatable() {
+            return Some(address);
+        }
+        let section = self.section_at(address);
+        Some(address - section.map_or(0, |section| section.address))
     }
 
     /// Whether addresses of the program have 64 bits.
