@@ -7,11 +7,11 @@
 
 mod archive;
 mod elf;
-mod raw;
 mod verify;
 
 use crate::api::Api;
-use crate::scan::{FileKind, ScanErrorKind};
+use crate::scan::ScanErrorKind;
+use instr_symtab::objects::{ObjectError, ObjectKind, is_archive, read_globals};
 use std::path::Path;
 
 /// An object or archive after [`redirect`].
@@ -50,8 +50,8 @@ pub enum RedirectErrorKind {
     Check(String),
 }
 
-impl From<object::read::Error> for RedirectErrorKind {
-    fn from(error: object::read::Error) -> Self {
+impl From<ObjectError> for RedirectErrorKind {
+    fn from(error: ObjectError) -> Self {
         Self::Scan(error.into())
     }
 }
@@ -66,7 +66,7 @@ impl From<object::read::Error> for RedirectErrorKind {
 ///
 /// The file is no relocatable object or archive of such, is malformed, or cannot be patched.
 pub fn redirect(path: &Path, bytes: &[u8], api: &Api) -> Result<Redirected, RedirectError> {
-    if crate::scan::is_archive(bytes) {
+    if is_archive(bytes) {
         archive::redirect(path, bytes, api)
     } else {
         redirect_object(bytes, api).map_err(|kind| RedirectError {
@@ -77,11 +77,10 @@ pub fn redirect(path: &Path, bytes: &[u8], api: &Api) -> Result<Redirected, Redi
 }
 
 fn redirect_object(bytes: &[u8], api: &Api) -> Result<Redirected, RedirectErrorKind> {
-    let (kind, object) = crate::scan::scan_elf(bytes)?;
+    let (kind, object) = read_globals(bytes)?;
     match kind {
-        FileKind::Relocatable => elf::redirect(bytes, &object, api),
-        FileKind::Executable => Err(RedirectErrorKind::Kind("an executable")),
-        FileKind::Shared => Err(RedirectErrorKind::Kind("a shared object")),
-        FileKind::Archive { .. } => Err(RedirectErrorKind::Kind("an archive inside an archive")),
+        ObjectKind::Relocatable => elf::redirect(bytes, &object, api),
+        ObjectKind::Executable => Err(RedirectErrorKind::Kind("an executable")),
+        ObjectKind::Shared => Err(RedirectErrorKind::Kind("a shared object")),
     }
 }

@@ -2,12 +2,11 @@
 //! executables, for x86-64 and the three SPARC machines.
 
 mod archive;
-mod elf;
 
-pub(crate) use archive::{is_archive, is_index, thin_member};
-pub(crate) use elf::scan as scan_elf;
+pub(crate) use archive::member_contents;
+pub use instr_symtab::objects::{Machine, Object};
+use instr_symtab::objects::{ObjectError, ObjectKind, is_archive, read_globals};
 use std::collections::BTreeSet;
-use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// What kind of file was read.
@@ -24,57 +23,6 @@ pub enum FileKind {
     Shared,
     /// An executable.
     Executable,
-}
-
-/// Processor of an object.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Machine {
-    /// `EM_X86_64`, 64 bits.
-    X86_64,
-    /// `EM_SPARC`: SPARC V8, 32 bits.
-    Sparc,
-    /// `EM_SPARC32PLUS`: V9 instructions in a 32-bit program.
-    Sparc32Plus,
-    /// `EM_SPARCV9`, 64 bits.
-    SparcV9,
-}
-
-impl fmt::Display for Machine {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::X86_64 => "x86-64",
-            Self::Sparc => "SPARC",
-            Self::Sparc32Plus => "SPARC32PLUS",
-            Self::SparcV9 => "SPARCV9",
-        })
-    }
-}
-
-impl Machine {
-    /// ELFCLASS64.
-    pub fn is_64_bit(self) -> bool {
-        matches!(self, Self::X86_64 | Self::SparcV9)
-    }
-
-    /// ELFDATA2MSB.
-    pub fn is_big_endian(self) -> bool {
-        !matches!(self, Self::X86_64)
-    }
-}
-
-/// The global symbols of one ELF file. Names are as in the symbol table, without version suffix for linked files.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Object {
-    /// Name inside the archive, if it came from one.
-    pub member: Option<String>,
-    /// Processor; it implies word size and byte order.
-    pub machine: Machine,
-    /// Symbols referred to but not defined, at least one reference being strong.
-    pub undefined: BTreeSet<Vec<u8>>,
-    /// Symbols with weak references only.
-    pub weak: BTreeSet<Vec<u8>>,
-    /// Global and weak definitions, common symbols included.
-    pub defined: BTreeSet<Vec<u8>>,
 }
 
 /// One input file and the objects in it.
@@ -152,9 +100,34 @@ pub enum ScanErrorKind {
     Malformed(String),
 }
 
-impl From<object::read::Error> for ScanErrorKind {
-    fn from(error: object::read::Error) -> Self {
-        Self::Malformed(error.to_string())
+impl From<ObjectError> for ScanErrorKind {
+    fn from(error: ObjectError) -> Self {
+        match error {
+            ObjectError::NotElf(what) => Self::NotElf(what),
+            ObjectError::Machine(machine) => Self::Machine(machine),
+            ObjectError::Flavor {
+                machine,
+                bits,
+                order,
+            } => Self::Flavor {
+                machine,
+                bits,
+                order,
+            },
+            ObjectError::LtoOnly => Self::LtoOnly,
+            ObjectError::Bitcode => Self::Bitcode,
+            ObjectError::Malformed(why) => Self::Malformed(why),
+        }
+    }
+}
+
+impl From<ObjectKind> for FileKind {
+    fn from(kind: ObjectKind) -> Self {
+        match kind {
+            ObjectKind::Relocatable => Self::Relocatable,
+            ObjectKind::Shared => Self::Shared,
+            ObjectKind::Executable => Self::Executable,
+        }
     }
 }
 
@@ -176,13 +149,13 @@ pub fn scan_file(path: &Path) -> Result<Inputs, ScanError> {
 ///
 /// The file is none of the known kinds, or is malformed.
 pub fn scan_bytes(path: &Path, bytes: &[u8]) -> Result<Inputs, ScanError> {
-    if archive::is_archive(bytes) {
+    if is_archive(bytes) {
         return archive::scan(path, bytes);
     }
-    let (kind, object) = elf::scan(bytes).map_err(|kind| refuse(path, kind))?;
+    let (kind, object) = read_globals(bytes).map_err(|error| refuse(path, error.into()))?;
     Ok(Inputs {
         path: path.to_owned(),
-        kind,
+        kind: kind.into(),
         objects: vec![object],
         refused: Vec::new(),
     })

@@ -42,6 +42,7 @@ mod lookup;
 mod mini;
 mod modules;
 mod names;
+pub mod objects;
 mod origin;
 mod outlined;
 mod plan;

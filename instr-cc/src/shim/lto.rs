@@ -7,8 +7,7 @@
 use std::collections::BTreeSet;
 use std::io::Read;
 
-use object::read::archive::ArchiveFile;
-use object::{Object, ObjectSection};
+use instr_symtab::objects::{Archive, Contents, sections_with_prefix};
 
 /// How much text is taken out of one section.
 const MAX_TEXT: u64 = 256 << 20;
@@ -17,10 +16,10 @@ const MAX_TEXT: u64 = 256 << 20;
 #[must_use]
 pub fn names(bytes: &[u8], wanted: &dyn Fn(&[u8]) -> bool) -> BTreeSet<Vec<u8>> {
     let mut found = BTreeSet::new();
-    match ArchiveFile::parse(bytes) {
+    match Archive::parse(bytes) {
         Ok(archive) => {
             for member in archive.members().map_while(Result::ok) {
-                if let Ok(data) = member.data(bytes) {
+                if let Ok(Contents::Inside(data)) = member.contents() {
                     object_names(data, wanted, &mut found);
                 }
             }
@@ -31,16 +30,7 @@ pub fn names(bytes: &[u8], wanted: &dyn Fn(&[u8]) -> bool) -> BTreeSet<Vec<u8>> 
 }
 
 fn object_names(bytes: &[u8], wanted: &dyn Fn(&[u8]) -> bool, found: &mut BTreeSet<Vec<u8>>) {
-    let Ok(file) = object::File::parse(bytes) else {
-        return;
-    };
-    for section in file.sections() {
-        let is_decls = section
-            .name_bytes()
-            .is_ok_and(|n| n.starts_with(b".gnu.lto_.decls"));
-        let Some(data) = is_decls.then(|| section.data().ok()).flatten() else {
-            continue;
-        };
+    for data in sections_with_prefix(bytes, b".gnu.lto_.decls") {
         words(&decompress(data), wanted, found);
     }
 }

@@ -2,8 +2,8 @@
 
 use super::{RedirectError, RedirectErrorKind, Redirected, redirect_object};
 use crate::api::Api;
-use crate::scan::{is_index, scan_elf, thin_member};
-use object::read::archive::ArchiveFile;
+use crate::scan::member_contents;
+use instr_symtab::objects::{ARCHIVE_MAGIC, Archive, read_globals};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -23,15 +23,12 @@ pub(super) fn redirect(path: &Path, bytes: &[u8], api: &Api) -> Result<Redirecte
         file: path.display().to_string(),
         kind,
     };
-    let archive = ArchiveFile::parse(bytes).map_err(|error| whole(error.into()))?;
+    let archive = Archive::parse(bytes).map_err(|error| whole(error.into()))?;
     let mut members = Vec::new();
     let mut renamed = BTreeSet::new();
-    archive.symbols().map_err(|error| whole(error.into()))?; // the index is not read, but must be there
+    archive.check_index().map_err(|error| whole(error.into()))?; // it is not read, but must be there
     for member in archive.members() {
         let member = member.map_err(|error| whole(error.into()))?;
-        if is_index(member.name()) {
-            continue;
-        }
         let inside = |kind| {
             let name = String::from_utf8_lossy(member.name());
             RedirectError {
@@ -39,7 +36,7 @@ pub(super) fn redirect(path: &Path, bytes: &[u8], api: &Api) -> Result<Redirecte
                 kind,
             }
         };
-        let contents = thin_member(path, bytes, &member).map_err(|kind| inside(kind.into()))?;
+        let contents = member_contents(path, &member).map_err(|kind| inside(kind.into()))?;
         let redirected = redirect_object(&contents, api).map_err(inside)?;
         renamed.extend(redirected.renamed);
         let name = member
@@ -73,7 +70,7 @@ fn write(members: &[Member]) -> Result<Vec<u8>, RedirectErrorKind> {
     let defined = definitions(members)?;
     let strings: usize = defined.iter().map(|(symbol, _)| symbol.len() + 1).sum();
     let index_size = even(4 + 4 * defined.len() + strings);
-    let mut offset = object::archive::MAGIC.len() + HEADER_SIZE + index_size;
+    let mut offset = ARCHIVE_MAGIC.len() + HEADER_SIZE + index_size;
     if !names.is_empty() {
         offset += HEADER_SIZE + even(names.len());
     }
@@ -84,7 +81,7 @@ fn write(members: &[Member]) -> Result<Vec<u8>, RedirectErrorKind> {
         offset += HEADER_SIZE + even(member.bytes.len());
     }
     let mut new = Vec::with_capacity(offset);
-    new.extend_from_slice(&object::archive::MAGIC);
+    new.extend_from_slice(&ARCHIVE_MAGIC);
     header(&mut new, b"/", 0, index_size);
     let count = u32::try_from(defined.len())
         .map_err(|_| RedirectErrorKind::Unsupported("too many symbols".to_owned()))?;
@@ -97,7 +94,7 @@ fn write(members: &[Member]) -> Result<Vec<u8>, RedirectErrorKind> {
         new.push(0);
     }
     // The index is padded inside its size, with NULs.
-    new.resize(object::archive::MAGIC.len() + HEADER_SIZE + index_size, 0);
+    new.resize(ARCHIVE_MAGIC.len() + HEADER_SIZE + index_size, 0);
     if !names.is_empty() {
         header(&mut new, b"//", 0, names.len());
         contents(&mut new, &names);
@@ -129,7 +126,7 @@ fn long_names(members: &[Member]) -> (Vec<u8>, Vec<Vec<u8>>) {
 fn definitions(members: &[Member]) -> Result<Vec<(Vec<u8>, usize)>, RedirectErrorKind> {
     let mut all = Vec::new();
     for (number, member) in members.iter().enumerate() {
-        let (_, object) = scan_elf(&member.bytes)?;
+        let (_, object) = read_globals(&member.bytes)?;
         all.extend(object.defined.into_iter().map(|symbol| (symbol, number)));
     }
     Ok(all)

@@ -1,13 +1,10 @@
 //! One relocatable object: what to change, and the changed copy.
 
-use super::raw::{Layout, RelocationKind};
 use super::{RedirectErrorKind, Redirected, verify};
 use crate::api::{Api, Function};
 use crate::scan::{Object, ScanErrorKind};
 use crate::stubs::Linkage;
-use object::Endianness;
-use object::elf::{self as constants, FileHeader32, FileHeader64};
-use object::read::elf::{FileHeader, SectionHeader, SectionTable, Sym, SymbolTable};
+use instr_symtab::objects::{Layout, RawSection, Relocatable, RelocationFormat, SectionType};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
@@ -42,20 +39,14 @@ pub(super) fn redirect(
     object: &Object,
     api: &Api,
 ) -> Result<Redirected, RedirectErrorKind> {
-    let layout = Layout::of(object.machine);
-    let plan = if layout.is_64 {
-        plan::<FileHeader64<Endianness>>(bytes, object, api, layout)?
-    } else {
-        plan::<FileHeader32<Endianness>>(bytes, object, api, layout)?
-    };
-    let Some((plan, renamed)) = plan else {
+    let Some((plan, renamed)) = plan(bytes, object, api)? else {
         return Ok(Redirected {
             bytes: bytes.to_vec(),
             renamed: Vec::new(),
         });
     };
     let new = apply(bytes, &plan)?;
-    verify::verify(bytes, &new, &renamed, layout.is_64)?;
+    verify::verify(bytes, &new, &renamed, object.machine)?;
     Ok(Redirected {
         bytes: new,
         renamed,
@@ -70,36 +61,34 @@ fn unsupported(message: &str) -> RedirectErrorKind {
     RedirectErrorKind::Unsupported(message.to_owned())
 }
 
-fn plan<Elf: FileHeader<Endian = Endianness>>(
+fn plan(
     bytes: &[u8],
     object: &Object,
     api: &Api,
-    layout: Layout,
 ) -> Result<Option<(Plan, Vec<String>)>, RedirectErrorKind> {
-    let header = Elf::parse(bytes)?;
-    let endian = header.endian()?;
-    let sections = header.sections(endian, bytes)?;
-    let symbols = sections.symbols(endian, bytes, constants::SHT_SYMTAB)?;
-    let mut renaming = Renaming::of(&symbols, endian, object, api)?;
+    let file = Relocatable::parse(bytes, object.machine)?;
+    let layout = file.layout;
+    let mut renaming = Renaming::of(&file, object, api)?;
     if renaming.replaced.is_empty() {
         return Ok(None);
     }
-    let tables = Tables::find::<Elf>(header, endian, &sections, &symbols)?;
+    let tables = Tables::find(&file)?;
+    let [symtab, ..] = file.tables;
     let mut edits = Vec::new();
-    for (index, section) in sections.enumerate() {
-        let kind = match section.sh_type(endian) {
-            constants::SHT_RELA => RelocationKind::Rela,
-            constants::SHT_REL => RelocationKind::Rel,
-            constants::SHT_CREL => return Err(unsupported("compressed relocations (SHT_CREL)")),
+    for (number, section) in file.sections.iter().enumerate() {
+        let kind = match section.section_type {
+            SectionType::Rela => RelocationFormat::Rela,
+            SectionType::Rel => RelocationFormat::Rel,
+            SectionType::Crel => return Err(unsupported("compressed relocations (SHT_CREL)")),
             _ => continue,
         };
-        if section.link(endian) != symbols.section() || !is_loaded(&sections, endian, section)? {
+        if section.link as usize != symtab || !is_loaded(&file, section)? {
             continue;
         }
         let entry = layout.relocation_size(kind);
-        let wrong_size = || malformed(format!("size of the relocations in section {}", index.0));
-        let range = byte_range::<Elf>(section, endian).ok_or_else(wrong_size)?;
-        if section.sh_entsize(endian).into() != entry as u64 || range.len() % entry != 0 {
+        let wrong_size = || malformed(format!("size of the relocations in section {number}"));
+        let range = section.range.clone().ok_or_else(wrong_size)?;
+        if section.entry_size != entry as u64 || range.len() % entry != 0 {
             return Err(wrong_size());
         }
         for start in range.step_by(entry) {
@@ -136,19 +125,17 @@ struct Renaming<'a> {
 }
 
 impl<'a> Renaming<'a> {
-    fn of<Elf: FileHeader<Endian = Endianness>>(
-        symbols: &SymbolTable<'_, Elf>,
-        endian: Endianness,
+    fn of(
+        file: &Relocatable<'_>,
         object: &Object,
         api: &'a Api,
     ) -> Result<Self, RedirectErrorKind> {
         let (mut replaced, mut stubs) = (BTreeMap::new(), BTreeMap::new());
-        for (index, symbol) in symbols.enumerate().skip(1) {
-            if symbol.is_local() || !symbol.is_undefined(endian) {
+        for (index, symbol) in (0u64..).zip(&file.symbols).skip(1) {
+            if symbol.local || !symbol.undefined {
                 continue;
             }
-            let name = symbols.symbol_name(endian, symbol)?;
-            let index = index.0 as u64;
+            let name = file.name(symbol)?;
             let stub_of = name.strip_prefix(Linkage::Rename.stub_prefix().as_bytes());
             if let Some(function) = stub_of.and_then(|name| api.get(name)) {
                 stubs.entry(function.symbol.as_str()).or_insert(index);
@@ -159,7 +146,7 @@ impl<'a> Renaming<'a> {
                 replaced.insert(index, function.symbol.as_str());
             }
         }
-        let symbols = symbols.len() as u64;
+        let symbols = file.symbols.len() as u64;
         Ok(Self {
             replaced,
             stubs,
@@ -204,25 +191,15 @@ fn is_redirected(function: &Function, object: &Object) -> bool {
         && !object.defined.contains(&stub)
 }
 
-fn byte_range<Elf: FileHeader<Endian = Endianness>>(
-    section: &Elf::SectionHeader,
-    endian: Endianness,
-) -> Option<Range<usize>> {
-    let (offset, size) = section.file_range(endian)?;
-    Some(usize::try_from(offset).ok()?..usize::try_from(offset.checked_add(size)?).ok()?)
-}
-
 /// Whether relocations in `section` change what the program loads: debug information, unwind tables and other
 /// notes go on naming the function itself.
-fn is_loaded<Elf: FileHeader<Endian = Endianness>>(
-    sections: &SectionTable<'_, Elf>,
-    endian: Endianness,
-    section: &Elf::SectionHeader,
-) -> Result<bool, RedirectErrorKind> {
-    let target = sections.section(section.info_link(endian))?;
-    let name = sections.section_name(endian, target)?;
+fn is_loaded(file: &Relocatable<'_>, section: &RawSection<'_>) -> Result<bool, RedirectErrorKind> {
+    let target = file.section(section.info as usize)?;
+    let name = target
+        .name
+        .ok_or_else(|| malformed("Invalid ELF section name offset"))?;
     let unwinding = name.starts_with(b".eh_frame") || name.starts_with(b".gcc_except_table");
-    Ok(target.sh_flags(endian).contains(constants::SHF_ALLOC) && !unwinding)
+    Ok(target.loaded && !unwinding)
 }
 
 /// The sections that grow.
@@ -234,35 +211,25 @@ struct Tables {
 }
 
 impl Tables {
-    fn find<Elf: FileHeader<Endian = Endianness>>(
-        header: &Elf,
-        endian: Endianness,
-        sections: &SectionTable<'_, Elf>,
-        symbols: &SymbolTable<'_, Elf>,
-    ) -> Result<Self, RedirectErrorKind> {
-        let count = sections
-            .iter()
-            .filter(|section| section.sh_type(endian) == constants::SHT_SYMTAB)
-            .count();
-        if count != 1 {
+    fn find(file: &Relocatable<'_>) -> Result<Self, RedirectErrorKind> {
+        let is_table = |section: &&RawSection<'_>| section.section_type == SectionType::Symbols;
+        if file.sections.iter().filter(is_table).count() != 1 {
             return Err(unsupported("more than one symbol table"));
         }
-        let table = |index: object::SectionIndex| {
-            let range = byte_range::<Elf>(sections.section(index).ok()?, endian)?;
-            let start = usize::try_from(header.e_shoff(endian).into()).ok()?;
-            let header = index
-                .0
-                .checked_mul(header.e_shentsize(endian).into())?
-                .checked_add(start)?;
-            Some(Table { header, range })
+        let table = |number: usize| {
+            let section = file.sections.get(number)?;
+            Some(Table {
+                header: section.header_offset?,
+                range: section.range.clone()?,
+            })
         };
         let table =
-            |index| table(index).ok_or_else(|| malformed("a symbol table without contents"));
-        let shndx = symbols.shndx_section();
+            |number| table(number).ok_or_else(|| malformed("a symbol table without contents"));
+        let [symbols, strings, shndx] = file.tables;
         Ok(Self {
-            symtab: table(symbols.section())?,
-            strtab: table(symbols.string_section())?,
-            shndx: (shndx.0 != 0).then(|| table(shndx)).transpose()?,
+            symtab: table(symbols)?,
+            strtab: table(strings)?,
+            shndx: (shndx != 0).then(|| table(shndx)).transpose()?,
         })
     }
 }

@@ -2,22 +2,20 @@
 
 use super::RedirectErrorKind;
 use crate::stubs::Linkage;
-use object::elf::{self as constants, FileHeader32, FileHeader64};
-use object::read::elf::{FileHeader, Rel, Rela, SectionHeader, SectionTable, Sym, SymbolTable};
-use object::{Endianness, Pod, SymbolIndex};
+use instr_symtab::objects::{Machine, RawRelocation, RawSection, Relocatable, SectionType};
 
 /// Compares `new` with `old`; `renamed` are the functions whose references may have changed.
 pub(super) fn verify(
     old: &[u8],
     new: &[u8],
     renamed: &[String],
-    is_64: bool,
+    machine: Machine,
 ) -> Result<(), RedirectErrorKind> {
-    if is_64 {
-        Pair::<FileHeader64<Endianness>>::read(old, new)?.verify(renamed)
-    } else {
-        Pair::<FileHeader32<Endianness>>::read(old, new)?.verify(renamed)
-    }
+    let pair = Pair {
+        old: Relocatable::parse(old, machine)?,
+        new: Relocatable::parse(new, machine)?,
+    };
+    pair.verify(renamed)
 }
 
 fn check(holds: bool, what: impl FnOnce() -> String) -> Result<(), RedirectErrorKind> {
@@ -28,238 +26,113 @@ fn check(holds: bool, what: impl FnOnce() -> String) -> Result<(), RedirectError
     }
 }
 
-struct View<'a, Elf: FileHeader<Endian = Endianness>> {
-    bytes: &'a [u8],
-    header: &'a Elf,
-    sections: SectionTable<'a, Elf>,
-    symbols: SymbolTable<'a, Elf>,
+struct Pair<'a> {
+    old: Relocatable<'a>,
+    new: Relocatable<'a>,
 }
 
-impl<'a, Elf: FileHeader<Endian = Endianness>> View<'a, Elf> {
-    fn read(bytes: &'a [u8]) -> Result<Self, RedirectErrorKind> {
-        let header = Elf::parse(bytes)?;
-        let endian = header.endian()?;
-        let sections = header.sections(endian, bytes)?;
-        let symbols = sections.symbols(endian, bytes, constants::SHT_SYMTAB)?;
-        Ok(Self {
-            bytes,
-            header,
-            sections,
-            symbols,
-        })
-    }
-
-    /// Name of the symbol `index` of a relocation; empty for none.
-    fn name(&self, endian: Endianness, index: u32) -> Result<&'a [u8], RedirectErrorKind> {
-        if index == 0 {
-            return Ok(b"");
-        }
-        let symbol = self.symbols.symbol(SymbolIndex(index as usize))?;
-        Ok(self.symbols.symbol_name(endian, symbol)?)
-    }
-}
-
-struct Pair<'a, Elf: FileHeader<Endian = Endianness>> {
-    endian: Endianness,
-    old: View<'a, Elf>,
-    new: View<'a, Elf>,
-}
-
-impl<'a, Elf: FileHeader<Endian = Endianness>> Pair<'a, Elf>
-where
-    Elf::Sym: Pod,
-{
-    fn read(old: &'a [u8], new: &'a [u8]) -> Result<Self, RedirectErrorKind> {
-        let (old, new) = (View::<Elf>::read(old)?, View::<Elf>::read(new)?);
-        Ok(Self {
-            endian: old.header.endian()?,
-            old,
-            new,
-        })
-    }
-
+impl Pair<'_> {
     fn verify(&self, renamed: &[String]) -> Result<(), RedirectErrorKind> {
-        let size = size_of::<Elf>();
-        check(
-            self.old.bytes.get(..size) == self.new.bytes.get(..size),
-            || "the ELF header changed".to_owned(),
-        )?;
-        check(self.old.sections.len() == self.new.sections.len(), || {
+        check(self.old.header == self.new.header, || {
+            "the ELF header changed".to_owned()
+        })?;
+        let count = self.old.sections.len();
+        check(count == self.new.sections.len(), || {
             "the number of sections changed".to_owned()
         })?;
         self.symbols(renamed)?;
-        for (index, _) in self.old.sections.enumerate().skip(1) {
-            self.section(index, renamed)?;
-        }
-        Ok(())
+        (1..count).try_for_each(|number| self.section(number, renamed))
     }
 
     /// Old symbols are the same, byte for byte and by name; the new ones are undefined stubs of `renamed`.
     fn symbols(&self, renamed: &[String]) -> Result<(), RedirectErrorKind> {
-        let (old, new) = (&self.old.symbols, &self.new.symbols);
-        check(new.len() >= old.len(), || "symbols were lost".to_owned())?;
-        for (index, symbol) in new.enumerate().skip(1) {
-            let name = new.symbol_name(self.endian, symbol)?;
-            let Some(before) = old.symbols().get(index.0) else {
-                let fresh =
-                    symbol.is_undefined(self.endian) && symbol.st_bind() == constants::STB_GLOBAL;
+        let (old, new) = (&self.old, &self.new);
+        check(new.symbols.len() >= old.symbols.len(), || {
+            "symbols were lost".to_owned()
+        })?;
+        for (index, symbol) in new.symbols.iter().enumerate().skip(1) {
+            let name = new.name(symbol)?;
+            let Some(before) = old.symbols.get(index) else {
                 let known = function_of(name)
                     .is_some_and(|name| renamed.iter().any(|known| known.as_bytes() == name));
-                check(fresh && known, || {
-                    format!("new symbol {} is not an undefined stub", index.0)
+                check(symbol.undefined && symbol.global && known, || {
+                    format!("new symbol {index} is not an undefined stub")
                 })?;
                 continue;
             };
-            let same = object::bytes_of(before) == object::bytes_of(symbol)
-                && old.symbol_name(self.endian, before)? == name;
-            check(
-                same && old.shndx(self.endian, index) == new.shndx(self.endian, index),
-                || format!("symbol {} changed", index.0),
-            )?;
+            let same = before.entry == symbol.entry && old.name(before)? == name;
+            check(same && before.section == symbol.section, || {
+                format!("symbol {index} changed")
+            })?;
         }
         Ok(())
     }
 
-    fn section(
-        &self,
-        index: object::SectionIndex,
-        renamed: &[String],
-    ) -> Result<(), RedirectErrorKind> {
-        let (before, after) = (
-            self.old.sections.section(index)?,
-            self.new.sections.section(index)?,
-        );
-        let grown = [
-            self.old.symbols.section(),
-            self.old.symbols.string_section(),
-            self.old.symbols.shndx_section(),
-        ];
-        let (contents, copy) = (
-            before.data(self.endian, self.old.bytes)?,
-            after.data(self.endian, self.new.bytes)?,
-        );
-        let what = || format!("section {} changed", index.0);
-        if grown.contains(&index) {
-            return check(
-                self.same_header(before, after, false) && copy.starts_with(contents),
-                what,
-            );
+    fn section(&self, number: usize, renamed: &[String]) -> Result<(), RedirectErrorKind> {
+        let (before, after) = (self.old.section(number)?, self.new.section(number)?);
+        let (contents, copy) = (self.old.contents(before)?, self.new.contents(after)?);
+        let what = || format!("section {number} changed");
+        if self.old.tables.contains(&number) {
+            let same = same_header(before, after, false);
+            return check(same && copy.starts_with(contents), what);
         }
-        check(self.same_header(before, after, true), what)?;
-        match before.sh_type(self.endian) {
+        check(same_header(before, after, true), what)?;
+        match before.section_type {
             _ if contents == copy => Ok(()),
-            constants::SHT_RELA => self.relocations(
-                rela::<Elf>(before, self.endian, self.old.bytes)?,
-                rela::<Elf>(after, self.endian, self.new.bytes)?,
-                renamed,
-            ),
-            constants::SHT_REL => self.relocations(
-                rel::<Elf>(before, self.endian, self.old.bytes)?,
-                rel::<Elf>(after, self.endian, self.new.bytes)?,
-                renamed,
-            ),
+            SectionType::Rela | SectionType::Rel => self.relocations(number, renamed),
             _ => check(false, what),
         }
     }
 
-    fn same_header(
-        &self,
-        before: &Elf::SectionHeader,
-        after: &Elf::SectionHeader,
-        place: bool,
-    ) -> bool {
-        let facts = |section: &Elf::SectionHeader| {
-            let endian = self.endian;
-            let numbers = (
-                section.sh_name(endian),
-                section.sh_link(endian),
-                section.sh_info(endian),
-                section.sh_type(endian),
-            );
-            let words: [u64; 3] = [
-                section.sh_addr(endian).into(),
-                section.sh_addralign(endian).into(),
-                section.sh_entsize(endian).into(),
-            ];
-            (numbers, words, section.sh_flags(endian))
-        };
-        let extent = |section: &Elf::SectionHeader| -> [u64; 2] {
-            [
-                section.sh_offset(self.endian).into(),
-                section.sh_size(self.endian).into(),
-            ]
-        };
-        facts(before) == facts(after) && (!place || extent(before) == extent(after))
-    }
-
     /// Each relocation is the same, or goes from `F` to the stub of `F`.
-    fn relocations(
-        &self,
-        old: Vec<Relocation>,
-        new: Vec<Relocation>,
-        renamed: &[String],
-    ) -> Result<(), RedirectErrorKind> {
+    fn relocations(&self, number: usize, renamed: &[String]) -> Result<(), RedirectErrorKind> {
+        let (old, new) = (read(&self.old, number)?, read(&self.new, number)?);
         check(old.len() == new.len(), || {
             "relocations were lost".to_owned()
         })?;
         for (before, after) in old.iter().zip(&new) {
             let what = || format!("relocation at {:#x} changed", before.offset);
             let (name, target) = (
-                self.old.name(self.endian, before.symbol)?,
-                self.new.name(self.endian, after.symbol)?,
+                name(&self.old, before.symbol)?,
+                name(&self.new, after.symbol)?,
             );
             let redirected = function_of(target) == Some(name)
                 && renamed.iter().any(|known| known.as_bytes() == name);
             check(before.symbol == after.symbol || redirected, what)?;
-            let rest = |one: &Relocation| (one.offset, one.kind, one.addend);
+            let rest = |one: &RawRelocation| (one.offset, one.kind, one.addend);
             check(rest(before) == rest(after), what)?;
         }
         Ok(())
     }
 }
 
+fn same_header(before: &RawSection<'_>, after: &RawSection<'_>, place: bool) -> bool {
+    let facts = |section: &RawSection<'_>| {
+        let numbers = (section.name_offset, section.link, section.info);
+        let words = (section.address, section.alignment, section.entry_size);
+        (numbers, words, section.section_type, section.flags)
+    };
+    let extent = |section: &RawSection<'_>| (section.offset, section.size);
+    facts(before) == facts(after) && (!place || extent(before) == extent(after))
+}
+
+/// The relocations of a section that holds some.
+fn read(file: &Relocatable<'_>, number: usize) -> Result<Vec<RawRelocation>, RedirectErrorKind> {
+    let found = file.relocations(number)?;
+    found.ok_or_else(|| RedirectErrorKind::Check("relocations unreadable".to_owned()))
+}
+
+/// Name of the symbol `number` of a relocation; empty for none.
+fn name<'a>(file: &Relocatable<'a>, number: u32) -> Result<&'a [u8], RedirectErrorKind> {
+    if number == 0 {
+        return Ok(b"");
+    }
+    let symbol = file.symbols.get(number as usize);
+    let symbol = symbol.ok_or_else(|| RedirectErrorKind::Check("no such symbol".to_owned()))?;
+    Ok(file.name(symbol)?)
+}
+
 /// The function that a stub's symbol belongs to.
 fn function_of(stub: &[u8]) -> Option<&[u8]> {
     stub.strip_prefix(Linkage::Rename.stub_prefix().as_bytes())
-}
-
-struct Relocation {
-    offset: u64,
-    symbol: u32,
-    kind: u32,
-    addend: i64,
-}
-
-fn rela<Elf: FileHeader<Endian = Endianness>>(
-    section: &Elf::SectionHeader,
-    endian: Endianness,
-    bytes: &[u8],
-) -> Result<Vec<Relocation>, RedirectErrorKind> {
-    let (list, _) = section
-        .rela(endian, bytes)?
-        .ok_or_else(|| RedirectErrorKind::Check("relocations unreadable".to_owned()))?;
-    let one = |entry: &Elf::Rela| Relocation {
-        offset: entry.r_offset(endian).into(),
-        symbol: entry.r_sym(endian, false),
-        kind: entry.r_type(endian, false).0,
-        addend: entry.r_addend(endian).into(),
-    };
-    Ok(list.iter().map(one).collect())
-}
-
-fn rel<Elf: FileHeader<Endian = Endianness>>(
-    section: &Elf::SectionHeader,
-    endian: Endianness,
-    bytes: &[u8],
-) -> Result<Vec<Relocation>, RedirectErrorKind> {
-    let (list, _) = section
-        .rel(endian, bytes)?
-        .ok_or_else(|| RedirectErrorKind::Check("relocations unreadable".to_owned()))?;
-    let one = |entry: &Elf::Rel| Relocation {
-        offset: entry.r_offset(endian).into(),
-        symbol: entry.r_sym(endian),
-        kind: entry.r_type(endian).0,
-        addend: 0,
-    };
-    Ok(list.iter().map(one).collect())
 }

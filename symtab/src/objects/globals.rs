@@ -1,6 +1,6 @@
 //! One ELF file → its global symbols.
 
-use super::{FileKind, Machine, Object, ScanErrorKind};
+use super::{Machine, Object, ObjectError, ObjectKind};
 use object::Endianness;
 use object::elf::{self as elf_constants, FileHeader32, FileHeader64};
 use object::read::elf::{FileHeader, SectionHeader, SectionTable, Sym};
@@ -13,25 +13,30 @@ const MAX_OVERLAP: u64 = 16;
 /// Magic number of LLVM's bitcode wrapper, little-endian.
 const BITCODE_WRAPPER: &[u8] = &[0xde, 0xc0, 0x17, 0x0b];
 
-pub(crate) fn scan(bytes: &[u8]) -> Result<(FileKind, Object), ScanErrorKind> {
+/// Reads the global symbols of one ELF file: undefined, weak, defined; of a linked file those of its dynamic symbols.
+///
+/// # Errors
+///
+/// The bytes are no ELF file of a supported machine, are damaged, or hold no code yet.
+pub fn read_globals(bytes: &[u8]) -> Result<(ObjectKind, Object), ObjectError> {
     if !bytes.starts_with(&elf_constants::ELFMAG) {
         return Err(describe_stranger(bytes));
     }
     match bytes.get(4) {
         Some(1) => scan_class(FileHeader32::<Endianness>::parse(bytes)?, bytes),
         Some(2) => scan_class(FileHeader64::<Endianness>::parse(bytes)?, bytes),
-        _ => Err(ScanErrorKind::Malformed(
+        _ => Err(ObjectError::Malformed(
             "unknown word size in the ELF header".to_owned(),
         )),
     }
 }
 
 /// Says what a file that is no ELF file looks like.
-fn describe_stranger(bytes: &[u8]) -> ScanErrorKind {
+fn describe_stranger(bytes: &[u8]) -> ObjectError {
     if bytes.starts_with(b"BC\xc0\xde") || bytes.starts_with(BITCODE_WRAPPER) {
-        return ScanErrorKind::Bitcode;
+        return ObjectError::Bitcode;
     }
-    ScanErrorKind::NotElf(match bytes {
+    ObjectError::NotElf(match bytes {
         [] => "the file is empty",
         [b'M', b'Z', ..] => "it looks like a Windows program",
         [0xfe, 0xed, 0xfa, 0xce | 0xcf, ..] | [0xce | 0xcf, 0xfa, 0xed, 0xfe, ..] => {
@@ -53,13 +58,13 @@ fn describe_stranger(bytes: &[u8]) -> ScanErrorKind {
 fn machine<Elf: FileHeader<Endian = Endianness>>(
     header: &Elf,
     endian: Endianness,
-) -> Result<Machine, ScanErrorKind> {
+) -> Result<Machine, ObjectError> {
     let machine = match header.e_machine(endian) {
         elf_constants::EM_X86_64 => Machine::X86_64,
         elf_constants::EM_SPARC => Machine::Sparc,
         elf_constants::EM_SPARC32PLUS => Machine::Sparc32Plus,
         elf_constants::EM_SPARCV9 => Machine::SparcV9,
-        other => return Err(ScanErrorKind::Machine(machine_name(other))),
+        other => return Err(ObjectError::Machine(machine_name(other))),
     };
     let (is_64, big) = (header.is_class_64(), header.is_big_endian());
     if is_64 != machine.is_64_bit() || big != machine.is_big_endian() {
@@ -67,7 +72,7 @@ fn machine<Elf: FileHeader<Endian = Endianness>>(
             if is_64 { 64 } else { 32 },
             if big { "big" } else { "little" },
         );
-        return Err(ScanErrorKind::Flavor {
+        return Err(ObjectError::Flavor {
             machine,
             bits,
             order,
@@ -94,16 +99,16 @@ fn machine_name(machine: elf_constants::Machine) -> String {
 fn scan_class<Elf: FileHeader<Endian = Endianness>>(
     header: &Elf,
     bytes: &[u8],
-) -> Result<(FileKind, Object), ScanErrorKind> {
+) -> Result<(ObjectKind, Object), ObjectError> {
     let endian = header.endian()?;
     let machine = machine(header, endian)?;
     let kind = match header.e_type(endian) {
-        elf_constants::ET_REL => FileKind::Relocatable,
-        elf_constants::ET_EXEC => FileKind::Executable,
-        elf_constants::ET_DYN if has_interpreter(header, endian, bytes)? => FileKind::Executable,
-        elf_constants::ET_DYN => FileKind::Shared,
+        elf_constants::ET_REL => ObjectKind::Relocatable,
+        elf_constants::ET_EXEC => ObjectKind::Executable,
+        elf_constants::ET_DYN if has_interpreter(header, endian, bytes)? => ObjectKind::Executable,
+        elf_constants::ET_DYN => ObjectKind::Shared,
         other => {
-            return Err(ScanErrorKind::Malformed(format!(
+            return Err(ObjectError::Malformed(format!(
                 "ELF file type {} is no code",
                 other.0
             )));
@@ -111,10 +116,10 @@ fn scan_class<Elf: FileHeader<Endian = Endianness>>(
     };
     let sections = header.sections(endian, bytes)?;
     check_ranges(&sections, endian, bytes)?;
-    let linked = kind != FileKind::Relocatable;
+    let linked = kind != ObjectKind::Relocatable;
     let object = symbols::<Elf>(&sections, endian, bytes, machine, linked)?;
     if !linked && is_lto_only::<Elf>(&sections, endian, &object) {
-        return Err(ScanErrorKind::LtoOnly);
+        return Err(ObjectError::LtoOnly);
     }
     Ok((kind, object))
 }
@@ -123,7 +128,7 @@ fn has_interpreter<Elf: FileHeader<Endian = Endianness>>(
     header: &Elf,
     endian: Endianness,
     bytes: &[u8],
-) -> Result<bool, ScanErrorKind> {
+) -> Result<bool, ObjectError> {
     use object::read::elf::ProgramHeader;
     let segments = header.program_headers(endian, bytes)?;
     Ok(segments
@@ -137,7 +142,7 @@ fn check_ranges<Elf: FileHeader<Endian = Endianness>>(
     sections: &SectionTable<'_, Elf>,
     endian: Endianness,
     bytes: &[u8],
-) -> Result<(), ScanErrorKind> {
+) -> Result<(), ObjectError> {
     let length = bytes.len() as u64;
     let mut total = 0u64;
     for (index, section) in sections.enumerate() {
@@ -150,12 +155,12 @@ fn check_ranges<Elf: FileHeader<Endian = Endianness>>(
                 "section {} ends at {end:#x}, the file at {length:#x}",
                 index.0
             );
-            return Err(ScanErrorKind::Malformed(message));
+            return Err(ObjectError::Malformed(message));
         }
         total = total.saturating_add(size);
     }
     if total > length.saturating_mul(MAX_OVERLAP) {
-        return Err(ScanErrorKind::Malformed("sections overlap".to_owned()));
+        return Err(ObjectError::Malformed("sections overlap".to_owned()));
     }
     Ok(())
 }
@@ -166,7 +171,7 @@ fn symbols<Elf: FileHeader<Endian = Endianness>>(
     bytes: &[u8],
     machine: Machine,
     linked: bool,
-) -> Result<Object, ScanErrorKind> {
+) -> Result<Object, ObjectError> {
     let mut table = sections.symbols(
         endian,
         bytes,
@@ -191,7 +196,7 @@ fn symbols<Elf: FileHeader<Endian = Endianness>>(
         let mut name = table.symbol_name(endian, symbol)?;
         budget = budget
             .checked_sub(name.len() as u64)
-            .ok_or_else(|| ScanErrorKind::Malformed("names of symbols overlap".to_owned()))?;
+            .ok_or_else(|| ObjectError::Malformed("names of symbols overlap".to_owned()))?;
         if linked {
             // The static symbol table of a linked file writes `name@VERSION`.
             name = name.split(|&byte| byte == b'@').next().unwrap_or(name);
@@ -236,4 +241,21 @@ fn is_lto_only<Elf: FileHeader<Endian = Endianness>>(
         .iter()
         .any(|name| object.defined.contains(*name));
     intermediate && (slim || !code)
+}
+
+/// Contents of the sections of an ELF file whose names begin with `prefix`; none where the file cannot be read.
+#[must_use]
+pub fn sections_with_prefix<'d>(bytes: &'d [u8], prefix: &[u8]) -> Vec<&'d [u8]> {
+    use object::{Object as _, ObjectSection as _};
+    let Ok(file) = object::File::parse(bytes) else {
+        return Vec::new();
+    };
+    file.sections()
+        .filter(|section| {
+            section
+                .name_bytes()
+                .is_ok_and(|name| name.starts_with(prefix))
+        })
+        .filter_map(|section| section.data().ok())
+        .collect()
 }

@@ -1,23 +1,28 @@
 //! Reading and writing ELF structures at byte offsets, for both word sizes and byte orders.
 
-use crate::scan::Machine;
+use super::Machine;
 
 /// Word size and byte order, and the places of fields that follow from them.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Layout {
-    pub(super) is_64: bool,
+pub struct Layout {
+    /// ELFCLASS64.
+    pub is_64: bool,
     big: bool,
 }
 
 /// Relocation section with or without addends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum RelocationKind {
+pub enum RelocationFormat {
+    /// The addend is in the bytes that are relocated.
     Rel,
+    /// The addend is in the entry.
     Rela,
 }
 
 impl Layout {
-    pub(super) fn of(machine: Machine) -> Self {
+    /// The layout of a machine's objects.
+    #[must_use]
+    pub fn of(machine: Machine) -> Self {
         Self {
             is_64: machine.is_64_bit(),
             big: machine.is_big_endian(),
@@ -29,49 +34,58 @@ impl Layout {
     }
 
     /// Size of an address in bytes.
-    pub(super) fn word(self) -> usize {
+    #[must_use]
+    pub fn word(self) -> usize {
         self.pick(4, 8)
     }
 
     /// Size of a symbol table entry.
-    pub(super) fn symbol_size(self) -> usize {
+    #[must_use]
+    pub fn symbol_size(self) -> usize {
         self.pick(16, 24)
     }
 
     /// Size of a relocation entry.
-    pub(super) fn relocation_size(self, kind: RelocationKind) -> usize {
-        self.word() * if kind == RelocationKind::Rela { 3 } else { 2 }
+    #[must_use]
+    pub fn relocation_size(self, kind: RelocationFormat) -> usize {
+        self.word() * if kind == RelocationFormat::Rela { 3 } else { 2 }
     }
 
     /// Largest symbol index that fits into `r_info`.
-    pub(super) fn max_symbol(self) -> u64 {
+    #[must_use]
+    pub fn max_symbol(self) -> u64 {
         self.pick(0xff_ffff, u64::from(u32::MAX))
     }
 
     /// Symbol index in `r_info`.
-    pub(super) fn relocation_symbol(self, info: u64) -> u64 {
+    #[must_use]
+    pub fn relocation_symbol(self, info: u64) -> u64 {
         info >> self.pick(8, 32)
     }
 
     /// `r_info` with another symbol. All bits of the type stay: on SPARCV9 its upper 24 bits hold the
     /// second addend of R_SPARC_OLO10.
-    pub(super) fn with_symbol(self, info: u64, symbol: u64) -> u64 {
+    #[must_use]
+    pub fn with_symbol(self, info: u64, symbol: u64) -> u64 {
         let shift = self.pick(8, 32);
         (symbol << shift) | (info & ((1 << shift) - 1))
     }
 
     /// Offset of `sh_offset` in a section header; `sh_size` follows at once.
-    pub(super) fn section_offset_field(self) -> usize {
+    #[must_use]
+    pub fn section_offset_field(self) -> usize {
         self.pick(16, 24)
     }
 
     /// Offset of `r_info` in a relocation entry.
-    pub(super) fn info_field(self) -> usize {
+    #[must_use]
+    pub fn info_field(self) -> usize {
         self.word()
     }
 
     /// A word at `offset`, if it lies inside `bytes`.
-    pub(super) fn get(self, bytes: &[u8], offset: usize) -> Option<u64> {
+    #[must_use]
+    pub fn get(self, bytes: &[u8], offset: usize) -> Option<u64> {
         let bytes = bytes.get(offset..offset.checked_add(self.word())?)?;
         let fold = |value: u64, byte: &u8| (value << 8) | u64::from(*byte);
         Some(if self.big {
@@ -82,7 +96,7 @@ impl Layout {
     }
 
     /// Writes a word at `offset`; `None` if it does not fit into the file or the word.
-    pub(super) fn put(self, bytes: &mut [u8], offset: usize, value: u64) -> Option<()> {
+    pub fn put(self, bytes: &mut [u8], offset: usize, value: u64) -> Option<()> {
         if !self.is_64 && value > u64::from(u32::MAX) {
             return None;
         }
@@ -97,7 +111,8 @@ impl Layout {
     }
 
     /// A symbol table entry for an undefined global symbol without type.
-    pub(super) fn undefined_symbol(self, name: u32) -> Vec<u8> {
+    #[must_use]
+    pub fn undefined_symbol(self, name: u32) -> Vec<u8> {
         const GLOBAL_NOTYPE: u8 = 1 << 4;
         let mut entry = vec![0; self.symbol_size()];
         entry[..4].copy_from_slice(&if self.big {
