@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use instr_symtab::{FunctionName, GnuView, Lookup, Symbol, parse_outlined};
+use instr_symtab::{FunctionName, GnuView, Lookup, OutlinedKind as Kind, Symbol};
 use serde::Serialize;
 
 use super::answer::Answer;
@@ -55,13 +55,15 @@ struct OpenMp {
     function: Option<String>,
     construct: &'static str,
     index: u32,
-    directive: Option<Place>,
+    directive: Place,
+    place: String,
 }
 
 #[derive(Serialize)]
 struct Place {
     file: Option<String>,
-    line: u32,
+    line: Option<u32>,
+    column: Option<u32>,
 }
 
 #[derive(Serialize)]
@@ -103,7 +105,7 @@ fn line<'a>(answer: &'a Answer<'_>) -> Line<'a> {
             .map(|(link, view)| view.discriminator(link))
             .filter(|&piece| piece > 0),
         frames: frames(lookup),
-        openmp: place.and_then(|(link, view)| openmp(view, link, lookup)),
+        openmp: place.and_then(|(link, view)| openmp(view, link)),
         symbol: symbol.map(|(kind, symbol, offset)| SymbolPart {
             address: hexadecimal(symbol.address),
             size: symbol.size,
@@ -160,30 +162,26 @@ fn symbol_at(view: &GnuView, link: u64) -> Option<(&'static str, Symbol, u64)> {
     })
 }
 
-/// The construct that an outlined function is the body of.
-fn openmp(view: &GnuView, link: u64, lookup: &Lookup) -> Option<OpenMp> {
-    let outlined = parse_outlined(&lookup.function.as_ref()?.raw)?;
-    // At the function's first instruction the line is the directive's.
-    let entry = lookup
-        .offset
-        .map(|offset| view.image().lookup(link.wrapping_sub(offset)));
-    let directive = entry.and_then(|entry| {
-        Some(Place {
-            line: entry.line?,
-            file: entry.file.as_deref().map(str::to_owned),
-        })
-    });
+/// The directive that an outlined function was made of.
+fn openmp(view: &GnuView, link: u64) -> Option<OpenMp> {
+    let directive = view.image().directive(link)?;
     Some(OpenMp {
-        function: outlined.parent,
-        construct: construct(outlined.kind),
-        index: outlined.index,
-        directive,
+        function: directive
+            .function
+            .map(|function| function.demangled.to_string()),
+        construct: construct(directive.kind),
+        index: directive.index,
+        directive: Place {
+            file: directive.file,
+            line: directive.line,
+            column: directive.column,
+        },
+        place: directive.place,
     })
 }
 
 /// What the name alone tells of the construct.
-fn construct(kind: instr_symtab::OutlinedKind) -> &'static str {
-    use instr_symtab::OutlinedKind as Kind;
+fn construct(kind: Kind) -> &'static str {
     match kind {
         Kind::Body => "parallel or task",
         Kind::Copy => "task data",

@@ -71,9 +71,9 @@ fn function(
 fn spelled(name: &FunctionName, style: Option<Style>) -> &str {
     match style {
         None | Some(Style::None | Style::Gnat | Style::Dlang) => &name.raw,
-        Some(Style::Auto | Style::GnuV3 | Style::Java) => &name.demangled,
-        Some(Style::Rust) if is_rust(&name.raw) => &name.demangled,
-        Some(Style::Rust) => &name.raw,
+        Some(Style::GnuV3 | Style::Java) if !name.raw.starts_with("_Z") => &name.raw,
+        Some(Style::Rust) if !is_rust(&name.raw) => &name.raw,
+        Some(_) => &name.demangled,
     }
 }
 
@@ -93,18 +93,15 @@ mod tests {
 
     #[test]
     fn styles_choose_the_spelling() {
-        let name = |raw: &str, demangled: &str| FunctionName {
-            raw: raw.into(),
-            demangled: demangled.into(),
-        };
-        let (cpp, rust) = (
-            name("_Z3foov", "foo()"),
-            name("_ZN1a1b17h0123456789abcdefE", "a::b"),
-        );
+        let cpp = FunctionName::new("_Z3foov");
+        let rust = FunctionName::new("_ZN1a1b17h0123456789abcdefE");
+        let fortran = FunctionName::new("__m_MOD_work");
         assert_eq!(spelled(&cpp, None), "_Z3foov");
         assert_eq!(spelled(&cpp, Some(Style::Auto)), "foo()");
         assert_eq!(spelled(&cpp, Some(Style::Rust)), "_Z3foov");
         assert_eq!(spelled(&rust, Some(Style::Rust)), "a::b");
         assert_eq!(spelled(&rust, Some(Style::Dlang)), &*rust.raw);
+        assert_eq!(spelled(&fortran, Some(Style::Auto)), "m::work");
+        assert_eq!(spelled(&fortran, Some(Style::GnuV3)), "__m_MOD_work");
     }
 }
