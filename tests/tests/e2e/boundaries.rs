@@ -24,6 +24,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         ),
         trial("boundary::no-stdio-in-the-runtime", no_stdio),
         trial("boundary::dependencies-only-point-down", floors),
+        trial("boundary::one-crate-reads-elf-and-dwarf", one_elf_reader),
         trial("boundary::no-workplace-in-tracked-files", no_workplace),
         trial("boundary::links-in-documents-lead-somewhere", links),
         trial("boundary::public-header-stands-alone", public_header),
@@ -182,7 +183,43 @@ const FLOORS: [(&str, u32); 7] = [
     ("instr-tests", 5),
 ];
 
-fn floors() -> Check {
+/// Crates that read ELF or DWARF, who may depend on them, and whether only for tests.
+const ELF_READERS: [(&str, &[&str], bool); 4] = [
+    ("object", &["instr-symtab"], false),
+    ("gimli", &["instr-symtab"], false),
+    ("addr2line", &["instr-symtab"], false),
+    // The independent judge of what `instr-rewrite` wrote.
+    ("goblin", &["instr-rewrite"], true),
+];
+
+/// docs/decisions/0009-one-elf-reader.md
+fn one_elf_reader() -> Check {
+    let mut found = Vec::new();
+    for package in packages()? {
+        let name = package["name"].as_str().unwrap_or("").to_owned();
+        for dependency in package["dependencies"]
+            .as_array()
+            .ok_or("no dependencies")?
+        {
+            let on = dependency["name"].as_str().unwrap_or("");
+            let Some((_, users, tests_only)) = ELF_READERS.iter().find(|reader| reader.0 == on)
+            else {
+                continue;
+            };
+            let for_tests = dependency["kind"] == "dev";
+            if !users.contains(&name.as_str()) || (*tests_only && !for_tests) {
+                found.push(format!("{name} → {on}"));
+            }
+        }
+    }
+    nothing(
+        &found,
+        "only symtab reads ELF and DWARF (docs/decisions/0009-one-elf-reader.md)",
+    )
+}
+
+/// The packages of the workspace, as cargo tells them.
+fn packages() -> Check<Vec<Value>> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
     let output = command
@@ -194,9 +231,14 @@ fn floors() -> Check {
     })?;
     let metadata: Value =
         serde_json::from_slice(&output.stdout).map_err(|error| error.to_string())?;
+    let packages = metadata["packages"].as_array().ok_or("no packages")?;
+    Ok(packages.clone())
+}
+
+fn floors() -> Check {
     let floors: BTreeMap<&str, u32> = FLOORS.into_iter().collect();
     let mut found = Vec::new();
-    for package in metadata["packages"].as_array().ok_or("no packages")? {
+    for package in packages()? {
         let name = package["name"].as_str().unwrap_or("");
         let Some(&floor) = floors.get(name) else {
             // Benchmarks and the like stand beside the tests.
