@@ -82,13 +82,18 @@ fn object_name(source: &Path) -> String {
 /// When the project's folder is not found.
 pub fn runtime_sources() -> Check<Vec<PathBuf>> {
     let runtime = workspace::root()?.join("runtime");
-    let mut files = vec![runtime.join("platform/linux.c")];
-    for folder in ["core", "probes", "sinks", "sensors"] {
+    let mut files = Vec::new();
+    for folder in ["core", "platform", "probes", "sinks", "sensors"] {
         let Ok(entries) = std::fs::read_dir(runtime.join(folder)) else {
             continue;
         };
+        let is_linux = |path: &PathBuf| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            let other = folder == "platform" && !name.starts_with("linux");
+            name.ends_with(".c") && !other && name != "small_file.c"
+        };
         let paths = entries.flatten().map(|entry| entry.path());
-        files.extend(paths.filter(|path| path.extension().is_some_and(|e| e == "c")));
+        files.extend(paths.filter(is_linux));
     }
     files.sort();
     Ok(files)
