@@ -8,7 +8,7 @@ use crate::demangle::demangle;
 use crate::directive::OutlinedFunctions;
 use crate::dwarf::{Dwarf, Files, Store};
 use crate::elf::Elf;
-use crate::entry_line::first_row;
+use crate::entry_line::{EntryRows, Row};
 use crate::error::Result;
 use crate::frames::Finder;
 use crate::lookup::{Frame, FunctionName, Lookup};
@@ -151,9 +151,10 @@ impl Image {
             && offset == Some(0)
             && function
                 .as_ref()
-                .is_some_and(|name| parse_outlined(&name.raw).is_some())
+                .is_some_and(|name| begins_outlined(&name.raw))
         {
-            use_directive_line(finder, address, &mut frames);
+            let row = self.directive_row(dwarf, finder, address, function.as_ref());
+            use_line(row, &mut frames);
         }
         let innermost = frames.first();
         Lookup {
@@ -165,6 +166,33 @@ impl Image {
             discriminator,
             frames,
         }
+    }
+
+    /// The line of the directive whose outlined function begins at `address`; `finder` has just found that function.
+    fn directive_row<'d>(
+        &self,
+        dwarf: &Dwarf<'d>,
+        finder: &mut Finder<'d>,
+        address: u64,
+        function: Option<&FunctionName>,
+    ) -> Option<Row> {
+        let unit = finder.unit()?;
+        let (number, rows) = (unit.number, EntryRows::at(unit, address));
+        if rows.higher().is_none() {
+            return rows.first();
+        }
+        // Two lines could be it; the function that the directive stands in tells.
+        let parent = parse_outlined(&function?.raw)?.parent_raw;
+        let around = parent.map_or_else(Vec::new, |parent| self.symbols_named(&parent));
+        for symbol in around {
+            let _ = finder.frames(dwarf, &self.names, symbol.address);
+            let unit = finder.unit().filter(|unit| unit.number == number);
+            let begin = unit.map(|unit| EntryRows::at(unit, symbol.address));
+            if let Some(row) = begin.and_then(|begin| rows.directive(&begin)) {
+                return Some(row);
+            }
+        }
+        rows.first()
     }
 
     /// The symbol around a code address; of several at one place, the one the debug information means.
@@ -284,11 +312,14 @@ impl Image {
     }
 }
 
-/// The first of several lines at a function's start is the directive's; optimized code has more of them.
-fn use_directive_line(finder: &Finder<'_>, address: u64, frames: &mut Vec<Frame>) {
-    let Some(row) = finder.unit().and_then(|unit| first_row(unit, address)) else {
-        return;
-    };
+/// Whether code of this name begins with its directive: not the parts that the optimizer took out of an outlined function.
+fn begins_outlined(name: &str) -> bool {
+    parse_outlined(name).is_some() && !name.contains(".cold") && !name.contains(".part.")
+}
+
+/// Leaves only the outermost function, at this line.
+fn use_line(row: Option<Row>, frames: &mut Vec<Frame>) {
+    let Some(row) = row else { return };
     let Some(outermost) = frames.pop() else {
         return;
     };

@@ -49,6 +49,39 @@ fn outlined_functions_start_at_their_directive() {
     }
 }
 
+/// GCC 12 writes a line of the nested task, then the region's, at the first instruction of `tasks._omp_fn.0` with -O2.
+const NESTED: &str = include_str!("programs/openmp.c");
+
+#[test]
+fn statements_that_were_moved_up_do_not_hide_the_directive() {
+    let lines: Vec<&str> = NESTED.lines().collect();
+    for target in gcc_targets() {
+        for level in ["-O1", "-O2", "-O3"] {
+            let folder = tempfile::tempdir().expect("a folder");
+            std::fs::write(folder.path().join("nested.c"), NESTED).expect("the source is written");
+            let flags = ["-g", level, "-fopenmp"];
+            let program = target.compile(folder.path(), "nested.c", &flags, "program");
+            let image = image(&program);
+            let bodies = image.symbols_where(|name| {
+                parse_outlined(&String::from_utf8_lossy(name))
+                    .is_some_and(|parts| parts.kind == instr_symtab::OutlinedKind::Body)
+                    && !name.ends_with(b".cold")
+            });
+            assert!(bodies.len() >= 4, "{} {level}: {bodies:?}", target.name);
+            for body in bodies {
+                let line = image.lookup(body.address).line.expect("a line") as usize;
+                assert!(
+                    lines[line - 1].starts_with("#pragma omp"),
+                    "{} {level} {}: line {line} is `{}`",
+                    target.name,
+                    body.raw,
+                    lines[line - 1]
+                );
+            }
+        }
+    }
+}
+
 #[test]
 fn named_criticals_are_found_by_the_address_of_their_word() {
     for target in gcc_targets() {
