@@ -40,7 +40,9 @@ impl Host {
         }
     }
 
-    fn run(self, program: &Path) -> Run {
+    /// Runs a program there.
+    #[must_use]
+    pub fn run(self, program: &Path) -> Run {
         match self {
             Self::X86_64 => Run::new(program),
             Self::Sparc32 => Run::new("qemu-sparc32plus").arg(program),

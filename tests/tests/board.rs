@@ -23,6 +23,10 @@ fn main() {
             move || one_trace(host),
         ));
         trials.push(trial(
+            name("the_platform_of_the_porting_guide_records"),
+            move || porting_guide(host),
+        ));
+        trials.push(trial(
             name("sensors_tell_what_the_devices_gave"),
             move || sensors(host),
         ));
@@ -307,6 +311,112 @@ fn stopped() -> Check {
         events(board.path("files.instr"))?,
     );
     ensure(left == all, || format!("{left} events of {all}"))
+}
+
+/// The program of the porting guide's board: what the guide leaves to the reader, and events to find again.
+const BARE_PROGRAM: &str = r#"
+#include <stdint.h>
+#include <stdio.h>
+#include <time.h>
+#include <instr/instr.h>
+#include "core/process.h"
+
+extern char instr_pool[];
+uint64_t board_ns(void) { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec; }
+void board_putc(char c) { (void)putchar(c); }
+
+int main(int argc, char **argv)
+{
+    for (uint64_t i = 0; i < 1000; i++)
+        instr_event(77, i * i);
+    instr_finish();
+    FILE *dump = argc == 2 ? fopen(argv[1], "wb") : NULL;
+    if (dump == NULL || fwrite(instr_pool, 1, POOL_BYTES, dump) != POOL_BYTES || fclose(dump) != 0)
+        return 1;
+    return 0;
+}
+"#;
+
+/// The platform that `docs/porting.md` shows, as it stands there.
+fn porting_guide(host: Host) -> Check {
+    let root = workspace::root()?;
+    let dir = workspace::work_dir("porting-guide")?;
+    let guide = std::fs::read_to_string(root.join("docs/porting.md"))?;
+    let code = guide
+        .split_once("```c\n")
+        .and_then(|(_, rest)| rest.split_once("\n```"));
+    let (code, _) = code.ok_or("docs/porting.md shows no C")?;
+    std::fs::write(dir.path().join("platform.c"), code)?;
+    std::fs::write(dir.path().join("program.c"), BARE_PROGRAM)?;
+    let compile = |folder: &Path, sources: &[PathBuf]| {
+        std::fs::create_dir_all(folder)?;
+        Run::words(host.compiler())
+            .args(["-std=c11", "-D_POSIX_C_SOURCE=200809L", "-O2"])
+            .args(["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-c"])
+            .args(["-DINSTR_PLATFORM_SMALL=1", "-DPOOL_BYTES=262144"])
+            .args(["-D__INSTR__=1"])
+            .args(["-I".into(), root.join("runtime")])
+            .args(["-I".into(), root.join("runtime/include")])
+            .args(sources)
+            .dir(folder)
+            .succeed()
+    };
+    compile(
+        dir.path(),
+        &["platform.c", "program.c"].map(|name| dir.path().join(name)),
+    )?;
+    let archive = dir.path().join("libinstr.a");
+    for folder in ["core", "probes", "sensors", "sinks"] {
+        let wanted = |name: &str| {
+            let only = ["select.c", "console.c", "ram.c"];
+            name.ends_with(".c") && (folder != "sinks" || only.contains(&name))
+        };
+        let from = root.join("runtime").join(folder);
+        let names = files(&from)?.into_iter().map(|(name, _)| name);
+        let sources: Vec<PathBuf> = names
+            .filter(|name| wanted(name))
+            .map(|name| from.join(name))
+            .collect();
+        let objects = dir.path().join(folder);
+        compile(&objects, &sources)?;
+        // Two folders have a file of the same name: added, not replaced.
+        Run::new("ar")
+            .arg("qc")
+            .arg(&archive)
+            .args(files(&objects)?.iter().map(|(name, _)| objects.join(name)))
+            .succeed()?;
+    }
+    let ranlib = Run::words(host.compiler()).arg("-print-prog-name=ranlib");
+    Run::new(ranlib.succeed()?.text().trim())
+        .arg(&archive)
+        .succeed()?;
+    let program = dir.path().join("program");
+    Run::words(host.compiler())
+        .args(["-u", "instr_event", "-u", "instr_sink_ram"])
+        .args(["program.o", "platform.o"].map(|name| dir.path().join(name)))
+        .arg(&archive)
+        .arg("-o")
+        .arg(&program)
+        .succeed()?;
+    host.run(&program).arg(dir.path().join("image")).succeed()?;
+    Run::new(&tools()?.instr)
+        .arg("extract")
+        .arg(dir.path().join("image"))
+        .arg("-o")
+        .arg(dir.path().join("image.instr"))
+        .succeed()?;
+    let trace = Trace::open(dir.path().join("image.instr"))?;
+    let mut merge = trace.merge();
+    let mut values = Vec::new();
+    while let Some(event) = merge.next()? {
+        if let Payload::UserEvent { kind: 77, value } = event.payload {
+            values.push(value);
+        }
+    }
+    let expected: Vec<u64> = (0..1000).map(|i| i * i).collect();
+    ensure(values == expected, || {
+        format!("{} user events: {:?} …", values.len(), values.first())
+    })
 }
 
 /// What the runtime adds to the LU example with tasks, sensors on: text and data of the members of its archive that were linked, and of
