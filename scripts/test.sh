@@ -26,7 +26,8 @@ lint() {
         return 0
     fi
     "$scripts/cargo.sh" clippy --workspace --all-targets -- -D warnings &&
-        "$scripts/cargo.sh" clippy -p instr-symtab -- -D warnings # by itself: without its loader
+        "$scripts/cargo.sh" clippy -p instr-symtab -- -D warnings && # by itself: without its loader
+        RUSTDOCFLAGS="-D warnings" "$scripts/cargo.sh" doc -q --workspace --no-deps
 }
 
 format() {

@@ -32,6 +32,16 @@ impl Image {
     /// They are sorted, and each unit they fall into is read once and used by one thread after the other; the machine's
     /// cores share the work. Ask for as many at once as there are: a hundred
     /// thousand in a program of a thousand units cost little more than a thousand of them, one in each unit.
+    ///
+    /// ```
+    /// # fn count(image: &instr_symtab::Image, samples: &[u64]) {
+    /// // All samples of a profile: how often is each line hit?
+    /// let mut lines = std::collections::BTreeMap::new();
+    /// for answer in image.lookup_all(samples) {
+    ///     *lines.entry((answer.file.clone(), answer.line)).or_insert(0) += 1;
+    /// }
+    /// # }
+    /// ```
     pub fn lookup_all(&self, addresses: &[u64]) -> Vec<Arc<Lookup>> {
         if addresses.len() < WORTH_SORTING {
             return addresses

@@ -4,6 +4,17 @@
 ///
 /// Built from what a trace records of each: its load bias (run-time address minus link address: 0 for a program
 /// linked to fixed addresses) and the first run-time address behind it.
+///
+/// ```
+/// use instr_symtab::ModuleMap;
+///
+/// let program = (0, 0x40_5000); // linked to fixed addresses
+/// let library = (0x7f00_0000_0000, 0x7f00_0002_0000);
+/// let map = ModuleMap::new([program, library]);
+/// // A run-time address is the library's, number 1, and 0x1136 is what to look up in its file.
+/// assert_eq!(map.find(0x7f00_0000_1136), Some((1, 0x1136)));
+/// assert_eq!(map.find(0x50_0000), None);
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct ModuleMap {
     /// End, bias and number of each module, by end.

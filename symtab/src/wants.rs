@@ -156,6 +156,25 @@ impl Image {
 
     /// Takes in several further files at once, which is cheaper than one by one, and without copying them.
     ///
+    /// ```
+    /// # fn open(program: &std::path::Path) -> Result<instr_symtab::Image, Box<dyn std::error::Error>> {
+    /// use instr_symtab::{Bytes, Image};
+    ///
+    /// let mut image = Image::from_bytes(Bytes::from(std::fs::read(program)?))?;
+    /// // A stripped program's debug file, then what that asks for itself.
+    /// for _ in 0..4 {
+    ///     let read = |want: &instr_symtab::Want| {
+    ///         want.candidates(program).iter().find_map(|path| std::fs::read(path).ok())
+    ///     };
+    ///     let found: Vec<Bytes> = image.wants().iter().filter_map(read).map(Bytes::from).collect();
+    ///     if !image.add_debug(found).iter().any(Result::is_ok) {
+    ///         break; // nothing more is to be found
+    ///     }
+    /// }
+    /// # Ok(image)
+    /// # }
+    /// ```
+    ///
     /// Gives one result per file, in order; files that are refused leave the image as it was.
     pub fn add_debug(&mut self, further: impl IntoIterator<Item = Bytes>) -> Vec<Result<()>> {
         let mut files = self.store.borrow_owner().clone();

@@ -152,15 +152,16 @@ pub(crate) const RULES: &[Rule] = &[
     },
     Rule {
         name: "the file where no line is known",
-        reason: "Ours: nothing. binutils prints the name of an object's source (`loop.o:?`) that it took from the symbol table for another name of the function. Checked: no line is known to either, and the file is an `STT_FILE` symbol.",
+        reason: "Nobody's: without lines the file is that of the symbol in the table (`loop.o:?`), and of several names of one place some are local, which have one, and some global, which have none. Checked: no line is known to either, and each file is an `STT_FILE` symbol or missing.",
         at_most: 4,
         applies: |case, part| {
             let [theirs] = &case.theirs[..] else {
                 return false;
             };
             let no_line = case.outermost().line == 0 && theirs.line == 0;
-            let unit = case.outermost().file == "??" && case.program.files.contains(&theirs.file);
-            part == Part::File(0) && case.ours.len() == 1 && no_line && unit
+            let known = |file: &String| file == "??" || case.program.files.contains(file);
+            let units = known(&case.outermost().file) && known(&theirs.file);
+            part == Part::File(0) && case.ours.len() == 1 && no_line && units
         },
     },
     Rule {
