@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use instr_symtab::{Directive, Image, Loader, ModuleMap, parse_outlined};
+use instr_symtab::{Directive, Found, Image, Loader, ModuleMap, is_vdso, parse_outlined};
 use instr_trace::{CodeName, Metadata, Module, Names, Trace};
 
 use crate::cli::SymbolOptions;
@@ -95,10 +95,11 @@ impl Symbols {
                 .borrow_mut()
                 .push(format!("no names from {path}: {why}{advice}"));
         };
+        if is_vdso(&loaded.module.path) {
+            return own_vdso(&loaded.module);
+        }
         let image = match Loader::new().open(&loaded.path) {
             Ok(image) => image,
-            // The kernel's own page has no file.
-            Err(_) if loaded.module.path.contains("vdso") => return None,
             Err(why) => {
                 warn(anyhow::Error::from(why).root_cause().to_string());
                 return None;
@@ -147,7 +148,13 @@ impl Symbols {
         let (number, linked) = self.map.find(address)?;
         let loaded = self.modules.get(number)?;
         let module = Some(loaded.module.path.clone());
-        let image = self.image(loaded)?;
+        let Some(image) = self.image(loaded) else {
+            return is_vdso(&loaded.module.path).then(|| CodeName {
+                function: Some("[vdso]".to_owned()),
+                module,
+                ..CodeName::default()
+            });
+        };
         let answer = image.lookup(linked);
         if let Some(function) = &answer.function {
             let directive = image.directive(linked);
@@ -197,6 +204,18 @@ impl Names for Symbols {
 
     fn is_pair_of_directive(&self, site: u64) -> Option<bool> {
         self.is_pair(site)
+    }
+}
+
+/// The kernel's library as this process has it, if it is the one that was traced, by its build id.
+fn own_vdso(module: &Module) -> Option<Image> {
+    let traced = instr_symtab::Module {
+        path: Path::new(&module.path),
+        build_id: module.build_id.as_deref(),
+    };
+    match Loader::new().find(traced) {
+        Found::Image { image, .. } => Some(*image),
+        _ => None,
     }
 }
 
@@ -345,6 +364,30 @@ mod tests {
             "{}",
             warnings[0]
         );
+    }
+
+    #[test]
+    fn the_kernels_library_is_named_when_it_is_the_same() {
+        let Some(bytes) = instr_symtab::own_vdso() else {
+            return eprintln!("skipped: this process has no vdso");
+        };
+        let image = Image::from_bytes(bytes).unwrap();
+        let symbol = image
+            .symbols_where(|name| name.ends_with(b"clock_gettime"))
+            .remove(0);
+        let id = image.build_id().map(hexadecimal);
+        let resolve = |id: Option<&str>| {
+            let vdso = module(0x7fff_0000, 0x7fff_8000, "linux-vdso.so.1", id);
+            let symbols = Symbols::new(&metadata(vec![vdso]), &SymbolOptions::default());
+            let name = symbols.resolve(0x7fff_0000 + symbol.address).unwrap();
+            assert_eq!(symbols.warnings.take().len(), 0);
+            name.function.unwrap()
+        };
+        if id.is_some() {
+            assert!(resolve(id.as_deref()).ends_with("clock_gettime"));
+        }
+        assert_eq!(resolve(Some("00ff")), "[vdso]");
+        assert_eq!(resolve(None), "[vdso]");
     }
 
     #[test]

@@ -64,7 +64,9 @@ pub use error::{Error, Result};
 pub use gnu::{GnuView, Nearest, Section};
 pub use image::Image;
 #[cfg(feature = "loader")]
-pub use loader::{DEFAULT_DEBUG_DIR, Found, LoadError, Loader, Module, map_file, own_vdso};
+pub use loader::{
+    DEFAULT_DEBUG_DIR, Found, LoadError, Loader, Module, is_vdso, map_file, own_vdso,
+};
 pub use lookup::{Demangled, Frame, FunctionName, Lookup};
 pub use modules::ModuleMap;
 pub use outlined::{Outlined, OutlinedKind, parse_outlined};

@@ -18,7 +18,7 @@ use crate::wants::Want;
 
 pub use find::{Found, Module};
 pub use map::map_file;
-pub use vdso::own_vdso;
+pub use vdso::{is_vdso, own_vdso};
 
 /// Where distributions keep debug information apart from programs.
 pub const DEFAULT_DEBUG_DIR: &str = "/usr/lib/debug";

@@ -24,7 +24,8 @@ pub fn own_vdso() -> Option<Bytes> {
 }
 
 /// Whether a loaded module of this path is the vDSO, in the spellings of loaders and kernels.
-pub(crate) fn is_vdso(path: &str) -> bool {
+#[must_use]
+pub fn is_vdso(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     name == "[vdso]" || name.starts_with("linux-vdso") || name.starts_with("linux-gate")
 }
