@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Result;
-use instr_symtab::{FunctionName, Loader, Lookup};
+use instr_symtab::{Frame, FunctionName, Loader, Lookup, Nearest};
 
 use super::binaries::{self, Binary, DEFAULT_PROGRAM, Problem, Process};
 use super::options::SymbolizeOptions;
@@ -19,6 +19,8 @@ pub(super) struct Session<'o> {
     binaries: Vec<Binary>,
     /// Numbers of the binaries by the paths they were asked for.
     known: BTreeMap<PathBuf, usize>,
+    /// Number of the one that questions without a file are about.
+    program: Option<usize>,
     process: Option<Process>,
 }
 
@@ -48,13 +50,29 @@ pub(super) struct Answer<'s> {
 }
 
 /// Function, file and line of a frame.
-type ShownFrame = (Option<FunctionName>, Option<Arc<str>>, Option<u32>);
+type ShownFrame<'s> = (Option<&'s FunctionName>, Option<&'s str>, Option<u32>);
 
 /// An answer as addr2line shows it.
-pub(super) struct Shown {
-    /// Innermost first.
-    pub(super) frames: Vec<ShownFrame>,
+pub(super) struct Shown<'s> {
+    frames: &'s [Frame],
+    /// What is shown in place of the frames.
+    symbol: Option<Nearest>,
+    /// The name of the outermost frame, where it has none.
+    outermost: Option<FunctionName>,
     pub(super) discriminator: u32,
+}
+
+impl Shown<'_> {
+    /// Innermost first.
+    pub(super) fn frames(&self) -> impl Iterator<Item = ShownFrame<'_>> {
+        let symbol = self.symbol.as_ref();
+        let symbol = symbol.map(|symbol| (Some(&symbol.function), symbol.file.as_deref(), None));
+        let frames = self.frames.iter().map(|frame| {
+            let function = frame.function.as_ref().or(self.outermost.as_ref());
+            (function, frame.file.as_deref(), frame.line)
+        });
+        symbol.into_iter().chain(frames)
+    }
 }
 
 impl<'o> Session<'o> {
@@ -64,14 +82,14 @@ impl<'o> Session<'o> {
             loader: binaries::loader(options),
             binaries: Vec::new(),
             known: BTreeMap::new(),
+            program: None,
             process: None,
         }
     }
 
     /// Takes addresses as those of a traced process from now on.
-    pub(super) fn of_process(mut self, process: Process) -> Self {
+    pub(super) fn set_process(&mut self, process: Process) {
         self.process = Some(process);
-        self
     }
 
     /// Opens the program that questions without a file are about.
@@ -80,13 +98,20 @@ impl<'o> Session<'o> {
     ///
     /// Files that cannot be read, are no ELF files or lack the section that the options name.
     pub(super) fn open_program(&mut self, console: &mut Console<'_>) -> Result<usize> {
-        let path = self.options.exe.clone();
-        let path = path.unwrap_or_else(|| PathBuf::from(DEFAULT_PROGRAM));
-        if let Some(&known) = self.known.get(&path) {
+        if let Some(known) = self.program {
             return Ok(known);
         }
-        let binary = binaries::open(&path, &self.loader, self.options, console)?;
-        Ok(self.keep(path, binary))
+        let path = self.options.exe.clone();
+        let path = path.unwrap_or_else(|| PathBuf::from(DEFAULT_PROGRAM));
+        let number = match self.known.get(&path) {
+            Some(&known) => known,
+            None => {
+                let binary = binaries::open(&path, &self.loader, self.options, console)?;
+                self.keep(path, binary)
+            }
+        };
+        self.program = Some(number);
+        Ok(number)
     }
 
     fn keep(&mut self, path: PathBuf, binary: Binary) -> usize {
@@ -247,7 +272,7 @@ impl Answer<'_> {
     ///
     /// Where there is no debug information, the symbol table's rules are those of BFD: the nearest function before the
     /// address counts, and the source file is the one that the table tells.
-    pub(super) fn shown(&self) -> Option<Shown> {
+    pub(super) fn shown(&self) -> Option<Shown<'_>> {
         let (link, view) = (self.link?, self.binary?.view.as_ref()?);
         let innermost = self.lookup.frames.first();
         let described = innermost.is_some_and(|frame| {
@@ -255,35 +280,33 @@ impl Answer<'_> {
                 || self.lookup.frames.len() > 1
                 || frame.file.as_ref().is_some_and(|file| file.contains('/'))
         });
-        let mut frames: Vec<_> = self
-            .lookup
-            .frames
-            .iter()
-            .map(|frame| (frame.function.clone(), frame.file.clone(), frame.line))
-            .collect();
+        let frames = &self.lookup.frames[..];
         if described {
-            if let Some(last) = frames.last_mut().filter(|last| last.0.is_none()) {
-                last.0 = view.nearest(link).map(|nearest| nearest.function);
-            }
-            let discriminator = match frames[0].2 {
-                Some(line) if line > 0 => view.discriminator(link),
-                _ => 0,
-            };
+            let unnamed = frames.last().is_some_and(|last| last.function.is_none());
+            let line = innermost.and_then(|frame| frame.line);
             return Some(Shown {
                 frames,
-                discriminator,
+                symbol: None,
+                outermost: unnamed
+                    .then(|| view.nearest(link).map(|nearest| nearest.function))
+                    .flatten(),
+                discriminator: line.map_or(0, |_| self.lookup.discriminator),
             });
         }
         let known = self.lookup.function.as_ref().map(|function| &function.raw);
-        if let Some(nearest) = view.nearest(link)
-            && (nearest.covers
+        let symbol = view.nearest(link).filter(|nearest| {
+            nearest.covers
                 || known.is_none_or(|known| *known == nearest.function.raw)
-                || view.has_symbol_table())
-        {
-            frames = vec![(Some(nearest.function), nearest.file.map(Arc::from), None)];
-        }
-        (!frames.is_empty()).then_some(Shown {
+                || view.has_symbol_table()
+        });
+        let frames = match symbol {
+            Some(_) => &[],
+            None => frames,
+        };
+        (symbol.is_some() || !frames.is_empty()).then_some(Shown {
             frames,
+            symbol,
+            outermost: None,
             discriminator: 0,
         })
     }

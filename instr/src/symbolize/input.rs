@@ -25,12 +25,14 @@ pub(super) struct Lines<R> {
 }
 
 impl<R: BufRead> Lines<R> {
-    pub(super) fn new(input: R) -> Self {
+    /// `waiting`: whether somebody may wait for the first answers before asking on. A file does not: its lines make large batches
+    /// from the start.
+    pub(super) fn new(input: R, waiting: bool) -> Self {
         Lines {
             input,
             partial: Vec::new(),
             open: false,
-            limit: FIRST_BATCH,
+            limit: if waiting { FIRST_BATCH } else { MAX_BATCH },
         }
     }
 
@@ -87,7 +89,10 @@ mod tests {
 
     #[test]
     fn an_answer_does_not_wait_for_the_next_question() {
-        let mut lines = Lines::new(BufReader::new(Pipe(vec![b"1", b"0\n2", b"0\n", b"3\n4\n"])));
+        let mut lines = Lines::new(
+            BufReader::new(Pipe(vec![b"1", b"0\n2", b"0\n", b"3\n4\n"])),
+            true,
+        );
         assert_eq!(lines.next_batch().unwrap(), [b"10"]);
         assert_eq!(lines.next_batch().unwrap(), [b"20"]);
         assert_eq!(lines.next_batch().unwrap(), [b"3", b"4"]);
@@ -98,7 +103,7 @@ mod tests {
         let mut text = b"1\n\n".to_vec();
         text.extend([b'2'; 3 * MAX_LINE]);
         text.extend(b"\n3");
-        let mut lines = Lines::new(BufReader::with_capacity(7, &text[..]));
+        let mut lines = Lines::new(BufReader::with_capacity(7, &text[..]), true);
         let mut all = Vec::new();
         loop {
             let batch = lines.next_batch().unwrap();
@@ -118,10 +123,12 @@ mod tests {
     #[test]
     fn batches_grow_and_lose_nothing() {
         let text: String = (0..1000).map(|number| format!("{number:x}\n")).collect();
-        let mut lines = Lines::new(text.as_bytes());
-        let sizes: Vec<_> =
-            std::iter::from_fn(|| Some(lines.next_batch().unwrap().len()).filter(|&size| size > 0))
-                .collect();
-        assert_eq!(sizes, [64, 936]);
+        let sizes = |waiting| -> Vec<usize> {
+            let mut lines = Lines::new(text.as_bytes(), waiting);
+            let next = || Some(lines.next_batch().unwrap().len()).filter(|&size| size > 0);
+            std::iter::from_fn(next).collect()
+        };
+        assert_eq!(sizes(true), [64, 936]);
+        assert_eq!(sizes(false), [1000]);
     }
 }

@@ -19,13 +19,16 @@ mod question;
 mod text;
 mod traced;
 
+use std::fs::File;
 use std::io::{self, BufRead, BufReader};
+use std::mem::ManuallyDrop;
+use std::os::fd::AsFd;
 
 use anyhow::{Context, Result};
 
 use crate::console::{Console, NO_OUTPUT};
 use crate::symbols::open_trace;
-use answer::Session;
+use answer::{Answer, Session};
 use binaries::Process;
 use input::Lines;
 use options::SymbolizeOptions;
@@ -37,6 +40,12 @@ const INPUT_BYTES: usize = 1 << 20;
 /// Addresses of the command line or of a trace that are looked up together.
 const BATCH: usize = 1 << 14;
 
+/// How many answers a thread spells out at once …
+const PRINTED_TOGETHER: usize = 1 << 12;
+
+/// … and how many threads there are at most.
+const MAX_THREADS: usize = 16;
+
 /// Runs the command: addresses of the command line, else those of the trace or on standard input. What is ready on
 /// standard input is answered at once, so that the command can serve another program through pipes.
 ///
@@ -44,7 +53,8 @@ const BATCH: usize = 1 << 14;
 ///
 /// Files that are no program, traces that cannot be read, and failures to read or write.
 pub fn run(options: &SymbolizeOptions, console: &mut Console<'_>) -> Result<()> {
-    let mut session = Session::new(options);
+    // The process ends with the command: giving back every answer one by one would take a tenth of the time.
+    let mut session = ManuallyDrop::new(Session::new(options));
     let dash = options.values.len() == 1 && options.values[0] == "-";
     let mut questions: Vec<Question> = match dash {
         true => Vec::new(),
@@ -57,7 +67,7 @@ pub fn run(options: &SymbolizeOptions, console: &mut Console<'_>) -> Result<()> 
     let mut from_input = questions.is_empty();
     if let Some(dir) = &options.trace {
         let trace = open_trace(dir, console)?;
-        session = session.of_process(Process::new(trace.metadata()));
+        session.set_process(Process::new(trace.metadata()));
         if from_input && !dash {
             questions = traced::code_addresses(&trace)?;
             from_input = false;
@@ -66,21 +76,28 @@ pub fn run(options: &SymbolizeOptions, console: &mut Console<'_>) -> Result<()> 
         session.open_program(console)?;
     }
     if from_input {
+        let waiting = !stdin_is_file();
         let input = BufReader::with_capacity(INPUT_BYTES, io::stdin().lock());
-        return from_stream(input, &mut session, options, console);
+        let lines = Lines::new(input, waiting);
+        return from_stream(lines, &mut session, options, console);
     }
     questions
         .chunks(BATCH)
         .try_for_each(|batch| answer_all(batch, &mut session, options, console))
 }
 
+/// Whether standard input is a regular file, which nobody writes answer by answer.
+fn stdin_is_file() -> bool {
+    let owned = io::stdin().as_fd().try_clone_to_owned();
+    owned.is_ok_and(|fd| File::from(fd).metadata().is_ok_and(|data| data.is_file()))
+}
+
 fn from_stream(
-    input: impl BufRead,
+    mut lines: Lines<impl BufRead>,
     session: &mut Session<'_>,
     options: &SymbolizeOptions,
     console: &mut Console<'_>,
 ) -> Result<()> {
-    let mut lines = Lines::new(input);
     loop {
         let batch = lines.next_batch().context("cannot read standard input")?;
         if batch.is_empty() {
@@ -98,14 +115,45 @@ fn answer_all(
     options: &SymbolizeOptions,
     console: &mut Console<'_>,
 ) -> Result<()> {
-    for answer in session.answers(questions, console)? {
-        let printed = match options.json {
-            true => json::print(&answer, console.out),
-            false => text::print(&answer, options, console.out),
-        };
-        printed.context(NO_OUTPUT)?;
+    let answers = session.answers(questions, console)?;
+    if options.json {
+        for answer in answers {
+            json::print(&answer, console.out).context(NO_OUTPUT)?;
+        }
+    } else {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        for part in answers.chunks(cores.min(MAX_THREADS) * PRINTED_TOGETHER) {
+            for text in texts(part, options) {
+                console.out.write_all(&text).context(NO_OUTPUT)?;
+            }
+        }
     }
     console.out.flush().context(NO_OUTPUT)
+}
+
+/// The answers as text, in their order; from some thousands on, several threads spell them out.
+fn texts(answers: &[Answer<'_>], options: &SymbolizeOptions) -> Vec<Vec<u8>> {
+    let text = |answers: &[Answer<'_>]| {
+        let mut text = Vec::with_capacity(answers.len() * 64);
+        for answer in answers {
+            text::print(answer, options, &mut text);
+        }
+        text
+    };
+    let mut parts = answers.chunks(PRINTED_TOGETHER);
+    let Some(first) = parts.next() else {
+        return Vec::new();
+    };
+    std::thread::scope(|scope| {
+        let others: Vec<_> = parts
+            .map(|part| (part, scope.spawn(move || text(part))))
+            .collect();
+        let mut texts = vec![text(first)];
+        for (part, thread) in others {
+            texts.push(thread.join().unwrap_or_else(|_| text(part)));
+        }
+        texts
+    })
 }
 
 #[cfg(test)]

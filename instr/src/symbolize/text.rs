@@ -1,70 +1,68 @@
 //! Answers as addr2line prints them.
 
-use std::io::{self, Write};
-
 use instr_symtab::FunctionName;
 
 use super::answer::Answer;
 use super::options::{Style, SymbolizeOptions};
 
-/// Prints one answer.
-pub(super) fn print(
-    answer: &Answer<'_>,
-    options: &SymbolizeOptions,
-    out: &mut dyn Write,
-) -> io::Result<()> {
+/// Appends one answer to `out`.
+pub(super) fn print(answer: &Answer<'_>, options: &SymbolizeOptions, out: &mut Vec<u8>) {
     if options.addresses || options.trace.is_some() && options.values.is_empty() {
-        let end = if options.pretty_print { ": " } else { "\n" };
         let digits = if answer.wide { 16 } else { 8 };
-        write!(out, "0x{:0digits$x}{end}", answer.address)?;
+        out.extend_from_slice(format!("0x{:0digits$x}", answer.address).as_bytes());
+        out.extend_from_slice(if options.pretty_print { b": " } else { b"\n" });
     }
     let Some(shown) = answer.shown() else {
         return unknown(options, out);
     };
-    let depth = if options.inlines {
-        shown.frames.len()
-    } else {
-        1
-    };
-    for (at, (name, file, line)) in shown.frames.iter().take(depth).enumerate() {
+    let depth = if options.inlines { usize::MAX } else { 1 };
+    for (at, (name, file, line)) in shown.frames().take(depth).enumerate() {
         if at > 0 && options.pretty_print {
-            write!(out, " (inlined by) ")?;
+            out.extend_from_slice(b" (inlined by) ");
         }
-        function(name.as_ref(), options, out)?;
-        let file = match file.as_deref() {
+        function(name, options, out);
+        let file = match file {
             Some(path) if options.basenames => path.rsplit('/').next().unwrap_or(path),
             Some(path) => path,
             None => "??",
         };
-        match (line.unwrap_or(0), shown.discriminator) {
-            (0, _) => writeln!(out, "{file}:?")?,
-            (line, 0) => writeln!(out, "{file}:{line}")?,
-            // addr2line repeats it for the callers, too.
-            (line, piece) => writeln!(out, "{file}:{line} (discriminator {piece})")?,
+        out.extend_from_slice(file.as_bytes());
+        match line.unwrap_or(0) {
+            0 => out.extend_from_slice(b":?"),
+            line => {
+                out.push(b':');
+                number(line, out);
+                if shown.discriminator != 0 {
+                    // addr2line repeats it for the callers, too.
+                    out.extend_from_slice(b" (discriminator ");
+                    number(shown.discriminator, out);
+                    out.push(b')');
+                }
+            }
         }
-    }
-    Ok(())
-}
-
-fn unknown(options: &SymbolizeOptions, out: &mut dyn Write) -> io::Result<()> {
-    match (options.functions, options.pretty_print) {
-        (true, true) => writeln!(out, "?? ??:0"),
-        (true, false) => writeln!(out, "??\n??:0"),
-        (false, _) => writeln!(out, "??:0"),
+        out.push(b'\n');
     }
 }
 
-fn function(
-    name: Option<&FunctionName>,
-    options: &SymbolizeOptions,
-    out: &mut dyn Write,
-) -> io::Result<()> {
+fn number(value: u32, out: &mut Vec<u8>) {
+    out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
+}
+
+fn unknown(options: &SymbolizeOptions, out: &mut Vec<u8>) {
+    out.extend_from_slice(match (options.functions, options.pretty_print) {
+        (true, true) => b"?? ??:0\n",
+        (true, false) => b"??\n??:0\n",
+        (false, _) => b"??:0\n",
+    });
+}
+
+fn function(name: Option<&FunctionName>, options: &SymbolizeOptions, out: &mut Vec<u8>) {
     if !options.functions {
-        return Ok(());
+        return;
     }
     let name = name.map_or("??", |name| spelled(name, options.demangle));
-    let end = if options.pretty_print { " at " } else { "\n" };
-    write!(out, "{name}{end}")
+    out.extend_from_slice(name.as_bytes());
+    out.extend_from_slice(if options.pretty_print { b" at " } else { b"\n" });
 }
 
 /// The name in the style that was asked for.

@@ -7,7 +7,7 @@
 
 mod functions;
 
-use std::cell::OnceCell;
+use std::sync::OnceLock;
 
 use object::read::elf::{FileHeader, SectionHeader};
 use object::{Endianness, File};
@@ -46,7 +46,7 @@ pub struct Nearest {
 pub struct GnuView {
     image: Image,
     sections: Vec<Section>,
-    functions: OnceCell<Functions>,
+    functions: OnceLock<Functions>,
 }
 
 impl GnuView {
@@ -56,7 +56,7 @@ impl GnuView {
         GnuView {
             sections: sections(&image),
             image,
-            functions: OnceCell::new(),
+            functions: OnceLock::new(),
         }
     }
 
