@@ -8,7 +8,7 @@
 //! | [`progress`] | the bar on a terminal |
 //! | [`symbols`] | run-time addresses to names, through the metadata's module list |
 //! | [`settings`] | settings of traced programs, from TOML |
-//! | [`run`], [`doctor`], [`merge`], [`summary`], [`graph`], [`repair`], [`extract`], [`symbolize`] | one command each |
+//! | [`mod@run`], [`doctor`], [`merge`], [`summary`], [`graph`], [`repair`], [`extract`], [`symbolize`] | one command each |
 
 pub mod cli;
 pub mod console;
