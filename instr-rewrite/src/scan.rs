@@ -4,8 +4,8 @@
 mod archive;
 
 pub(crate) use archive::member_contents;
-pub use instr_symtab::objects::{Machine, Object};
-use instr_symtab::objects::{ObjectError, ObjectKind, is_archive, read_globals};
+pub use instr_symtab::objects::{Machine, Object, ObjectError};
+use instr_symtab::objects::{ObjectKind, is_archive, read_globals};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -71,54 +71,9 @@ pub enum ScanErrorKind {
     /// It could not be read.
     #[error("cannot read: {0}")]
     Read(#[from] std::io::Error),
-    /// It is something else.
-    #[error("not an ELF object, archive, shared object or executable ({0})")]
-    NotElf(&'static str),
-    /// It is for a processor that is not supported.
-    #[error("objects for {0} are not supported, only x86-64 and SPARC (V8, 32PLUS, V9)")]
-    Machine(String),
-    /// Word size or byte order do not belong to the machine.
-    #[error("{machine} with {bits}-bit {order}-endian data is not supported")]
-    Flavor {
-        /// Machine in the header.
-        machine: Machine,
-        /// Word size in the header.
-        bits: u8,
-        /// `little` or `big`.
-        order: &'static str,
-    },
-    /// It holds intermediate code of GCC's link-time optimizer only.
-    #[error(
-        "holds only intermediate code of GCC's link-time optimizer (compile with -fno-lto or -ffat-lto-objects)"
-    )]
-    LtoOnly,
-    /// It holds LLVM bitcode.
-    #[error("holds only LLVM bitcode (compile without -flto)")]
-    Bitcode,
-    /// It is cut short or contradicts itself.
-    #[error("truncated or malformed: {0}")]
-    Malformed(String),
-}
-
-impl From<ObjectError> for ScanErrorKind {
-    fn from(error: ObjectError) -> Self {
-        match error {
-            ObjectError::NotElf(what) => Self::NotElf(what),
-            ObjectError::Machine(machine) => Self::Machine(machine),
-            ObjectError::Flavor {
-                machine,
-                bits,
-                order,
-            } => Self::Flavor {
-                machine,
-                bits,
-                order,
-            },
-            ObjectError::LtoOnly => Self::LtoOnly,
-            ObjectError::Bitcode => Self::Bitcode,
-            ObjectError::Malformed(why) => Self::Malformed(why),
-        }
-    }
+    /// It is none of the known kinds, or malformed.
+    #[error(transparent)]
+    Object(#[from] ObjectError),
 }
 
 impl From<ObjectKind> for FileKind {

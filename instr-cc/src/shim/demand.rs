@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use instr_rewrite::resolve::{ArchiveOrder, Closure, LinkItem, closure};
-use instr_rewrite::scan::{Inputs, ScanError, ScanErrorKind, scan_file};
+use instr_rewrite::scan::{Inputs, ObjectError, ScanError, ScanErrorKind, scan_file};
 
 use super::index::{Entry, Index};
 use super::line::{Input, Line, Placed};
@@ -192,7 +192,7 @@ fn scan<'a>(line: &'a Line, index: &Index) -> Scanned<'a> {
                 if inputs
                     .refused
                     .iter()
-                    .any(|e| matches!(e.kind, ScanErrorKind::LtoOnly))
+                    .any(|e| matches!(e.kind, ScanErrorKind::Object(ObjectError::LtoOnly)))
                 {
                     scanned.from_lto.extend(lto_names(&path, &wanted));
                 }
@@ -202,7 +202,7 @@ fn scan<'a>(line: &'a Line, index: &Index) -> Scanned<'a> {
                 scanned.files.push((placed, inputs));
             }
             Err(ScanError {
-                kind: ScanErrorKind::LtoOnly,
+                kind: ScanErrorKind::Object(ObjectError::LtoOnly),
                 ..
             }) => scanned.from_lto.extend(lto_names(&path, &wanted)),
             Err(error) => {
@@ -215,7 +215,7 @@ fn scan<'a>(line: &'a Line, index: &Index) -> Scanned<'a> {
 }
 
 fn is_bitcode(error: &ScanError) -> bool {
-    matches!(error.kind, ScanErrorKind::Bitcode)
+    matches!(error.kind, ScanErrorKind::Object(ObjectError::Bitcode))
 }
 
 fn bitcode_calls_libomp(path: &Path) -> bool {
@@ -226,7 +226,7 @@ fn note(error: &ScanError) -> Option<String> {
     // Linker scripts and the like say nothing about calls.
     (!matches!(
         error.kind,
-        ScanErrorKind::NotElf(_) | ScanErrorKind::LtoOnly
+        ScanErrorKind::Object(ObjectError::NotElf(_)) | ScanErrorKind::Object(ObjectError::LtoOnly)
     ))
     .then(|| error.to_string())
 }

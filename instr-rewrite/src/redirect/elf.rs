@@ -2,7 +2,7 @@
 
 use super::{RedirectErrorKind, Redirected, verify};
 use crate::api::{Api, Function};
-use crate::scan::{Object, ScanErrorKind};
+use crate::scan::{Object, ObjectError, ScanErrorKind};
 use crate::stubs::Linkage;
 use instr_symtab::objects::{Layout, RawSection, Relocatable, RelocationFormat, SectionType};
 use std::collections::{BTreeMap, BTreeSet};
@@ -54,7 +54,9 @@ pub(super) fn redirect(
 }
 
 fn malformed(message: impl Into<String>) -> RedirectErrorKind {
-    RedirectErrorKind::Scan(ScanErrorKind::Malformed(message.into()))
+    RedirectErrorKind::Scan(ScanErrorKind::Object(ObjectError::Malformed(
+        message.into(),
+    )))
 }
 
 fn unsupported(message: &str) -> RedirectErrorKind {

@@ -1,14 +1,16 @@
 //! Archives: GNU, BSD and thin.
 
 use super::{FileKind, Inputs, ScanError, ScanErrorKind, read_regular, refuse};
-use instr_symtab::objects::{Archive, Contents, Member, Object, ObjectKind, read_globals};
+use instr_symtab::objects::{
+    Archive, Contents, Member, Object, ObjectError, ObjectKind, read_globals,
+};
 use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 pub(super) fn scan(path: &Path, bytes: &[u8]) -> Result<Inputs, ScanError> {
-    let malformed = |error: instr_symtab::objects::ObjectError| refuse(path, error.into());
+    let malformed = |error: ObjectError| refuse(path, error.into());
     let archive = Archive::parse(bytes).map_err(malformed)?;
     let kind = FileKind::Archive {
         thin: archive.is_thin(),
@@ -41,9 +43,7 @@ fn scan_member(path: &Path, member: &Member<'_>) -> Result<Object, ScanErrorKind
     let (kind, object) = read_globals(&member_contents(path, member)?)?;
     match kind {
         ObjectKind::Relocatable => Ok(object),
-        _ => Err(ScanErrorKind::NotElf(
-            "a member of an archive must be a relocatable object",
-        )),
+        _ => Err(ObjectError::NotElf("a member of an archive must be a relocatable object").into()),
     }
 }
 
