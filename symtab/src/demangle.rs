@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::fmt::{self, Write};
 
 use crate::binutils_words::in_words_of_binutils;
+use crate::constructors::with_results;
+use crate::packs::spelled_with_packs;
 
 /// Longest mangled name that is taken apart, in bytes; longer ones are shown as they are.
 const MAX_MANGLED: usize = 16 * 1024;
@@ -18,7 +20,7 @@ const MAX_DEMANGLED: usize = 64 * 1024;
 /// `inner.1` (an internal procedure); what it makes for types keeps its name in the module: `m::__copy_m_T`,
 /// `m::__vtab_m_T`.
 ///
-/// C++ is spelled as binutils does, but for about one name in a hundred of large libraries. D's names stay as they are: no
+/// C++ is spelled as binutils does, but for about one name in a thousand of large libraries. D's names stay as they are: no
 /// maintained library takes them apart.
 ///
 /// What the optimizer appended stays visible in the way binutils shows it: `_Z3foov.constprop.0` becomes
@@ -76,12 +78,18 @@ fn demangle_fortran(text: &str) -> (Option<String>, &str) {
 
 /// Demangles one C++ name without clone suffix.
 fn demangle_cpp(mangled: &str) -> Option<String> {
+    let name = spelled_with_packs(&with_results(mangled))?;
+    Some(in_words_of_binutils(mangled, without_empty_packs(name)))
+}
+
+/// The name in `cpp_demangle`'s words.
+pub(crate) fn spelled(mangled: &str) -> Option<String> {
     let options = cpp_demangle::ParseOptions::default().recursion_limit(96);
     let symbol = cpp_demangle::Symbol::new_with_options(mangled.as_bytes(), &options).ok()?;
     let mut out = Bounded::default();
     let options = cpp_demangle::DemangleOptions::new().recursion_limit(128);
     symbol.structured_demangle(&mut out, &options).ok()?;
-    Some(in_words_of_binutils(without_empty_packs(out.0)))
+    Some(out.0)
 }
 
 /// Removes what an empty parameter pack leaves behind: `f<int, >(int*, &&)` is written `f<int>(int*)`.

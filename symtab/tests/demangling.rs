@@ -70,7 +70,7 @@ fn agreement(library: &Path) -> (usize, usize) {
 
 #[test]
 fn names_of_large_libraries_are_spelled_as_binutils_does() {
-    // Measured: libstdc++ 12 98.0 %, libLLVM 14 98.7 %, libclang-cpp 14 98.9 %. See docs/decisions/0007-demangler.md.
+    // Measured: all but 55 of 74,759. See docs/decisions/0007-demangler.md.
     for name in ["libstdc++.so.6", "libLLVM-14.so", "libclang-cpp.so.14"] {
         let Some(library) = library(name) else {
             eprintln!("skipped: no {name}");
@@ -78,7 +78,7 @@ fn names_of_large_libraries_are_spelled_as_binutils_does() {
         };
         let (equal, all) = agreement(&library);
         println!("{name}: {equal} of {all}");
-        assert!(equal * 1000 >= all * 975, "{name}: {equal} of {all}");
+        assert!(equal * 1000 >= all * 998, "{name}: {equal} of {all}");
     }
 }
 

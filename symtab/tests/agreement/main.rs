@@ -25,7 +25,7 @@ const SHOWN: usize = 300;
 const MAX_ALONE: usize = 20;
 
 /// Percent of the demangled names that may be wrong.
-const MAX_WRONG_NAMES: usize = 10;
+const MAX_WRONG_NAMES: usize = 2;
 
 /// Opens a program together with whatever further files it asks for.
 fn open(path: &Path) -> Image {
