@@ -26,6 +26,7 @@ pub mod paraver;
 mod repair;
 pub mod sensors;
 mod stream;
+pub mod switches;
 #[doc(hidden)]
 pub mod synth;
 pub mod tasks;

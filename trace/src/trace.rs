@@ -56,6 +56,8 @@ pub struct Trace {
     /// Threads of the runtime's own: their streams come last.
     own: Vec<ThreadInfo>,
     processors: Vec<Stream>,
+    /// Of `processors`: `os_tid` is the processor's number.
+    processor_infos: Vec<ThreadInfo>,
     children: Vec<PathBuf>,
     warnings: Warnings,
     has_tasks: bool,
@@ -86,6 +88,7 @@ impl Trace {
             threads: Vec::new(),
             own: Vec::new(),
             processors: Vec::new(),
+            processor_infos: Vec::new(),
             children: files.children,
             warnings,
             has_tasks: false,
@@ -148,6 +151,11 @@ impl Trace {
         self.threads.iter().chain(&self.own)
     }
 
+    /// With the streams of processors.
+    fn all_streams(&self) -> impl Iterator<Item = &ThreadInfo> {
+        self.all_threads().chain(&self.processor_infos)
+    }
+
     /// Directories of forked children's traces, by process id.
     pub fn children(&self) -> &[PathBuf] {
         &self.children
@@ -167,15 +175,15 @@ impl Trace {
         self.all_threads().map(|thread| thread.bytes).sum()
     }
 
-    /// Events that the runtime lost, all threads.
+    /// Events that the runtime lost, all threads and processors.
     pub fn discarded(&self) -> u64 {
-        let counts = self.all_threads().map(|thread| thread.discarded);
+        let counts = self.all_streams().map(|thread| thread.discarded);
         counts.fold(0, u64::saturating_add)
     }
 
     /// Streams that are damaged or cut short.
     pub fn truncated_streams(&self) -> usize {
-        self.all_threads().filter(|thread| thread.truncated).count()
+        self.all_streams().filter(|thread| thread.truncated).count()
     }
 
     /// The first hundred troubles met while indexing.
@@ -245,7 +253,19 @@ impl Trace {
         ))
     }
 
-    /// All events in time order.
+    /// The processors that told which thread they ran, in order of [`Trace::processor`]; `os_tid` is the processor's number.
+    pub fn processor_infos(&self) -> &[ThreadInfo] {
+        &self.processor_infos
+    }
+
+    /// What all processors told, in time order; [`Merge::position`] is that of [`Trace::processor_infos`].
+    pub fn switches(&self) -> Merge<'_> {
+        let buffer = (MERGE_BUFFERS / self.processors.len().max(1)).clamp(MIN_BUFFER, MAX_BUFFER);
+        let reader = |stream| StreamReader::new(stream, &self.clock, self.metadata.layout, buffer);
+        Merge::new(self.processors.iter().map(reader).collect())
+    }
+
+    /// All events of threads in time order.
     pub fn merge(&self) -> Merge<'_> {
         let buffer = (MERGE_BUFFERS / self.streams.len().max(1)).clamp(MIN_BUFFER, MAX_BUFFER);
         let reader = |stream| StreamReader::new(stream, &self.clock, self.metadata.layout, buffer);
@@ -289,13 +309,11 @@ impl Trace {
                     last.bytes
                 };
             }
-            if scan.processor {
-                continue;
-            }
             let info = thread_info(stream, scan, &self.clock);
-            match scan.own {
-                false => self.threads.push(info),
-                true => self.own.push(info),
+            match (scan.processor, scan.own) {
+                (true, _) => self.processor_infos.push(info),
+                (false, true) => self.own.push(info),
+                (false, false) => self.threads.push(info),
             }
         }
         let (mut program, mut runtime) = (Vec::new(), Vec::new());

@@ -304,7 +304,7 @@ impl Prv {
         );
         match pair {
             // Numbers, not intervals.
-            [65_000_000 | 65_000_001, _] => {}
+            [65_000_000 | 65_000_001 | 40_000_033 | 20_000_030, _] => {}
             [60_000_006 | 60_000_007 | 60_000_033, 3] => stack.push(3),
             [60_000_006 | 60_000_007 | 60_000_033, value @ (5 | 6)] => {
                 assert_eq!(
@@ -535,4 +535,71 @@ fn states_are_those_of_a_region_computed_by_hand() {
         ((1, State::Idle), 100),
     ];
     assert_eq!(sums, expected.into());
+}
+
+/// Thread, time and value of the events of one type.
+fn events_of(prv: &Prv, kind: u64) -> Vec<(u64, u64, u64)> {
+    let events = prv.records.iter().filter(|record| record[0] == 2);
+    let values = events.flat_map(|record| record[6..].chunks(2).map(move |pair| (record, pair)));
+    values
+        .filter(|(_, pair)| pair[0] == kind)
+        .map(|(record, pair)| (record[4], record[5], pair[1]))
+        .collect()
+}
+
+#[test]
+fn threads_tell_their_processors_by_switches_and_by_their_own_events() {
+    for layout in synth::layouts() {
+        let dir = tempfile::tempdir().unwrap();
+        synth::begin(dir.path(), layout, 1_000_000_000).unwrap();
+        let open = |thread| StreamWriter::create(dir.path(), layout, thread, 4096).unwrap();
+        let at = |time: u64| START_TICKS + time;
+        let (mut main, mut late) = (open(0), open(1));
+        main.event(at(0), 1, |b| _ = b.u32(50).u32(1)).unwrap();
+        main.event(at(10), 89, |b| _ = b.u32(0)).unwrap();
+        main.event(at(600), 89, |b| _ = b.u32(2)).unwrap();
+        main.event(at(1000), 2, |_| {}).unwrap();
+        late.event(at(450), 1, |b| _ = b.u32(60).u32(0)).unwrap();
+        late.event(at(900), 2, |_| {}).unwrap();
+        let (mut first, mut third) = (open(2), open(3));
+        first.event(at(0), 1, |b| _ = b.u32(0).u32(4)).unwrap();
+        first
+            .event(at(300), 88, |b| _ = b.u32(0).u32(50).u32(60))
+            .unwrap();
+        // The same switch that the thread itself tells at 600.
+        third.event(at(0), 1, |b| _ = b.u32(2).u32(4)).unwrap();
+        third
+            .event(at(500), 88, |b| _ = b.u32(2).u32(7).u32(50))
+            .unwrap();
+        for mut stream in [first, third] {
+            stream.event(at(1000), 2, |_| {}).unwrap();
+            stream.finish().unwrap();
+        }
+        main.finish().unwrap();
+        late.finish().unwrap();
+        let (_, prv) = merge(&[dir.path()], Comms::All);
+        prv.check();
+        assert_eq!(
+            events_of(&prv, 20_000_030),
+            [
+                (1, 10, 1),
+                (1, 300, 0),
+                (2, 450, 1), // it runs since 300, and is seen from its begin
+                (1, 500, 3),
+                (2, 900, 0),
+                (1, 1000, 0),
+            ]
+        );
+        assert_eq!(
+            events_of(&prv, 40_000_033),
+            [(1, 10, 0), (2, 450, 0), (1, 500, 2)]
+        );
+        for label in [
+            "Executing CPU",
+            "Processor of the thread",
+            "\n3      CPU 2\n",
+        ] {
+            assert!(prv.pcf.contains(label), "{label}");
+        }
+    }
 }

@@ -11,6 +11,7 @@ pub mod notes;
 mod open;
 pub mod sensors;
 mod sheet;
+pub mod switches;
 pub mod table;
 #[cfg(test)]
 mod tests;
@@ -104,6 +105,7 @@ pub fn summarize(trace: &Trace, names: &dyn Names, mut seen: impl FnMut(u64)) ->
     let mut timeline = Timeline::of(trace);
     let mut states = States::new(trace.threads().len());
     let mut readings = sensors::collect::Collector::new(trace);
+    let mut processors = switches::build::Seen::new(trace.threads().len());
     let mut merge = trace.merge();
     while let Some(event) = merge.next()? {
         seen(event.time);
@@ -112,6 +114,7 @@ pub fn summarize(trace: &Trace, names: &dyn Names, mut seen: impl FnMut(u64)) ->
             continue;
         };
         collector.event(position, &event);
+        processors.event(position, &event);
         timeline.event(position, &event, |interval| states.add(interval));
         load.event(position, &event, &timeline);
         let useful = timeline.state(position) == Some(State::Useful);
@@ -129,6 +132,7 @@ pub fn summarize(trace: &Trace, names: &dyn Names, mut seen: impl FnMut(u64)) ->
     load::build::fill(&mut summary, &load.finish(), &totals, names);
     let model = power_model(&summary.target);
     sensors::build::fill(&mut summary, &readings.finish(), names, model.as_ref());
+    summary.context_switches = switches::build::section(trace, &processors)?;
     Ok(summary)
 }
 

@@ -9,6 +9,7 @@ use super::constructs::model::{
 };
 use super::load::model::{Efficiency, Graph, RegionLoad};
 use super::sensors::model::{Power, RegionEnergy, Sensor, ThreadCount, Trouble, ZoneEnergy};
+use super::switches::model::ContextSwitches;
 
 /// Version of the JSON form; raised when a field changes its meaning or goes away.
 pub const FORMAT: u32 = 1;
@@ -92,6 +93,8 @@ pub struct Summary {
     pub energy_regions: Vec<RegionEnergy>,
     /// Power of the run; null when it was neither measured nor is there a model of the target.
     pub power: Option<Power>,
+    /// Which threads ran on which processors; null on systems that do not tell.
+    pub context_switches: Option<ContextSwitches>,
     /// Sensors and counters that were asked for and are not there.
     pub sensor_troubles: Vec<Trouble>,
     /// Events the traced program could not keep.

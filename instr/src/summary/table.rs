@@ -34,6 +34,7 @@ pub fn write(
     waiting(summary, out)?;
     user(summary, out)?;
     super::sensors::table::write(summary, out)?;
+    super::switches::table::write(summary, out)?;
     notes(summary, told, out)?;
     for child in &summary.children {
         writeln!(out)?;

@@ -2,7 +2,8 @@
 //!
 //! Event types of our own are in a range nobody else uses: 20000000 user regions, 20000001 calls of described functions,
 //! 20000002 inferred static loops, 20000003 and 20000004 cancellation, 20000005 doacross loops, 20000006 waits that Extrae has no
-//! type for, 20000007 and 20000008 detach events, 20000009 functions of `target` regions, 20000100 + n the n-th counter,
+//! type for, 20000007 and 20000008 detach events, 20000009 functions of `target` regions, 20000030 the processor of
+//! a thread, 20000100 + n the n-th counter,
 //! 22000000 + n sensors, and counters of threads without a number of PAPI. Communications have the tag [`TAG_CREATE`] (creation of a task to its execution, as Extrae
 //! writes it) or [`TAG_DEPEND`] (end of a task to the begin of a task that depends on it); the size is the number of the task
 //! that begins, which is also the value of its task identifier events. State 2 is a thread before its first and after its last
@@ -18,6 +19,7 @@ mod events;
 mod names;
 mod out;
 mod pcf;
+mod processors;
 mod readings;
 mod rows;
 mod tasks;
@@ -42,6 +44,7 @@ use communications::{Collector, Sorted};
 use events::{At, Events};
 use names::NameTables;
 use out::Records;
+use processors::Processors;
 use readings::Readings;
 use rows::Rows;
 
@@ -157,6 +160,7 @@ pub fn write<'a>(
         lines: traces.iter().map(Timeline::of).collect(),
         records: Records::new(file, &rows.rows),
         readings: Readings::new(traces),
+        processors: Processors::new(traces, &rows)?,
         threads: traces.iter().map(|trace| trace.threads().len()).collect(),
         ends: Ends::new(&rows),
         communications,
@@ -175,13 +179,13 @@ pub fn write<'a>(
     }
     stats.raw_events = all.events;
     stats.damaged_packets = all.damaged();
-    let (states, events, names, labels) = writer.finish(prv)?;
+    let (states, events, names, labels, processors) = writer.finish(prv)?;
     (stats.states, stats.events, stats.tasks) = (
         states,
         events,
         names.tasks.iter().map(tasks::Tasks::count).sum(),
     );
-    outputs.write(1, |out| pcf::write(out, &names.names, &labels))?;
+    outputs.write(1, |out| pcf::write(out, &names.names, &labels, &processors))?;
     outputs.write(2, |out| rows.names(out))?;
     outputs.publish()?;
     progress.finish();
@@ -195,6 +199,7 @@ struct Writer<'r, 'n> {
     lines: Vec<Timeline>,
     records: Records<'r, Background>,
     readings: Readings,
+    processors: Processors<'r>,
     /// Of the program, by process; the runtime's own have positions behind.
     threads: Vec<usize>,
     ends: Ends,
@@ -221,6 +226,9 @@ impl<'n> Writer<'_, 'n> {
         if self.communications.is_some() {
             self.communicate(time)?;
         }
+        if self.processors.next <= time {
+            self.switch(time)?;
+        }
         let mut at = At {
             records: &mut self.records,
             row,
@@ -238,6 +246,14 @@ impl<'n> Writer<'_, 'n> {
             return Ok(());
         }
         self.events.event(&mut at, process, event);
+        match event.payload {
+            Payload::Processor { processor } => {
+                self.processors.set(row, processor);
+                self.processors.write(&mut at);
+            }
+            Payload::ThreadBegin { .. } => self.processors.write(&mut at),
+            _ => {}
+        }
         let line = &mut self.lines[process];
         let quiet = matches!(
             event.payload,
@@ -252,6 +268,26 @@ impl<'n> Writer<'_, 'n> {
                 .state(position)
                 .map_or(types::NOT_CREATED, types::state_number);
             self.records.state(first + position, time, state);
+        }
+        Ok(())
+    }
+
+    /// Writes the context switches up to `time`.
+    fn switch(&mut self, time: u64) -> Result<(), Error> {
+        while self.processors.next <= time {
+            let Some((at, rows)) = self.processors.take()? else {
+                break;
+            };
+            for row in rows {
+                if self.events.is_running(row) {
+                    self.processors.write(&mut At {
+                        records: &mut self.records,
+                        row,
+                        time: at,
+                        main: false,
+                    });
+                }
+            }
         }
         Ok(())
     }
@@ -283,6 +319,7 @@ impl<'n> Writer<'_, 'n> {
                 time: last,
                 main: position == 0,
             };
+            self.processors.end(&mut at);
             self.events.end(&mut at);
             self.lines[process].end(position, last, |_| {});
             self.records.state(row, last, types::NOT_CREATED);
@@ -290,7 +327,10 @@ impl<'n> Writer<'_, 'n> {
     }
 
     #[allow(clippy::type_complexity, reason = "read once, just below")]
-    fn finish(mut self, path: &Path) -> Result<(u64, u64, Events<'n>, Vec<(u32, String)>), Error> {
+    fn finish(
+        mut self,
+        path: &Path,
+    ) -> Result<(u64, u64, Events<'n>, Vec<(u32, String)>, Vec<(u32, String)>), Error> {
         self.end_rows(u64::MAX);
         self.communicate(u64::MAX)?;
         let (out, states, events) = self
@@ -298,7 +338,8 @@ impl<'n> Writer<'_, 'n> {
             .finish(self.rows.end)
             .map_err(Error::io("write", path))?;
         out.finish().map_err(Error::io("write", path))?;
-        Ok((states, events, self.events, self.readings.labels()))
+        let labels = (self.readings.labels(), self.processors.labels());
+        Ok((states, events, self.events, labels.0, labels.1))
     }
 }
 

@@ -47,6 +47,7 @@ pub(super) fn write(
     out: &mut impl Write,
     names: &NameTables<'_>,
     readings: &[(u32, String)],
+    processors: &[(u32, String)],
 ) -> Result<()> {
     out.write_all(OPTIONS.as_bytes())?;
     states(out)?;
@@ -77,10 +78,19 @@ pub(super) fn write(
     for (kind, text) in readings {
         block(out, &[(*kind, &clean(text))])?;
     }
+    if !processors.is_empty() {
+        block(out, &[(EXECUTING_CPU, "Executing CPU")])?;
+        block(out, &[(PROCESSOR, "Processor of the thread")])?;
+        writeln!(out, "VALUES\n0      not running")?;
+        for (value, label) in processors {
+            writeln!(out, "{value}      {label}")?;
+        }
+    }
     for kind in names
         .user_types
         .iter()
         .filter(|kind| !is_ours(**kind, names))
+        .filter(|kind| processors.is_empty() || ![EXECUTING_CPU, PROCESSOR].contains(*kind))
         .filter(|kind| readings.iter().all(|(own, _)| own != *kind))
     {
         block(out, &[(*kind, &format!("User event {kind}"))])?;

@@ -13,6 +13,7 @@
 //! | 20000006 | waits that Extrae has no type for |
 //! | 20000007, 20000008 | handle of a task with a `detach` clause when told; when fulfilled |
 //! | 20000009 | function of a `target` region |
+//! | 20000030 | processor on which the thread runs, from 1; 0: it does not run |
 //! | 20000100 + n | the n-th counter (`instr_counter`) by first use; the value is the counter's |
 //! | 22000000 + n | the n-th value of a sensor, or counter of threads that PAPI has no preset for: as read, or since the reading before |
 
@@ -63,6 +64,10 @@ pub(super) const DETACH: u32 = 20_000_007;
 pub(super) const FULFILL: u32 = 20_000_008;
 /// Function of a `target` region.
 pub(super) const TARGET_FUNCTION: u32 = 20_000_009;
+/// Processor on which the thread runs, from 1; 0: none.
+pub(super) const PROCESSOR: u32 = 20_000_030;
+/// The same as Extrae has it: from 0, written when the thread goes on elsewhere.
+pub(super) const EXECUTING_CPU: u32 = 40_000_033;
 /// Dynamic memory as Extrae has it: call, size, address given back, address given out.
 pub(super) const MEMORY: u32 = 40_000_040;
 pub(super) const MEMORY_SIZE: u32 = 40_000_041;

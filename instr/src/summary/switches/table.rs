@@ -1,0 +1,75 @@
+//! For people.
+
+use std::io::{self, Write};
+
+use super::super::model::Summary;
+use super::super::table::{MAX_ROWS, Sheet};
+use super::super::units::{count, elide, share, time};
+use super::model::{ContextSwitches, ScheduledThread};
+
+/// Processors that get a column each.
+const COLUMNS: usize = 4;
+
+/// Processors and where threads ran; nothing without any.
+///
+/// # Errors
+///
+/// Those of `out`.
+pub fn write(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+    let Some(switches) = &summary.context_switches else {
+        return Ok(());
+    };
+    let mut table = Sheet::new(
+        1,
+        &["processor", "switches", "threads ran", "idle", "unknown"],
+    );
+    for at in switches.processors.iter().take(MAX_ROWS) {
+        let mut row = vec![at.processor.to_string(), count(at.switches)];
+        row.extend([at.busy_ns, at.idle_ns, at.unknown_ns].map(|ns| share(ns, at.recorded_ns)));
+        table.add_row(row);
+    }
+    table.print(switches.processors.len(), out)?;
+    threads(switches, out)
+}
+
+fn threads(switches: &ContextSwitches, out: &mut dyn Write) -> io::Result<()> {
+    let columns: Vec<u32> = match switches.processors.len() {
+        1..=COLUMNS => switches.processors.iter().map(|at| at.processor).collect(),
+        _ => Vec::new(),
+    };
+    let names: Vec<String> = columns.iter().map(|at| format!("CPU {at}")).collect();
+    let timed = switches.source == "switches";
+    let mut header = vec!["scheduled thread"];
+    if timed {
+        header.extend(["ran", "runs"]);
+    }
+    header.push("migrations");
+    header.extend(names.iter().map(String::as_str));
+    let mut table = Sheet::new(1, &header);
+    for thread in switches.threads.iter().take(MAX_ROWS) {
+        let mut row = vec![label(thread)];
+        if let (Some(ran), Some(runs)) = (thread.running_ns, thread.runs) {
+            row.extend([time(ran), count(runs)]);
+        }
+        row.push(count(thread.migrations));
+        row.extend(columns.iter().map(|column| {
+            let there = thread
+                .by_processor
+                .iter()
+                .find(|at| at.processor == *column);
+            time(there.and_then(|at| at.running_ns).unwrap_or(0))
+        }));
+        table.add_row(row);
+    }
+    table.print(switches.threads.len(), out)
+}
+
+fn label(thread: &ScheduledThread) -> String {
+    match thread.index {
+        Some(index) if thread.name != format!("thread {index}") => {
+            format!("{index} {}", elide(&thread.name, 64))
+        }
+        Some(index) => index.to_string(),
+        None => elide(&thread.name, 64),
+    }
+}
