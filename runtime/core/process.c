@@ -35,6 +35,7 @@ static struct {
     volatile uint32_t lost_unattached;
     bool has_executable;
     bool stopped; /* by instr_stop */
+    bool dying;   /* whoever is in the middle of an event will not come back */
     uint32_t points; /* instr_process.points, which is cleared in children */
     uint64_t modules;
     uint64_t frequency;
@@ -271,6 +272,8 @@ struct instr_thread *instr_attach_stream(uint32_t os_tid, uint32_t flags)
 
 void instr_break_lock(void)
 {
+    process.dying = true;
+    inside = false;
     unlock();
 }
 
@@ -385,7 +388,7 @@ static void quiesce(void)
 static void finish_threads(void)
 {
     for (struct instr_thread *t = process.all; t != NULL; t = t->next) {
-        if (t->state == 1 && !t->kept && !t->turning && !busy(t)) {
+        if (t->state == 1 && !t->kept && !t->turning && (!busy(t) || process.dying)) {
             t->limit = NULL;
             end_thread(t);
         }

@@ -41,7 +41,7 @@ bool instr_switch(bool on);
  */
 struct instr_thread *instr_attach_stream(uint32_t os_tid, uint32_t flags);
 
-/* The system is dying: whoever held the runtime's lock will not give it back. */
+/* The system is dying: whoever held the runtime's lock, or is in the middle of an event, will not come back. */
 void instr_break_lock(void);
 
 /* Events lost on threads that could not be given a window. */

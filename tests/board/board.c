@@ -226,6 +226,9 @@ static void switch_all(void)
 }
 
 static void console_noise(void);
+static uint64_t fatal_tick;
+static uint64_t ticks_recorded;
+static void die(void);
 
 static void *run_clock(void *unused)
 {
@@ -237,6 +240,9 @@ static void *run_clock(void *unused)
         fire_timers();
         switch_all();
         console_noise();
+        ticks_recorded += atomic_load(&thread_count) >= 4;
+        if (ticks_recorded == fatal_tick && fatal_tick != 0)
+            die();
     }
     return NULL;
 }
@@ -302,7 +308,17 @@ __attribute__((constructor(101))) static void power_on(void)
     if (name != NULL && (console = open(name, O_WRONLY | O_CREAT | O_APPEND, 0666)) < 0)
         abort();
     (void)_Thread_Get_executing();
+    const char *fatal = getenv("BOARD_FATAL");
+    fatal_tick = fatal != NULL ? strtoull(fatal, NULL, 10) : 0;
     pthread_create(&ticker, NULL, run_clock, NULL);
+}
+
+/* The last one registered is the first that is called. */
+__attribute__((constructor)) static void power_is_on(void)
+{
+    const char *fatal = getenv("BOARD_FATAL");
+    if (fatal != NULL && strcmp(fatal, "exit") == 0)
+        atexit(die);
 }
 
 static void write_report(void)
@@ -318,16 +334,37 @@ static void write_report(void)
     fclose(to);
 }
 
-/* After the handlers of atexit, as a debugger that stops the board. */
-__attribute__((destructor(102))) static void power_off(void)
+static void write_image(void)
 {
     const char *name = getenv("BOARD_IMAGE");
-    atomic_store(&running, false);
-    pthread_join(ticker, NULL);
     FILE *to = name != NULL ? fopen(name, "wb") : NULL;
     if (to != NULL) {
         fwrite(instr_config.pool, 1, instr_config.pool_bytes, to);
         fclose(to);
     }
+}
+
+void instr_rtems_fatal(rtems_fatal_source source, bool always_set_to_false, rtems_fatal_code code);
+
+/* As _Terminate() does: the extensions first, the other processors go on meanwhile. */
+static void die(void)
+{
+    static atomic_flag once = ATOMIC_FLAG_INIT;
+    if (!atomic_flag_test_and_set(&once)) {
+        instr_rtems_fatal(RTEMS_FATAL_SOURCE_EXCEPTION, false, 2);
+        write_image();
+        write_report();
+        _exit(3);
+    }
+    for (;;)
+        pause();
+}
+
+/* After the handlers of atexit, as a debugger that stops the board. */
+__attribute__((destructor(102))) static void power_off(void)
+{
+    atomic_store(&running, false);
+    pthread_join(ticker, NULL);
+    write_image();
     write_report();
 }

@@ -7,7 +7,8 @@
  *   BOARD_IMAGE=FILE     the pool of windows is written there at the end, as a debugger would
  *   BOARD_REPORT=FILE    what the board did, for comparison with the trace: lines of words
  *   BOARD_NOISE=1        other messages on the console, between the lines of others
- *   BOARD_FATAL=1        the program ends by the fatal extension in place of atexit handlers
+ *   BOARD_FATAL=exit     the program ends by a fatal error in place of atexit handlers; =N: N clock ticks after four threads record. The
+ *                        extension of <instr/rtems.h> is then called, the image is written, and the board stops with status 3
  */
 #ifndef BOARD_H
 #define BOARD_H

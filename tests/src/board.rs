@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 use crate::outcome::{Check, ensure};
-use crate::process::{Outcome, Run};
+use crate::process::{Outcome, Run, Status};
 use crate::toolchain;
 use crate::workspace;
 
@@ -162,24 +162,39 @@ impl Board {
     ///
     /// When it fails.
     pub fn run(&self, program: &Path, more: &[(&str, &str)]) -> Check<Outcome> {
+        self.prepare(program, ["12", "10"], more).succeed()
+    }
+
+    /// The same with other arguments, up to a fatal error (`BOARD_FATAL`): `when` it happens.
+    ///
+    /// # Errors
+    ///
+    /// When it ends otherwise.
+    pub fn run_fatal(&self, program: &Path, arguments: [&str; 2], when: &str) -> Check {
+        let end = self.prepare(program, arguments, &[("BOARD_FATAL", when)]);
+        let end = end.output()?;
+        ensure(end.status == Status::Code(3), || {
+            format!("{:?}: {}", end.status, end.errors())
+        })
+    }
+
+    fn prepare(&self, program: &Path, arguments: [&str; 2], more: &[(&str, &str)]) -> Run {
         for old in ["console", "image", "report"] {
             let _ = std::fs::remove_file(self.path(old));
         }
         let _ = std::fs::remove_dir_all(self.path("files.instr"));
-        let mut run = self
+        let run = self
             .host
             .run(program)
-            .args(["12", "10"])
+            .args(arguments)
             .env("OMP_NUM_THREADS", "4")
             .env("INSTR_TRACE", self.path("files.instr"))
             .env("BOARD_CONSOLE", self.path("console"))
             .env("BOARD_IMAGE", self.path("image"))
             .env("BOARD_REPORT", self.path("report"))
             .env("BOARD_NOISE", "1");
-        for (name, value) in more {
-            run = run.env(name, value);
-        }
-        run.succeed()
+        more.iter()
+            .fold(run, |run, (name, value)| run.env(name, value))
     }
 
     /// Extracts a trace.

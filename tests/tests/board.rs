@@ -1,5 +1,6 @@
 //! The RTEMS platform, its sinks and its sensors, on a board that is not there (`tests/board`), little- and big-endian.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use instr_tests::board::{Board, Host, files};
@@ -29,6 +30,10 @@ fn main() {
         trials.push(trial(
             name("sensors_tell_what_the_devices_gave"),
             move || sensors(host),
+        ));
+        trials.push(trial(
+            name("a_fatal_error_leaves_what_was_recorded"),
+            move || fatal(host),
         ));
     }
     trials.push(trial(
@@ -71,6 +76,7 @@ fn one_trace(host: Host) -> Check {
             })?;
         }
         switches(&board.path("files.instr"), &board.path("report"), policy)?;
+        told_switches(&board, policy)?;
     }
     let report = std::fs::read_to_string(board.path("report"))?;
     ensure(report.contains("refused-writes 0\n"), || {
@@ -140,6 +146,75 @@ fn switches(trace: &Path, report: &Path, policy: &str) -> Check {
         ensure(first == Some(true), || {
             format!("thread {position} does not tell its processor before its first record")
         })?;
+    }
+    Ok(())
+}
+
+/// `instr summary` and the Paraver files, by what the streams of processors hold.
+fn told_switches(board: &Board, policy: &str) -> Check {
+    let trace = Trace::open(board.path("files.instr"))?;
+    let (mut running, mut counts) = (BTreeMap::<u64, u64>::new(), Vec::new());
+    for number in 0..4 {
+        let mut stream = trace.processor(number).ok_or("no stream")?;
+        let (mut at, mut times, mut count) = (None, Vec::new(), 0);
+        while let Some(event) = stream.next()? {
+            times.push((event.time, None));
+            if let Payload::ThreadSwitch { from, to, .. } = event.payload {
+                times.push((event.time, Some((from, to))));
+                count += 1;
+            }
+        }
+        counts.push(count);
+        let last = times.last().ok_or("no events")?.0;
+        let mut since = times[0].0;
+        for (time, switch) in times {
+            if let Some((from, to)) = switch {
+                if at.is_none_or(|at| at == from) {
+                    *running.entry(from.into()).or_default() += time - since;
+                }
+                (at, since) = (Some(to), time);
+            }
+        }
+        *running.entry(at.ok_or("no switch")?.into()).or_default() += last - since;
+    }
+    let summary = summary(&board.path("files.instr"))?;
+    let told = &summary["context_switches"];
+    let list = |name: &str| told[name].as_array().cloned().unwrap_or_default();
+    let found: Vec<u64> = list("processors")
+        .iter()
+        .filter_map(|at| at["switches"].as_u64())
+        .collect();
+    ensure(found == counts, || {
+        format!("{found:?} switches, not {counts:?}, {policy}")
+    })?;
+    let mut times = BTreeMap::<u64, u64>::new();
+    for thread in list("threads") {
+        let id = thread["os_tid"].as_u64().ok_or("no id")?;
+        *times.entry(id).or_default() += thread["running_ns"].as_u64().ok_or("no time")?;
+        let parts = thread["by_processor"].as_array().ok_or("no list")?;
+        ensure(
+            thread["migrations"].as_u64() >= Some(parts.len() as u64 - 1),
+            || format!("{thread}"),
+        )?;
+    }
+    ensure(times == running, || {
+        format!("{times:?}, not {running:?}, {policy}")
+    })?;
+    let base = board.path("paraver");
+    Run::new(&tools()?.instr)
+        .arg("merge")
+        .arg(board.path("files.instr"))
+        .arg("-o")
+        .arg(&base)
+        .succeed()?;
+    let records = std::fs::read_to_string(base.with_extension("prv"))?;
+    for thread in 1..=4 {
+        let begin = format!("2:{thread}:1:1:{thread}:");
+        let tells = |line: &str| line.starts_with(&begin) && line.contains(":20000030:");
+        ensure(
+            records.lines().filter(|line| tells(line)).count() >= 2,
+            || format!("thread {thread} does not tell its processor, {policy}"),
+        )?;
     }
     Ok(())
 }
@@ -311,6 +386,51 @@ fn stopped() -> Check {
         events(board.path("files.instr"))?,
     );
     ensure(left == all, || format!("{left} events of {all}"))
+}
+
+/// `instr summary` of a trace.
+fn summary(trace: &Path) -> Check<serde_json::Value> {
+    let summary = Run::new(&tools()?.instr)
+        .args(["summary", "--json"])
+        .arg(trace)
+        .succeed()?;
+    Ok(serde_json::from_str(&summary.text()).map_err(|why| why.to_string())?)
+}
+
+/// A fatal error after all work, and one in its midst: what was recorded is on the console, or in the image.
+fn fatal(host: Host) -> Check {
+    let board = Board::new(host, "board-fatal")?;
+    for (sink, from) in [("console", "console"), ("ram", "image")] {
+        let config = format!(
+            "policy = \"end\"\nbuffer = \"32K\"\nsink = \"{sink}\"\n[image]\npool = \"1M\"\n"
+        );
+        let built = board.build(&config, "sparselu_task")?;
+        board.run(&built, &[])?;
+        board.extract(from, "whole.instr")?;
+        let whole = summary(&board.path("whole.instr"))?;
+        ensure(whole["tasks"]["created"].as_u64() > Some(100), || {
+            format!("{}", whole["tasks"])
+        })?;
+        board.run_fatal(&built, ["12", "10"], "exit")?;
+        board.extract(from, "left.instr")?;
+        let left = summary(&board.path("left.instr"))?;
+        let facts = |of: &serde_json::Value| {
+            let threads = of["threads"].as_array().map_or(0, Vec::len);
+            let counts = ["created", "executed", "edges"].map(|name| of["tasks"][name].clone());
+            (threads, counts)
+        };
+        ensure(facts(&left) == facts(&whole), || {
+            format!("{sink}: {:?}, not {:?}", facts(&left), facts(&whole))
+        })?;
+        // While four threads work and the processors go on switching.
+        board.run_fatal(&built, ["60", "10"], "12")?;
+        board.extract(from, "left.instr")?;
+        let left = summary(&board.path("left.instr"))?;
+        ensure(left["events"].as_u64() > Some(20), || {
+            format!("{sink}: {left}")
+        })?;
+    }
+    Ok(())
 }
 
 /// The program of the porting guide's board: what the guide leaves to the reader, and events to find again.
