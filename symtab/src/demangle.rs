@@ -78,17 +78,57 @@ fn demangle_fortran(text: &str) -> (Option<String>, &str) {
 
 /// Demangles one C++ name without clone suffix.
 fn demangle_cpp(mangled: &str) -> Option<String> {
-    let name = spelled_with_packs(&with_results(mangled))?;
+    let completed = with_results(mangled);
+    let name = without_results(mangled, &completed).or_else(|| spelled_with_packs(&completed))?;
     Some(in_words_of_binutils(mangled, without_empty_packs(name)))
+}
+
+/// A variable, class or function inside a function template, without the result of the latter, as binutils has it.
+fn without_results(mangled: &str, completed: &str) -> Option<String> {
+    let behind = mangled.strip_prefix("_Z")?;
+    let special = ["TV", "TT", "TI", "TS", "GV"]
+        .iter()
+        .find_map(|code| behind.strip_prefix(code));
+    if !special.unwrap_or(behind).starts_with('Z') {
+        return None;
+    }
+    let name = spelled_by(
+        completed,
+        cpp_demangle::DemangleOptions::new().no_return_type(),
+    )?;
+    // A template inside has a result of its own, which is told.
+    (special.is_some() || !is_template_function(&name)).then_some(name)
+}
+
+/// Whether the last part of a function's qualified name has template arguments.
+fn is_template_function(name: &str) -> bool {
+    let (mut depth, mut template) = (0_i32, false);
+    for (at, byte) in name.bytes().enumerate() {
+        match byte {
+            b':' if depth == 0 => template = false,
+            b'<' if depth == 0 && !name[..at].ends_with("operator") => {
+                (depth, template) = (1, true)
+            }
+            b'(' | b'{' | b'<' => depth += 1,
+            b')' | b'}' | b'>' => depth -= 1,
+            _ => {}
+        }
+    }
+    template
 }
 
 /// The name in `cpp_demangle`'s words.
 pub(crate) fn spelled(mangled: &str) -> Option<String> {
-    let options = cpp_demangle::ParseOptions::default().recursion_limit(96);
-    let symbol = cpp_demangle::Symbol::new_with_options(mangled.as_bytes(), &options).ok()?;
+    spelled_by(mangled, cpp_demangle::DemangleOptions::new())
+}
+
+fn spelled_by(mangled: &str, options: cpp_demangle::DemangleOptions) -> Option<String> {
+    let parsing = cpp_demangle::ParseOptions::default().recursion_limit(96);
+    let symbol = cpp_demangle::Symbol::new_with_options(mangled.as_bytes(), &parsing).ok()?;
     let mut out = Bounded::default();
-    let options = cpp_demangle::DemangleOptions::new().recursion_limit(128);
-    symbol.structured_demangle(&mut out, &options).ok()?;
+    symbol
+        .structured_demangle(&mut out, &options.recursion_limit(128))
+        .ok()?;
     Some(out.0)
 }
 
