@@ -6,7 +6,7 @@ use std::path::Path;
 /// How many response files one command line may name, nested ones included (libiberty's limit).
 const MAX_FILES: usize = 2000;
 
-/// Larger ones stay words, bytes.
+/// What all of them together may hold, bytes; those that do not fit stay words.
 const MAX_BYTES: u64 = 64 << 20;
 
 /// The command line as `instr` takes it. Called by the name `addr2line` or `*-addr2line`, the command is
@@ -20,7 +20,7 @@ pub fn prepare(mut arguments: Vec<OsString>) -> Vec<OsString> {
         return arguments;
     }
     let words = arguments.split_off(2);
-    arguments.extend(expand(words));
+    arguments.extend(expand(words, MAX_BYTES));
     arguments
 }
 
@@ -31,15 +31,16 @@ fn is_addr2line(program: &OsStr) -> bool {
     name == b"addr2line" || name.ends_with(b"-addr2line")
 }
 
-/// Replaces `@FILE` by the words in the file, again and again; a file that cannot be read stays a word.
-fn expand(words: Vec<OsString>) -> Vec<OsString> {
+/// Replaces `@FILE` by the words in the file, again and again, up to `room` bytes; a file that cannot be read stays a word.
+fn expand(words: Vec<OsString>, mut room: u64) -> Vec<OsString> {
     let mut left: Vec<OsString> = words.into_iter().rev().collect();
     let mut expanded = Vec::with_capacity(left.len());
     let mut files = 0;
     while let Some(word) = left.pop() {
-        match contents(&word).filter(|_| files < MAX_FILES) {
+        match contents(&word, room).filter(|_| files < MAX_FILES) {
             Some(text) => {
                 files += 1;
+                room = room.saturating_sub(text.len() as u64);
                 left.extend(split(&text).into_iter().rev());
             }
             None => expanded.push(word),
@@ -48,12 +49,12 @@ fn expand(words: Vec<OsString>) -> Vec<OsString> {
     expanded
 }
 
-/// What the file of an `@FILE` holds.
-fn contents(word: &OsStr) -> Option<Vec<u8>> {
+/// What the file of an `@FILE` holds, if that is at most `room` bytes.
+fn contents(word: &OsStr, room: u64) -> Option<Vec<u8>> {
     let name = word.as_encoded_bytes().strip_prefix(b"@")?;
     let path = os_string(name.to_vec());
     let kind = std::fs::metadata(&path).ok()?;
-    if !kind.is_file() || kind.len() > MAX_BYTES {
+    if !kind.is_file() || kind.len() > room {
         return None;
     }
     std::fs::read(&path).ok()
@@ -132,6 +133,11 @@ mod tests {
             prepared(&["instr", "symbolize", &own]).len(),
             2 + 1 + MAX_FILES
         );
+        // Each copy of it leaves less room for further ones.
+        let large = format!("{own} {own} {}", "1 ".repeat(100));
+        std::fs::write(&own[1..], &large).unwrap();
+        let read = expand(vec![own.into()], 3 * large.len() as u64);
+        assert_eq!(read.len(), 3 * 100 + 4);
         assert_eq!(
             prepared(&["instr", "symbolize", "@/nowhere"])[2],
             "@/nowhere"
