@@ -56,6 +56,8 @@ pub struct Options {
     pub target: Option<String>,
     /// `--instr-config=FILE`.
     pub config: Option<PathBuf>,
+    /// `--instr-memory`: the heap too.
+    pub memory: bool,
     /// `--instr-api=FILE`, in order.
     pub apis: Vec<PathBuf>,
 }
@@ -108,6 +110,7 @@ fn own_option(options: &mut Options, own: &[u8], word: &OsStr) -> Result<(), Usa
         (b"dry-run", None) => options.dry_run = true,
         (b"verbose", None) => options.verbose = true,
         (b"off", None) => options.off = true,
+        (b"memory", None) => options.memory = true,
         (b"help", None) => options.help = true,
         (b"version", None) => options.version = true,
         (b"target", Some(value)) if !value.is_empty() => {
@@ -122,7 +125,7 @@ fn own_option(options: &mut Options, own: &[u8], word: &OsStr) -> Result<(), Usa
             options.config = Some(OsString::from_vec(value.to_vec()).into());
         }
         (b"target" | b"api" | b"config", _) => return Err(UsageError::NeedsValue(shown())),
-        (b"dry-run" | b"verbose" | b"off" | b"help" | b"version", Some(_)) => {
+        (b"dry-run" | b"verbose" | b"off" | b"memory" | b"help" | b"version", Some(_)) => {
             return Err(UsageError::TakesNoValue(shown()));
         }
         _ => return Err(UsageError::UnknownOption(shown())),
@@ -278,6 +281,7 @@ are its own; what cannot be instrumented is built plainly.
 Own options, removed before the compiler sees the rest:
   --instr-dry-run      print what would be run, run nothing
   --instr-verbose      say what was instrumented, and why something was not
+  --instr-memory       also instrument the heap: malloc and its family, new and delete, mmap
   --instr-target=NAME  compiler and flags of a known target
   --instr-api=FILE     also instrument the functions that FILE describes (may be repeated)
   --instr-config=FILE  compile these settings into the program (TOML, docs/environment.md)

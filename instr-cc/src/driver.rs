@@ -277,6 +277,7 @@ impl Setup {
             cache: cache.root().to_owned(),
             shim,
             abi: additions.abi.clone(),
+            memory: self.options.memory,
             apis: apis?,
             config: config.transpose()?,
             verbose: self.options.verbose,

@@ -36,7 +36,11 @@ const BUILTIN: &[(&str, &str)] = &[
     ("gomp.rs", include_str!("../api/gomp.rs")),
     ("omp.rs", include_str!("../api/omp.rs")),
     ("process.rs", include_str!("../api/process.rs")),
+    ("signals.rs", include_str!("../api/signals.rs")),
 ];
+
+/// Descriptions of the tool's own that are there only when asked for: file name, text.
+const MEMORY: (&str, &str) = ("memory.rs", include_str!("../api/memory.rs"));
 
 /// Why a description was refused.
 #[derive(Debug, thiserror::Error)]
@@ -123,7 +127,7 @@ impl Api {
         Self::default()
     }
 
-    /// The descriptions that come with the tool: libgomp, the `omp_*` locks, the end of the process.
+    /// The descriptions that come with the tool: libgomp, the `omp_*` locks, the end of the process, handlers of signals.
     ///
     /// # Panics
     ///
@@ -136,6 +140,20 @@ impl Api {
             }
         }
         api
+    }
+
+    /// Adds the functions of the heap: `malloc` and its family, C++'s `new` and `delete`, `mmap`.
+    ///
+    /// They are not among the [built-in](Self::builtin) ones, since wrapping them costs some time even while nothing is recorded.
+    ///
+    /// # Panics
+    ///
+    /// Never in a tested build: the embedded text is parsed by a unit test.
+    pub fn add_memory(&mut self) {
+        let (name, text) = MEMORY;
+        if let Err(error) = self.add_source(name, text) {
+            panic!("embedded description: {error}");
+        }
     }
 
     /// Adds the description in the file `path`; it overrides earlier descriptions of the same symbols.
@@ -194,6 +212,16 @@ mod tests {
             "void f(void (*)(void *), void *, unsigned, unsigned)"
         );
         assert_eq!(function.source, "gomp.rs");
+    }
+
+    #[test]
+    fn the_heap_is_described_when_asked_for() {
+        let mut api = Api::builtin();
+        assert!(api.get("malloc").is_none());
+        api.add_memory();
+        let new = api.get("_Znwj").expect("described");
+        assert_eq!(new.c_prototype("f"), "void *f(size_t)");
+        assert_eq!(api.get("mremap").map(|f| f.refusal.is_none()), Some(true));
     }
 
     #[test]

@@ -29,6 +29,9 @@ struct Arguments {
     /// One more description of a library; overrides the built-in ones
     #[arg(long, value_name = "FILE")]
     api: Vec<PathBuf>,
+    /// Also the heap: malloc and its family, new and delete, mmap
+    #[arg(long)]
+    memory: bool,
     /// Form of the flags: for the compiler driver, for the linker, or quoted for an @file
     #[arg(long, value_enum, default_value = "gcc")]
     style: Style,
@@ -145,6 +148,9 @@ fn report(severity: &str, message: &str) {
 
 fn run(arguments: &Arguments) -> Result<()> {
     let mut api = Api::builtin();
+    if arguments.memory {
+        api.add_memory();
+    }
     for file in &arguments.api {
         api.add_file(file)?;
     }

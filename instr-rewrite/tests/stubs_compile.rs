@@ -33,7 +33,8 @@ fn compile(toolchain: &Toolchain, text: &str, name: &str) {
 
 #[test]
 fn all_stubs_compile_everywhere() {
-    let api = Api::builtin();
+    let mut api = Api::builtin();
+    api.add_memory();
     for linkage in [Linkage::Wrap, Linkage::Rename] {
         let text = emit(
             api.functions().map(|function| &function.symbol),
@@ -113,9 +114,9 @@ fn a_description_that_does_not_fit_its_probe_is_caught_by_the_compiler() {
 /// The prototypes agree with GCC's own: `omp.h` for the library routines, the built-in declarations for `_exit` and friends.
 #[test]
 fn prototypes_agree_with_the_headers() {
-    const HEADERS: &str =
-        "#include <omp.h>\n#include <stdint.h>\n#include <stdlib.h>\n#include <unistd.h>\n";
-    let api = Api::builtin();
+    const HEADERS: &str = "#define _GNU_SOURCE\n#include <malloc.h>\n#include <omp.h>\n#include <stdint.h>\n#include <stdlib.h>\n#include <sys/mman.h>\n#include <unistd.h>\n";
+    let mut api = Api::builtin();
+    api.add_memory();
     let described: Vec<&Function> = api.functions().filter(|f| has_header(f)).collect();
     // Routines newer than this compiler's `omp.h` are unknown to it.
     let name_each = |function: &&Function| format!("__typeof__(&{0}) p_{0};\n", function.symbol);
@@ -281,8 +282,12 @@ fn untyped_unless_integers(ty: &CType) -> CType {
 
 fn has_header(function: &Function) -> bool {
     // `omp_init_lock_with_hint` takes an enumeration: same representation, other type.
-    let described_in_header = function.source == "process.rs" || function.source == "omp.rs";
-    described_in_header && !function.symbol.ends_with('_') && !function.symbol.contains("hint")
+    let described_in_header = ["memory.rs", "omp.rs", "process.rs"].contains(&&*function.source);
+    let is_cpp = function.symbol.starts_with("_Z");
+    described_in_header
+        && !is_cpp
+        && !function.symbol.ends_with('_')
+        && !function.symbol.contains("hint")
 }
 
 #[test]

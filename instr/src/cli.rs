@@ -129,6 +129,9 @@ pub struct SummaryOptions {
     /// Write JSON (docs/summary-json.md): an object, or an array of objects for several directories
     #[arg(long)]
     pub json: bool,
+    /// Show only the memory that was never given back, and the calls that got it
+    #[arg(long)]
+    pub leaks: bool,
     /// Where names come from.
     #[command(flatten)]
     pub symbols: SymbolOptions,

@@ -71,6 +71,14 @@
 #define INSTR_CFG_MIN_PERIOD_NS 100000u
 #endif
 
+/* Return addresses of a sample when INSTR_SAMPLING_DEPTH is not set, and the shortest period, in ns. */
+#ifndef INSTR_CFG_SAMPLING_DEPTH
+#define INSTR_CFG_SAMPLING_DEPTH 32u
+#endif
+#ifndef INSTR_CFG_SAMPLING_LEAST_NS
+#define INSTR_CFG_SAMPLING_LEAST_NS 50000u
+#endif
+
 /* Longest path of a trace directory, in bytes. */
 #ifndef INSTR_CFG_PATH_BYTES
 #define INSTR_CFG_PATH_BYTES (INSTR_PLATFORM_SMALL ? 256 : 1024)

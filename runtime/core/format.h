@@ -64,12 +64,38 @@ enum {
     INSTR_EV_SENSOR = 64,
     INSTR_EV_SENSOR_LOST = 65,
     INSTR_EV_THREAD_COUNTERS = 66,
+    INSTR_EV_MEM_ALLOC = 72,
+    INSTR_EV_MEM_FREE = 73,
+    INSTR_EV_MEM_REALLOC = 74,
+    INSTR_EV_MEM_MAP = 75,
+    INSTR_EV_MEM_UNMAP = 76,
+    INSTR_EV_MEM_REMAP = 77,
+    INSTR_EV_MEM_HEAP = 78,
+    INSTR_EV_STACK = 79,
+    INSTR_EV_SAMPLING = 80,
+    INSTR_EV_SAMPLE = 81,
+    INSTR_EV_SAMPLE_STACK = 82,
+    INSTR_EV_SAMPLE_LOST = 83,
     INSTR_EV_THREAD_SWITCH = 88,
     INSTR_EV_PROCESSOR = 89
 };
 
 /* thread_begin flags */
 enum { INSTR_THREAD_INITIAL = 1, INSTR_THREAD_OWN = 2, INSTR_THREAD_PROCESSOR = 4 };
+
+/* mem_alloc and mem_free kinds */
+enum {
+    INSTR_MEM_MALLOC = 1,
+    INSTR_MEM_CALLOC = 2,
+    INSTR_MEM_REALLOC = 3,
+    INSTR_MEM_ALIGNED = 4,
+    INSTR_MEM_PAGES = 5,
+    INSTR_MEM_NEW = 6,
+    INSTR_MEM_NEW_ARRAY = 7
+};
+
+/* stack kinds */
+enum { INSTR_STACK_BOUNDS = 1, INSTR_STACK_TOUCHED = 2, INSTR_STACK_SEEN = 3 };
 
 /* parallel_begin kinds */
 enum {

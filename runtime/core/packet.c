@@ -11,8 +11,8 @@
 
 uint8_t instr_uuid[16];
 
-/* Kept free in each packet for the runtime's own last events, clock_sync and thread_end, so that a full buffer has them too. */
-#define LAST_WORDS_BYTES 40u
+/* Kept free in each packet for the runtime's own last events, clock_sync, stack, sample_lost and thread_end, so that a full buffer has them too. */
+#define LAST_WORDS_BYTES 88u
 
 static char *slot_base(const struct instr_thread *t, uint32_t slot)
 {

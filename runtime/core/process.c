@@ -54,6 +54,11 @@ static void unlock(void)
     atomic_flag_clear_explicit(&process.lock, memory_order_release);
 }
 
+bool instr_is_inside(void)
+{
+    return inside;
+}
+
 uint32_t instr_process_clock(void)
 {
     return process.clock;
@@ -235,8 +240,12 @@ struct instr_thread *instr_attach(void)
     }
     unlock();
     if (t != NULL) {
-        instr_self = t;
         instr_platform_watch_thread(t);
+        if (instr_settings.stack)
+            instr_stack_begin(t);
+        if (!own_thread)
+            instr_sampling_begin_thread(t);
+        instr_self = t; /* last: what the C library allocates for the two above is not the program's */
     }
     inside = false;
     if (t != NULL && begins && instr_process.points != 0)
@@ -306,8 +315,11 @@ struct instr_thread *instr_thread(void)
  */
 static void end_thread(struct instr_thread *t)
 {
+    instr_sampling_stop_thread(t);
+    instr_sampling_end_thread(t);
     if (t->counters != NULL)
         instr_counters_close(t);
+    instr_stack_end(t);
     instr_append_clock_sync(t);
     (void)instr_packet_append(t, INSTR_EV_THREAD_END, NULL, 0);
     if (instr_packet_finish(t) && !instr_sink_keeps())
@@ -346,9 +358,28 @@ void instr_thread_ended(struct instr_thread *t)
 
 /* ---- process ---- */
 
+/* What `instr_process.active` is while something is recorded. */
+static uint32_t switched_on(void)
+{
+    return process.clock | (instr_settings.stack ? (uint32_t)INSTR_ON_STACK : 0u);
+}
+
+void instr_sampling_stop_all(void)
+{
+    if (inside || instr_platform_pid() != process.pid)
+        return;
+    inside = true;
+    lock();
+    for (struct instr_thread *t = process.all; t != NULL; t = t->next)
+        if (t->state == 1)
+            instr_sampling_stop_thread(t);
+    unlock();
+    inside = false;
+}
+
 bool instr_switch(bool on)
 {
-    const uint32_t wanted = on ? process.clock : (uint32_t)INSTR_OFF;
+    const uint32_t wanted = on ? switched_on() : (uint32_t)INSTR_OFF;
     if (inside || instr_platform_pid() != process.pid)
         return false;
     struct instr_guest guest;
@@ -411,6 +442,7 @@ void instr_finish(void)
         struct instr_clock_pair now;
         instr_process.active = INSTR_OFF;
         instr_process.points = 0;
+        instr_sampling_end();
         quiesce();
         instr_read_clocks(&now);
         if (now.monotonic_ns - process.start.monotonic_ns > 1000000u && process.clock == INSTR_ON_TICKS)
@@ -447,7 +479,7 @@ void instr_forked(void)
         process.life = LIFE_CHILD;
         process.pid = instr_platform_pid();
         instr_read_clocks(&process.start);
-        instr_process.active = process.stopped ? (uint32_t)INSTR_OFF : process.clock;
+        instr_process.active = process.stopped ? (uint32_t)INSTR_OFF : switched_on();
         instr_process.points = process.points;
         instr_sensors_forked();
     }
@@ -483,7 +515,8 @@ static void begin(void)
     instr_process.points = process.points;
     write_metadata(false);
     instr_platform_watch_process(&instr_process, sizeof instr_process);
-    instr_process.active = process.clock;
+    instr_sampling_begin();
+    instr_process.active = switched_on();
 }
 
 /* Before the program's own constructors (they may record), after the C library's. */
@@ -499,11 +532,13 @@ __attribute__((constructor(101))) static void instr_begin(void)
     }
     if (instr_settings.enabled) {
         begin();
-        if (instr_process.active != INSTR_OFF) {
-            if (instr_attach() != NULL && instr_process.points != 0)
-                instr_sensors_started(instr_self);
+        struct instr_thread *const t = instr_process.active != INSTR_OFF ? instr_attach() : NULL;
+        if (t != NULL && instr_process.points != 0)
+            instr_sensors_started(t);
+        if (t != NULL && instr_memory_heap != NULL)
+            instr_memory_heap();
+        if (instr_process.active != INSTR_OFF)
             instr_platform_started();
-        }
     }
     instr_platform_leave(&guest);
 }
@@ -511,6 +546,8 @@ __attribute__((constructor(101))) static void instr_begin(void)
 /* After everything else of this object has ended. */
 __attribute__((destructor(101))) static void instr_end(void)
 {
+    if (instr_memory_heap != NULL)
+        instr_memory_heap();
     instr_finish();
     instr_platform_unwatch(); /* a shared library may be unloaded now */
 }

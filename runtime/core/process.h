@@ -31,6 +31,12 @@ void instr_thread_ended(struct instr_thread *t);
 void instr_forked(void);
 void instr_finish(void);
 
+/* Whether the calling thread is inside the runtime's slow paths: what is called from there is none of the program's. */
+bool instr_is_inside(void);
+
+/* Where there is a probe of the heap (probes/memory.c): tells the state of the heap. */
+void instr_memory_heap(void) __attribute__((weak));
+
 /* Turns recording off or on again (instr_stop, instr_start). False when nothing changed. */
 bool instr_switch(bool on);
 

@@ -34,15 +34,16 @@ struct instr_slot {
 /* Out of line: makes room, or counts the event as discarded. Returns where the event goes, or NULL. */
 char *instr_make_room(struct instr_thread *t, char *limit, size_t bytes);
 
+/* Out of line: the system's clock, or the stack is looked at too. */
+uint64_t instr_slow_ticks(uint32_t active);
+
 static inline uint64_t instr_ticks(uint32_t active)
 {
 #if INSTR_ARCH_HAS_TICKS
     if (INSTR_LIKELY(active == INSTR_ON_TICKS))
         return instr_arch_ticks();
-#else
-    (void)active;
 #endif
-    return instr_platform_monotonic_ns();
+    return instr_slow_ticks(active);
 }
 
 static inline uint32_t *instr_put32(uint32_t *p, uint32_t value)

@@ -7,6 +7,7 @@
 #include "arch/arch.h"
 #include "core/config.h"
 #include "platform/platform.h"
+#include "sampling/sampling.h"
 #include "sensors/sensors.h"
 #include "sinks/sink.h"
 
@@ -17,7 +18,7 @@
 #define WHY(text) text
 #endif
 
-struct instr_settings instr_settings = {.enabled = true};
+struct instr_settings instr_settings = {.enabled = true, .memory = true};
 
 const char *instr_policy_name(enum instr_policy policy)
 {
@@ -232,6 +233,40 @@ static void set_write_max(struct instr_settings *s)
         s->trouble = WHY("INSTR_WRITE_MAX is not a size such as 8192 or 64K; the default is used");
 }
 
+static void set_number(const char *name, const char *trouble, uint64_t most, uint32_t *number)
+{
+    const char *text = instr_platform_getenv(name);
+    uint64_t value;
+    if (text == NULL || text[0] == '\0')
+        return;
+    if (instr_parse_size(text, &value) && value <= most)
+        *number = (uint32_t)value;
+    else if (instr_settings.trouble == NULL)
+        instr_settings.trouble = trouble;
+}
+
+static void set_sampling(struct instr_settings *s)
+{
+    const char *text = instr_platform_getenv("INSTR_SAMPLING_PERIOD");
+    uint64_t ns;
+    s->sampling_clock = INSTR_SAMPLING_CPU;
+    s->sampling_depth = INSTR_CFG_SAMPLING_DEPTH;
+    s->sampling_signal = instr_platform_getenv("INSTR_SAMPLING_SIGNAL");
+    if (text == NULL || text[0] == '\0' || strcmp(text, "0") == 0)
+        return;
+    if (instr_parse_time(text, &ns) && ns >= INSTR_CFG_SAMPLING_LEAST_NS)
+        s->sampling_ns = ns;
+    else if (s->trouble == NULL)
+        s->trouble = WHY("INSTR_SAMPLING_PERIOD is not a time of at least 50us, such as 1ms; there are no samples");
+    text = instr_platform_getenv("INSTR_SAMPLING_CLOCK");
+    if (text != NULL && strcmp(text, "real") == 0)
+        s->sampling_clock = INSTR_SAMPLING_REAL;
+    else if (text != NULL && text[0] != '\0' && strcmp(text, "cpu") != 0 && s->trouble == NULL)
+        s->trouble = WHY("INSTR_SAMPLING_CLOCK is not cpu or real; cpu is used");
+    set_number("INSTR_SAMPLING_DEPTH", WHY("INSTR_SAMPLING_DEPTH is not a number up to 128; 32 is used"), 128, &s->sampling_depth);
+    set_number("INSTR_SAMPLING_STACK", WHY("INSTR_SAMPLING_STACK is not a size up to 64K; 0 is used"), 65536, &s->sampling_stack);
+}
+
 void instr_settings_read(void)
 {
     struct instr_settings *s = &instr_settings;
@@ -240,10 +275,13 @@ void instr_settings_read(void)
     s->switches = true;
     set_switch("INSTR_SWITCHES", WHY("INSTR_SWITCHES is not 0 or 1; 1 is used"), &s->switches);
     set_switch("INSTR_VERBOSE", WHY("INSTR_VERBOSE is not 0 or 1; 0 is used"), &s->verbose);
+    set_switch("INSTR_MEMORY", WHY("INSTR_MEMORY is not 0 or 1; 1 is used"), &s->memory);
+    set_switch("INSTR_STACK", WHY("INSTR_STACK is not 0 or 1; 0 is used"), &s->stack);
     set_policy(s);
     set_sink(s);
     set_buffer(s);
     set_write_max(s);
+    set_sampling(s);
     set_sensors(s);
     const char *trace = instr_platform_getenv("INSTR_TRACE");
     s->trace = trace != NULL && trace[0] != '\0' ? trace : NULL;

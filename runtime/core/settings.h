@@ -13,6 +13,13 @@ enum instr_sink_kind { INSTR_SINK_FILE, INSTR_SINK_CONSOLE, INSTR_SINK_RAM, INST
 struct instr_settings {
     bool enabled;            /* INSTR_ENABLED */
     bool verbose;            /* INSTR_VERBOSE */
+    bool memory;             /* INSTR_MEMORY: of programs linked with the probes of the heap */
+    bool stack;              /* INSTR_STACK */
+    uint64_t sampling_ns;    /* INSTR_SAMPLING_PERIOD; 0: no sampling */
+    uint32_t sampling_clock; /* INSTR_SAMPLING_CLOCK: INSTR_SAMPLING_CPU or INSTR_SAMPLING_REAL */
+    uint32_t sampling_depth; /* INSTR_SAMPLING_DEPTH: return addresses of a sample */
+    uint32_t sampling_stack; /* INSTR_SAMPLING_STACK: bytes of the stack copied with a sample */
+    const char *sampling_signal; /* INSTR_SAMPLING_SIGNAL, or NULL */
     enum instr_policy policy; /* INSTR_POLICY */
     uint32_t buffer;         /* INSTR_BUFFER: packet space of a thread, bytes; a multiple of 8 × slots */
     enum instr_sink_kind sink; /* INSTR_SINK */

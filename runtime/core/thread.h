@@ -27,6 +27,8 @@
 #include "arch/arch.h"
 #include "core/config.h"
 #include "core/format.h"
+#include "core/stack.h"
+#include "sampling/sampling.h"
 
 #define INSTR_STRING_CACHE 64u /* power of two */
 #define INSTR_MAX_SLOTS 16u
@@ -76,6 +78,8 @@ struct instr_thread {
     uint32_t processor;   /* where the last event was recorded; INSTR_NONE: not told in this packet yet */
     uint32_t ownerless;   /* no thread's: nothing is handed to the sink before the end */
     uint32_t kept;        /* the sink refused its last packet: the window holds it and is not used again */
+    struct instr_stack stack; /* core/stack.h */
+    struct instr_sampling sampling; /* sampling/sampling.h */
 };
 
 _Static_assert(sizeof(struct instr_thread) <= INSTR_WINDOW_HEADER_BYTES, "the header page is too small");
@@ -87,8 +91,9 @@ _Static_assert(offsetof(struct instr_thread, slots) == 48, "window layout");
 _Static_assert(offsetof(struct instr_thread, base) == 56, "window layout");
 _Static_assert(offsetof(struct instr_thread, cursor) == 56 + sizeof(void *), "window layout");
 
-/* Clock in use; 0 = nothing is recorded. One word answers "on?" and "which clock?". */
-enum { INSTR_OFF = 0, INSTR_ON_TICKS = 1, INSTR_ON_SYSTEM = 2 };
+/* Clock in use; 0 = nothing is recorded. One word answers "on?" and "which clock?". A further bit asks every event to look at the stack
+ * pointer: then the comparison with INSTR_ON_TICKS fails, and the clock is read out of line (core/stack.c). */
+enum { INSTR_OFF = 0, INSTR_ON_TICKS = 1, INSTR_ON_SYSTEM = 2, INSTR_ON_CLOCKS = 3, INSTR_ON_STACK = 4 };
 
 /*
  * Process-wide state. A page of its own: the kernel is asked to clear it in forked children (MADV_WIPEONFORK), so that even a

@@ -78,6 +78,40 @@ void instr_platform_modules(instr_module_fn *fn, void *arg);
 /* A number that changes when an object is loaded or unloaded. */
 uint64_t instr_platform_module_generation(void);
 
+/*
+ * Memory (platform/NAME_memory.c). The calling thread's stack, [*low, *high), without its guard; false when it is not known. May
+ * allocate: it is asked once for each thread, and only when stacks are to be measured or sampled.
+ */
+bool instr_platform_stack_bounds(uintptr_t *low, uintptr_t *high);
+
+/*
+ * Lowest address of [low, high) (up to the end of its page) that holds something but zero: a stack that was never used below it is as the
+ * system gave it. UINTPTR_MAX when there is none, 0 when it cannot be told: the stack may be another thread's, and even be gone.
+ */
+uintptr_t instr_platform_stack_touched(uintptr_t low, uintptr_t high);
+
+/* The C library's heap, in bytes: got from the system (all arenas), in blocks handed out, free, and in blocks mapped one by one. */
+struct instr_heap {
+    uint64_t arena;
+    uint64_t used;
+    uint64_t free;
+    uint64_t mapped;
+};
+bool instr_platform_heap(struct instr_heap *heap);
+
+/*
+ * Sampling (platform/NAME_sampling.c, sampling/sampling.h). Begin: takes the signal called `name` (NULL: the usual one) or whatever ends
+ * periods; NULL, or why there will be no samples. Thread: the calling thread's periods begin; `timer` names what stop ends, from any
+ * thread. End: no period is acted upon any more.
+ */
+const char *instr_platform_sampling_begin(const char *name);
+bool instr_platform_sampling_thread(uint64_t period_ns, uint32_t clock, int32_t *timer, uint32_t *signal);
+void instr_platform_sampling_stop(int32_t timer);
+void instr_platform_sampling_end(void);
+
+/* The program asks for a signal's handling (`old`, a struct sigaction, or NULL) or is about to take it (`takes`). False: it is not ours. */
+bool instr_platform_sampling_signal(int signal, bool takes, void *old);
+
 /* One line to the standard error stream, only when the user asked for it (INSTR_VERBOSE). */
 void instr_platform_say(const char *text);
 

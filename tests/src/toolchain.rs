@@ -324,7 +324,7 @@ impl Build {
     }
 
     /// The command line that compiles `sources` into `output`; through `wrapper` when it is given. The plain one finds
-    /// `instr/instr.h` by `-I`, the wrapper by itself.
+    /// `instr/instr.h` by `-I`, the wrapper by itself, and does without the wrapper's own options.
     ///
     /// # Errors
     ///
@@ -343,7 +343,8 @@ impl Build {
             .arg("-o")
             .arg(output);
         // Libraries named by the flags must come after the sources.
-        Ok(run.args(&self.flags))
+        let own = |flag: &&String| wrapper.is_none() && flag.starts_with("--instr-");
+        Ok(run.args(self.flags.iter().filter(|flag| !own(flag))))
     }
 
     /// Compiles plainly.

@@ -1,7 +1,7 @@
 //! Bytes of one event to its payload.
 
 use crate::clock::Clock;
-use crate::event::{Args, Deps, Payload, RegionId, TaskId};
+use crate::event::{Addresses, Args, Deps, Payload, RegionId, TaskId};
 use crate::layout::{Layout, WordSize};
 
 /// Bytes of the header word.
@@ -95,6 +95,18 @@ const fn sizes(word: usize) -> [u8; IDS] {
         (64, VARIABLE),
         (65, 8),
         (66, VARIABLE),
+        (72, 12 + 2 * w),
+        (73, 4 + w),
+        (74, 8 + 3 * w),
+        (75, 8 + 2 * w),
+        (76, 8 + w),
+        (77, 16 + 3 * w),
+        (78, 32),
+        (79, 4 + 3 * w),
+        (80, 16),
+        (81, VARIABLE),
+        (82, VARIABLE),
+        (83, 4),
         (88, 12),
         (89, 4),
     ];
@@ -154,6 +166,8 @@ fn variable_size(id: u8, bytes: &[u8], layout: Layout) -> Size {
         40 => (EVENT_HEADER + 4 + word + 4, word + 4),
         39 | 64 | 66 => (EVENT_HEADER + 4, 8),
         44 => (EVENT_HEADER + 4, word + 4),
+        81 => (EVENT_HEADER + 2 * word + 4, word),
+        82 => (EVENT_HEADER + 2 * word + 8, word),
         _ => (EVENT_HEADER + 8, word + 4),
     };
     if bytes.len() < count_at + 4 {
@@ -371,6 +385,97 @@ pub(crate) fn payload<'a>(bytes: &'a [u8], layout: Layout, clock: &Clock) -> Opt
             to: u32(8),
         },
         89 => Payload::Processor { processor: u32(0) },
+        72..=79 => return memory_payload(id, fields, layout),
+        80..=83 => return sample_payload(id, fields, layout),
+        _ => return None,
+    })
+}
+
+fn memory_payload<'a>(id: u8, fields: &'a [u8], layout: Layout) -> Option<Payload<'a>> {
+    let word = layout.word_bytes();
+    let u32 = |at| layout.u32(fields, at);
+    let u64 = |at| layout.u64(fields, at);
+    let addr = |at| layout.addr(fields, at);
+    Some(match id {
+        72 => Payload::MemAlloc {
+            kind: u32(0),
+            address: addr(4),
+            bytes: u64(4 + word),
+            site: addr(12 + word),
+        },
+        73 => Payload::MemFree {
+            kind: u32(0),
+            address: addr(4),
+        },
+        74 => Payload::MemRealloc {
+            old: addr(0),
+            address: addr(word),
+            bytes: u64(2 * word),
+            site: addr(8 + 2 * word),
+        },
+        75 => Payload::MemMap {
+            address: addr(0),
+            bytes: u64(word),
+            site: addr(8 + word),
+        },
+        76 => Payload::MemUnmap {
+            address: addr(0),
+            bytes: u64(word),
+        },
+        77 => Payload::MemRemap {
+            old: addr(0),
+            old_bytes: u64(word),
+            address: addr(8 + word),
+            bytes: u64(8 + 2 * word),
+            site: addr(16 + 2 * word),
+        },
+        78 => Payload::MemHeap {
+            arena: u64(0),
+            used: u64(8),
+            free: u64(16),
+            mapped: u64(24),
+        },
+        79 => Payload::Stack {
+            kind: u32(0),
+            low: addr(4),
+            high: addr(4 + word),
+            mark: addr(4 + 2 * word),
+        },
+        _ => return None,
+    })
+}
+
+fn sample_payload<'a>(id: u8, fields: &'a [u8], layout: Layout) -> Option<Payload<'a>> {
+    let word = layout.word_bytes();
+    let u32 = |at| layout.u32(fields, at);
+    let list = |at: usize| Addresses::new(fields.get(at..).unwrap_or_default(), layout);
+    let (pc, sp) = match id {
+        81 | 82 => (layout.addr(fields, 0), layout.addr(fields, word)),
+        _ => (0, 0),
+    };
+    Some(match id {
+        80 => Payload::Sampling {
+            clock: u32(0),
+            signal: u32(4),
+            period_ns: layout.u64(fields, 8),
+        },
+        81 => Payload::Sample {
+            pc,
+            sp,
+            weight: u32(2 * word),
+            stack: list(8 + 2 * word),
+        },
+        82 => {
+            let (registers, stack) = list(12 + 2 * word).split_at(u32(4 + 2 * word) as usize);
+            Payload::SampleStack {
+                pc,
+                sp,
+                weight: u32(2 * word),
+                registers,
+                stack,
+            }
+        }
+        83 => Payload::SampleLost { count: u32(0) },
         _ => return None,
     })
 }

@@ -245,6 +245,50 @@ impl Iterator for Args<'_> {
 
 impl ExactSizeIterator for Args<'_> {}
 
+/// A list of addresses of the target's width: an iterator over the raw bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Addresses<'a> {
+    bytes: &'a [u8],
+    layout: Layout,
+}
+
+impl<'a> Addresses<'a> {
+    pub(crate) fn new(bytes: &'a [u8], layout: Layout) -> Self {
+        Self { bytes, layout }
+    }
+
+    /// The first `count` (or all, if there are not as many), and the rest.
+    #[must_use]
+    pub fn split_at(self, count: usize) -> (Self, Self) {
+        let at = count.saturating_mul(self.layout.word_bytes());
+        let (first, rest) = self.bytes.split_at(at.min(self.bytes.len()));
+        let part = |bytes| Self { bytes, ..self };
+        (part(first), part(rest))
+    }
+}
+
+impl Iterator for Addresses<'_> {
+    type Item = u64;
+
+    #[inline]
+    fn next(&mut self) -> Option<u64> {
+        let word = self.layout.word_bytes();
+        if self.bytes.len() < word {
+            return None;
+        }
+        let value = self.layout.addr(self.bytes, 0);
+        self.bytes = &self.bytes[word..];
+        Some(value)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let left = self.bytes.len() / self.layout.word_bytes();
+        (left, Some(left))
+    }
+}
+
+impl ExactSizeIterator for Addresses<'_> {}
+
 /// Schedule of a work-sharing loop as recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Schedule(pub u32);
@@ -560,6 +604,85 @@ pub enum Payload<'a> {
         flags: u32,
         values: Args<'a>,
     },
+    /// A block of the heap; `address` 0: refused. `site` is a return address. `kind`: 1 `malloc`, 2 `calloc`, 4 aligned, 5 whole pages,
+    /// 6 `new`, 7 `new[]`.
+    MemAlloc {
+        kind: u32,
+        address: u64,
+        bytes: u64,
+        site: u64,
+    },
+    /// About to be given back. `kind`: 1 `free`, 6 `delete`, 7 `delete[]`.
+    MemFree {
+        kind: u32,
+        address: u64,
+    },
+    /// Told after the call, so another thread may be told before it to have `old`. `address` 0: refused, or freed when `bytes` is 0 too.
+    MemRealloc {
+        old: u64,
+        address: u64,
+        bytes: u64,
+        site: u64,
+    },
+    /// Pages of the system; `address` 0: refused.
+    MemMap {
+        address: u64,
+        bytes: u64,
+        site: u64,
+    },
+    /// About to be given back.
+    MemUnmap {
+        address: u64,
+        bytes: u64,
+    },
+    /// Told after the call; `address` 0: refused.
+    MemRemap {
+        old: u64,
+        old_bytes: u64,
+        address: u64,
+        bytes: u64,
+        site: u64,
+    },
+    /// The C library's heap, bytes: got from the system, handed out, free, mapped block by block.
+    MemHeap {
+        arena: u64,
+        used: u64,
+        free: u64,
+        mapped: u64,
+    },
+    /// The thread's stack [`low`, `high`). `kind`: 1 its bounds, `mark` is the stack pointer; 2 its lowest address in use; 3 the lowest
+    /// stack pointer of an event, where 2 cannot be told.
+    Stack {
+        kind: u32,
+        low: u64,
+        high: u64,
+        mark: u64,
+    },
+    /// Sampling of this thread begins. `clock`: 1 its processor time, 2 real time.
+    Sampling {
+        clock: u32,
+        signal: u32,
+        period_ns: u64,
+    },
+    /// Where the thread was: program counter, stack pointer, return addresses, innermost first. `weight`: periods it stands for.
+    Sample {
+        pc: u64,
+        sp: u64,
+        weight: u32,
+        stack: Addresses<'a>,
+    },
+    /// The same with registers and a copy of the stack from `sp` on, as words; the host finds the return addresses.
+    SampleStack {
+        pc: u64,
+        sp: u64,
+        weight: u32,
+        registers: Addresses<'a>,
+        stack: Addresses<'a>,
+    },
+    /// Periods without a sample.
+    SampleLost {
+        count: u32,
+    },
     /// A processor leaves one thread (by the system's id) for another; in the stream of the processor.
     ThreadSwitch {
         processor: u32,
@@ -646,6 +769,18 @@ impl Payload<'_> {
             Self::Sensor { .. } => 64,
             Self::SensorLost { .. } => 65,
             Self::ThreadCounters { .. } => 66,
+            Self::MemAlloc { .. } => 72,
+            Self::MemFree { .. } => 73,
+            Self::MemRealloc { .. } => 74,
+            Self::MemMap { .. } => 75,
+            Self::MemUnmap { .. } => 76,
+            Self::MemRemap { .. } => 77,
+            Self::MemHeap { .. } => 78,
+            Self::Stack { .. } => 79,
+            Self::Sampling { .. } => 80,
+            Self::Sample { .. } => 81,
+            Self::SampleStack { .. } => 82,
+            Self::SampleLost { .. } => 83,
             Self::ThreadSwitch { .. } => 88,
             Self::Processor { .. } => 89,
             Self::FlushBegin | Self::Lost { .. } => 0,

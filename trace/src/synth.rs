@@ -378,6 +378,38 @@ const EVENTS: &[(u8, &str, &str)] = &[
         "u32 kind; addr address; u64 bytes; addr allocator;",
     ),
     (57, "omp_free", "u32 kind; addr address;"),
+    (
+        72,
+        "mem_alloc",
+        "u32 kind; addr address; u64 bytes; addr site;",
+    ),
+    (73, "mem_free", "u32 kind; addr address;"),
+    (
+        74,
+        "mem_realloc",
+        "addr old; addr address; u64 bytes; addr site;",
+    ),
+    (75, "mem_map", "addr address; u64 bytes; addr site;"),
+    (76, "mem_unmap", "addr address; u64 bytes;"),
+    (
+        77,
+        "mem_remap",
+        "addr old; u64 old_bytes; addr address; u64 bytes; addr site;",
+    ),
+    (78, "mem_heap", "u64 arena; u64 used; u64 free; u64 mapped;"),
+    (79, "stack", "u32 kind; addr low; addr high; addr mark;"),
+    (80, "sampling", "u32 source; u32 signal; u64 period_ns;"),
+    (
+        81,
+        "sample",
+        "addr pc; addr sp; u32 weight; u32 count; addr stack[count];",
+    ),
+    (
+        82,
+        "sample_stack",
+        "addr pc; addr sp; u32 weight; u32 registers; u32 count; addr words[count];",
+    ),
+    (83, "sample_lost", "u32 count;"),
     (88, "thread_switch", "u32 processor; u32 from; u32 to;"),
     (89, "processor", "u32 processor;"),
 ];

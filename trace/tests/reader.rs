@@ -79,6 +79,38 @@ fn every_event<W: std::io::Write>(stream: &mut StreamWriter<W>, step: u64) -> u6
     put(55, &|b| _ = b.u32(0));
     put(56, &|b| _ = b.u32(1).addr(0x7100).u64(1 << 33).addr(4));
     put(57, &|b| _ = b.u32(1).addr(0x7100));
+    put(72, &|b| _ = b.u32(6).addr(0x7200).u64(1 << 34).addr(0x4500));
+    put(73, &|b| _ = b.u32(7).addr(0x7200));
+    put(74, &|b| {
+        _ = b.addr(0x7200).addr(0x7300).u64(99).addr(0x4501)
+    });
+    put(75, &|b| _ = b.addr(0x7_0000).u64(4096).addr(0x4502));
+    put(76, &|b| _ = b.addr(0x7_1000).u64(8192));
+    put(77, &|b| {
+        _ = b
+            .addr(0x7_0000)
+            .u64(4096)
+            .addr(0x8_0000)
+            .u64(1 << 20)
+            .addr(0x4503)
+    });
+    put(78, &|b| _ = b.u64(1 << 33).u64(2).u64(3).u64(4));
+    put(79, &|b| _ = b.u32(2).addr(0x9000).addr(0xa000).addr(0x9f00));
+    put(80, &|b| _ = b.u32(1).u32(27).u64(1_000_000));
+    put(81, &|b| {
+        _ = b
+            .addr(0x4600)
+            .addr(0x9f10)
+            .u32(4)
+            .u32(2)
+            .addr(0x4601)
+            .addr(0x4602)
+    });
+    put(82, &|b| {
+        b.addr(0x4600).addr(0x9f20).u32(1).u32(2).u32(5);
+        (1..=5).for_each(|word| _ = b.addr(word));
+    });
+    put(83, &|b| _ = b.u32(17));
     put(4, &|b| _ = b.u64(T).u32(4096));
     put(19, &|_| {});
     put(17, &|b| _ = b.u32(7));
@@ -263,6 +295,73 @@ fn check_fields(payload: &Payload<'_>) {
             allocator,
         } => assert_eq!((kind, address, bytes, allocator), (1, 0x7100, 1 << 33, 4)),
         Payload::OmpFree { kind, address } => assert_eq!((kind, address), (1, 0x7100)),
+        Payload::MemAlloc {
+            kind,
+            address,
+            bytes,
+            site,
+        } => assert_eq!((kind, address, bytes, site), (6, 0x7200, 1 << 34, 0x4500)),
+        Payload::MemFree { kind, address } => assert_eq!((kind, address), (7, 0x7200)),
+        Payload::MemRealloc {
+            old,
+            address,
+            bytes,
+            site,
+        } => assert_eq!((old, address, bytes, site), (0x7200, 0x7300, 99, 0x4501)),
+        Payload::MemMap {
+            address,
+            bytes,
+            site,
+        } => assert_eq!((address, bytes, site), (0x7_0000, 4096, 0x4502)),
+        Payload::MemUnmap { address, bytes } => assert_eq!((address, bytes), (0x7_1000, 8192)),
+        Payload::MemRemap {
+            old,
+            old_bytes,
+            address,
+            bytes,
+            site,
+        } => assert_eq!(
+            (old, old_bytes, address, bytes, site),
+            (0x7_0000, 4096, 0x8_0000, 1 << 20, 0x4503)
+        ),
+        Payload::MemHeap {
+            arena,
+            used,
+            free,
+            mapped,
+        } => assert_eq!((arena, used, free, mapped), (1 << 33, 2, 3, 4)),
+        Payload::Stack {
+            kind,
+            low,
+            high,
+            mark,
+        } => assert_eq!((kind, low, high, mark), (2, 0x9000, 0xa000, 0x9f00)),
+        Payload::Sampling {
+            clock,
+            signal,
+            period_ns,
+        } => assert_eq!((clock, signal, period_ns), (1, 27, 1_000_000)),
+        Payload::Sample {
+            pc,
+            sp,
+            weight,
+            stack,
+        } => {
+            assert_eq!((pc, sp, weight), (0x4600, 0x9f10, 4));
+            assert_eq!(stack.collect::<Vec<_>>(), [0x4601, 0x4602]);
+        }
+        Payload::SampleStack {
+            pc,
+            sp,
+            weight,
+            registers,
+            stack,
+        } => {
+            assert_eq!((pc, sp, weight), (0x4600, 0x9f20, 1));
+            assert_eq!(registers.collect::<Vec<_>>(), [1, 2]);
+            assert_eq!(stack.collect::<Vec<_>>(), [3, 4, 5]);
+        }
+        Payload::SampleLost { count } => assert_eq!(count, 17),
         Payload::TaskDepend { seq, deps } => assert_eq!((seq, deps.len()), (1, 2)),
         Payload::TaskBegin { task } => assert_eq!(task, TaskId { thread: 0, seq: 1 }),
         Payload::TaskloopBegin {

@@ -23,6 +23,8 @@ pub struct Context {
     pub apis: Vec<PathBuf>,
     /// The configuration to compile in, absolute.
     pub config: Option<PathBuf>,
+    /// The heap too (`--instr-memory`).
+    pub memory: bool,
     /// Tell what is done.
     pub verbose: bool,
 }
@@ -47,8 +49,10 @@ impl Context {
         if let Some(path) = &self.config {
             put("config", path.as_os_str());
         }
-        if self.verbose {
-            put("verbose", OsStr::new("1"));
+        for (key, on) in [("memory", self.memory), ("verbose", self.verbose)] {
+            if on {
+                put(key, OsStr::new("1"));
+            }
         }
         OsString::from_vec(text)
     }
@@ -71,6 +75,7 @@ impl Context {
                 b"abi" => context.abi.push(value),
                 b"api" => context.apis.push(value.into()),
                 b"config" => context.config = Some(value.into()),
+                b"memory" => context.memory = true,
                 b"verbose" => context.verbose = true,
                 _ => return None,
             }
@@ -117,9 +122,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_bytes_come_back(words in proptest::collection::vec(proptest::collection::vec(1_u8..=255, 0..9), 0..5), verbose: bool) {
+        fn any_bytes_come_back(words in proptest::collection::vec(proptest::collection::vec(1_u8..=255, 0..9), 0..5), memory: bool, verbose: bool) {
             let abi: Vec<OsString> = words.into_iter().map(OsString::from_vec).collect();
-            let context = Context { compiler: "/a b".into(), cache: "/c%".into(), shim: "/s".into(), abi, apis: vec!["/x".into()], config: Some("/y z".into()), verbose };
+            let context = Context { compiler: "/a b".into(), cache: "/c%".into(), shim: "/s".into(), abi, apis: vec!["/x".into()], config: Some("/y z".into()), memory, verbose };
             prop_assert_eq!(Context::decode(&context.encode()), Some(context));
         }
 

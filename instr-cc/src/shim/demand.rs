@@ -68,7 +68,12 @@ const SYSTEM: &[&str] = &[
 ];
 
 /// Descriptions that come along with others, but are no reason to instrument a program.
-const COMPANIONS: &[&str] = &["process.rs"];
+const COMPANIONS: &[&str] = &["process.rs", "signals.rs"];
+
+/// The description of the heap, and its functions that libraries call of each other: in a static program all are wrapped, or none. Else
+/// memory that a library got (`getline`) and the program gives back would come from nowhere.
+const HEAP: &str = "memory.rs";
+const HEAP_FAMILY: [&str; 4] = ["calloc", "free", "malloc", "realloc"];
 
 /// What a link needs.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -140,6 +145,9 @@ pub fn demand(line: &Line, order: ArchiveOrder, index: &Index) -> Demand {
             None => {}
         }
     }
+    if line.fixed {
+        whole_heap(&mut demand.wrap, line, &found, index);
+    }
     if !is_reason {
         demand.wrap.clear();
     }
@@ -152,6 +160,29 @@ pub fn demand(line: &Line, order: ArchiveOrder, index: &Index) -> Demand {
     demand
 }
 
+/// Adds what is missing of the heap's family to `wrap`, if some of the heap is there.
+fn whole_heap(wrap: &mut Vec<String>, line: &Line, found: &Closure, index: &Index) {
+    let is_heap = |name: &String| {
+        let entry = index.get(name.as_bytes());
+        entry.is_some_and(|entry| entry.source == HEAP)
+    };
+    if !wrap.iter().any(is_heap) {
+        return;
+    }
+    let more = HEAP_FAMILY
+        .iter()
+        .filter(|name| !wrap.iter().any(|w| w == *name) && !is_taken(name, line, found));
+    let more: Vec<String> = more.map(|name| (*name).to_owned()).collect();
+    wrap.extend(more);
+    wrap.sort_unstable();
+}
+
+/// Whether the program wraps a symbol itself.
+fn is_taken(name: &str, line: &Line, found: &Closure) -> bool {
+    let stub = [b"__wrap_", name.as_bytes()].concat();
+    line.wrapped.iter().any(|w| w == name.as_bytes()) || found.defined.contains(&stub)
+}
+
 /// Why a described symbol is not wrapped, if it is not (as `instr_rewrite::select` has it, and what only a link shows).
 fn refusal(name: &str, described: Option<&str>, line: &Line, found: &Closure) -> Option<String> {
     if let Some(why) = described {
@@ -160,9 +191,7 @@ fn refusal(name: &str, described: Option<&str>, line: &Line, found: &Closure) ->
     if !found.undefined.contains(name.as_bytes()) {
         return Some("only weak references: the program may test whether it exists".into());
     }
-    let stub = [b"__wrap_", name.as_bytes()].concat();
-    let taken = line.wrapped.iter().any(|w| w == name.as_bytes()) || found.defined.contains(&stub);
-    taken.then(|| "the program wraps it itself".into())
+    is_taken(name, line, found).then(|| "the program wraps it itself".into())
 }
 
 struct Scanned<'a> {

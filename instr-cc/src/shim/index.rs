@@ -30,12 +30,15 @@ pub struct Index {
     functions: BTreeMap<String, Entry>,
 }
 
-/// Parses the descriptions: our own, then the user's.
+/// Parses the descriptions: our own, with `memory` those of the heap too, then the user's.
 ///
 /// # Errors
 /// When one of the user's cannot be read or is wrong.
-pub fn parse(apis: &[PathBuf]) -> Result<Api> {
+pub fn parse(apis: &[PathBuf], memory: bool) -> Result<Api> {
     let mut api = Api::builtin();
+    if memory {
+        api.add_memory();
+    }
     for path in apis {
         api.add_file(path)?;
     }
@@ -43,17 +46,18 @@ pub fn parse(apis: &[PathBuf]) -> Result<Api> {
 }
 
 impl Index {
-    /// The index of our descriptions and the user's, from the cache if it is there. `own` is this program's file: with
+    /// The index of the descriptions as [`parse`] has them, from the cache if it is there. `own` is this program's file: with
     /// another program, other descriptions are embedded.
     ///
     /// # Errors
     /// As [`parse`].
-    pub fn open(cache: &Cache, own: &Path, apis: &[PathBuf]) -> Result<Self> {
+    pub fn open(cache: &Cache, own: &Path, apis: &[PathBuf], memory: bool) -> Result<Self> {
         let mut parts = vec![
             identity(own)
                 .context("cannot find this program's file")?
                 .into_bytes(),
         ];
+        parts.push(vec![u8::from(memory)]);
         for path in apis {
             parts.push(path.as_os_str().as_bytes().to_vec());
             parts.push(fs::read(path).with_context(|| format!("cannot read {}", path.display()))?);
@@ -62,7 +66,7 @@ impl Index {
         let entry = cache.entry(&format!("index-{key}"), |dir| -> Result<()> {
             Ok(fs::write(
                 dir.join("names"),
-                Self::of(&parse(apis)?, String::new()).to_text(),
+                Self::of(&parse(apis, memory)?, String::new()).to_text(),
             )?)
         })?;
         let text = fs::read_to_string(entry.join("names"))?;
@@ -149,7 +153,7 @@ mod tests {
         let own = std::env::current_exe().unwrap();
         let open = |text: &str| {
             fs::write(&api, text).unwrap();
-            Index::open(&cache, &own, std::slice::from_ref(&api))
+            Index::open(&cache, &own, std::slice::from_ref(&api), false)
         };
         let first = open("extern \"C\" { fn one(); }").unwrap();
         let second = open("extern \"C\" { fn two(); }").unwrap();

@@ -128,7 +128,7 @@ fn instrumented(real: &Path, words: &[OsString], context: &Context, own: &Path) 
         runtime::identify(&cache, &context.compiler).context("cannot identify the compiler")?;
     // Images of RTEMS have fixed addresses, without an option that says so.
     line.fixed |= facts.os == "rtems" && !line.shared;
-    let index = Index::open(&cache, own, &context.apis)?;
+    let index = Index::open(&cache, own, &context.apis, context.memory)?;
     let order = if linker::looks_back(real) {
         ArchiveOrder::Any
     } else {
@@ -159,7 +159,7 @@ fn instrumented(real: &Path, words: &[OsString], context: &Context, own: &Path) 
             let emit = || {
                 Ok(stubs::emit(
                     symbols,
-                    &index::parse(&context.apis)?,
+                    &index::parse(&context.apis, context.memory)?,
                     Linkage::Wrap,
                 ))
             };

@@ -53,6 +53,18 @@ impl Collector {
         }
     }
 
+    /// The body that runs on the thread at `position`, and whether it is an explicit task's.
+    pub fn body(&self, position: usize) -> (Option<Code>, bool) {
+        let last = self
+            .threads
+            .get(position)
+            .and_then(|(_, t)| t.bodies.last());
+        (
+            last.and_then(Body::function),
+            matches!(last, Some(Body::Task { .. })),
+        )
+    }
+
     /// Ends all threads: what is still open counts up to the last event of its thread.
     pub fn finish(mut self) -> Collected {
         for (index, thread) in &mut self.threads {

@@ -6,9 +6,11 @@ pub mod constructs;
 pub mod contention;
 pub mod counts;
 pub mod load;
+pub mod memory;
 pub mod model;
 pub mod notes;
 mod open;
+pub mod samples;
 pub mod sensors;
 mod sheet;
 pub mod switches;
@@ -47,6 +49,12 @@ pub fn run(options: &SummaryOptions, console: &mut Console<'_>) -> Result<()> {
     let mut summaries = Vec::new();
     for dir in &options.traces {
         summaries.push(process(dir, 0, &options.symbols, console)?);
+    }
+    if options.leaks && !options.json {
+        let mut each = summaries.iter();
+        return each
+            .try_for_each(|summary| memory::table::leaks(summary, console.out))
+            .context(NO_OUTPUT);
     }
     print(&summaries, options.json, console).context(NO_OUTPUT)
 }
@@ -101,6 +109,8 @@ fn process(
 pub fn summarize(trace: &Trace, names: &dyn Names, mut seen: impl FnMut(u64)) -> Result<Summary> {
     let mut collector = Collector::new(trace.threads());
     let (mut tasks, mut totals) = (TaskStates::new(), Totals::default());
+    let mut memory = memory::collect::Collector::default();
+    let mut samples = samples::collect::Collector::new(names);
     let mut load = efficiency::Collector::new(trace.threads());
     let mut timeline = Timeline::of(trace);
     let mut states = States::new(trace.threads().len());
@@ -115,6 +125,8 @@ pub fn summarize(trace: &Trace, names: &dyn Names, mut seen: impl FnMut(u64)) ->
         };
         collector.event(position, &event);
         processors.event(position, &event);
+        samples.event(&event.payload);
+        memory.event(&event, || collector.body(position));
         timeline.event(position, &event, |interval| states.add(interval));
         load.event(position, &event, &timeline);
         let useful = timeline.state(position) == Some(State::Useful);
@@ -124,11 +136,14 @@ pub fn summarize(trace: &Trace, names: &dyn Names, mut seen: impl FnMut(u64)) ->
     timeline.finish(|interval| states.add(interval));
     let collected = collector.finish();
     let mut summary = head(trace);
+    let begin = collected.span.map_or(0, |(first, _)| first);
     summary.duration_ns = collected.span.map_or(0, |(first, last)| last - first);
     summary.threads = threads(trace, &collected, &states);
     summary.events = collected.events.values().sum();
     summary.bytes_per_event = per_event(summary.bytes, summary.events);
     build::fill(&mut summary, collected, totals.edges, names);
+    summary.samples = samples.finish();
+    summary.memory = memory::build::build(memory.finish(), begin, names);
     load::build::fill(&mut summary, &load.finish(), &totals, names);
     let model = power_model(&summary.target);
     sensors::build::fill(&mut summary, &readings.finish(), names, model.as_ref());

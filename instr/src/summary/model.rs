@@ -8,6 +8,8 @@ use super::constructs::model::{
     Allocation, Cancellation, Doacross, Masked, Scope, Spread, StaticLoop, Target,
 };
 use super::load::model::{Efficiency, Graph, RegionLoad};
+use super::memory::model::Memory;
+use super::samples::model::Samples;
 use super::sensors::model::{Power, RegionEnergy, Sensor, ThreadCount, Trouble, ZoneEnergy};
 use super::switches::model::ContextSwitches;
 
@@ -73,6 +75,10 @@ pub struct Summary {
     pub targets: Vec<Target>,
     /// Memory of OpenMP allocators.
     pub allocations: Vec<Allocation>,
+    /// Heap, mappings, stacks; null when nothing was told of them.
+    pub memory: Option<Memory>,
+    /// Where samples found the threads; null when the program was not sampled.
+    pub samples: Option<Samples>,
     /// Waiting by kind: barriers, taskwait, taskgroup …
     pub syncs: Vec<Sync>,
     /// Critical sections, ordered blocks, atomic locks, OpenMP locks.

@@ -4,8 +4,10 @@ use std::io::{self, Write};
 
 use super::constructs;
 use super::load;
+use super::memory;
 use super::model::{Place, Summary, Thread, Times};
 use super::notes::Told;
+use super::samples;
 pub(crate) use super::sheet::new_table;
 pub(super) use super::sheet::{MAX_ROWS, Sheet};
 use super::units::{count, counted, elide, percent, share, size, time};
@@ -32,6 +34,8 @@ pub fn write(
     tasks(summary, out)?;
     work_sharing(summary, out)?;
     waiting(summary, out)?;
+    memory::table::write(summary, out)?;
+    samples::table::write(summary, out)?;
     user(summary, out)?;
     super::sensors::table::write(summary, out)?;
     super::switches::table::write(summary, out)?;

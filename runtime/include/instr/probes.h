@@ -214,6 +214,40 @@ void *instr_probe_omp_realloc(void *(*real)(void *, size_t, uintptr_t, uintptr_t
                               uintptr_t free_allocator);
 void instr_probe_omp_free(void (*real)(void *, uintptr_t), unsigned kind, void *address, uintptr_t allocator);
 
+/* Memory of the heap and of the system; `site` is INSTR_CALLER, `kind` a constant from the description. */
+enum { INSTR_NEW = 6, INSTR_NEW_ARRAY = 7 };
+void *instr_probe_malloc(void *(*real)(size_t), uintptr_t site, size_t size);
+void *instr_probe_calloc(void *(*real)(size_t, size_t), uintptr_t site, size_t count, size_t size);
+void *instr_probe_realloc(void *(*real)(void *, size_t), uintptr_t site, void *old, size_t size);
+void *instr_probe_reallocarray(void *(*real)(void *, size_t, size_t), uintptr_t site, void *old, size_t count, size_t size);
+void instr_probe_free(void (*real)(void *), void *address);
+int instr_probe_posix_memalign(int (*real)(void **, size_t, size_t), uintptr_t site, void **address, size_t align, size_t size);
+void *instr_probe_aligned_alloc(void *(*real)(size_t, size_t), uintptr_t site, size_t align, size_t size);
+void *instr_probe_page_alloc(void *(*real)(size_t), uintptr_t site, size_t size);
+void *instr_probe_new(void *(*real)(size_t), unsigned kind, uintptr_t site, size_t size);
+void *instr_probe_new_nothrow(void *(*real)(size_t, const void *), unsigned kind, uintptr_t site, size_t size, const void *nothrow);
+void *instr_probe_new_aligned(void *(*real)(size_t, size_t), unsigned kind, uintptr_t site, size_t size, size_t align);
+void *instr_probe_new_aligned_nothrow(void *(*real)(size_t, size_t, const void *), unsigned kind, uintptr_t site, size_t size,
+                                      size_t align, const void *nothrow);
+void instr_probe_delete(void (*real)(void *), unsigned kind, void *address);
+void instr_probe_delete_word(void (*real)(void *, size_t), unsigned kind, void *address, size_t word);
+void instr_probe_delete_two_words(void (*real)(void *, size_t, size_t), unsigned kind, void *address, size_t size, size_t align);
+void instr_probe_delete_nothrow(void (*real)(void *, const void *), unsigned kind, void *address, const void *nothrow);
+void instr_probe_delete_aligned_nothrow(void (*real)(void *, size_t, const void *), unsigned kind, void *address, size_t align,
+                                        const void *nothrow);
+void *instr_probe_mmap(void *(*real)(void *, size_t, int, int, int, long), uintptr_t site, void *address, size_t length,
+                       int protection, int flags, int file, long offset);
+void *instr_probe_mmap64(void *(*real)(void *, size_t, int, int, int, int64_t), uintptr_t site, void *address, size_t length,
+                         int protection, int flags, int file, int64_t offset);
+int instr_probe_munmap(int (*real)(void *, size_t), void *address, size_t length);
+/* `rest` holds the new address if `flags` ask for it. */
+void *instr_probe_mremap(void *(*real)(void *, size_t, size_t, int, ...), uintptr_t site, void *old, size_t old_length,
+                         size_t new_length, int flags, va_list rest);
+
+/* Handlers of signals: none is refused; sampling gives way. */
+int instr_probe_sigaction(int (*real)(int, const void *, void *), int signal, const void *action, void *old);
+void *instr_probe_signal(void *(*real)(int, void *), int signal, void *handler);
+
 /* Process end: _exit, _Exit, quick_exit. The trace is closed, then the real function called. */
 void instr_probe_process_exit(void (*real)(int), int status);
 

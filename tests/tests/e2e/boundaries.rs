@@ -145,7 +145,7 @@ fn one_place_for_processes() -> Check {
 fn no_stdio() -> Check {
     let runtime = workspace::root()?.join("runtime");
     let mut found = Vec::new();
-    for folder in ["core", "probes", "arch"] {
+    for folder in ["core", "probes", "sampling", "arch"] {
         for path in files(&runtime.join(folder), &["c", "h"])? {
             let text = std::fs::read_to_string(&path)?;
             let forbidden = [
@@ -353,7 +353,7 @@ fn runtime_compiles(compiler: &[&str]) -> Check {
     let root = workspace::root()?.join("runtime");
     let dir = workspace::work_dir("runtime-compiles")?;
     let mut sources = Vec::new();
-    for folder in ["core", "probes", "sensors", "sinks", "platform"] {
+    for folder in ["core", "probes", "sampling", "sensors", "sinks", "platform"] {
         sources.extend(files(&root.join(folder), &["c"])?);
     }
     ensure(sources.len() > 5, || {

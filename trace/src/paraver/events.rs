@@ -234,7 +234,10 @@ impl<'n> Events<'n> {
             | Payload::TaskEvent { .. }
             | Payload::TaskFulfill { .. }
             | Payload::OmpAlloc { .. }
-            | Payload::OmpFree { .. } => constructs::moment(to, &event.payload),
+            | Payload::OmpFree { .. }
+            | Payload::MemAlloc { .. }
+            | Payload::MemFree { .. }
+            | Payload::MemRealloc { .. } => constructs::moment(to, &event.payload),
             Payload::MutexAcquire { .. }
             | Payload::MutexAcquired { .. }
             | Payload::MutexReleased { .. }

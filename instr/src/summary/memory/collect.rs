@@ -1,0 +1,440 @@
+//! Events in, numbers out. Memory grows with the blocks in use and the places that get them, not with the events.
+
+use std::collections::BTreeMap;
+
+use hashbrown::HashMap;
+use instr_trace::{Event, Payload, RegionId};
+
+use super::super::counts::Code;
+use super::model::{Heap, LivePoint, Mapped, Stack};
+
+/// More blocks at a time are not followed: they count as got, and as unknown when they are given back.
+const MAX_BLOCKS: usize = 1 << 24;
+/// More mappings at a time are not followed.
+const MAX_MAPPINGS: usize = 1 << 20;
+/// Intervals of the time line.
+const POINTS: usize = 128;
+/// Stack events of one thread: its bounds, its use.
+const BOUNDS: u32 = 1;
+const TOUCHED: u32 = 2;
+
+/// A body and whether it is an explicit task's.
+pub type BodyCode = (Option<Code>, bool);
+
+/// Folds the memory events of a merged trace.
+#[derive(Debug, Default)]
+pub struct Collector {
+    /// What was counted.
+    pub out: Counted,
+    live: HashMap<u64, Block>,
+    /// Blocks whose address was told again before it was told that they are gone: by a `realloc` that was not over.
+    ghosts: HashMap<u64, Vec<Block>>,
+    regions: Vec<(RegionId, Code, u64)>,
+    mapped: BTreeMap<u64, u64>,
+    width_ns: u64,
+    high_water: u64,
+}
+
+/// Numbers by address.
+#[derive(Debug, Default)]
+pub struct Counted {
+    /// Whether anything was told.
+    pub any: bool,
+    /// See the fields of the same names in [`super::model::Memory`].
+    pub allocations: u64,
+    /// Likewise.
+    pub frees: u64,
+    /// Likewise.
+    pub allocated_bytes: u64,
+    /// Likewise.
+    pub refused: u64,
+    /// Likewise.
+    pub reallocations: u64,
+    /// Likewise.
+    pub unknown_frees: u64,
+    /// All blocks.
+    pub live: Live,
+    /// When the high-water mark was reached.
+    pub high_water_ns: u64,
+    /// Pages.
+    pub mapped: Mapped,
+    /// States of the heap.
+    pub heap: Vec<Heap>,
+    /// The time line.
+    pub points: Vec<LivePoint>,
+    /// By return address.
+    pub sites: BTreeMap<u64, Count>,
+    /// By body.
+    pub bodies: BTreeMap<BodyCode, Count>,
+    /// Executions and high-water mark by region body.
+    pub regions: BTreeMap<Code, (u64, u64)>,
+    /// By thread.
+    pub stacks: BTreeMap<u32, Stack>,
+}
+
+/// Blocks in use.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct Live {
+    /// How many.
+    pub blocks: u64,
+    /// Their sizes.
+    pub bytes: u64,
+    /// The most at any time.
+    pub high_water: u64,
+}
+
+impl Live {
+    fn add(&mut self, bytes: u64) {
+        self.blocks += 1;
+        self.bytes = self.bytes.saturating_add(bytes);
+        self.high_water = self.high_water.max(self.bytes);
+    }
+
+    fn remove(&mut self, bytes: u64) {
+        self.blocks = self.blocks.saturating_sub(1);
+        self.bytes = self.bytes.saturating_sub(bytes);
+    }
+
+    /// A block of one size becomes one of another.
+    fn replace(&mut self, old: u64, new: u64) {
+        self.bytes = self.bytes.saturating_sub(old).saturating_add(new);
+        self.high_water = self.high_water.max(self.bytes);
+    }
+}
+
+/// What a place got.
+#[derive(Debug, Default, Clone, Copy)]
+pub struct Count {
+    /// Blocks.
+    pub allocations: u64,
+    /// Their sizes.
+    pub bytes: u64,
+    /// Of these in use.
+    pub live: Live,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Block {
+    bytes: u64,
+    site: u64,
+    body: BodyCode,
+}
+
+impl Collector {
+    /// Takes the next event; `body` runs on its thread.
+    #[inline]
+    pub fn event(&mut self, event: &Event<'_>, body: impl FnOnce() -> BodyCode) {
+        match event.payload {
+            Payload::MemAlloc {
+                address,
+                bytes,
+                site,
+                ..
+            } => self.got(
+                event.time,
+                address,
+                Block {
+                    bytes,
+                    site,
+                    body: body(),
+                },
+            ),
+            Payload::MemFree { address, .. } => self.gives_back(event.time, address),
+            Payload::MemRealloc {
+                old,
+                address,
+                bytes,
+                site,
+            } => self.moved(
+                event.time,
+                old,
+                address,
+                Block {
+                    bytes,
+                    site,
+                    body: body(),
+                },
+            ),
+            Payload::ParallelBegin {
+                seq,
+                function,
+                call_site,
+                ..
+            } => {
+                let id = RegionId {
+                    thread: event.thread,
+                    seq,
+                };
+                self.regions
+                    .push((id, Code::new(function, call_site), self.out.live.bytes));
+            }
+            Payload::ParallelEnd { seq } => {
+                let id = RegionId {
+                    thread: event.thread,
+                    seq,
+                };
+                if let Some(at) = self.regions.iter().rposition(|open| open.0 == id) {
+                    let (_, code, most) = self.regions.remove(at);
+                    self.region(code, most);
+                }
+            }
+            Payload::Lost { region: None, .. } => {
+                self.regions.retain(|open| open.0.thread != event.thread)
+            }
+            _ => self.rare(event),
+        }
+    }
+
+    /// What is open counts up to here.
+    pub fn finish(mut self) -> Counted {
+        for (_, code, most) in std::mem::take(&mut self.regions) {
+            self.region(code, most);
+        }
+        self.out
+    }
+
+    fn region(&mut self, code: Code, most: u64) {
+        let entry = self.out.regions.entry(code).or_default();
+        *entry = (entry.0 + 1, entry.1.max(most));
+    }
+
+    fn got(&mut self, now: u64, address: u64, block: Block) {
+        self.out.any = true;
+        if address == 0 {
+            self.out.refused += 1;
+            return;
+        }
+        self.enter(address, block);
+        self.out.live.add(block.bytes);
+        self.of(block, |count| count.live.add(block.bytes));
+        self.changed(now);
+    }
+
+    /// Counts a block and remembers it.
+    fn enter(&mut self, address: u64, block: Block) {
+        self.out.allocations += 1;
+        self.out.allocated_bytes = self.out.allocated_bytes.saturating_add(block.bytes);
+        self.of(block, |count| {
+            count.allocations += 1;
+            count.bytes = count.bytes.saturating_add(block.bytes);
+        });
+        if self.live.len() < MAX_BLOCKS
+            && let Some(ghost) = self.live.insert(address, block)
+        {
+            self.ghosts.entry(address).or_default().push(ghost);
+        }
+    }
+
+    /// The counts of the place and the body that got a block.
+    fn of(&mut self, block: Block, mut change: impl FnMut(&mut Count)) {
+        change(self.out.sites.entry(block.site).or_default());
+        change(self.out.bodies.entry(block.body).or_default());
+    }
+
+    /// The block at an address that is told to be gone: the older one of two.
+    fn leave(&mut self, address: u64) -> Option<Block> {
+        let Some(ghosts) = self.ghosts.get_mut(&address) else {
+            return self.live.remove(&address);
+        };
+        let oldest = (!ghosts.is_empty()).then(|| ghosts.remove(0));
+        if ghosts.is_empty() {
+            self.ghosts.remove(&address);
+        }
+        oldest.or_else(|| self.live.remove(&address))
+    }
+
+    fn gives_back(&mut self, now: u64, address: u64) {
+        self.out.any = true;
+        self.out.frees += 1;
+        match self.leave(address) {
+            Some(block) => {
+                self.out.live.remove(block.bytes);
+                self.of(block, |count| count.live.remove(block.bytes));
+            }
+            None => self.out.unknown_frees += 1,
+        }
+        self.changed(now);
+    }
+
+    fn moved(&mut self, now: u64, old: u64, address: u64, block: Block) {
+        if old == 0 {
+            return self.got(now, address, block);
+        }
+        if address == 0 {
+            match block.bytes {
+                0 => self.gives_back(now, old),
+                _ => self.out.refused += 1,
+            }
+            return;
+        }
+        self.out.any = true;
+        self.out.frees += 1;
+        self.out.reallocations += 1;
+        // Never both at a time: the program sees one block that changes its size.
+        match self.leave(old) {
+            Some(gone) => {
+                self.of(gone, |count| count.live.remove(gone.bytes));
+                self.out.live.replace(gone.bytes, block.bytes);
+            }
+            None => {
+                self.out.unknown_frees += 1;
+                self.out.live.add(block.bytes);
+            }
+        }
+        self.enter(address, block);
+        self.of(block, |count| count.live.add(block.bytes));
+        self.changed(now);
+    }
+
+    /// The sum of all blocks is another one from `now` on.
+    fn changed(&mut self, now: u64) {
+        let bytes = self.out.live.bytes;
+        if bytes > self.high_water {
+            self.high_water = bytes;
+            self.out.high_water_ns = now;
+        }
+        for (_, _, most) in &mut self.regions {
+            *most = (*most).max(bytes);
+        }
+        self.point(now, bytes);
+    }
+
+    /// Keeps the most of each interval; the intervals become longer with the run.
+    fn point(&mut self, now: u64, bytes: u64) {
+        self.width_ns = self.width_ns.max(1);
+        while now / self.width_ns >= POINTS as u64 {
+            self.width_ns *= 2;
+            let width = self.width_ns;
+            let mut merged: Vec<LivePoint> = Vec::with_capacity(POINTS);
+            for point in self.out.points.drain(..) {
+                let time_ns = point.time_ns / width * width;
+                match merged.last_mut().filter(|last| last.time_ns == time_ns) {
+                    Some(last) => last.max_bytes = last.max_bytes.max(point.max_bytes),
+                    None => merged.push(LivePoint { time_ns, ..point }),
+                }
+            }
+            self.out.points = merged;
+        }
+        let time_ns = now / self.width_ns * self.width_ns;
+        match self
+            .out
+            .points
+            .last_mut()
+            .filter(|last| last.time_ns >= time_ns)
+        {
+            Some(last) => last.max_bytes = last.max_bytes.max(bytes),
+            None => self.out.points.push(LivePoint {
+                time_ns,
+                max_bytes: bytes,
+            }),
+        }
+    }
+
+    fn rare(&mut self, event: &Event<'_>) {
+        match event.payload {
+            Payload::MemMap { address: 0, .. } | Payload::MemRemap { address: 0, .. } => {
+                self.out.mapped.refused += 1;
+            }
+            Payload::MemMap { address, bytes, .. } => {
+                self.out.mapped.maps += 1;
+                self.unmap(address, bytes);
+                self.map(address, bytes);
+            }
+            Payload::MemUnmap { address, bytes } => {
+                self.out.mapped.unmaps += 1;
+                self.unmap(address, bytes);
+            }
+            Payload::MemRemap {
+                old,
+                old_bytes,
+                address,
+                bytes,
+                ..
+            } => {
+                self.out.mapped.remaps += 1;
+                self.unmap(old, old_bytes);
+                self.unmap(address, bytes);
+                self.map(address, bytes);
+            }
+            Payload::MemHeap {
+                arena,
+                used,
+                free,
+                mapped,
+            } => self.out.heap.push(Heap {
+                time_ns: event.time,
+                arena_bytes: arena,
+                used_bytes: used,
+                free_bytes: free,
+                mapped_bytes: mapped,
+            }),
+            Payload::Stack { .. } => return self.stack(event),
+            _ => return,
+        }
+        self.out.any = true;
+    }
+
+    fn map(&mut self, address: u64, bytes: u64) {
+        let end = address.saturating_add(pages(bytes));
+        if end > address && self.mapped.len() < MAX_MAPPINGS {
+            self.mapped.insert(address, end);
+        }
+        let mapped = &mut self.out.mapped;
+        mapped.bytes = mapped.bytes.saturating_add(end - address);
+        mapped.high_water_bytes = mapped.high_water_bytes.max(mapped.bytes);
+    }
+
+    /// Takes [address, address + bytes) out of the mappings, parts of them too.
+    fn unmap(&mut self, address: u64, bytes: u64) {
+        let end = address.saturating_add(pages(bytes));
+        let below = self.mapped.range(..address).next_back();
+        if let Some((&from, &to)) = below
+            && to > address
+        {
+            self.mapped.insert(from, address);
+            if to > end {
+                self.mapped.insert(end, to);
+            }
+            self.unmapped(to.min(end) - address);
+        }
+        while let Some((&from, &to)) = self.mapped.range(address..end).next() {
+            self.mapped.remove(&from);
+            if to > end {
+                self.mapped.insert(end, to);
+            }
+            self.unmapped(to.min(end) - from);
+        }
+    }
+
+    fn unmapped(&mut self, bytes: u64) {
+        let mapped = &mut self.out.mapped;
+        mapped.bytes = mapped.bytes.saturating_sub(bytes);
+    }
+
+    fn stack(&mut self, event: &Event<'_>) {
+        let Payload::Stack {
+            kind,
+            low,
+            high,
+            mark,
+        } = event.payload
+        else {
+            return;
+        };
+        // Without a last word (a killed program) nothing is known but the begin.
+        let stack = Stack {
+            thread: event.thread,
+            bytes: high.saturating_sub(mark),
+            exact: kind == TOUCHED,
+            size_bytes: high.saturating_sub(low),
+        };
+        if kind != BOUNDS || !self.out.stacks.contains_key(&event.thread) {
+            self.out.stacks.insert(event.thread, stack);
+        }
+    }
+}
+
+/// Whole pages: the smallest size of a page there is serves, as lengths are hardly ever no multiples of larger ones.
+fn pages(bytes: u64) -> u64 {
+    bytes.checked_next_multiple_of(4096).unwrap_or(bytes)
+}

@@ -1,0 +1,144 @@
+//! What `instr summary --json` writes about memory. `docs/summary-json.md` describes every field.
+
+use serde::Serialize;
+
+use super::super::model::Place;
+
+/// Memory of a process; sizes are bytes as the program asked for them.
+#[derive(Debug, Default, Serialize)]
+pub struct Memory {
+    /// Blocks got: `malloc` and its family, `new`; a `realloc` that succeeds counts as one.
+    pub allocations: u64,
+    /// Blocks given back (not NULL); a `realloc` that succeeds counts as one.
+    pub frees: u64,
+    /// Sum of the sizes of `allocations`.
+    pub allocated_bytes: u64,
+    /// The largest sum of blocks in use at any time.
+    pub live_high_water_bytes: u64,
+    /// When that was first reached, from the first event, ns.
+    pub live_high_water_ns: u64,
+    /// In use at the end.
+    pub live_bytes: u64,
+    /// Blocks in use at the end.
+    pub live_blocks: u64,
+    /// Requests that got nothing.
+    pub refused: u64,
+    /// Calls of `realloc` and `reallocarray` with an old block that succeeded; each is in `allocations` and `frees` too.
+    pub reallocations: u64,
+    /// Blocks given back that nobody was seen to get: from libraries that are not instrumented, or before a gap in the trace.
+    pub unknown_frees: u64,
+    /// Pages of the system.
+    pub mapped: Mapped,
+    /// The C library's own account of its heap: at the start and the end.
+    pub heap: Vec<Heap>,
+    /// In use over time: the most in each of at most 128 equal intervals.
+    pub live_over_time: Vec<LivePoint>,
+    /// By the call that got the block, most bytes first.
+    pub sites: Vec<Site>,
+    /// By the body (parallel region, task) that got the block, most bytes first.
+    pub bodies: Vec<BodyMemory>,
+    /// By parallel region: the most in use while it ran, largest first.
+    pub regions: Vec<RegionMemory>,
+    /// How deep stacks were used, by thread.
+    pub stack_high_water: Vec<Stack>,
+}
+
+/// `mmap` and relatives.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Mapped {
+    /// Successful `mmap` calls.
+    pub maps: u64,
+    /// `munmap` calls.
+    pub unmaps: u64,
+    /// Successful `mremap` calls.
+    pub remaps: u64,
+    /// Requests that got nothing.
+    pub refused: u64,
+    /// The largest sum of mapped bytes at any time.
+    pub high_water_bytes: u64,
+    /// Mapped at the end.
+    pub bytes: u64,
+}
+
+/// `mallinfo2`.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Heap {
+    /// When, from the first event, ns.
+    pub time_ns: u64,
+    /// Got from the system.
+    pub arena_bytes: u64,
+    /// Handed out to the program.
+    pub used_bytes: u64,
+    /// Kept for later.
+    pub free_bytes: u64,
+    /// Blocks mapped one by one: part of the first two.
+    pub mapped_bytes: u64,
+}
+
+/// An interval of the time line.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct LivePoint {
+    /// Its begin, from the first event, ns.
+    pub time_ns: u64,
+    /// The most in use in it.
+    pub max_bytes: u64,
+}
+
+/// A call that gets memory.
+#[derive(Debug, Default, Serialize)]
+pub struct Site {
+    /// The call.
+    #[serde(flatten)]
+    pub place: Place,
+    /// Blocks got.
+    pub allocations: u64,
+    /// Their sizes.
+    pub allocated_bytes: u64,
+    /// The most of them in use at any time.
+    pub live_high_water_bytes: u64,
+    /// In use at the end.
+    pub live_bytes: u64,
+    /// Blocks in use at the end.
+    pub live_blocks: u64,
+}
+
+/// What a body got.
+#[derive(Debug, Default, Serialize)]
+pub struct BodyMemory {
+    /// The body.
+    #[serde(flatten)]
+    pub place: Place,
+    /// Whether it is an explicit task's.
+    pub task: bool,
+    /// Blocks got.
+    pub allocations: u64,
+    /// Their sizes.
+    pub allocated_bytes: u64,
+    /// The most of them in use at any time.
+    pub live_high_water_bytes: u64,
+}
+
+/// Memory while a parallel region ran.
+#[derive(Debug, Default, Serialize)]
+pub struct RegionMemory {
+    /// Its body.
+    #[serde(flatten)]
+    pub place: Place,
+    /// Executions.
+    pub count: u64,
+    /// The most in use in the whole process at any time of any execution.
+    pub live_high_water_bytes: u64,
+}
+
+/// The stack of a thread.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Stack {
+    /// Index of the thread.
+    pub thread: u32,
+    /// From the stack's upper end to the lowest address in use, bytes.
+    pub bytes: u64,
+    /// Whether that is what was used; false: at least that much, by the stack pointers of events.
+    pub exact: bool,
+    /// Size of the stack, bytes.
+    pub size_bytes: u64,
+}

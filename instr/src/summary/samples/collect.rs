@@ -1,0 +1,172 @@
+//! Samples in, shares out. Memory grows with the program's code, not with the samples.
+
+use std::cmp::Reverse;
+
+use hashbrown::HashMap;
+use instr_trace::{Names, Payload};
+
+use super::model::{FunctionShare, Path, Samples};
+
+/// More different chains of calls are not told apart.
+const MAX_PATHS: usize = 1 << 16;
+/// Chains that are told.
+const SHOWN_PATHS: usize = 50;
+const UNKNOWN: &str = "(unknown)";
+
+/// Folds the samples of a trace; names are looked up as addresses come, each once.
+pub struct Collector<'n> {
+    names: &'n dyn Names,
+    by_address: HashMap<u64, Option<u32>>,
+    by_name: HashMap<String, u32>,
+    functions: Vec<Function>,
+    paths: HashMap<Vec<u32>, u64>,
+    /// Functions of the sample at hand, innermost first.
+    chain: Vec<u32>,
+    out: Samples,
+    any: bool,
+}
+
+struct Function {
+    name: String,
+    periods: u64,
+    inclusive: u64,
+    /// Number of the sample that counted it last.
+    seen: u64,
+}
+
+impl<'n> Collector<'n> {
+    /// Names come from `names`.
+    pub fn new(names: &'n dyn Names) -> Self {
+        Self {
+            names,
+            by_address: HashMap::new(),
+            by_name: HashMap::new(),
+            functions: Vec::new(),
+            paths: HashMap::new(),
+            chain: Vec::new(),
+            out: Samples::default(),
+            any: false,
+        }
+    }
+
+    /// Takes an event.
+    #[inline]
+    pub fn event(&mut self, payload: &Payload<'_>) {
+        match *payload {
+            Payload::Sample {
+                pc, weight, stack, ..
+            } => self.sample(pc, weight, stack),
+            Payload::SampleStack { pc, weight, .. } => self.sample(pc, weight, std::iter::empty()),
+            Payload::SampleLost { count } => {
+                self.any = true;
+                self.out.lost += u64::from(count);
+            }
+            Payload::Sampling {
+                clock, period_ns, ..
+            } => {
+                self.any = true;
+                self.out.period_ns = period_ns;
+                self.out.clock = if clock == 2 { "real" } else { "cpu" };
+            }
+            _ => {}
+        }
+    }
+
+    pub(super) fn sample(&mut self, pc: u64, weight: u32, stack: impl Iterator<Item = u64>) {
+        self.any = true;
+        self.out.taken += 1;
+        let weight = u64::from(weight.max(1));
+        self.out.periods = self.out.periods.saturating_add(weight);
+        self.chain.clear();
+        let innermost = match self.function(pc) {
+            Some(function) => function,
+            None => self.named(UNKNOWN),
+        };
+        self.chain.push(innermost);
+        for address in stack {
+            // A return address is behind the call. What is no code was no frame.
+            if let Some(function) = self.function(address.wrapping_sub(1)) {
+                self.chain.push(function);
+            }
+        }
+        let number = self.out.taken;
+        for (depth, &function) in self.chain.iter().enumerate() {
+            let function = &mut self.functions[function as usize];
+            if depth == 0 {
+                function.periods += weight;
+            }
+            if function.seen != number {
+                function.seen = number;
+                function.inclusive += weight;
+            }
+        }
+        if let Some(periods) = self.paths.get_mut(&self.chain) {
+            *periods += weight;
+        } else if self.paths.len() < MAX_PATHS {
+            self.paths.insert(self.chain.clone(), weight);
+        }
+    }
+
+    /// The function at an address, if it has a name.
+    fn function(&mut self, address: u64) -> Option<u32> {
+        if let Some(&known) = self.by_address.get(&address) {
+            return known;
+        }
+        let name = self.names.resolve(address).and_then(|name| name.function);
+        let function = name.map(|name| self.named(&name));
+        self.by_address.insert(address, function);
+        function
+    }
+
+    fn named(&mut self, name: &str) -> u32 {
+        if let Some(&known) = self.by_name.get(name) {
+            return known;
+        }
+        let number = self.functions.len() as u32;
+        self.by_name.insert(name.to_owned(), number);
+        self.functions.push(Function {
+            name: name.to_owned(),
+            periods: 0,
+            inclusive: 0,
+            seen: 0,
+        });
+        number
+    }
+
+    /// The shares; nothing when the program was not sampled.
+    pub fn finish(mut self) -> Option<Samples> {
+        if !self.any {
+            return None;
+        }
+        let all = self.out.periods.max(1) as f64;
+        let share = |periods: u64| periods as f64 / all;
+        let mut functions: Vec<&Function> = self.functions.iter().collect();
+        functions.sort_by_key(|f| (Reverse(f.periods), Reverse(f.inclusive), f.name.as_str()));
+        self.out.functions = functions
+            .iter()
+            .map(|function| FunctionShare {
+                function: function.name.clone(),
+                share: share(function.periods),
+                inclusive_share: share(function.inclusive),
+                periods: function.periods,
+            })
+            .collect();
+        let name = |&number: &u32| self.functions[number as usize].name.clone();
+        let mut paths: Vec<(Vec<String>, u64)> = self
+            .paths
+            .iter()
+            .map(|(chain, &periods)| (chain.iter().map(name).collect(), periods))
+            .collect();
+        paths.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        self.out.paths = paths
+            .into_iter()
+            .take(SHOWN_PATHS)
+            .map(|(functions, periods)| Path {
+                functions,
+                share: share(periods),
+                periods,
+            })
+            .collect();
+        Some(self.out)
+    }
+}

@@ -1,0 +1,50 @@
+//! Shares of samples whose functions are known.
+
+use instr_trace::{CodeName, Names, Payload};
+
+use super::collect::Collector;
+
+/// Every hundred addresses from 1000 on are a function.
+struct Hundreds;
+
+impl Names for Hundreds {
+    fn resolve(&self, address: u64) -> Option<CodeName> {
+        (1000..2000).contains(&address).then(|| CodeName {
+            function: Some(format!("f{}", address / 100)),
+            ..CodeName::default()
+        })
+    }
+}
+
+#[test]
+fn shares_are_weighed_by_periods_and_recursion_counts_once() {
+    let mut collector = Collector::new(&Hundreds);
+    collector.event(&Payload::Sampling {
+        clock: 1,
+        signal: 27,
+        period_ns: 1_000_000,
+    });
+    for weight in [3, 1] {
+        collector.sample(1110, weight, [1201, 1201, 1201, 7, 1300].into_iter());
+    }
+    collector.sample(1250, 4, [1300].into_iter());
+    collector.sample(5, 2, std::iter::empty());
+    collector.event(&Payload::SampleLost { count: 9 });
+    let samples = collector.finish().unwrap();
+    assert_eq!((samples.taken, samples.periods, samples.lost), (4, 10, 9));
+    let of = |name: &str| {
+        let found = samples.functions.iter().find(|f| f.function == name);
+        found.map(|f| (f.share, f.inclusive_share)).unwrap()
+    };
+    assert_eq!(of("f11"), (0.4, 0.4));
+    assert_eq!(of("f12"), (0.4, 0.8));
+    // The return address 1300 follows a call at the end of f12.
+    assert_eq!(of("(unknown)"), (0.2, 0.2));
+    assert!(samples.functions.iter().all(|f| f.function != "f13"));
+    assert_eq!(samples.paths[0].periods, 4);
+    assert_eq!(
+        samples.paths[0].functions,
+        ["f11", "f12", "f12", "f12", "f12"]
+    );
+    assert!(Collector::new(&Hundreds).finish().is_none());
+}

@@ -1,0 +1,169 @@
+/* Linux with glibc: bounds and use of stacks, state of the heap. */
+#define _GNU_SOURCE
+#define _FILE_OFFSET_BITS 64
+
+#include "core/cold.h"
+
+#include "platform/platform.h"
+
+#include <fcntl.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+/* End of the mapping that holds `address`, from /proc/self/maps ("BEGIN-END …", a line each); 0: not found. */
+static uintptr_t mapping_end(uintptr_t address)
+{
+    char text[512];
+    uintptr_t numbers[2] = {0, 0};
+    unsigned at = 0; /* 0 and 1: in a number, 2: in the rest of the line */
+    uintptr_t found = 0;
+    ssize_t count;
+    const int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return 0;
+    while (found == 0 && (count = read(fd, text, sizeof text)) > 0) {
+        for (ssize_t i = 0; i < count && found == 0; i++) {
+            const char c = text[i];
+            if (c == '\n') {
+                at = 0;
+                numbers[0] = numbers[1] = 0;
+            } else if (at < 2 && ((c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'))) {
+                numbers[at] = numbers[at] << 4 | (uintptr_t)(c <= '9' ? c - '0' : c - 'a' + 10);
+            } else if (at < 2) {
+                at++;
+                if (at == 2 && address >= numbers[0] && address < numbers[1])
+                    found = numbers[1];
+            }
+        }
+    }
+    close(fd);
+    return found;
+}
+
+/* Of the initial thread, where the C library does not know (some emulators): as far as the limit allows. */
+static bool initial_bounds(uintptr_t *low, uintptr_t *high)
+{
+    struct rlimit limit;
+    if (!instr_platform_is_initial_thread() || getrlimit(RLIMIT_STACK, &limit) != 0)
+        return false;
+    const uintptr_t most = UINT32_C(1) << 30;
+    const uintptr_t bytes = limit.rlim_cur < most ? (uintptr_t)limit.rlim_cur : most;
+    *high = mapping_end((uintptr_t)__builtin_frame_address(0));
+    *low = *high > bytes ? *high - bytes : (uintptr_t)getpagesize();
+    return *high != 0;
+}
+
+bool instr_platform_stack_bounds(uintptr_t *low, uintptr_t *high)
+{
+    pthread_attr_t attributes;
+    void *base = NULL;
+    size_t bytes = 0;
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0)
+        return initial_bounds(low, high);
+    const bool known = pthread_attr_getstack(&attributes, &base, &bytes) == 0;
+    (void)pthread_attr_destroy(&attributes);
+    *low = (uintptr_t)base;
+    *high = (uintptr_t)base + bytes;
+    return known && bytes != 0 && *high > *low;
+}
+
+#define VECTOR 512u     /* pages asked about at a time */
+#define LEAST_PAGE 4096u /* an emulator may have smaller pages than its guest believes, and tells about these */
+#define PIECE 1024u /* bytes read at a time: the runtime's own need of stack stays small */
+
+/* Whether a piece of this process's memory could be read: another thread's stack may be unmapped at any moment. */
+static bool read_memory(uintptr_t from, void *to, size_t bytes)
+{
+#ifdef SYS_process_vm_readv
+    static volatile bool refused; /* emulators and strict containers: then the pages are taken to stay where they were a moment ago */
+    if (!refused) {
+        const struct iovec local = {to, bytes};
+        const struct iovec remote = {(void *)from, bytes};
+        const long count = syscall(SYS_process_vm_readv, (long)getpid(), &local, 1ul, &remote, 1ul, 0ul);
+        if (count == (long)bytes)
+            return true;
+        if (count >= 0)
+            return false;
+        unsigned char resident;
+        if (mincore((void *)(from & ~((uintptr_t)getpagesize() - 1)), 1, &resident) != 0)
+            return false;
+        refused = true;
+    }
+#endif
+    memcpy(to, (const void *)from, bytes);
+    return true;
+}
+
+/* Lowest address in a page that holds something but zero; 0: none, UINTPTR_MAX: it cannot be read. */
+static uintptr_t first_in_page(uintptr_t page, size_t bytes)
+{
+    uintptr_t words[PIECE / sizeof(uintptr_t)];
+    for (size_t at = 0; at < bytes; at += PIECE) {
+        if (!read_memory(page + at, words, PIECE))
+            return UINTPTR_MAX;
+        for (size_t i = 0; i < PIECE / sizeof words[0]; i++)
+            if (words[i] != 0)
+                return page + at + i * sizeof words[0];
+    }
+    return 0;
+}
+
+/* Lowest page from which on everything up to `high` is mapped: the initial thread's stack grows page by page. */
+static uintptr_t first_mapped(uintptr_t low, uintptr_t high, uintptr_t page, unsigned char *resident)
+{
+    uintptr_t at = high;
+    for (size_t pages = VECTOR * LEAST_PAGE / page; pages != 0; pages /= 2)
+        while (at - low >= pages * page && mincore((void *)(at - pages * page), pages * page, resident) == 0)
+            at -= pages * page;
+    return at;
+}
+
+uintptr_t instr_platform_stack_touched(uintptr_t low, uintptr_t high)
+{
+    const uintptr_t page = (uintptr_t)getpagesize();
+    unsigned char resident[VECTOR];
+    low = (low + page - 1) & ~(page - 1);
+    high = (high + page - 1) & ~(page - 1);
+    if (low >= high)
+        return 0;
+    for (uintptr_t at = first_mapped(low, high, page, resident); at < high;) {
+        const uintptr_t left = (high - at) / page;
+        const size_t most = VECTOR * LEAST_PAGE / page;
+        const size_t pages = left < most ? (size_t)left : most;
+        if (mincore((void *)at, pages * page, resident) != 0)
+            return 0;
+        for (size_t i = 0; i < pages; i++) {
+            const bool in_use = page != LEAST_PAGE || (resident[i] & 1) != 0;
+            const uintptr_t found = in_use ? first_in_page(at + i * page, page) : 0;
+            if (found != 0)
+                return found != UINTPTR_MAX ? found : 0;
+        }
+        at += pages * page;
+    }
+    return UINTPTR_MAX;
+}
+
+/* Before glibc 2.33 there is `mallinfo` only, whose counters are 32 bits wide: then the heap's state is not told. */
+#if defined(__GLIBC__) && (__GLIBC__ > 2 || __GLIBC_MINOR__ >= 33)
+extern struct mallinfo2 mallinfo2(void) __attribute__((weak)); /* a program built for it may meet an older library */
+#define HAS_MALLINFO2 1
+#endif
+
+bool instr_platform_heap(struct instr_heap *heap)
+{
+#ifdef HAS_MALLINFO2
+    if (mallinfo2 != NULL) {
+        const struct mallinfo2 info = mallinfo2();
+        *heap = (struct instr_heap){info.arena + info.hblkhd, info.uordblks + info.hblkhd, info.fordblks, info.hblkhd};
+        return true;
+    }
+#endif
+    (void)heap;
+    return false;
+}

@@ -1,0 +1,25 @@
+/* The program's own handlers: a signal that samples are taken by is given up as soon as the program wants it. */
+#include "core/cold.h"
+
+#include "instr/probes.h"
+#include "platform/platform.h"
+
+int instr_probe_sigaction(int (*real)(int, const void *, void *), int signal, const void *action, void *old)
+{
+    struct instr_guest guest;
+    instr_platform_enter(&guest);
+    const bool ours = action == NULL && instr_platform_sampling_signal(signal, false, old);
+    if (action != NULL)
+        (void)instr_platform_sampling_signal(signal, true, NULL);
+    instr_platform_leave(&guest);
+    return ours ? 0 : real(signal, action, old);
+}
+
+void *instr_probe_signal(void *(*real)(int, void *), int signal, void *handler)
+{
+    struct instr_guest guest;
+    instr_platform_enter(&guest);
+    (void)instr_platform_sampling_signal(signal, true, NULL);
+    instr_platform_leave(&guest);
+    return real(signal, handler);
+}

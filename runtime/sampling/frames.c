@@ -1,0 +1,127 @@
+/* Return addresses on a stack. Every address is checked against the stack's bounds before it is read. */
+#include "sampling/sampling.h"
+
+#include <string.h>
+
+#include "arch/arch.h"
+
+#define FAR 4096u /* bytes of a leaf routine that are looked at */
+
+/* Of the program: what lies between is code that can be read. */
+extern const char __executable_start[] __attribute__((weak));
+extern const char etext[] __attribute__((weak));
+
+static bool is_code(uintptr_t address)
+{
+    const uintptr_t low = (uintptr_t)__executable_start;
+    return low != 0 && address >= low + 16 && address < (uintptr_t)etext;
+}
+
+#if defined(__sparc__)
+
+#if defined(__arch64__)
+#define BIAS 2047u
+#define FLUSH_WINDOWS "flushw"
+#else
+#define BIAS 0u
+#define FLUSH_WINDOWS "ta 3"
+#endif
+
+/* The register window's save area: %l0 to %l7, %i0 to %i7 (System V ABI, SPARC supplement, 3-13). */
+#define SAVED_FRAME 14u
+#define SAVED_RETURN 15u
+
+/*
+ * A leaf routine has no window of its own: its caller is known by %o7 alone. So it is if %o7 is at a call of a function that begins before
+ * the program counter, and no `save` lies between.
+ */
+static bool calls_leaf(uintptr_t call, uintptr_t pc)
+{
+    if (!is_code(call) || !is_code(pc) || (call | pc) % 4 != 0)
+        return false;
+    const uint32_t word = *(const uint32_t *)call;
+    if (word >> 30 != 1)
+        return false;
+    const uintptr_t target = call + (uintptr_t)(intptr_t)(int32_t)(word << 2);
+    if (!is_code(target) || target > pc || pc - target > FAR)
+        return false;
+    for (uintptr_t at = target; at < pc; at += 4)
+        if ((*(const uint32_t *)at & 0xfff80000u) == 0x9de00000u) /* op 2, rd %sp, op3 save */
+            return false;
+    return true;
+}
+
+unsigned instr_sampling_frames(const struct instr_interrupted *at, uintptr_t high, uintptr_t *stack, unsigned room)
+{
+    unsigned count = 0;
+    uintptr_t frame = at->frame;
+    if (room == 0 || high == 0)
+        return 0;
+    __asm__ volatile(FLUSH_WINDOWS ::: "memory");
+    if (at->return_to != 0 && calls_leaf(at->return_to, at->pc))
+        stack[count++] = at->return_to + 8;
+    while (count < room) {
+        const uintptr_t saved = frame + BIAS;
+        if (saved % (2 * sizeof(uintptr_t)) != 0 || saved >= high || high - saved < 16 * sizeof(uintptr_t))
+            break;
+        const uintptr_t *words = (const uintptr_t *)saved;
+        if (words[SAVED_RETURN] == 0)
+            break;
+        stack[count++] = words[SAVED_RETURN] + 8;
+        if (words[SAVED_FRAME] <= frame)
+            break;
+        frame = words[SAVED_FRAME];
+    }
+    return count;
+}
+
+#else
+
+#if defined(__x86_64__)
+/*
+ * A leaf routine may do without a frame: then its return address is the last word of the stack, and the frame pointer still its caller's.
+ * So it is if that word follows a call of a function that begins before the program counter and keeps no frame pointer, or has not yet.
+ */
+static bool returns_to(uintptr_t address, uintptr_t pc)
+{
+    static const unsigned char LANDING[] = {0xf3, 0x0f, 0x1e, 0xfa}; /* endbr64 */
+    int32_t distance;
+    if (!is_code(address) || !is_code(pc))
+        return false;
+    const unsigned char *const call = (const unsigned char *)address - 5;
+    if (call[0] != 0xe8)
+        return false;
+    memcpy(&distance, call + 1, sizeof distance);
+    const uintptr_t target = address + (uintptr_t)(intptr_t)distance;
+    if (!is_code(target) || target > pc || pc - target > FAR)
+        return false;
+    const unsigned char *code = (const unsigned char *)target;
+    if (memcmp(code, LANDING, sizeof LANDING) == 0)
+        code += sizeof LANDING;
+    return code[0] != 0x55 /* push %rbp */ || (uintptr_t)code == pc || target == pc;
+}
+#endif
+
+/* Where functions keep a frame pointer: [frame] is the caller's, [frame + one word] the return address. */
+unsigned instr_sampling_frames(const struct instr_interrupted *at, uintptr_t high, uintptr_t *stack, unsigned room)
+{
+    unsigned count = 0;
+    uintptr_t frame = at->frame;
+    uintptr_t low = at->sp;
+#if defined(__x86_64__)
+    if (room != 0 && low % sizeof(uintptr_t) == 0 && low < high && returns_to(*(const uintptr_t *)low, at->pc))
+        stack[count++] = *(const uintptr_t *)low;
+#endif
+    while (count < room && frame >= low && frame < high && high - frame >= 2 * sizeof(uintptr_t) &&
+           frame % sizeof(uintptr_t) == 0) {
+        const uintptr_t *words = (const uintptr_t *)frame;
+        if (words[1] == 0)
+            break;
+        stack[count++] = words[1];
+        low = frame + 2 * sizeof(uintptr_t);
+        frame = words[0];
+    }
+    return count;
+}
+
+#endif

@@ -1,0 +1,60 @@
+/*
+ * Sampling (INSTR_SAMPLING_PERIOD): where each thread is, at the end of each period of its time.
+ *
+ * The platform ends periods (on Linux by a timer and a signal for each thread, on a board by clock ticks) and calls
+ * instr_sampling_take() in the thread that is interrupted, or for it. Nothing here waits, allocates or calls the system, but for a full
+ * window that is handed over.
+ */
+#ifndef INSTR_SAMPLING_H
+#define INSTR_SAMPLING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct instr_thread;
+
+enum { INSTR_SAMPLING_CPU = 1, INSTR_SAMPLING_REAL = 2 };
+
+#define INSTR_SAMPLE_REGISTERS 6u /* x86-64: rbx, rbp, r12 to r15 */
+#define INSTR_SAMPLE_KEPT 24u     /* return addresses of a sample that waits for the end of an event */
+
+/* What was interrupted. */
+struct instr_interrupted {
+    uintptr_t pc;
+    uintptr_t sp;
+    uintptr_t frame;    /* x86-64: the frame pointer; SPARC: where the interrupted window is saved */
+    uintptr_t return_to; /* SPARC: %o7; 0: unknown */
+    uintptr_t registers[INSTR_SAMPLE_REGISTERS];
+};
+
+/* Of a thread, in struct instr_thread. */
+struct instr_sampling {
+    uint32_t armed;   /* the platform has a timer for it … */
+    int32_t timer;    /* … this one */
+    uint32_t waiting; /* weight of the sample below; 0: none */
+    uint32_t lost;    /* periods without a sample that are not told yet */
+    uint32_t count;
+    uintptr_t pc;
+    uintptr_t sp;
+    uintptr_t stack[INSTR_SAMPLE_KEPT];
+};
+
+/* The process begins and ends; a thread begins (it is attached, its guard not held) and ends (it is held). */
+void instr_sampling_begin(void);
+void instr_sampling_end(void);
+void instr_sampling_begin_thread(struct instr_thread *t);
+void instr_sampling_stop_thread(struct instr_thread *t);
+void instr_sampling_end_thread(struct instr_thread *t);
+
+/* The program takes the signal that ends periods: no more samples. The second stops all threads' timers (core/process.c). */
+void instr_sampling_give_up(void);
+void instr_sampling_stop_all(void);
+
+/* The calling thread was interrupted at the end of a period, or of `weight` of them. */
+void instr_sampling_take(const struct instr_interrupted *at, uint32_t weight);
+
+/* Return addresses of what was interrupted, innermost first, at most `room`. `high` is the end of the thread's stack. */
+unsigned instr_sampling_frames(const struct instr_interrupted *at, uintptr_t high, uintptr_t *stack, unsigned room);
+
+#endif
