@@ -1,9 +1,9 @@
 ! The heap from Fortran: allocate and deallocate call malloc and free in the object itself.
 !# Flags: -O1 --instr-memory
-!# Expect: memory.sites[fill].allocations = 20
-!# Expect: memory.sites[fill].allocated_bytes = 20*8*1000
-!# Expect: memory.sites[fill].live_high_water_bytes = 8*1000
-!# Expect: memory.sites[fill].live_blocks = 0
+!# Expect: memory.sites[fill_].allocations = 20
+!# Expect: memory.sites[fill_].allocated_bytes = 20*8*1000
+!# Expect: memory.sites[fill_].live_high_water_bytes = 8*1000
+!# Expect: memory.sites[fill_].live_blocks = 0
 !# Expect@x86_64-linux: memory.allocations = 20
 !# Expect@x86_64-linux: memory.frees = 20
 subroutine fill(total)
