@@ -130,6 +130,14 @@ impl Config {
         for name in self.sinks().iter().filter(|_| with_pool) {
             _ = writeln!(text, "extern const struct instr_sink instr_sink_{name};");
         }
+        let parts = self.parts();
+        if with_pool && !parts.is_empty() {
+            for name in &parts {
+                _ = writeln!(text, "extern const char {name}[];");
+            }
+            let list = parts.join(", ");
+            _ = writeln!(text, "const void *const instr_parts[] = {{{list}}};\n");
+        }
         text.push_str("static const char *const SETTINGS[] = {\n");
         for (name, value) in &self.settings {
             _ = writeln!(
@@ -157,6 +165,23 @@ impl Config {
         }
         _ = writeln!(text, "    SETTINGS, {program}, {pool}, {sinks}}};");
         text
+    }
+
+    /// What of the runtime is linked only because a setting asks for it, on small systems: a function of each part.
+    fn parts(&self) -> Vec<&'static str> {
+        let is_on = |name: &str| {
+            self.settings
+                .iter()
+                .any(|(n, value)| n == name && !["", "0"].contains(&value.as_str()))
+        };
+        let sampling = is_on("INSTR_SAMPLING_PERIOD");
+        [
+            (sampling || is_on("INSTR_STACK"), "instr_stack_begin"),
+            (sampling, "instr_sampling_begin"),
+        ]
+        .into_iter()
+        .filter_map(|(wanted, name)| wanted.then_some(name))
+        .collect()
     }
 
     /// The sinks that the program needs: the one it is configured for, or all.
@@ -232,6 +257,18 @@ mod tests {
         let expected = expected.map(|(n, v)| (n.to_owned(), v.to_owned()));
         assert_eq!(config.settings, expected);
         assert_eq!(config.pool, 2 << 20);
+    }
+
+    #[test]
+    fn a_small_system_gets_the_parts_that_settings_ask_for() {
+        let source = |text: &str, os| Config::parse(text).unwrap().source(os, None);
+        let none = source("stack = false\nsampling_period = \"0\"", "rtems");
+        assert!(!none.contains("instr_parts"), "{none}");
+        let stack = source("stack = true", "rtems");
+        assert!(stack.contains("instr_parts[] = {instr_stack_begin};"));
+        let both = source("sampling_period = \"1ms\"", "rtems");
+        assert!(both.contains("{instr_stack_begin, instr_sampling_begin};"));
+        assert!(!source("stack = true", "linux").contains("instr_parts"));
     }
 
     #[test]

@@ -198,100 +198,125 @@ static const char STREAM[] =
     "struct depend {\n    addr_t address;\n    u32 kind;\n};\n\n"
     "stream {\n    id = 0;\n    event.header := struct event_header;\n    packet.context := struct packet_context;\n};\n\n";
 
-struct event_text {
-    uint8_t id;
-    const char *name;
-    const char *fields;
-};
+/*
+ * One row per event of docs/trace-format.md: name and fields; in front of a field's name stands its type (u u32, U u64, I i64, a addr_t,
+ * s string, d struct depend). One text for all, since a processor may want each text of its own at an aligned address.
+ */
+#define EVENTS(X) \
+    X(INSTR_EV_THREAD_BEGIN, "thread_begin uos_tid uflags") \
+    X(INSTR_EV_THREAD_END, "thread_end") \
+    X(INSTR_EV_CLOCK_SYNC, "clock_sync Uticks Umonotonic_ns Urealtime_ns") \
+    X(INSTR_EV_FLUSH, "flush Ubegin ubytes") \
+    X(INSTR_EV_TRACING_OFF, "tracing_off") \
+    X(INSTR_EV_TRACING_ON, "tracing_on") \
+    X(INSTR_EV_STRING, "string stext aaddress") \
+    X(INSTR_EV_USER, "user_event utype Uvalue") \
+    X(INSTR_EV_REGION_BEGIN, "region_begin aname") \
+    X(INSTR_EV_REGION_END, "region_end") \
+    X(INSTR_EV_COUNTER, "counter aname Ivalue") \
+    X(INSTR_EV_CALL_BEGIN, "call_begin aname ucount Uargs[count]") \
+    X(INSTR_EV_CALL_END, "call_end Uresult") \
+    X(INSTR_EV_PARALLEL_BEGIN, "parallel_begin useq afunction urequested ukind") \
+    X(INSTR_EV_PARALLEL_END, "parallel_end useq") \
+    X(INSTR_EV_IMPLICIT_BEGIN, "implicit_begin uregion_thread uregion_seq uthread_num uteam_size") \
+    X(INSTR_EV_IMPLICIT_END, "implicit_end") \
+    X(INSTR_EV_LOOP_BEGIN, "loop_begin uschedule Istart Iend Iincr Ichunk") \
+    X(INSTR_EV_SECTIONS_BEGIN, "sections_begin ucount") \
+    X(INSTR_EV_SINGLE, "single uexecutor") \
+    X(INSTR_EV_CHUNK_BEGIN, "chunk_begin Ibegin Iend") \
+    X(INSTR_EV_SECTION_BEGIN, "section_begin unumber") \
+    X(INSTR_EV_DISPATCH, "dispatch") \
+    X(INSTR_EV_WORK_END, "work_end unowait") \
+    X(INSTR_EV_STATIC_LOOP, "static_loop asite") \
+    X(INSTR_EV_MASKED_BEGIN, "masked_begin") \
+    X(INSTR_EV_MASKED_END, "masked_end") \
+    X(INSTR_EV_SCOPE_BEGIN, "scope_begin") \
+    X(INSTR_EV_SINGLE_END, "single_end") \
+    X(INSTR_EV_SYNC_BEGIN, "sync_begin ukind") \
+    X(INSTR_EV_SYNC_END, "sync_end ukind") \
+    X(INSTR_EV_MUTEX_ACQUIRE, "mutex_acquire ukind aobject") \
+    X(INSTR_EV_MUTEX_ACQUIRED, "mutex_acquired ukind aobject") \
+    X(INSTR_EV_MUTEX_RELEASED, "mutex_released ukind aobject") \
+    X(INSTR_EV_MUTEX_FAILED, "mutex_failed ukind aobject") \
+    X(INSTR_EV_CANCEL, "cancel ukind uflags") \
+    X(INSTR_EV_DOACROSS, "doacross ukind ucount Ivector[count]") \
+    X(INSTR_EV_TASK_CREATE, "task_create useq afunction uflags ucount ddeps[count]") \
+    X(INSTR_EV_TASK_CREATED, "task_created") \
+    X(INSTR_EV_TASK_BEGIN, "task_begin uthread useq") \
+    X(INSTR_EV_TASK_END, "task_end") \
+    X(INSTR_EV_TASK_DEPEND, "task_depend useq ucount ddeps[count]") \
+    X(INSTR_EV_TASKWAIT_DEPEND, "taskwait_depend useq uflags ucount ddeps[count]") \
+    X(INSTR_EV_TASKLOOP_BEGIN, "taskloop_begin useq afunction uflags Unum_tasks Istart Iend Istep") \
+    X(INSTR_EV_TASKLOOP_END, "taskloop_end") \
+    X(INSTR_EV_TASKGROUP_BEGIN, "taskgroup_begin") \
+    X(INSTR_EV_TASKLOOP_TASK, "taskloop_task uloop_thread uloop_seq useq Istart Iend") \
+    X(INSTR_EV_TASK_SUSPEND, "task_suspend") \
+    X(INSTR_EV_TASK_RESUME, "task_resume uthread useq") \
+    X(INSTR_EV_TASK_EVENT, "task_event uthread useq ahandle") \
+    X(INSTR_EV_TASK_FULFILL, "task_fulfill uthread useq ahandle") \
+    X(INSTR_EV_TARGET_BEGIN, "target_begin ukind afunction udevice uflags") \
+    X(INSTR_EV_TARGET_END, "target_end ukind") \
+    X(INSTR_EV_OMP_ALLOC, "omp_alloc ukind aaddress Ubytes aallocator") \
+    X(INSTR_EV_OMP_FREE, "omp_free ukind aaddress") \
+    X(INSTR_EV_SENSOR, "sensor usensor ucount Ivalues[count]") \
+    X(INSTR_EV_SENSOR_LOST, "sensor_lost usensor uerror") \
+    X(INSTR_EV_THREAD_COUNTERS, "thread_counters uflags ucount Ivalues[count]") \
+    X(INSTR_EV_MEM_ALLOC, "mem_alloc ukind aaddress Ubytes asite") \
+    X(INSTR_EV_MEM_FREE, "mem_free ukind aaddress") \
+    X(INSTR_EV_MEM_REALLOC, "mem_realloc aold aaddress Ubytes asite") \
+    X(INSTR_EV_MEM_MAP, "mem_map aaddress Ubytes asite") \
+    X(INSTR_EV_MEM_UNMAP, "mem_unmap aaddress Ubytes") \
+    X(INSTR_EV_MEM_REMAP, "mem_remap aold Uold_bytes aaddress Ubytes asite") \
+    X(INSTR_EV_MEM_HEAP, "mem_heap Uarena Uused Ufree Umapped") \
+    X(INSTR_EV_STACK, "stack ukind alow ahigh amark") \
+    X(INSTR_EV_SAMPLING, "sampling usource usignal Uperiod_ns") \
+    X(INSTR_EV_SAMPLE, "sample apc asp uweight ucount astack[count]") \
+    X(INSTR_EV_SAMPLE_STACK, "sample_stack apc asp uweight uregisters ucount awords[count]") \
+    X(INSTR_EV_SAMPLE_LOST, "sample_lost ucount") \
+    X(INSTR_EV_THREAD_SWITCH, "thread_switch uprocessor ufrom uto") \
+    X(INSTR_EV_PROCESSOR, "processor uprocessor")
 
-/* One row per event of docs/trace-format.md. */
-static const struct event_text EVENTS[] = {
-    {INSTR_EV_THREAD_BEGIN, "thread_begin", "u32 os_tid; u32 flags;"},
-    {INSTR_EV_THREAD_END, "thread_end", ""},
-    {INSTR_EV_CLOCK_SYNC, "clock_sync", "u64 ticks; u64 monotonic_ns; u64 realtime_ns;"},
-    {INSTR_EV_FLUSH, "flush", "u64 begin; u32 bytes;"},
-    {INSTR_EV_TRACING_OFF, "tracing_off", ""},
-    {INSTR_EV_TRACING_ON, "tracing_on", ""},
-    {INSTR_EV_STRING, "string", "string text; addr_t address;"},
-    {INSTR_EV_USER, "user_event", "u32 type; u64 value;"},
-    {INSTR_EV_REGION_BEGIN, "region_begin", "addr_t name;"},
-    {INSTR_EV_REGION_END, "region_end", ""},
-    {INSTR_EV_COUNTER, "counter", "addr_t name; i64 value;"},
-    {INSTR_EV_CALL_BEGIN, "call_begin", "addr_t name; u32 count; u64 args[count];"},
-    {INSTR_EV_CALL_END, "call_end", "u64 result;"},
-    {INSTR_EV_PARALLEL_BEGIN, "parallel_begin", "u32 seq; addr_t function; u32 requested; u32 kind;"},
-    {INSTR_EV_PARALLEL_END, "parallel_end", "u32 seq;"},
-    {INSTR_EV_IMPLICIT_BEGIN, "implicit_begin", "u32 region_thread; u32 region_seq; u32 thread_num; u32 team_size;"},
-    {INSTR_EV_IMPLICIT_END, "implicit_end", ""},
-    {INSTR_EV_LOOP_BEGIN, "loop_begin", "u32 schedule; i64 start; i64 end; i64 incr; i64 chunk;"},
-    {INSTR_EV_SECTIONS_BEGIN, "sections_begin", "u32 count;"},
-    {INSTR_EV_SINGLE, "single", "u32 executor;"},
-    {INSTR_EV_CHUNK_BEGIN, "chunk_begin", "i64 begin; i64 end;"},
-    {INSTR_EV_SECTION_BEGIN, "section_begin", "u32 number;"},
-    {INSTR_EV_DISPATCH, "dispatch", ""},
-    {INSTR_EV_WORK_END, "work_end", "u32 nowait;"},
-    {INSTR_EV_STATIC_LOOP, "static_loop", "addr_t site;"},
-    {INSTR_EV_MASKED_BEGIN, "masked_begin", ""},
-    {INSTR_EV_MASKED_END, "masked_end", ""},
-    {INSTR_EV_SCOPE_BEGIN, "scope_begin", ""},
-    {INSTR_EV_SINGLE_END, "single_end", ""},
-    {INSTR_EV_SYNC_BEGIN, "sync_begin", "u32 kind;"},
-    {INSTR_EV_SYNC_END, "sync_end", "u32 kind;"},
-    {INSTR_EV_MUTEX_ACQUIRE, "mutex_acquire", "u32 kind; addr_t object;"},
-    {INSTR_EV_MUTEX_ACQUIRED, "mutex_acquired", "u32 kind; addr_t object;"},
-    {INSTR_EV_MUTEX_RELEASED, "mutex_released", "u32 kind; addr_t object;"},
-    {INSTR_EV_MUTEX_FAILED, "mutex_failed", "u32 kind; addr_t object;"},
-    {INSTR_EV_CANCEL, "cancel", "u32 kind; u32 flags;"},
-    {INSTR_EV_DOACROSS, "doacross", "u32 kind; u32 count; i64 vector[count];"},
-    {INSTR_EV_TASK_CREATE, "task_create", "u32 seq; addr_t function; u32 flags; u32 count; struct depend deps[count];"},
-    {INSTR_EV_TASK_CREATED, "task_created", ""},
-    {INSTR_EV_TASK_BEGIN, "task_begin", "u32 thread; u32 seq;"},
-    {INSTR_EV_TASK_END, "task_end", ""},
-    {INSTR_EV_TASK_DEPEND, "task_depend", "u32 seq; u32 count; struct depend deps[count];"},
-    {INSTR_EV_TASKWAIT_DEPEND, "taskwait_depend", "u32 seq; u32 flags; u32 count; struct depend deps[count];"},
-    {INSTR_EV_TASKLOOP_BEGIN, "taskloop_begin",
-     "u32 seq; addr_t function; u32 flags; u64 num_tasks; i64 start; i64 end; i64 step;"},
-    {INSTR_EV_TASKLOOP_END, "taskloop_end", ""},
-    {INSTR_EV_TASKGROUP_BEGIN, "taskgroup_begin", ""},
-    {INSTR_EV_TASKLOOP_TASK, "taskloop_task", "u32 loop_thread; u32 loop_seq; u32 seq; i64 start; i64 end;"},
-    {INSTR_EV_TASK_SUSPEND, "task_suspend", ""},
-    {INSTR_EV_TASK_RESUME, "task_resume", "u32 thread; u32 seq;"},
-    {INSTR_EV_TASK_EVENT, "task_event", "u32 thread; u32 seq; addr_t handle;"},
-    {INSTR_EV_TASK_FULFILL, "task_fulfill", "u32 thread; u32 seq; addr_t handle;"},
-    {INSTR_EV_TARGET_BEGIN, "target_begin", "u32 kind; addr_t function; u32 device; u32 flags;"},
-    {INSTR_EV_TARGET_END, "target_end", "u32 kind;"},
-    {INSTR_EV_OMP_ALLOC, "omp_alloc", "u32 kind; addr_t address; u64 bytes; addr_t allocator;"},
-    {INSTR_EV_OMP_FREE, "omp_free", "u32 kind; addr_t address;"},
-    {INSTR_EV_SENSOR, "sensor", "u32 sensor; u32 count; i64 values[count];"},
-    {INSTR_EV_SENSOR_LOST, "sensor_lost", "u32 sensor; u32 error;"},
-    {INSTR_EV_THREAD_COUNTERS, "thread_counters", "u32 flags; u32 count; i64 values[count];"},
-    {INSTR_EV_MEM_ALLOC, "mem_alloc", "u32 kind; addr_t address; u64 bytes; addr_t site;"},
-    {INSTR_EV_MEM_FREE, "mem_free", "u32 kind; addr_t address;"},
-    {INSTR_EV_MEM_REALLOC, "mem_realloc", "addr_t old; addr_t address; u64 bytes; addr_t site;"},
-    {INSTR_EV_MEM_MAP, "mem_map", "addr_t address; u64 bytes; addr_t site;"},
-    {INSTR_EV_MEM_UNMAP, "mem_unmap", "addr_t address; u64 bytes;"},
-    {INSTR_EV_MEM_REMAP, "mem_remap", "addr_t old; u64 old_bytes; addr_t address; u64 bytes; addr_t site;"},
-    {INSTR_EV_MEM_HEAP, "mem_heap", "u64 arena; u64 used; u64 free; u64 mapped;"},
-    {INSTR_EV_STACK, "stack", "u32 kind; addr_t low; addr_t high; addr_t mark;"},
-    {INSTR_EV_SAMPLING, "sampling", "u32 source; u32 signal; u64 period_ns;"},
-    {INSTR_EV_SAMPLE, "sample", "addr_t pc; addr_t sp; u32 weight; u32 count; addr_t stack[count];"},
-    {INSTR_EV_SAMPLE_STACK, "sample_stack",
-     "addr_t pc; addr_t sp; u32 weight; u32 registers; u32 count; addr_t words[count];"},
-    {INSTR_EV_SAMPLE_LOST, "sample_lost", "u32 count;"},
-    {INSTR_EV_THREAD_SWITCH, "thread_switch", "u32 processor; u32 from; u32 to;"},
-    {INSTR_EV_PROCESSOR, "processor", "u32 processor;"},
-};
+#define ID(id, text) id,
+#define TEXT(id, text) text "\0"
+static const uint8_t IDS[] = {EVENTS(ID)};
+static const char TEXTS[] = EVENTS(TEXT);
+
+static const char *type_of(char letter)
+{
+    switch (letter) {
+    case 'u':
+        return "u32 ";
+    case 'U':
+        return "u64 ";
+    case 'I':
+        return "i64 ";
+    case 'a':
+        return "addr_t ";
+    case 's':
+        return "string ";
+    default:
+        return "struct depend ";
+    }
+}
 
 static void events(void)
 {
-    for (size_t i = 0; i < sizeof EVENTS / sizeof EVENTS[0]; i++) {
+    const char *word = TEXTS;
+    for (size_t i = 0; i < sizeof IDS; i++, word++) {
+        size_t length = strcspn(word, " ");
         text("event { id = ");
-        number(EVENTS[i].id, 10, 1);
-        text("; name = ");
-        quoted(EVENTS[i].name);
-        text("; stream_id = 0; fields := struct { ");
-        text(EVENTS[i].fields);
-        text(" }; };\n");
+        number(IDS[i], 10, 1);
+        text("; name = \"");
+        instr_sink_text(word, length);
+        text("\"; stream_id = 0; fields := struct { ");
+        for (word += length; *word == ' '; word += length) {
+            text(type_of(word[1]));
+            word += 2;
+            length = strcspn(word, " ");
+            instr_sink_text(word, length);
+            text("; ");
+        }
+        text("}; };\n");
     }
 }
 

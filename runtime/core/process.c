@@ -241,9 +241,9 @@ struct instr_thread *instr_attach(void)
     unlock();
     if (t != NULL) {
         instr_platform_watch_thread(t);
-        if (instr_settings.stack)
+        if (INSTR_HAS_STACK && instr_settings.stack)
             instr_stack_begin(t);
-        if (!own_thread)
+        if (INSTR_HAS_SAMPLING && !own_thread)
             instr_sampling_begin_thread(t);
         instr_self = t; /* last: what the C library allocates for the two above is not the program's */
     }
@@ -315,11 +315,14 @@ struct instr_thread *instr_thread(void)
  */
 static void end_thread(struct instr_thread *t)
 {
-    instr_sampling_stop_thread(t);
-    instr_sampling_end_thread(t);
+    if (INSTR_HAS_SAMPLING) {
+        instr_sampling_stop_thread(t);
+        instr_sampling_end_thread(t);
+    }
     if (t->counters != NULL)
         instr_counters_close(t);
-    instr_stack_end(t);
+    if (INSTR_HAS_STACK)
+        instr_stack_end(t);
     instr_append_clock_sync(t);
     (void)instr_packet_append(t, INSTR_EV_THREAD_END, NULL, 0);
     if (instr_packet_finish(t) && !instr_sink_keeps())
@@ -442,7 +445,8 @@ void instr_finish(void)
         struct instr_clock_pair now;
         instr_process.active = INSTR_OFF;
         instr_process.points = 0;
-        instr_sampling_end();
+        if (INSTR_HAS_SAMPLING)
+            instr_sampling_end();
         quiesce();
         instr_read_clocks(&now);
         if (now.monotonic_ns - process.start.monotonic_ns > 1000000u && process.clock == INSTR_ON_TICKS)
@@ -515,7 +519,8 @@ static void begin(void)
     instr_process.points = process.points;
     write_metadata(false);
     instr_platform_watch_process(&instr_process, sizeof instr_process);
-    instr_sampling_begin();
+    if (INSTR_HAS_SAMPLING)
+        instr_sampling_begin();
     instr_process.active = switched_on();
 }
 

@@ -6,17 +6,11 @@
 
 #include "arch/arch.h"
 #include "core/config.h"
+#include "core/stack.h"
 #include "platform/platform.h"
 #include "sampling/sampling.h"
 #include "sensors/sensors.h"
 #include "sinks/sink.h"
-
-/* What is wrong with a setting; on a small system the texts are not worth their room. */
-#if INSTR_PLATFORM_SMALL
-#define WHY(text) "a setting is not understood: its default is used"
-#else
-#define WHY(text) text
-#endif
 
 struct instr_settings instr_settings = {.enabled = true, .memory = true};
 
@@ -111,7 +105,7 @@ static void set_policy(struct instr_settings *s)
     else if (strcmp(text, "ring") == 0)
         s->policy = INSTR_POLICY_RING;
     else if (s->trouble == NULL)
-        s->trouble = WHY("INSTR_POLICY is not stream, end or ring; the default is used");
+        s->trouble = INSTR_WHY("INSTR_POLICY is not stream, end or ring; the default is used");
 }
 
 static void set_buffer(struct instr_settings *s)
@@ -122,11 +116,11 @@ static void set_buffer(struct instr_settings *s)
         uint64_t wanted;
         if (!instr_parse_size(text, &wanted)) {
             if (s->trouble == NULL)
-                s->trouble = WHY("INSTR_BUFFER is not a size such as 65536, 256K or 4M; the default is used");
+                s->trouble = INSTR_WHY("INSTR_BUFFER is not a size such as 65536, 256K or 4M; the default is used");
         } else if (wanted < INSTR_CFG_MIN_BYTES) {
             bytes = INSTR_CFG_MIN_BYTES;
             if (s->trouble == NULL)
-                s->trouble = WHY("INSTR_BUFFER is too small; the smallest size, 4096 bytes, is used");
+                s->trouble = INSTR_WHY("INSTR_BUFFER is too small; the smallest size, 4096 bytes, is used");
         } else {
             bytes = wanted < INSTR_CFG_MAX_BYTES ? wanted : INSTR_CFG_MAX_BYTES;
         }
@@ -181,17 +175,17 @@ static void set_sensors(struct instr_settings *s)
     if (period != NULL && !instr_parse_time(period, &s->sensors_period_ns)) {
         s->sensors_period_ns = 0;
         if (s->trouble == NULL)
-            s->trouble = WHY("INSTR_SENSORS_PERIOD is not a time such as 500us, 10ms or 2s; sensors are not read on a period");
+            s->trouble = INSTR_WHY("INSTR_SENSORS_PERIOD is not a time such as 500us, 10ms or 2s; sensors are not read on a period");
     } else if (period != NULL && s->sensors_period_ns < INSTR_CFG_MIN_PERIOD_NS) {
         s->sensors_period_ns = INSTR_CFG_MIN_PERIOD_NS;
         if (s->trouble == NULL)
-            s->trouble = WHY("INSTR_SENSORS_PERIOD is too short; 100us, the shortest, is used");
+            s->trouble = INSTR_WHY("INSTR_SENSORS_PERIOD is too short; 100us, the shortest, is used");
     }
     const char *at = text_of("INSTR_SENSORS_AT");
     if (at != NULL && !parse_points(at, &s->sensors_at)) {
         s->sensors_at = 0;
         if (s->trouble == NULL)
-            s->trouble = WHY("INSTR_SENSORS_AT is not a list of begin-end, regions, implicit, tasks; it is not used");
+            s->trouble = INSTR_WHY("INSTR_SENSORS_AT is not a list of begin-end, regions, implicit, tasks; it is not used");
     }
 }
 
@@ -207,11 +201,11 @@ static void set_sink(struct instr_settings *s)
         if (kind < sizeof NAMES / sizeof NAMES[0])
             s->sink = (enum instr_sink_kind)kind;
         else if (s->trouble == NULL)
-            s->trouble = WHY("INSTR_SINK is not file, console, ram or own; the default is used");
+            s->trouble = INSTR_WHY("INSTR_SINK is not file, console, ram or own; the default is used");
     }
     if (!instr_sink_has(s->sink)) {
         if (s->trouble == NULL)
-            s->trouble = WHY("the program was linked without the sink of INSTR_SINK; the one it has is used");
+            s->trouble = INSTR_WHY("the program was linked without the sink of INSTR_SINK; the one it has is used");
         s->sink = DEFAULT_SINK;
         for (kind = 0; kind < sizeof NAMES / sizeof NAMES[0] && !instr_sink_has(s->sink); kind++)
             s->sink = (enum instr_sink_kind)kind;
@@ -230,58 +224,26 @@ static void set_write_max(struct instr_settings *s)
     if (instr_parse_size(text, &bytes) && bytes <= 0x40000000u)
         s->write_max = (uint32_t)bytes;
     else if (s->trouble == NULL)
-        s->trouble = WHY("INSTR_WRITE_MAX is not a size such as 8192 or 64K; the default is used");
-}
-
-static void set_number(const char *name, const char *trouble, uint64_t most, uint32_t *number)
-{
-    const char *text = instr_platform_getenv(name);
-    uint64_t value;
-    if (text == NULL || text[0] == '\0')
-        return;
-    if (instr_parse_size(text, &value) && value <= most)
-        *number = (uint32_t)value;
-    else if (instr_settings.trouble == NULL)
-        instr_settings.trouble = trouble;
-}
-
-static void set_sampling(struct instr_settings *s)
-{
-    const char *text = instr_platform_getenv("INSTR_SAMPLING_PERIOD");
-    uint64_t ns;
-    s->sampling_clock = INSTR_SAMPLING_CPU;
-    s->sampling_depth = INSTR_CFG_SAMPLING_DEPTH;
-    s->sampling_signal = instr_platform_getenv("INSTR_SAMPLING_SIGNAL");
-    if (text == NULL || text[0] == '\0' || strcmp(text, "0") == 0)
-        return;
-    if (instr_parse_time(text, &ns) && ns >= INSTR_CFG_SAMPLING_LEAST_NS)
-        s->sampling_ns = ns;
-    else if (s->trouble == NULL)
-        s->trouble = WHY("INSTR_SAMPLING_PERIOD is not a time of at least 50us, such as 1ms; there are no samples");
-    text = instr_platform_getenv("INSTR_SAMPLING_CLOCK");
-    if (text != NULL && strcmp(text, "real") == 0)
-        s->sampling_clock = INSTR_SAMPLING_REAL;
-    else if (text != NULL && text[0] != '\0' && strcmp(text, "cpu") != 0 && s->trouble == NULL)
-        s->trouble = WHY("INSTR_SAMPLING_CLOCK is not cpu or real; cpu is used");
-    set_number("INSTR_SAMPLING_DEPTH", WHY("INSTR_SAMPLING_DEPTH is not a number up to 128; 32 is used"), 128, &s->sampling_depth);
-    set_number("INSTR_SAMPLING_STACK", WHY("INSTR_SAMPLING_STACK is not a size up to 64K; 0 is used"), 65536, &s->sampling_stack);
+        s->trouble = INSTR_WHY("INSTR_WRITE_MAX is not a size such as 8192 or 64K; the default is used");
 }
 
 void instr_settings_read(void)
 {
     struct instr_settings *s = &instr_settings;
     s->trouble = NULL;
-    set_switch("INSTR_ENABLED", WHY("INSTR_ENABLED is not 0 or 1; 1 is used"), &s->enabled);
+    set_switch("INSTR_ENABLED", INSTR_WHY("INSTR_ENABLED is not 0 or 1; 1 is used"), &s->enabled);
     s->switches = true;
-    set_switch("INSTR_SWITCHES", WHY("INSTR_SWITCHES is not 0 or 1; 1 is used"), &s->switches);
-    set_switch("INSTR_VERBOSE", WHY("INSTR_VERBOSE is not 0 or 1; 0 is used"), &s->verbose);
-    set_switch("INSTR_MEMORY", WHY("INSTR_MEMORY is not 0 or 1; 1 is used"), &s->memory);
-    set_switch("INSTR_STACK", WHY("INSTR_STACK is not 0 or 1; 0 is used"), &s->stack);
+    set_switch("INSTR_SWITCHES", INSTR_WHY("INSTR_SWITCHES is not 0 or 1; 1 is used"), &s->switches);
+    set_switch("INSTR_VERBOSE", INSTR_WHY("INSTR_VERBOSE is not 0 or 1; 0 is used"), &s->verbose);
+    set_switch("INSTR_MEMORY", INSTR_WHY("INSTR_MEMORY is not 0 or 1; 1 is used"), &s->memory);
+    if (INSTR_HAS_STACK)
+        set_switch("INSTR_STACK", INSTR_WHY("INSTR_STACK is not 0 or 1; 0 is used"), &s->stack);
     set_policy(s);
     set_sink(s);
     set_buffer(s);
     set_write_max(s);
-    set_sampling(s);
+    if (INSTR_HAS_SAMPLING)
+        instr_sampling_settings();
     set_sensors(s);
     const char *trace = instr_platform_getenv("INSTR_TRACE");
     s->trace = trace != NULL && trace[0] != '\0' ? trace : NULL;

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "arch/arch.h"
+
 enum instr_policy { INSTR_POLICY_STREAM, INSTR_POLICY_END, INSTR_POLICY_RING };
 
 enum instr_sink_kind { INSTR_SINK_FILE, INSTR_SINK_CONSOLE, INSTR_SINK_RAM, INSTR_SINK_OWN };
@@ -37,6 +39,13 @@ struct instr_settings {
 };
 
 extern struct instr_settings instr_settings;
+
+/* What is wrong with a setting; on a small system the texts are not worth their room. */
+#if INSTR_PLATFORM_SMALL
+#define INSTR_WHY(text) "a setting is not understood: its default is used"
+#else
+#define INSTR_WHY(text) text
+#endif
 
 /* Reads the environment. Malformed values keep their default and leave a word in `trouble`. */
 void instr_settings_read(void);

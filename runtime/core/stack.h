@@ -8,7 +8,11 @@
 #ifndef INSTR_STACK_H
 #define INSTR_STACK_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+#include "arch/arch.h"
 
 struct instr_thread;
 
@@ -19,10 +23,19 @@ struct instr_stack {
     uintptr_t touched; /* lowest address in use when recording began */
 };
 
+/* Small systems have it only where the program's configuration asks for it (core/static_config.h). */
+#if INSTR_PLATFORM_SMALL
+#define INSTR_STACK_LINKAGE __attribute__((weak))
+#define INSTR_HAS_STACK (instr_stack_begin != NULL)
+#else
+#define INSTR_STACK_LINKAGE
+#define INSTR_HAS_STACK true
+#endif
+
 /* Of the calling thread, whose recording begins: finds the bounds and tells them. The guard is not held. */
-void instr_stack_begin(struct instr_thread *t);
+void instr_stack_begin(struct instr_thread *t) INSTR_STACK_LINKAGE;
 
 /* A thread's last word about its stack. The caller holds its guard. */
-void instr_stack_end(struct instr_thread *t);
+void instr_stack_end(struct instr_thread *t) INSTR_STACK_LINKAGE;
 
 #endif

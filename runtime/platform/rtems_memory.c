@@ -95,3 +95,30 @@ bool instr_platform_stack_bounds(uintptr_t *low, uintptr_t *high)
     *high = *low + executing->Start.Initial_stack.size;
     return *high > *low;
 }
+
+/* What a fresh stack holds: the pattern of RTEMS' stack checker (score/src/stackchk: 0xa5a5a5a5), behind whose mark at the lower end 16
+ * bytes are free; else zero. */
+#define PATTERN 0xa5a5a5a5u
+#define MARK_BYTES 32u
+
+uintptr_t instr_platform_stack_touched(uintptr_t low, uintptr_t high)
+{
+    low = (low + MARK_BYTES + sizeof(uint32_t) - 1) & ~(uintptr_t)(sizeof(uint32_t) - 1);
+    if (low >= high)
+        return 0;
+    const uint32_t fresh = *(const uint32_t *)low == PATTERN ? PATTERN : 0;
+    for (uintptr_t at = low; at < high; at += sizeof(uint32_t))
+        if (*(const uint32_t *)at != fresh)
+            return at;
+    return UINTPTR_MAX;
+}
+
+bool instr_platform_heap(struct instr_heap *heap)
+{
+    if (RTEMS_Malloc_Heap == NULL)
+        return false;
+    const uint64_t size = RTEMS_Malloc_Heap->stats.size;
+    const uint64_t free = RTEMS_Malloc_Heap->stats.free_size;
+    *heap = (struct instr_heap){size, size > free ? size - free : 0, free, 0};
+    return true;
+}

@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "arch/arch.h"
+
 struct instr_thread;
 
 enum { INSTR_SAMPLING_CPU = 1, INSTR_SAMPLING_REAL = 2 };
@@ -40,12 +42,24 @@ struct instr_sampling {
     uintptr_t stack[INSTR_SAMPLE_KEPT];
 };
 
+/* Small systems have it only where the program's configuration asks for it (core/static_config.h). */
+#if INSTR_PLATFORM_SMALL
+#define INSTR_SAMPLING_LINKAGE __attribute__((weak))
+#define INSTR_HAS_SAMPLING (instr_sampling_begin != NULL)
+#else
+#define INSTR_SAMPLING_LINKAGE
+#define INSTR_HAS_SAMPLING true
+#endif
+
+/* Reads the settings. */
+void instr_sampling_settings(void) INSTR_SAMPLING_LINKAGE;
+
 /* The process begins and ends; a thread begins (it is attached, its guard not held) and ends (it is held). */
-void instr_sampling_begin(void);
-void instr_sampling_end(void);
-void instr_sampling_begin_thread(struct instr_thread *t);
-void instr_sampling_stop_thread(struct instr_thread *t);
-void instr_sampling_end_thread(struct instr_thread *t);
+void instr_sampling_begin(void) INSTR_SAMPLING_LINKAGE;
+void instr_sampling_end(void) INSTR_SAMPLING_LINKAGE;
+void instr_sampling_begin_thread(struct instr_thread *t) INSTR_SAMPLING_LINKAGE;
+void instr_sampling_stop_thread(struct instr_thread *t) INSTR_SAMPLING_LINKAGE;
+void instr_sampling_end_thread(struct instr_thread *t) INSTR_SAMPLING_LINKAGE;
 
 /* The program takes the signal that ends periods: no more samples. The second stops all threads' timers (core/process.c). */
 void instr_sampling_give_up(void);

@@ -11,7 +11,7 @@ pub const KEY: &str = env!("INSTR_RUNTIME_KEY");
 
 /// Names the `.c` files to compile for an operating system (`"linux"`), in a fixed order.
 ///
-/// The portable ones (`core/`, `probes/`, `sensors/`, `sinks/`) come with the files of the platform, `platform/OS.c` and `platform/OS_*.c`.
+/// The portable ones (`core/`, `probes/`, `sampling/`, `sensors/`, `sinks/`) come with the files of the platform, `platform/OS.c` and `platform/OS_*.c`.
 /// Small systems get a file sink of their own, and no OMPT tool: their OpenMP library is libgomp.
 #[must_use]
 pub fn sources(os: &str) -> Vec<&'static str> {

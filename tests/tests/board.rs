@@ -677,7 +677,7 @@ fn stack_usage(dir: &Path, objects: &[PathBuf]) -> Check {
 
 fn runtime_sources(root: &Path) -> Check<Vec<String>> {
     let mut sources = Vec::new();
-    for folder in ["core", "platform", "probes", "sensors", "sinks"] {
+    for folder in ["core", "platform", "probes", "sampling", "sensors", "sinks"] {
         for (name, _) in files(&root.join("runtime").join(folder))? {
             let other = name.starts_with("linux") || (folder == "sinks" && name == "file.c");
             if name.ends_with(".c") && !other && name != "rtems_config.c" {

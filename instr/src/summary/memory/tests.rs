@@ -127,7 +127,7 @@ fn mappings_are_taken_away_in_parts() {
 fn the_time_line_keeps_the_peaks_however_long_the_run() {
     let mut events = Vec::new();
     for i in 0..10_000_u64 {
-        events.push((i * 1_000, 0, got(i, 10)));
+        events.push((i * 1_000, 0, got(i + 1, 10)));
         if i % 1000 == 7 {
             events.push((i * 1_000 + 1, 0, got(1 << 40, 5_000_000)));
             events.push((i * 1_000 + 2, 0, free(1 << 40)));
