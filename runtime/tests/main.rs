@@ -159,23 +159,13 @@ fn units_pass_on_every_target() {
 #[test]
 fn every_setting_is_documented() {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-    let source = fs::read_to_string(root.join("core/settings.c")).expect("settings.c");
     let page =
         fs::read_to_string(root.join("../docs/environment.md")).expect("docs/environment.md");
     let table = page
         .split("The host tools")
         .next()
         .expect("the first table");
-    let mut read: Vec<&str> = source
-        .split('"')
-        .filter(|s| {
-            s.starts_with("INSTR_")
-                && s.bytes()
-                    .all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_')
-        })
-        .collect();
-    read.sort_unstable();
-    read.dedup();
+    let read = instr_runtime::settings();
     let mut documented: Vec<&str> = table
         .lines()
         .filter_map(|l| l.strip_prefix("| `INSTR_"))
