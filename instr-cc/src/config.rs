@@ -178,6 +178,7 @@ impl Config {
         [
             (sampling || is_on("INSTR_STACK"), "instr_stack_begin"),
             (sampling, "instr_sampling_begin"),
+            (sampling, "instr_sampling_settings"),
         ]
         .into_iter()
         .filter_map(|(wanted, name)| wanted.then_some(name))
@@ -267,7 +268,9 @@ mod tests {
         let stack = source("stack = true", "rtems");
         assert!(stack.contains("instr_parts[] = {instr_stack_begin};"));
         let both = source("sampling_period = \"1ms\"", "rtems");
-        assert!(both.contains("{instr_stack_begin, instr_sampling_begin};"));
+        assert!(
+            both.contains("{instr_stack_begin, instr_sampling_begin, instr_sampling_settings};")
+        );
         assert!(!source("stack = true", "linux").contains("instr_parts"));
     }
 

@@ -9,11 +9,12 @@
 
 /* Of the program: what lies between is code that can be read. */
 extern const char __executable_start[] __attribute__((weak));
+extern const char _text_start[] __attribute__((weak)); /* RTEMS' linker scripts */
 extern const char etext[] __attribute__((weak));
 
 static bool is_code(uintptr_t address)
 {
-    const uintptr_t low = (uintptr_t)__executable_start;
+    const uintptr_t low = (uintptr_t)(__executable_start != NULL ? __executable_start : _text_start);
     return low != 0 && address >= low + 16 && address < (uintptr_t)etext;
 }
 

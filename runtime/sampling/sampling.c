@@ -7,7 +7,11 @@
 #include "core/record.h"
 #include "core/settings.h"
 
+#if INSTR_PLATFORM_SMALL
+#define MOST_FRAMES 32u /* on the stack of an interrupt */
+#else
 #define MOST_FRAMES 128u
+#endif
 
 static volatile bool on;
 

@@ -41,6 +41,7 @@ static atomic_bool has_extension;
 static pthread_mutex_t extension_lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t switches[BOARD_PROCESSORS];
 static atomic_ulong refused_writes;
+static atomic_ulong interrupt_writes;
 static atomic_bool running = true;
 static pthread_t ticker;
 
@@ -48,9 +49,25 @@ static struct {
     rtems_timer_service_routine_entry routine;
     void *data;
     uint64_t due;
+    uint32_t processor;
+    bool samples; /* interrupts a thread; the others run between threads */
 } timers[MAX_TIMERS];
 static atomic_uint timer_count;
 static pthread_mutex_t timer_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void lock_timers(void)
+{
+    if (!board_in_interrupt)
+        board_interrupts_block(true);
+    pthread_mutex_lock(&timer_lock);
+}
+
+static void unlock_timers(void)
+{
+    pthread_mutex_unlock(&timer_lock);
+    if (!board_in_interrupt)
+        board_interrupts_block(false);
+}
 
 /* ---- time ---- */
 
@@ -89,6 +106,7 @@ static pthread_key_t end_key;
 
 static void ended(void *thread)
 {
+    board_thread_ends(thread);
     if (atomic_load(&has_extension) && extension.thread_terminate != NULL)
         extension.thread_terminate(thread);
 }
@@ -108,6 +126,7 @@ struct _Thread_Control *_Thread_Get_executing(void)
     }
     self = t;
     pthread_setspecific(end_key, t);
+    board_thread_begins(t, number);
     return t;
 }
 
@@ -131,6 +150,27 @@ uint32_t rtems_scheduler_get_processor(void)
 uint32_t rtems_scheduler_get_processor_maximum(void)
 {
     return BOARD_PROCESSORS;
+}
+
+rtems_status_code rtems_task_get_affinity(rtems_id id, size_t cpusetsize, cpu_set_t *cpuset)
+{
+    (void)id;
+    (void)cpusetsize;
+    CPU_ZERO(cpuset);
+    for (uint32_t i = 0; i < BOARD_PROCESSORS; i++)
+        CPU_SET(i, cpuset);
+    return RTEMS_SUCCESSFUL;
+}
+
+/* The executing thread goes on on the first of the processors, if it is on none of them. */
+rtems_status_code rtems_task_set_affinity(rtems_id id, size_t cpusetsize, const cpu_set_t *cpuset)
+{
+    Thread_Control *t = _Thread_Get_executing();
+    (void)id;
+    (void)cpusetsize;
+    for (uint32_t i = 0; i < BOARD_PROCESSORS && !CPU_ISSET(t->processor, cpuset); i++)
+        t->processor = CPU_ISSET(i, cpuset) ? i : t->processor;
+    return RTEMS_SUCCESSFUL;
 }
 
 uint32_t board_interrupts_off(void)
@@ -164,10 +204,12 @@ rtems_status_code rtems_extension_create(rtems_name name, const rtems_extensions
 
 rtems_status_code rtems_timer_create(rtems_name name, rtems_id *id)
 {
-    (void)name;
-    if (timer_count == MAX_TIMERS)
+    const char *most = getenv("BOARD_TIMERS");
+    if (timer_count == (most != NULL ? strtoul(most, NULL, 10) : MAX_TIMERS))
         return RTEMS_TOO_MANY;
     *id = atomic_fetch_add(&timer_count, 1);
+    timers[*id].processor = rtems_scheduler_get_processor(); /* it fires where it was made */
+    timers[*id].samples = name == rtems_build_name('I', 'N', 'S', 'P');
     return RTEMS_SUCCESSFUL;
 }
 
@@ -177,11 +219,11 @@ rtems_status_code rtems_timer_fire_after(rtems_id id, rtems_interval ticks, rtem
 {
     if (id >= timer_count)
         return RTEMS_INVALID_ID;
-    pthread_mutex_lock(&timer_lock);
+    lock_timers();
     timers[id].routine = routine;
     timers[id].data = user_data;
     timers[id].due = tick + ticks;
-    pthread_mutex_unlock(&timer_lock);
+    unlock_timers();
     return RTEMS_SUCCESSFUL;
 }
 
@@ -189,22 +231,36 @@ rtems_status_code rtems_timer_cancel(rtems_id id)
 {
     if (id >= timer_count)
         return RTEMS_INVALID_ID;
-    pthread_mutex_lock(&timer_lock);
+    lock_timers();
     timers[id].routine = NULL;
-    pthread_mutex_unlock(&timer_lock);
+    unlock_timers();
     return RTEMS_SUCCESSFUL;
+}
+
+/* The thread that the processor runs. */
+static Thread_Control *runs_on(uint32_t processor)
+{
+    const uint32_t count = atomic_load(&thread_count) < MAX_THREADS ? atomic_load(&thread_count) : MAX_THREADS;
+    for (uint32_t i = 0; i < count; i++)
+        if (threads[i].processor == processor && atomic_load(&threads[i].alive))
+            return &threads[i];
+    return NULL;
 }
 
 static void fire_timers(void)
 {
     for (uint32_t i = 0; i < timer_count; i++) {
-        pthread_mutex_lock(&timer_lock);
+        lock_timers();
         const rtems_timer_service_routine_entry routine = timers[i].due <= tick ? timers[i].routine : NULL;
         void *data = timers[i].data;
-        if (routine != NULL)
+        const bool samples = timers[i].samples;
+        if (routine != NULL && !samples)
             timers[i].routine = NULL;
-        pthread_mutex_unlock(&timer_lock);
-        if (routine != NULL)
+        unlock_timers();
+        Thread_Control *thread = routine != NULL && samples ? runs_on(timers[i].processor) : NULL;
+        if (thread != NULL) /* else it fires with the next tick */
+            (void)board_interrupt(thread, routine, i, data);
+        else if (routine != NULL && !samples)
             routine(i, data);
     }
 }
@@ -289,6 +345,8 @@ ssize_t __wrap_write(int fd, const void *bytes, size_t count);
 
 ssize_t __wrap_write(int fd, const void *bytes, size_t count)
 {
+    if (board_in_interrupt)
+        atomic_fetch_add(&interrupt_writes, 1);
     if (count > BOARD_WRITE_MAX) {
         atomic_fetch_add(&refused_writes, 1);
         errno = EINVAL;
@@ -330,6 +388,8 @@ static void write_report(void)
     for (uint32_t i = 0; i < BOARD_PROCESSORS; i++)
         fprintf(to, "switches %u %llu\n", (unsigned)i, (unsigned long long)switches[i]);
     fprintf(to, "refused-writes %lu\n", (unsigned long)refused_writes);
+    fprintf(to, "writes-in-interrupts %lu\n", (unsigned long)interrupt_writes);
+    board_interrupts_report(to);
     board_devices_report(to);
     fclose(to);
 }

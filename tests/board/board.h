@@ -13,13 +13,26 @@
 #ifndef BOARD_H
 #define BOARD_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+
+#include <rtems.h>
 
 #define BOARD_PROCESSORS 4u
 #define BOARD_HZ 250000000u
 #define BOARD_TICKS_PER_SECOND 1000u
 #define BOARD_WRITE_MAX 8192u
+
+/* interrupts.c */
+struct _Thread_Control;
+void board_thread_begins(struct _Thread_Control *thread, uint32_t number);
+void board_thread_ends(struct _Thread_Control *thread);
+/* Interrupts the thread, where the routine is called; false: it does not run. */
+bool board_interrupt(struct _Thread_Control *thread, rtems_timer_service_routine_entry routine, rtems_id timer, void *data);
+void board_interrupts_block(bool block);
+extern __thread bool board_in_interrupt;
+void board_interrupts_report(FILE *to);
 
 /* devices.c */
 void board_devices_tick(uint64_t tick);

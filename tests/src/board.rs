@@ -72,7 +72,7 @@ impl Board {
         let compiler = dir.path().join(format!("board-gcc-{}", host.name()));
         std::fs::copy(sources.join("board-gcc"), &compiler)?;
         let mut objects = Vec::new();
-        for source in ["board", "devices", "tee"] {
+        for source in ["board", "devices", "interrupts", "tee"] {
             let object = dir.path().join(source).with_extension("o");
             Run::words(host.compiler())
                 .args(["-std=c11", "-O2", "-Wall", "-Wextra", "-Werror"])
@@ -162,7 +162,21 @@ impl Board {
     ///
     /// When it fails.
     pub fn run(&self, program: &Path, more: &[(&str, &str)]) -> Check<Outcome> {
-        self.prepare(program, ["12", "10"], more).succeed()
+        self.run_with(program, ["12", "10"], more)
+    }
+
+    /// The same with other arguments.
+    ///
+    /// # Errors
+    ///
+    /// When it fails.
+    pub fn run_with(
+        &self,
+        program: &Path,
+        arguments: [&str; 2],
+        more: &[(&str, &str)],
+    ) -> Check<Outcome> {
+        self.prepare(program, arguments, more).succeed()
     }
 
     /// The same with other arguments, up to a fatal error (`BOARD_FATAL`): `when` it happens.

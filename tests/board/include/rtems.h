@@ -5,7 +5,9 @@
 #ifndef BOARD_RTEMS_H
 #define BOARD_RTEMS_H
 
+#include <sched.h> /* cpu_set_t; there: sys/cpuset.h */
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* rtems/rtems/types.h, rtems/score/object.h, rtems/rtems/status.h */
@@ -19,6 +21,9 @@ typedef enum { RTEMS_SUCCESSFUL = 0, RTEMS_TOO_MANY = 5, RTEMS_INVALID_ID = 4 } 
 /* rtems/rtems/tasks.h */
 rtems_id rtems_task_self(void);
 rtems_status_code rtems_task_wake_after(rtems_interval ticks);
+#define RTEMS_SELF ((rtems_id)0)
+rtems_status_code rtems_task_get_affinity(rtems_id id, size_t cpusetsize, cpu_set_t *cpuset);
+rtems_status_code rtems_task_set_affinity(rtems_id id, size_t cpusetsize, const cpu_set_t *cpuset);
 
 /* rtems/rtems/scheduler.h */
 uint32_t rtems_scheduler_get_processor(void);
