@@ -79,6 +79,18 @@ pub struct Target {
     pub clock: Clock,
     /// Power of a chip without a meter.
     pub power: Option<Power>,
+    /// Conversion of the chip's own temperature sensor.
+    pub temperature: Option<Temperature>,
+}
+
+/// Degrees Celsius of a temperature sensor whose readings are raw numbers: `slope` × raw + `offset`.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Temperature {
+    /// Degrees a step.
+    pub slope: f64,
+    /// Degrees at 0.
+    pub offset: f64,
 }
 
 /// Power by the number of busy cores, from which the host computes what no meter measures.

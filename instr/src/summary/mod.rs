@@ -147,6 +147,9 @@ pub fn summarize(trace: &Trace, names: &dyn Names, mut seen: impl FnMut(u64)) ->
     load::build::fill(&mut summary, &load.finish(), &totals, names);
     let model = power_model(&summary.target);
     sensors::build::fill(&mut summary, &readings.finish(), names, model.as_ref());
+    let target = instr_cc::targets::find(&summary.target).ok().flatten();
+    let temperature = target.and_then(|target| target.temperature);
+    sensors::convert::temperatures(&mut summary.sensors, temperature.as_ref());
     summary.context_switches = switches::build::section(trace, &processors)?;
     Ok(summary)
 }

@@ -2,6 +2,7 @@
 
 pub mod build;
 pub mod collect;
+pub mod convert;
 pub mod model;
 pub mod table;
 #[cfg(test)]
