@@ -15,6 +15,12 @@
 #if defined(__sparc__) || defined(INSTR_BOARD_IO)
 #include <grlib/ambapp.h>
 #define HAS_PLUG_AND_PLAY 1
+#if defined(__RTEMS_MAJOR__) && __RTEMS_MAJOR__ < 6
+extern struct ambapp_bus ambapp_plb; /* <amba.h> */
+#define PLUG_AND_PLAY (&ambapp_plb)
+#else
+#define PLUG_AND_PLAY ambapp_plb()
+#endif
 #else
 #define HAS_PLUG_AND_PLAY 0
 #endif
@@ -28,7 +34,7 @@ uintptr_t instr_rtems_device(int device)
 {
 #if HAS_PLUG_AND_PLAY
     enum { GAISLER = 0x01 };
-    struct ambapp_bus *const bus = ambapp_plb();
+    struct ambapp_bus *const bus = PLUG_AND_PLAY;
     if (bus == NULL)
         return 0;
     struct ambapp_dev *const found =
