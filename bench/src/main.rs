@@ -7,6 +7,7 @@ mod constructs;
 mod events;
 mod link;
 mod machine;
+mod memory;
 mod merge;
 mod openmp;
 mod overhead;
@@ -70,6 +71,7 @@ const PARTS: [(&str, Part); 10] = [
     ("programs", programs::measure),
     ("constructs", constructs::measure),
     ("sensors", sensors::measure),
+    ("memory", memory::measure),
     ("link", rows!(link::measure)),
     ("size", rows!(size::measure)),
     ("merge", rows!(merge::measure)),

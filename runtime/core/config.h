@@ -79,6 +79,11 @@
 #define INSTR_CFG_SAMPLING_LEAST_NS 50000u
 #endif
 
+/* Bytes of each thread's stack that are painted where it was never used (core/stack.h, INSTR_STACK=1): what deeper use is told exactly. */
+#ifndef INSTR_CFG_PAINT_BYTES
+#define INSTR_CFG_PAINT_BYTES (256u * 1024u)
+#endif
+
 /* Longest path of a trace directory, in bytes. */
 #ifndef INSTR_CFG_PATH_BYTES
 #define INSTR_CFG_PATH_BYTES (INSTR_PLATFORM_SMALL ? 256 : 1024)

@@ -1,9 +1,13 @@
 /*
  * How deep the threads' stacks get (INSTR_STACK=1).
  *
- * A stack that the system just gave is zero, so the lowest word that is not tells how deep it was used: nothing is painted, nothing is done
- * while the program runs. A stack that was used before (the C library keeps those of ended threads) or was prepared by the program is
- * not zero below the point where recording begins; what the events' own stack pointers tell is then the answer, if it is deeper.
+ * What lies below a thread's stack pointer is dead. When its recording begins, some of that is painted: all that was ever used (the C
+ * library keeps the stacks of ended threads, the dynamic linker has used the initial thread's), and INSTR_CFG_PAINT_BYTES in any case.
+ * When the thread ends, the lowest word that is no longer paint tells how deep its stack was used since. Below the paint fresh memory is
+ * zero, so that deeper use shows as well, but for zeros at its end: that is told as "at least". A stack that the program painted itself
+ * is left as it is, and its paint is looked for.
+ *
+ * A thread that ended unseen, or whose stack is gone, has the lowest stack pointer of its events, "at least" too.
  */
 #ifndef INSTR_STACK_H
 #define INSTR_STACK_H
@@ -20,7 +24,8 @@ struct instr_stack {
     uintptr_t low; /* bounds; 0 when they are not known or not asked for */
     uintptr_t high;
     uintptr_t seen;    /* lowest stack pointer of an event */
-    uintptr_t touched; /* lowest address in use when recording began */
+    uintptr_t painted; /* from here on up to where recording began; 0: not known */
+    uintptr_t paint;   /* the word */
 };
 
 /* Small systems have it only where the program's configuration asks for it (core/static_config.h). */

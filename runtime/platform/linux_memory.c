@@ -73,80 +73,125 @@ bool instr_platform_stack_bounds(uintptr_t *low, uintptr_t *high)
     return known && bytes != 0 && *high > *low;
 }
 
-#define VECTOR 512u     /* pages asked about at a time */
+#define VECTOR 512u      /* pages asked about at a time */
 #define LEAST_PAGE 4096u /* an emulator may have smaller pages than its guest believes, and tells about these */
-#define PIECE 1024u /* bytes read at a time: the runtime's own need of stack stays small */
+#define PIECE 1024u      /* bytes moved at a time: the runtime's own need of stack stays small */
+#define WORDS (PIECE / sizeof(uintptr_t))
 
-/* Whether a piece of this process's memory could be read: another thread's stack may be unmapped at any moment. */
-static bool read_memory(uintptr_t from, void *to, size_t bytes)
+static volatile bool refused; /* by emulators and strict containers: then memory is taken to stay where it was a moment ago */
+
+/*
+ * Copies between this process's memory and a buffer, by the system: another thread's stack may be unmapped at any moment, and checkers of
+ * memory take what lies below a stack pointer for a mistake.
+ */
+static bool move(bool out, uintptr_t at, void *buffer, size_t bytes)
 {
 #ifdef SYS_process_vm_readv
-    static volatile bool refused; /* emulators and strict containers: then the pages are taken to stay where they were a moment ago */
     if (!refused) {
-        const struct iovec local = {to, bytes};
-        const struct iovec remote = {(void *)from, bytes};
-        const long count = syscall(SYS_process_vm_readv, (long)getpid(), &local, 1ul, &remote, 1ul, 0ul);
+        const struct iovec local = {buffer, bytes};
+        const struct iovec remote = {(void *)at, bytes};
+        const long number = out ? SYS_process_vm_writev : SYS_process_vm_readv;
+        const long count = syscall(number, (long)getpid(), &local, 1ul, &remote, 1ul, 0ul);
         if (count == (long)bytes)
             return true;
-        if (count >= 0)
-            return false;
         unsigned char resident;
-        if (mincore((void *)(from & ~((uintptr_t)getpagesize() - 1)), 1, &resident) != 0)
+        if (count >= 0 || mincore((void *)(at & ~((uintptr_t)getpagesize() - 1)), 1, &resident) != 0)
             return false;
         refused = true;
     }
 #endif
-    memcpy(to, (const void *)from, bytes);
+    if (out)
+        memcpy((void *)at, buffer, bytes);
+    else
+        memcpy(buffer, (const void *)at, bytes);
     return true;
 }
 
-/* Lowest address in a page that holds something but zero; 0: none, UINTPTR_MAX: it cannot be read. */
-static uintptr_t first_in_page(uintptr_t page, size_t bytes)
+bool instr_platform_stack_word(uintptr_t address, uintptr_t *word)
 {
-    uintptr_t words[PIECE / sizeof(uintptr_t)];
-    for (size_t at = 0; at < bytes; at += PIECE) {
-        if (!read_memory(page + at, words, PIECE))
+    return move(false, address, word, sizeof *word);
+}
+
+/* Lowest address of [low, high), at most a page, that does not hold `word`; 0: none, UINTPTR_MAX: it cannot be read. */
+static uintptr_t first_other(uintptr_t low, uintptr_t high, uintptr_t word)
+{
+    uintptr_t words[WORDS];
+    for (uintptr_t at = low; at < high; at += PIECE) {
+        const size_t bytes = high - at < PIECE ? high - at : PIECE;
+        if (!move(false, at, words, bytes))
             return UINTPTR_MAX;
-        for (size_t i = 0; i < PIECE / sizeof words[0]; i++)
-            if (words[i] != 0)
-                return page + at + i * sizeof words[0];
+        for (size_t i = 0; i < bytes / sizeof words[0]; i++)
+            if (words[i] != word)
+                return at + i * sizeof words[0];
     }
     return 0;
 }
 
-/* Lowest page from which on everything up to `high` is mapped: the initial thread's stack grows page by page. */
-static uintptr_t first_mapped(uintptr_t low, uintptr_t high, uintptr_t page, unsigned char *resident)
+/* The initial thread's stack grows page by page. */
+uintptr_t instr_platform_stack_mapped(uintptr_t low, uintptr_t high)
 {
-    uintptr_t at = high;
+    unsigned char resident[VECTOR];
+    const uintptr_t page = (uintptr_t)getpagesize();
+    const uintptr_t first = low & ~(page - 1);
+    uintptr_t at = (high + page - 1) & ~(page - 1);
     for (size_t pages = VECTOR * LEAST_PAGE / page; pages != 0; pages /= 2)
-        while (at - low >= pages * page && mincore((void *)(at - pages * page), pages * page, resident) == 0)
+        while (at - first >= pages * page && mincore((void *)(at - pages * page), pages * page, resident) == 0)
             at -= pages * page;
-    return at;
+    return at >= high ? 0 : at < low ? low : at;
 }
 
-uintptr_t instr_platform_stack_touched(uintptr_t low, uintptr_t high)
+uintptr_t instr_platform_stack_touched(uintptr_t low, uintptr_t high, uintptr_t word)
 {
     const uintptr_t page = (uintptr_t)getpagesize();
     unsigned char resident[VECTOR];
-    low = (low + page - 1) & ~(page - 1);
-    high = (high + page - 1) & ~(page - 1);
-    if (low >= high)
-        return 0;
-    for (uintptr_t at = first_mapped(low, high, page, resident); at < high;) {
-        const uintptr_t left = (high - at) / page;
+    while (low < high) {
+        const uintptr_t from = low & ~(page - 1);
+        const uintptr_t left = (high - from + page - 1) / page;
         const size_t most = VECTOR * LEAST_PAGE / page;
         const size_t pages = left < most ? (size_t)left : most;
-        if (mincore((void *)at, pages * page, resident) != 0)
+        if (mincore((void *)from, pages * page, resident) != 0)
             return 0;
-        for (size_t i = 0; i < pages; i++) {
-            const bool in_use = page != LEAST_PAGE || (resident[i] & 1) != 0;
-            const uintptr_t found = in_use ? first_in_page(at + i * page, page) : 0;
+        for (size_t i = 0; i < pages && low < high; i++) {
+            const uintptr_t end = from + (i + 1) * page < high ? from + (i + 1) * page : high;
+            /* what is not in memory is as the system gave it (or was moved out to a disk, and is missed) */
+            const bool in_use = word != 0 || page != LEAST_PAGE || (resident[i] & 1) != 0;
+            const uintptr_t found = in_use ? first_other(low, end, word) : 0;
             if (found != 0)
                 return found != UINTPTR_MAX ? found : 0;
+            low = end;
         }
-        at += pages * page;
     }
     return UINTPTR_MAX;
+}
+
+/* What is called from the painting function needs less stack than this, red zone and all. */
+#define GAP 1024u
+
+#if defined(__x86_64__)
+#define STACK_POINTER(sp) __asm__ volatile("mov %%rsp, %0" : "=r"(sp))
+#elif defined(__sparc__) && defined(__arch64__)
+#define STACK_POINTER(sp) __asm__ volatile("add %%sp, 2047, %0" : "=r"(sp))
+#elif defined(__sparc__)
+#define STACK_POINTER(sp) __asm__ volatile("mov %%sp, %0" : "=r"(sp))
+#elif defined(__aarch64__)
+#define STACK_POINTER(sp) __asm__ volatile("mov %0, sp" : "=r"(sp))
+#elif defined(__riscv)
+#define STACK_POINTER(sp) __asm__ volatile("mv %0, sp" : "=r"(sp))
+#else
+#define STACK_POINTER(sp) ((sp) = (uintptr_t)__builtin_frame_address(0) - 2 * PIECE)
+#endif
+
+void instr_platform_stack_paint(uintptr_t low, uintptr_t word)
+{
+    uintptr_t words[WORDS];
+    uintptr_t high;
+    STACK_POINTER(high);
+    high = (high - GAP) & ~(sizeof high - 1);
+    for (size_t i = 0; i < WORDS; i++)
+        words[i] = word;
+    for (uintptr_t at = low; at < high; at += PIECE)
+        if (!move(true, at, words, high - at < PIECE ? high - at : PIECE))
+            break;
 }
 
 /* Before glibc 2.33 there is `mallinfo` only, whose counters are 32 bits wide: then the heap's state is not told. */

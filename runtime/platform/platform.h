@@ -85,10 +85,15 @@ uint64_t instr_platform_module_generation(void);
 bool instr_platform_stack_bounds(uintptr_t *low, uintptr_t *high);
 
 /*
- * Lowest address of [low, high) (up to the end of its page) that holds something but zero: a stack that was never used below it is as the
- * system gave it. UINTPTR_MAX when there is none, 0 when it cannot be told: the stack may be another thread's, and even be gone.
+ * Stacks are looked at by words. Mapped: the lowest address from which on all of [low, high) is memory (the initial thread's stack grows);
+ * 0: none. Word: what stands at an address there. Touched: the lowest address of [low, high) whose word is not `word`; UINTPTR_MAX: there
+ * is none; 0: it cannot be told (the stack may be another thread's, and even be gone). Paint: fills the calling thread's dead memory
+ * from `low` up to just below its stack pointer.
  */
-uintptr_t instr_platform_stack_touched(uintptr_t low, uintptr_t high);
+uintptr_t instr_platform_stack_mapped(uintptr_t low, uintptr_t high);
+bool instr_platform_stack_word(uintptr_t address, uintptr_t *word);
+uintptr_t instr_platform_stack_touched(uintptr_t low, uintptr_t high, uintptr_t word);
+void instr_platform_stack_paint(uintptr_t low, uintptr_t word);
 
 /* The C library's heap, in bytes: got from the system (all arenas), in blocks handed out, free, and in blocks mapped one by one. */
 struct instr_heap {

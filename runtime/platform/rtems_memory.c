@@ -96,21 +96,34 @@ bool instr_platform_stack_bounds(uintptr_t *low, uintptr_t *high)
     return *high > *low;
 }
 
-/* What a fresh stack holds: the pattern of RTEMS' stack checker (score/src/stackchk: 0xa5a5a5a5), behind whose mark at the lower end 16
- * bytes are free; else zero. */
-#define PATTERN 0xa5a5a5a5u
-#define MARK_BYTES 32u
-
-uintptr_t instr_platform_stack_touched(uintptr_t low, uintptr_t high)
+/* A stack is one block, all there. */
+uintptr_t instr_platform_stack_mapped(uintptr_t low, uintptr_t high)
 {
-    low = (low + MARK_BYTES + sizeof(uint32_t) - 1) & ~(uintptr_t)(sizeof(uint32_t) - 1);
-    if (low >= high)
-        return 0;
-    const uint32_t fresh = *(const uint32_t *)low == PATTERN ? PATTERN : 0;
-    for (uintptr_t at = low; at < high; at += sizeof(uint32_t))
-        if (*(const uint32_t *)at != fresh)
+    return low < high ? low : 0;
+}
+
+bool instr_platform_stack_word(uintptr_t address, uintptr_t *word)
+{
+    *word = *(const uintptr_t *)address;
+    return true;
+}
+
+uintptr_t instr_platform_stack_touched(uintptr_t low, uintptr_t high, uintptr_t word)
+{
+    for (uintptr_t at = low; at < high; at += sizeof word)
+        if (*(const uintptr_t *)at != word)
             return at;
     return UINTPTR_MAX;
+}
+
+/* Up to what this function itself may use. An interrupt in between is over before the next word is written. */
+#define GAP 256u
+
+__attribute__((noinline)) void instr_platform_stack_paint(uintptr_t low, uintptr_t word)
+{
+    const uintptr_t high = ((uintptr_t)__builtin_frame_address(0) - GAP) & ~(sizeof high - 1);
+    for (uintptr_t at = low; at < high; at += sizeof word)
+        *(volatile uintptr_t *)at = word;
 }
 
 bool instr_platform_heap(struct instr_heap *heap)

@@ -9,6 +9,7 @@
 //! # Ok::<(), instr_trace::Error>(())
 //! ```
 
+mod blocks;
 mod clock;
 pub mod current;
 mod decode;
@@ -34,6 +35,7 @@ pub mod timeline;
 mod trace;
 mod window;
 
+pub use blocks::Blocks;
 pub use clock::Clock;
 pub use error::{Error, Warning};
 pub use event::{Event, Payload, RegionId, TaskId};

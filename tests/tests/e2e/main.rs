@@ -5,6 +5,7 @@ mod conformance;
 mod libomp;
 mod libomp_links;
 mod matrix;
+mod memory;
 mod programs;
 mod robust;
 mod sensors;
@@ -20,7 +21,7 @@ const THREADS: usize = 2;
 fn main() {
     let mut arguments = Arguments::from_args();
     arguments.test_threads.get_or_insert(THREADS);
-    let parts: [fn() -> Vec<Trial>; 11] = [
+    let parts: [fn() -> Vec<Trial>; 12] = [
         boundaries::trials,
         symbols::trials,
         programs::trials,
@@ -30,6 +31,7 @@ fn main() {
         sparselu::trials,
         robust::trials,
         sensors::trials,
+        memory::trials,
         transparency::trials,
         matrix::trials,
     ];

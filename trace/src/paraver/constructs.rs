@@ -1,4 +1,4 @@
-//! Events that mark a moment: cancellation, posts of doacross loops, detach events, memory of the heap and of OpenMP allocators.
+//! Events that mark a moment: cancellation, posts of doacross loops, detach events, memory of OpenMP allocators.
 
 use std::io::Write;
 
@@ -53,54 +53,6 @@ pub(super) fn moment<W: Write>(to: &mut At<'_, '_, W>, payload: &Payload<'_>) {
         Payload::OmpFree { kind, address } => {
             to.put(MEMORY, if kind == 2 { 19 } else { 17 });
             to.put(MEMORY_IN, address);
-            to.put(MEMORY, 0);
-        }
-        _ => heap(to, payload),
-    }
-}
-
-/// Blocks of the heap. Values 1 to 5 are Extrae's; `aligned_alloc` and `memalign` count as `posix_memalign`.
-fn heap<W: Write>(to: &mut At<'_, '_, W>, payload: &Payload<'_>) {
-    match *payload {
-        Payload::MemAlloc {
-            kind,
-            address,
-            bytes,
-            ..
-        } => {
-            let call = match kind {
-                2 => 4,
-                4 => 5,
-                5 => 20,
-                6 => 21,
-                7 => 22,
-                _ => 1,
-            };
-            to.put(MEMORY, call);
-            to.put(MEMORY_SIZE, bytes);
-            to.put(MEMORY_OUT, address);
-            to.put(MEMORY, 0);
-        }
-        Payload::MemFree { kind, address } => {
-            let call = match kind {
-                6 => 23,
-                7 => 24,
-                _ => 2,
-            };
-            to.put(MEMORY, call);
-            to.put(MEMORY_IN, address);
-            to.put(MEMORY, 0);
-        }
-        Payload::MemRealloc {
-            old,
-            address,
-            bytes,
-            ..
-        } => {
-            to.put(MEMORY, 3);
-            to.put(MEMORY_SIZE, bytes);
-            to.put(MEMORY_IN, old);
-            to.put(MEMORY_OUT, address);
             to.put(MEMORY, 0);
         }
         _ => {}

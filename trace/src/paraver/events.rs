@@ -11,6 +11,7 @@ use crate::event::{
 use crate::names::CodeRole;
 
 use super::constructs;
+use super::heap::Heap;
 use super::names::{Code, NameTables};
 use super::out::Records;
 use super::tasks::Tasks;
@@ -153,6 +154,7 @@ pub(super) struct Events<'n> {
     taskloops: HashMap<(usize, TaskId), Code>,
     /// What was open in tasks that left their thread before their end.
     suspended: HashMap<(usize, TaskId), Vec<Open>>,
+    heaps: Vec<Heap>,
 }
 
 impl<'n> Events<'n> {
@@ -168,6 +170,9 @@ impl<'n> Events<'n> {
             regions: HashMap::new(),
             taskloops: HashMap::new(),
             suspended: HashMap::new(),
+            heaps: std::iter::repeat_with(Heap::default)
+                .take(processes)
+                .collect(),
         }
     }
 
@@ -234,10 +239,10 @@ impl<'n> Events<'n> {
             | Payload::TaskEvent { .. }
             | Payload::TaskFulfill { .. }
             | Payload::OmpAlloc { .. }
-            | Payload::OmpFree { .. }
-            | Payload::MemAlloc { .. }
-            | Payload::MemFree { .. }
-            | Payload::MemRealloc { .. } => constructs::moment(to, &event.payload),
+            | Payload::OmpFree { .. } => constructs::moment(to, &event.payload),
+            Payload::MemAlloc { .. } | Payload::MemFree { .. } | Payload::MemRealloc { .. } => {
+                self.heaps[process].event(to, &event.payload)
+            }
             Payload::MutexAcquire { .. }
             | Payload::MutexAcquired { .. }
             | Payload::MutexReleased { .. }

@@ -16,6 +16,7 @@ mod background;
 mod communications;
 mod constructs;
 mod events;
+mod heap;
 mod names;
 mod out;
 mod pcf;

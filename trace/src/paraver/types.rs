@@ -13,6 +13,7 @@
 //! | 20000006 | waits that Extrae has no type for |
 //! | 20000007, 20000008 | handle of a task with a `detach` clause when told; when fulfilled |
 //! | 20000009 | function of a `target` region |
+//! | 20000010 | bytes of the heap in use in the process, whenever that changes |
 //! | 20000030 | processor on which the thread runs, from 1; 0: it does not run |
 //! | 20000100 + n | the n-th counter (`instr_counter`) by first use; the value is the counter's |
 //! | 22000000 + n | the n-th value of a sensor, or counter of threads that PAPI has no preset for: as read, or since the reading before |
@@ -73,6 +74,11 @@ pub(super) const MEMORY: u32 = 40_000_040;
 pub(super) const MEMORY_SIZE: u32 = 40_000_041;
 pub(super) const MEMORY_IN: u32 = 40_000_042;
 pub(super) const MEMORY_OUT: u32 = 40_000_043;
+/// Bytes that a call got, that it gave back: Extrae's numbers; ours are the sizes asked for. The sum of their differences is in use.
+pub(super) const MEMORY_GOT: u32 = 40_000_069;
+pub(super) const MEMORY_GIVEN: u32 = 40_000_070;
+/// Bytes in use in the process after the call.
+pub(super) const MEMORY_IN_USE: u32 = 20_000_010;
 /// Device constructs.
 pub(super) const TARGET: u32 = 60_000_034;
 /// The first counter.
@@ -203,6 +209,9 @@ pub(super) const FIXED: &[(u32, &str, Values)] = &[
     (MEMORY_SIZE, "Requested size in memory calls", &[]),
     (MEMORY_IN, "In pointer (free, realloc)", &[]),
     (MEMORY_OUT, "Out pointer (malloc, calloc, realloc)", &[]),
+    (MEMORY_GOT, "Bytes got from the heap", &[]),
+    (MEMORY_GIVEN, "Bytes given back to the heap", &[]),
+    (MEMORY_IN_USE, "Bytes of the heap in use", &[]),
     (
         CANCEL,
         "OpenMP cancellation of",

@@ -27,6 +27,7 @@ pub fn build(counted: Counted, begin: u64, names: &dyn Names) -> Option<Memory> 
         refused: counted.refused,
         reallocations: counted.reallocations,
         unknown_frees: counted.unknown_frees,
+        unfollowed: counted.unfollowed,
         mapped: counted.mapped,
         heap: counted.heap,
         live_over_time: counted.points,

@@ -3,15 +3,18 @@
 use std::collections::BTreeMap;
 
 use hashbrown::HashMap;
-use instr_trace::{Event, Payload, RegionId};
+use instr_trace::{Blocks, Event, Payload, RegionId};
 
 use super::super::counts::Code;
 use super::model::{Heap, LivePoint, Mapped, Stack};
+use super::places::{Count, Live, Places};
 
 /// More blocks at a time are not followed: they count as got, and as unknown when they are given back.
 const MAX_BLOCKS: usize = 1 << 24;
 /// More mappings at a time are not followed.
 const MAX_MAPPINGS: usize = 1 << 20;
+/// More regions open at a time are damage: they are not followed.
+const MAX_REGIONS: usize = 1 << 14;
 /// Intervals of the time line.
 const POINTS: usize = 128;
 /// Stack events of one thread: its bounds, its use.
@@ -22,17 +25,39 @@ const TOUCHED: u32 = 2;
 pub type BodyCode = (Option<Code>, bool);
 
 /// Folds the memory events of a merged trace.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Collector {
     /// What was counted.
     pub out: Counted,
-    live: HashMap<u64, Block>,
-    /// Blocks whose address was told again before it was told that they are gone: by a `realloc` that was not over.
-    ghosts: HashMap<u64, Vec<Block>>,
-    regions: Vec<(RegionId, Code, u64)>,
+    live: Blocks<Block>,
+    sites: Places<u64>,
+    bodies: Places<BodyCode>,
+    /// Open ones: body, and when they began.
+    regions: HashMap<RegionId, (Code, u64)>,
+    /// For each open region, by its begin: the most in use from there to the begin of the next one.
+    peaks: BTreeMap<u64, u64>,
+    /// Regions that have begun, which is the time of the two above.
+    begins: u64,
     mapped: BTreeMap<u64, u64>,
     width_ns: u64,
     high_water: u64,
+}
+
+impl Default for Collector {
+    fn default() -> Self {
+        Self {
+            out: Counted::default(),
+            live: Blocks::new(MAX_BLOCKS),
+            sites: Places::default(),
+            bodies: Places::default(),
+            regions: HashMap::new(),
+            peaks: BTreeMap::new(),
+            begins: 0,
+            mapped: BTreeMap::new(),
+            width_ns: 0,
+            high_water: 0,
+        }
+    }
 }
 
 /// Numbers by address.
@@ -52,6 +77,8 @@ pub struct Counted {
     pub reallocations: u64,
     /// Likewise.
     pub unknown_frees: u64,
+    /// Likewise.
+    pub unfollowed: u64,
     /// All blocks.
     pub live: Live,
     /// When the high-water mark was reached.
@@ -72,52 +99,11 @@ pub struct Counted {
     pub stacks: BTreeMap<u32, Stack>,
 }
 
-/// Blocks in use.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub struct Live {
-    /// How many.
-    pub blocks: u64,
-    /// Their sizes.
-    pub bytes: u64,
-    /// The most at any time.
-    pub high_water: u64,
-}
-
-impl Live {
-    fn add(&mut self, bytes: u64) {
-        self.blocks += 1;
-        self.bytes = self.bytes.saturating_add(bytes);
-        self.high_water = self.high_water.max(self.bytes);
-    }
-
-    fn remove(&mut self, bytes: u64) {
-        self.blocks = self.blocks.saturating_sub(1);
-        self.bytes = self.bytes.saturating_sub(bytes);
-    }
-
-    /// A block of one size becomes one of another.
-    fn replace(&mut self, old: u64, new: u64) {
-        self.bytes = self.bytes.saturating_sub(old).saturating_add(new);
-        self.high_water = self.high_water.max(self.bytes);
-    }
-}
-
-/// What a place got.
-#[derive(Debug, Default, Clone, Copy)]
-pub struct Count {
-    /// Blocks.
-    pub allocations: u64,
-    /// Their sizes.
-    pub bytes: u64,
-    /// Of these in use.
-    pub live: Live,
-}
-
 #[derive(Debug, Clone, Copy)]
 struct Block {
     bytes: u64,
-    site: u64,
-    body: BodyCode,
+    site: u32,
+    body: u32,
 }
 
 impl Collector {
@@ -130,56 +116,43 @@ impl Collector {
                 bytes,
                 site,
                 ..
-            } => self.got(
-                event.time,
-                address,
-                Block {
-                    bytes,
-                    site,
-                    body: body(),
-                },
-            ),
+            } => {
+                let block = self.block(bytes, site, body);
+                self.got(event.time, address, block);
+            }
             Payload::MemFree { address, .. } => self.gives_back(event.time, address),
             Payload::MemRealloc {
                 old,
                 address,
                 bytes,
                 site,
-            } => self.moved(
-                event.time,
-                old,
-                address,
-                Block {
-                    bytes,
-                    site,
-                    body: body(),
-                },
-            ),
+            } => {
+                let block = self.block(bytes, site, body);
+                self.moved(event.time, old, address, block);
+            }
             Payload::ParallelBegin {
                 seq,
                 function,
                 call_site,
                 ..
-            } => {
-                let id = RegionId {
-                    thread: event.thread,
-                    seq,
-                };
-                self.regions
-                    .push((id, Code::new(function, call_site), self.out.live.bytes));
-            }
+            } => self.region_begins(event.thread, seq, Code::new(function, call_site)),
             Payload::ParallelEnd { seq } => {
                 let id = RegionId {
                     thread: event.thread,
                     seq,
                 };
-                if let Some(at) = self.regions.iter().rposition(|open| open.0 == id) {
-                    let (_, code, most) = self.regions.remove(at);
-                    self.region(code, most);
+                if let Some((code, since)) = self.regions.remove(&id) {
+                    self.region_ends(code, since);
                 }
             }
             Payload::Lost { region: None, .. } => {
-                self.regions.retain(|open| open.0.thread != event.thread)
+                let lost = self
+                    .regions
+                    .extract_if(|id, _| id.thread == event.thread)
+                    .map(|(_, (_, since))| since);
+                for since in lost.collect::<Vec<_>>() {
+                    self.forget(since);
+                }
             }
             _ => self.rare(event),
         }
@@ -187,15 +160,50 @@ impl Collector {
 
     /// What is open counts up to here.
     pub fn finish(mut self) -> Counted {
-        for (_, code, most) in std::mem::take(&mut self.regions) {
-            self.region(code, most);
+        for (_, (code, since)) in std::mem::take(&mut self.regions) {
+            self.region_ends(code, since);
         }
+        self.out.sites = self.sites.into_counts();
+        self.out.bodies = self.bodies.into_counts();
         self.out
     }
 
-    fn region(&mut self, code: Code, most: u64) {
+    fn block(&mut self, bytes: u64, site: u64, body: impl FnOnce() -> BodyCode) -> Block {
+        Block {
+            bytes,
+            site: self.sites.index(site),
+            body: self.bodies.index(body()),
+        }
+    }
+
+    fn region_begins(&mut self, thread: u32, seq: u32, code: Code) {
+        if self.regions.len() >= MAX_REGIONS {
+            return;
+        }
+        self.begins += 1;
+        self.peaks.insert(self.begins, self.out.live.bytes);
+        let before = self
+            .regions
+            .insert(RegionId { thread, seq }, (code, self.begins));
+        if let Some((code, since)) = before {
+            self.region_ends(code, since);
+        }
+    }
+
+    fn region_ends(&mut self, code: Code, since: u64) {
+        let most = self.forget(since);
         let entry = self.out.regions.entry(code).or_default();
         *entry = (entry.0 + 1, entry.1.max(most));
+    }
+
+    /// The most in use since the begin of a region, which is not asked for again.
+    fn forget(&mut self, since: u64) -> u64 {
+        let most = self.peaks.range(since..).map(|(_, &most)| most).max();
+        let own = self.peaks.remove(&since).unwrap_or(0);
+        if let Some((_, before)) = self.peaks.range_mut(..since).next_back() {
+            *before = (*before).max(own);
+        }
+        most.unwrap_or(0)
     }
 
     fn got(&mut self, now: u64, address: u64, block: Block) {
@@ -204,49 +212,38 @@ impl Collector {
             self.out.refused += 1;
             return;
         }
-        self.enter(address, block);
-        self.out.live.add(block.bytes);
-        self.of(block, |count| count.live.add(block.bytes));
+        if self.enter(address, block) {
+            self.out.live.add(block.bytes);
+        }
         self.changed(now);
     }
 
-    /// Counts a block and remembers it.
-    fn enter(&mut self, address: u64, block: Block) {
+    /// Counts a block and follows it; false when it is not followed.
+    fn enter(&mut self, address: u64, block: Block) -> bool {
         self.out.allocations += 1;
         self.out.allocated_bytes = self.out.allocated_bytes.saturating_add(block.bytes);
+        let followed = self.live.insert(address, block);
+        self.out.unfollowed += u64::from(!followed);
         self.of(block, |count| {
             count.allocations += 1;
             count.bytes = count.bytes.saturating_add(block.bytes);
+            if followed {
+                count.live.add(block.bytes);
+            }
         });
-        if self.live.len() < MAX_BLOCKS
-            && let Some(ghost) = self.live.insert(address, block)
-        {
-            self.ghosts.entry(address).or_default().push(ghost);
-        }
+        followed
     }
 
     /// The counts of the place and the body that got a block.
-    fn of(&mut self, block: Block, mut change: impl FnMut(&mut Count)) {
-        change(self.out.sites.entry(block.site).or_default());
-        change(self.out.bodies.entry(block.body).or_default());
-    }
-
-    /// The block at an address that is told to be gone: the older one of two.
-    fn leave(&mut self, address: u64) -> Option<Block> {
-        let Some(ghosts) = self.ghosts.get_mut(&address) else {
-            return self.live.remove(&address);
-        };
-        let oldest = (!ghosts.is_empty()).then(|| ghosts.remove(0));
-        if ghosts.is_empty() {
-            self.ghosts.remove(&address);
-        }
-        oldest.or_else(|| self.live.remove(&address))
+    fn of(&mut self, block: Block, change: impl Fn(&mut Count)) {
+        change(self.sites.count(block.site));
+        change(self.bodies.count(block.body));
     }
 
     fn gives_back(&mut self, now: u64, address: u64) {
         self.out.any = true;
         self.out.frees += 1;
-        match self.leave(address) {
+        match self.live.remove(address) {
             Some(block) => {
                 self.out.live.remove(block.bytes);
                 self.of(block, |count| count.live.remove(block.bytes));
@@ -271,18 +268,18 @@ impl Collector {
         self.out.frees += 1;
         self.out.reallocations += 1;
         // Never both at a time: the program sees one block that changes its size.
-        match self.leave(old) {
-            Some(gone) => {
-                self.of(gone, |count| count.live.remove(gone.bytes));
-                self.out.live.replace(gone.bytes, block.bytes);
-            }
-            None => {
-                self.out.unknown_frees += 1;
-                self.out.live.add(block.bytes);
-            }
+        let gone = self.live.remove(old);
+        match gone {
+            Some(gone) => self.of(gone, |count| count.live.remove(gone.bytes)),
+            None => self.out.unknown_frees += 1,
         }
-        self.enter(address, block);
-        self.of(block, |count| count.live.add(block.bytes));
+        let followed = self.enter(address, block);
+        match (gone, followed) {
+            (Some(gone), true) => self.out.live.replace(gone.bytes, block.bytes),
+            (Some(gone), false) => self.out.live.remove(gone.bytes),
+            (None, true) => self.out.live.add(block.bytes),
+            (None, false) => {}
+        }
         self.changed(now);
     }
 
@@ -293,8 +290,8 @@ impl Collector {
             self.high_water = bytes;
             self.out.high_water_ns = now;
         }
-        for (_, _, most) in &mut self.regions {
-            *most = (*most).max(bytes);
+        if let Some(mut newest) = self.peaks.last_entry() {
+            *newest.get_mut() = bytes.max(*newest.get());
         }
         self.point(now, bytes);
     }

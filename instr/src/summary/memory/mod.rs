@@ -3,6 +3,7 @@
 pub mod build;
 pub mod collect;
 pub mod model;
+pub mod places;
 pub mod table;
 #[cfg(test)]
 mod tests;

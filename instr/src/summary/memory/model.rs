@@ -27,6 +27,8 @@ pub struct Memory {
     pub reallocations: u64,
     /// Blocks given back that nobody was seen to get: from libraries that are not instrumented, or before a gap in the trace.
     pub unknown_frees: u64,
+    /// Blocks of `allocations` that are in no sum of blocks in use: there were 16,777,216 already.
+    pub unfollowed: u64,
     /// Pages of the system.
     pub mapped: Mapped,
     /// The C library's own account of its heap: at the start and the end.

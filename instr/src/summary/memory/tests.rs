@@ -143,3 +143,94 @@ fn the_time_line_keeps_the_peaks_however_long_the_run() {
     assert_eq!(most, Some(counted.live.high_water));
     assert_eq!(counted.live.high_water, 9_008 * 10 + 5_000_000);
 }
+
+/// A generator of numbers, the same ones every time.
+fn random(state: &mut u64) -> u64 {
+    *state = state
+        .wrapping_mul(6_364_136_223_846_793_005)
+        .wrapping_add(1_442_695_040_888_963_407);
+    *state >> 33
+}
+
+/// Addresses given back twice, never got, told twice, moved onto each other; regions that overlap, end twice and never: as a model that
+/// looks at everything again after each event.
+#[test]
+fn any_order_of_events_counts_as_the_model_does() {
+    use std::collections::{BTreeMap, VecDeque};
+    for seed in 0..20 {
+        let (mut state, mut events) = (seed, Vec::new());
+        let mut blocks: BTreeMap<u64, VecDeque<u64>> = BTreeMap::new();
+        let (mut allocations, mut frees, mut unknown, mut high, mut live) = (0, 0, 0, 0, 0_u64);
+        let mut open: BTreeMap<u32, u64> = BTreeMap::new();
+        let mut peaks: BTreeMap<u64, (u64, u64)> = BTreeMap::new();
+        let ended = |peaks: &mut BTreeMap<u64, (u64, u64)>, seq: u32, most: u64| {
+            let peak = peaks.entry(u64::from(seq % 4)).or_default();
+            *peak = (peak.0 + 1, peak.1.max(most));
+        };
+        for time in 0..3_000 {
+            let (address, bytes) = (random(&mut state) % 12 + 1, random(&mut state) % 100);
+            let mut give = |blocks: &mut BTreeMap<u64, VecDeque<u64>>, address| {
+                frees += 1;
+                let gone = blocks.get_mut(&address).and_then(VecDeque::pop_front);
+                unknown += u64::from(gone.is_none());
+                gone.unwrap_or(0)
+            };
+            let payload = match random(&mut state) % 8 {
+                0..=2 => {
+                    live += bytes;
+                    allocations += 1;
+                    blocks.entry(address).or_default().push_back(bytes);
+                    got(address, bytes)
+                }
+                3 | 4 => {
+                    live -= give(&mut blocks, address);
+                    free(address)
+                }
+                5 => {
+                    let old = random(&mut state) % 12 + 1;
+                    live -= give(&mut blocks, old);
+                    live += bytes;
+                    allocations += 1;
+                    blocks.entry(address).or_default().push_back(bytes);
+                    moved(old, address, bytes)
+                }
+                6 => {
+                    let seq = (random(&mut state) % 8) as u32;
+                    if let Some(most) = open.insert(seq, live) {
+                        ended(&mut peaks, seq, most);
+                    }
+                    Payload::ParallelBegin {
+                        seq,
+                        function: u64::from(seq % 4),
+                        requested: 0,
+                        kind: ParallelKind::Region,
+                        call_site: false,
+                    }
+                }
+                _ => {
+                    let seq = (random(&mut state) % 8) as u32;
+                    if let Some(most) = open.remove(&seq) {
+                        ended(&mut peaks, seq, most);
+                    }
+                    Payload::ParallelEnd { seq }
+                }
+            };
+            high = high.max(live);
+            open.values_mut().for_each(|most| *most = live.max(*most));
+            events.push((time, 0, payload));
+        }
+        for (seq, most) in open {
+            ended(&mut peaks, seq, most);
+        }
+        let counted = fold(&events);
+        let told = (counted.allocations, counted.frees, counted.unknown_frees);
+        assert_eq!(told, (allocations, frees, unknown));
+        assert_eq!((counted.live.bytes, counted.live.high_water), (live, high));
+        let left: usize = blocks.values().map(VecDeque::len).sum();
+        assert_eq!(counted.live.blocks, left as u64);
+        let regions = counted.regions.iter();
+        let regions: BTreeMap<u64, (u64, u64)> =
+            regions.map(|(code, peak)| (code.address, *peak)).collect();
+        assert_eq!(regions, peaks, "seed {seed}");
+    }
+}

@@ -1,0 +1,230 @@
+//! Programs that keep their own account of the heap, or paint their stacks, beside what the trace says.
+
+use std::path::{Path, PathBuf};
+
+use instr_tests::cases::summary;
+use instr_tests::outcome::{Check, ensure, trial};
+use instr_tests::process::Run;
+use instr_tests::toolchain::{Build, Target, tools};
+use instr_tests::workspace;
+use libtest_mimic::Trial;
+use serde_json::Value;
+
+/// Bytes by which a stack's depth may differ from what paint says.
+const TOLERANCE: u64 = 64;
+
+pub(crate) fn trials() -> Vec<Trial> {
+    let mut trials = vec![
+        trial("memory::account::threads", threads),
+        trial("memory::leaks-have-places", leaks),
+        trial("memory::paraver-has-the-bytes-in-use", paraver),
+    ];
+    for target in Target::ALL {
+        trials.push(trial(
+            format!("memory::account::{}", target.name()),
+            move || account(target),
+        ));
+    }
+    for target in [Target::X86_64, Target::Sparc32, Target::Sparc64] {
+        trials.push(trial(
+            format!("memory::stacks::{}", target.name()),
+            move || stacks(target),
+        ));
+    }
+    trials
+}
+
+/// A built program of `tests/memory/`.
+fn program(dir: &Path, name: &str, target: Target, openmp: bool) -> Check<(PathBuf, PathBuf)> {
+    let source = workspace::root()?
+        .join("tests/memory")
+        .join(format!("{name}.c"));
+    let mut build = Build::openmp(target)
+        .flag("--instr-memory")
+        .flag("-pthread");
+    if !openmp {
+        build.flags.retain(|flag| flag != "-fopenmp");
+    }
+    let (plain, traced) = (dir.join("plain"), dir.join("app"));
+    build.plain(&[&source], &plain)?;
+    build.traced(&[&source], &traced)?;
+    Ok((plain, traced))
+}
+
+/// What the program printed: numbers.
+fn numbers(text: &str) -> Vec<u64> {
+    text.split_whitespace()
+        .filter_map(|word| word.parse().ok())
+        .collect()
+}
+
+/// The heap as the program saw it, and as the trace has it.
+fn accounts(target: Target, openmp: bool) -> Check<(Vec<u64>, Vec<u64>, tempfile::TempDir)> {
+    let dir = workspace::work_dir("memory-account")?;
+    let (_, traced) = program(dir.path(), "account", target, openmp)?;
+    let trace = dir.path().join("t");
+    let ran = target.run(&traced).env("INSTR_TRACE", &trace).succeed()?;
+    let summary = summary(&trace)?;
+    let memory = &summary["memory"];
+    let told = [
+        "allocations",
+        "frees",
+        "allocated_bytes",
+        "live_high_water_bytes",
+        "live_bytes",
+    ];
+    let told = told.map(|name| memory[name].as_u64().unwrap_or(u64::MAX));
+    ensure(memory["unknown_frees"] == 0, || format!("{memory}"))?;
+    Ok((numbers(&ran.text()), told.to_vec(), dir))
+}
+
+/// One thread, no library that allocates: all numbers are the program's, also in static programs.
+fn account(target: Target) -> Check {
+    let (own, told, _) = accounts(target, false)?;
+    ensure(own.len() == 5 && own == told, || {
+        format!("the program says {own:?}, the trace {told:?}")
+    })
+}
+
+/// Four threads of OpenMP.
+fn threads() -> Check {
+    let (own, told, _) = accounts(Target::X86_64, true)?;
+    ensure(own.len() == 5 && own == told, || {
+        format!("the program says {own:?}, the trace {told:?}")
+    })
+}
+
+/// The calls that got what was never given back: function, line, blocks and bytes.
+fn leaks() -> Check {
+    let (_, _, dir) = accounts(Target::X86_64, true)?;
+    let trace = dir.path().join("t");
+    let summary = summary(&trace)?;
+    let sites = summary["memory"]["sites"].as_array().ok_or("no sites")?;
+    let left: Vec<(String, u64, u64)> = sites
+        .iter()
+        .filter(|site| site["live_blocks"] != 0)
+        .map(|site| {
+            let number = |name: &str| site[name].as_u64().unwrap_or(u64::MAX);
+            let function = site["function"].as_str().unwrap_or("?").to_owned();
+            (function, number("live_blocks"), number("live_bytes"))
+        })
+        .collect();
+    let expected = [("leak_large", 3, 6000), ("leak_small", 3, 72)];
+    for (function, blocks, bytes) in expected {
+        let found = (function.to_owned(), blocks, bytes);
+        ensure(left.contains(&found), || format!("{left:?}"))?;
+    }
+    ensure(left.len() == expected.len(), || format!("{left:?}"))?;
+    let source = std::fs::read_to_string(workspace::root()?.join("tests/memory/account.c"))?;
+    let table = Run::new(&tools()?.instr)
+        .args(["summary", "--leaks"])
+        .arg(&trace)
+        .succeed()?
+        .text();
+    for call in ["return malloc(24);", "return calloc((size_t)i, 1000);"] {
+        let at = source.lines().position(|line| line.contains(call));
+        let place = format!("account.c:{}", at.ok_or("no such line")? + 1);
+        ensure(table.contains(&place), || format!("no {place}:\n{table}"))?;
+    }
+    ensure(table.contains("6 blocks never given back"), || {
+        table.clone()
+    })
+}
+
+/// Bytes got and given back, and what is in use, in the Paraver file.
+fn paraver() -> Check {
+    let (own, _, dir) = accounts(Target::X86_64, true)?;
+    let out = dir.path().join("app.prv");
+    Run::new(&tools()?.instr)
+        .arg("merge")
+        .arg(dir.path().join("t"))
+        .arg("-o")
+        .arg(&out)
+        .succeed()?;
+    let (mut got, mut given, mut in_use) = (0_u64, 0_u64, Vec::new());
+    // `2:cpu:application:task:thread:time:type:value:type:value…`
+    for line in std::fs::read_to_string(&out)?.lines() {
+        let fields: Vec<&str> = line.split(':').collect();
+        if fields[0] != "2" || fields.len() < 8 {
+            continue;
+        }
+        for pair in fields[6..].chunks_exact(2) {
+            let value: u64 = pair[1].parse()?;
+            match pair[0] {
+                "40000069" => got += value,
+                "40000070" => given += value,
+                "20000010" => in_use.push(value),
+                _ => {}
+            }
+        }
+    }
+    let most = in_use.iter().max().copied();
+    let last = in_use.last().copied();
+    ensure(got == own[2] && got - given == own[4], || {
+        format!("{got} got, {given} given back; the program says {own:?}")
+    })?;
+    ensure(most == Some(own[3]) && last == Some(own[4]), || {
+        format!("at most {most:?}, at the end {last:?}; the program says {own:?}")
+    })
+}
+
+/// `stack_high_water` of the threads but the first: bytes, exact.
+fn depths(trace: &Path) -> Check<Vec<(u64, bool)>> {
+    let summary = summary(trace)?;
+    let of = |stack: &Value| {
+        let bytes = stack["bytes"].as_u64().unwrap_or(0);
+        (bytes, stack["exact"] == true)
+    };
+    let stacks = summary["memory"]["stack_high_water"].as_array();
+    let stacks = stacks.ok_or("no stacks")?.iter().skip(1);
+    Ok(stacks.map(of).collect())
+}
+
+/// Stacks that the program painted, fresh ones, used ones, one deeper than the runtime paints.
+fn stacks(target: Target) -> Check {
+    let dir = workspace::work_dir("memory-stacks")?;
+    let (plain, traced) = program(dir.path(), "stacks", target, false)?;
+    let run = |program: &Path, mode: &str| {
+        target
+            .run(program)
+            .arg(mode)
+            .env("INSTR_STACK", "1")
+            .env("INSTR_TRACE", dir.path().join(mode))
+            .succeed()
+    };
+    let by_paint = |text: String| -> Vec<u64> {
+        let lines = text.lines().filter_map(|l| l.rsplit_once(' '));
+        lines.filter_map(|(_, n)| n.parse().ok()).collect()
+    };
+    let plainly = by_paint(run(&plain, "painted")?.text());
+    let painted = by_paint(run(&traced, "painted")?.text());
+    ensure(plainly.len() == 3 && painted.len() == 3, || {
+        format!("{plainly:?} {painted:?}")
+    })?;
+    for mode in ["painted", "fresh", "dirty"] {
+        if mode != "painted" {
+            run(&traced, mode)?;
+        }
+        let mut told = depths(&dir.path().join(mode))?;
+        if mode == "dirty" {
+            told = told.into_iter().skip(1).step_by(2).collect();
+        }
+        let near = |paint: &[u64]| {
+            let pairs = told.iter().zip(paint);
+            told.len() == 3
+                && pairs
+                    .into_iter()
+                    .all(|(t, p)| t.0.abs_diff(*p) <= TOLERANCE)
+        };
+        let exact = told.iter().all(|t| t.1);
+        ensure(exact && near(&plainly) && near(&painted), || {
+            format!("{mode}: {told:?}; paint says {painted:?}, {plainly:?} without us")
+        })?;
+    }
+    run(&traced, "deep")?;
+    let deep = depths(&dir.path().join("deep"))?;
+    // 2,000 frames of 301 bytes and more.
+    ensure(deep.len() == 1 && deep[0].0 > 602_000 && !deep[0].1, || {
+        format!("{deep:?}")
+    })
+}
