@@ -144,6 +144,7 @@ fn write(bench: &Bench, report: &Report, whole: bool) -> Result<()> {
     let documented = !report.programs.is_empty()
         || !report.constructs.is_empty()
         || !report.sensors.is_empty()
+        || !report.memory.is_empty()
         || report.symbolize.is_some();
     if !documented {
         return Ok(());

@@ -7,10 +7,44 @@ use anyhow::{Context as _, Result};
 use crate::report::Report;
 use crate::run::{Bench, ensure_traced, output, timings};
 use crate::stats::Series;
-use crate::table::Row;
+use crate::table::{Row, Side, aligned};
 
 /// What a pair may take more, ns.
 const GOAL: f64 = 60.0;
+
+/// A way to run the program, and what a pair takes, ns.
+#[derive(Debug)]
+pub(crate) struct Cost {
+    name: &'static str,
+    plain: f64,
+    traced: f64,
+    added: f64,
+    least: f64,
+}
+
+/// The section of the document.
+pub(crate) fn section(costs: &[Cost]) -> String {
+    let mut text = String::from(
+        "\n## Memory\n\n\
+         `malloc(64)` and `free` of a program linked with `--instr-memory`, in turn with the same calls past the wrappers, in one process; in ns a pair. Two \
+         events of 56 bytes together.\n\n",
+    );
+    let rows = costs.iter().map(|cost| {
+        [
+            cost.name.to_owned(),
+            format!("{:.1}", cost.plain),
+            format!("{:.1}", cost.traced),
+            format!("+{:.1} (least {:.1})", cost.added, cost.least),
+        ]
+    });
+    let rows: Vec<[String; 4]> = rows.collect();
+    text.push_str(&aligned(
+        ["a pair of", "plain", "traced", "added"],
+        [Side::Left, Side::Right, Side::Right, Side::Right],
+        &rows,
+    ));
+    text
+}
 
 /// A pair with all events written to a file, with those in memory only, and with the heap left alone.
 pub(crate) fn measure(bench: &Bench, report: &mut Report) -> Result<()> {
@@ -59,6 +93,13 @@ pub(crate) fn measure(bench: &Bench, report: &mut Report) -> Result<()> {
             added.push(of("traced")? - of("plain")?);
             std::fs::remove_dir_all(&trace)?;
         }
+        report.memory.push(Cost {
+            name,
+            plain: plain.median(),
+            traced: traced.median(),
+            added: added.median(),
+            least: added.min(),
+        });
         report.rows.push(Row::at_most(
             &format!("a pair of {name}, more than a plain pair"),
             GOAL,

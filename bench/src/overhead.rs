@@ -7,11 +7,11 @@ use crate::constructs::{self, CASES, Case};
 use crate::machine::Machine;
 use crate::programs;
 use crate::report::Report;
-use crate::sensors;
 use crate::stats::Series;
 use crate::symbolize;
 use crate::table::{Side, aligned};
 use crate::toolchain::{self, Toolchain};
+use crate::{memory, sensors};
 
 /// A/A of programs above which a run counts as disturbed.
 const QUIET: f64 = 0.02;
@@ -48,6 +48,9 @@ pub(crate) fn document(report: &Report, machine: &Machine, whole: bool) -> Strin
     }
     if !report.sensors.is_empty() {
         text.push_str(&sensors::section(&report.sensors));
+    }
+    if !report.memory.is_empty() {
+        text.push_str(&memory::section(&report.memory));
     }
     text.push_str(&dominates(report));
     text.push_str(&symbolize::section(report.symbolize.as_ref()));

@@ -1,7 +1,7 @@
 //! What the parts of a run found.
 
 use crate::table::Row;
-use crate::{constructs, programs, sensors, symbolize};
+use crate::{constructs, memory, programs, sensors, symbolize};
 
 /// All results of a run.
 #[derive(Debug, Default)]
@@ -16,6 +16,8 @@ pub(crate) struct Report {
     pub(crate) constructs: Vec<constructs::Figures>,
     /// Readings of sensors and counters.
     pub(crate) sensors: Vec<sensors::Cost>,
+    /// Pairs of `malloc` and `free`.
+    pub(crate) memory: Vec<memory::Cost>,
     /// Addresses to names.
     pub(crate) symbolize: Option<symbolize::Figures>,
 }

@@ -7,8 +7,8 @@ use std::collections::VecDeque;
 
 use hashbrown::HashMap;
 
-/// Blocks in use, with a `T` for each. Takes `8 + size_of::<T>()` bytes and one for each place of a table that is at least 7/16 full, so 57
-/// bytes for each block at most where `T` is 16 bytes.
+/// Blocks in use, with a `T` for each. Takes `8 + size_of::<T>()` bytes and one for each place of a table that is at least 7/16 full: 57
+/// bytes for each block at most where `T` is 16 bytes, and half as much again while the table grows.
 #[derive(Debug)]
 pub struct Blocks<T> {
     live: HashMap<u64, T>,
