@@ -160,7 +160,9 @@ impl Collector {
 
     /// What is open counts up to here.
     pub fn finish(mut self) -> Counted {
-        for (_, (code, since)) in std::mem::take(&mut self.regions) {
+        let mut open: Vec<(Code, u64)> = std::mem::take(&mut self.regions).into_values().collect();
+        open.sort_unstable_by_key(|&(_, since)| since);
+        for (code, since) in open {
             self.region_ends(code, since);
         }
         self.out.sites = self.sites.into_counts();
