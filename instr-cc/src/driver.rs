@@ -242,41 +242,57 @@ impl Setup {
             .then(|| runtime::sources(&cache))
             .transpose()?
             .map(|dir| dir.join("include"));
-        let link = additions.link && self.is_known_compiler(&cache)?;
-        let shim = link
+        let system = if additions.link {
+            self.known_compilers_system(&cache)?
+        } else {
+            None
+        };
+        let shim = system
+            .is_some()
             .then(|| shim::folder(&cache, self.machine.own()))
             .transpose()?;
         let mut call = self.call(&plan::arguments(args, headers.as_deref(), shim.as_deref()));
-        if let Some(shim) = shim {
-            let context = self.context(&cache, shim, additions)?;
+        if let (Some(shim), Some(system)) = (shim, system) {
+            let context = self.context(&cache, shim, additions, &system)?;
             call.env.push((context::VARIABLE, Some(context.encode())));
         }
         self.cache = Some(cache);
         Ok(call)
     }
 
-    /// `-B` means what we think only to GCC and Clang.
-    fn is_known_compiler(&self, cache: &Cache) -> Result<bool> {
+    /// The system it compiles for. `-B` means what we think only to GCC and Clang: nothing for others.
+    fn known_compilers_system(&self, cache: &Cache) -> Result<Option<String>> {
         if self.options.dry_run {
-            return Ok(true);
+            return Ok(Some(String::new()));
         }
         let (_, facts) = runtime::identify(cache, &self.compiler.file)
             .context("cannot identify the compiler")?;
         if facts.family.is_none() {
             self.note("linked plainly: the compiler is neither GCC nor Clang");
         }
-        Ok(facts.family.is_some())
+        Ok(facts.family.map(|_| facts.os))
     }
 
-    fn context(&self, cache: &Cache, shim: PathBuf, additions: &Additions) -> Result<Context> {
+    fn context(
+        &self,
+        cache: &Cache,
+        shim: PathBuf,
+        additions: &Additions,
+        system: &str,
+    ) -> Result<Context> {
         let apis: std::io::Result<Vec<PathBuf>> =
             self.options.apis.iter().map(std::path::absolute).collect();
         let config = self.options.config.as_ref().map(std::path::absolute);
+        let mut abi = additions.abi.clone();
+        if system == "rtems" {
+            // Its headers come with a board's kernel, not with the compiler.
+            abi.extend_from_slice(&additions.system);
+        }
         Ok(Context {
             compiler: std::path::absolute(&self.compiler.file)?,
             cache: cache.root().to_owned(),
             shim,
-            abi: additions.abi.clone(),
+            abi,
             memory: self.options.memory,
             apis: apis?,
             config: config.transpose()?,

@@ -64,6 +64,8 @@ pub struct Additions {
     pub plain_link: Option<Reason>,
     /// The user's options that decide the target's binary interface, for compiling the runtime.
     pub abi: Vec<OsString>,
+    /// The user's options that say where headers of the system may be.
+    pub system: Vec<OsString>,
 }
 
 /// How an input is treated by the driver.
@@ -122,10 +124,13 @@ fn additions(args: &[Arg], inputs: &[Language]) -> Additions {
         && !has(Kind::DumpMacros)
         && inputs.iter().any(|l| *l != Language::Header);
     let plain_link = links.then(|| plain_link(args)).flatten();
-    let mut abi = Vec::new();
-    args.iter()
-        .filter(|a| a.kind() == Kind::Abi)
-        .for_each(|a| a.emit(&mut abi));
+    let words = |kind| {
+        let mut words = Vec::new();
+        args.iter()
+            .filter(|a| a.kind() == kind)
+            .for_each(|a| a.emit(&mut words));
+        words
+    };
     Additions {
         headers: !has(Kind::DumpMacros)
             && inputs
@@ -133,7 +138,8 @@ fn additions(args: &[Arg], inputs: &[Language]) -> Additions {
                 .any(|l| matches!(l, Language::C | Language::Header)),
         link: links && plain_link.is_none(),
         plain_link,
-        abi,
+        abi: words(Kind::Abi),
+        system: words(Kind::System),
     }
 }
 
@@ -348,6 +354,19 @@ mod tests {
                 "sparc"
             ]
         );
+    }
+
+    #[test]
+    fn folders_with_headers_of_the_system_are_collected() {
+        let line = "-B/opt/rtems/6/sparc-rtems6/leon3/lib -qrtems -isystem /k -I/mine -O2 x.c";
+        let Plan::Run(additions) = planned(line) else {
+            panic!("not planned")
+        };
+        assert_eq!(
+            additions.system,
+            ["-B/opt/rtems/6/sparc-rtems6/leon3/lib", "-isystem", "/k"]
+        );
+        assert_eq!(additions.abi, ["-qrtems"]);
     }
 
     #[test]

@@ -56,6 +56,8 @@ pub struct Board {
     pub dir: TempDir,
     host: Host,
     compiler: PathBuf,
+    /// The folder with the board's headers.
+    kernel: PathBuf,
     objects: String,
 }
 
@@ -91,6 +93,7 @@ impl Board {
             dir,
             host,
             compiler,
+            kernel: sources,
             objects: objects.join(" "),
         })
     }
@@ -99,6 +102,32 @@ impl Board {
     #[must_use]
     pub fn path(&self, name: &str) -> PathBuf {
         self.dir.path().join(name)
+    }
+
+    /// The board's compiler, to compile or to ask.
+    #[must_use]
+    pub fn compiler(&self) -> Run {
+        self.call(&self.objects)
+    }
+
+    /// The board's compiler, to link a program that has no sink of its own.
+    #[must_use]
+    pub fn linker(&self) -> Run {
+        self.call(&self.without_tee())
+    }
+
+    fn call(&self, objects: &str) -> Run {
+        Run::new(&self.compiler)
+            .arg(format!("-B{}", self.kernel.display()))
+            .arg("-qrtems")
+            .env("BOARD_CC", self.host.compiler().join(" "))
+            .env("BOARD_OBJECTS", objects)
+            .env("BOARD_LIBS", "-latomic")
+    }
+
+    fn without_tee(&self) -> String {
+        let objects = self.objects.split(' ').filter(|o| !o.ends_with("tee.o"));
+        objects.collect::<Vec<&str>>().join(" ")
     }
 
     /// Builds a program of `examples/sparselu` with a configuration compiled in.
@@ -116,9 +145,7 @@ impl Board {
     ///
     /// As [`Board::build`].
     pub fn build_plain_sinks(&self, config: &str, program: &str, flags: &str) -> Check<PathBuf> {
-        let objects = self.objects.split(' ').filter(|o| !o.ends_with("tee.o"));
-        let objects: Vec<&str> = objects.collect();
-        self.build_with(config, program, &objects.join(" "), flags)
+        self.build_with(config, program, &self.without_tee(), flags)
     }
 
     fn build_with(
@@ -143,9 +170,11 @@ impl Board {
             .arg(root.join("examples/sparselu"))
             .arg(format!("CC={cc}"))
             .arg(format!("BUILD={}", build.display()))
-            .arg(format!("LDFLAGS={flags}"))
+            .arg(format!(
+                "LDFLAGS=-B{} -qrtems {flags}",
+                self.kernel.display()
+            ))
             .arg(build.join(program))
-            .env("BOARD", root.join("tests/board"))
             .env("BOARD_CC", self.host.compiler().join(" "))
             .env("BOARD_OBJECTS", objects)
             .env("BOARD_LIBS", "-latomic")

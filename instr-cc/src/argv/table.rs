@@ -35,6 +35,8 @@ pub enum Kind {
     Language,
     /// Part of the target's binary interface: the runtime is compiled with it too.
     Abi,
+    /// Where headers of the system may be: those of a board's kernel, for compiling the runtime.
+    System,
     /// Which linker is used, by a name that the shim has too.
     LinkerName,
     /// Which linker is used, by path.
@@ -65,7 +67,7 @@ const fn flag(name: &'static str, form: Form, kind: Kind) -> Flag {
 use Form::{Alone, Joined, JoinedOrSeparate, Separate};
 use Kind::{
     Abi, DumpMacros, Inform, Language, Library, LinkerName, LinkerPath, NoLink, Other, Output,
-    Preprocess, Relocatable, ToLinker,
+    Preprocess, Relocatable, System, ToLinker,
 };
 
 /// All options with a meaning here, sorted by name.
@@ -99,7 +101,7 @@ pub static FLAGS: &[Flag] = &[
     flag("--verbose", Alone, Inform),
     flag("--version", Alone, Inform),
     flag("-A", JoinedOrSeparate, Other),
-    flag("-B", JoinedOrSeparate, Other),
+    flag("-B", JoinedOrSeparate, System),
     flag("-D", JoinedOrSeparate, Other),
     flag("-E", Alone, Preprocess),
     flag("-EB", Alone, Abi),
@@ -167,7 +169,7 @@ pub static FLAGS: &[Flag] = &[
     flag("-iprefix", JoinedOrSeparate, Other),
     flag("-iquote", JoinedOrSeparate, Other),
     flag("-isysroot", JoinedOrSeparate, Other),
-    flag("-isystem", JoinedOrSeparate, Other),
+    flag("-isystem", JoinedOrSeparate, System),
     flag("-isystem-after", JoinedOrSeparate, Other),
     flag("-ivfsoverlay", JoinedOrSeparate, Other),
     flag("-iwithprefix", JoinedOrSeparate, Other),
