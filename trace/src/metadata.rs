@@ -79,6 +79,10 @@ pub struct Metadata {
     pub openmp: String,
     /// Whether the program ended cleanly.
     pub closed: bool,
+    /// Events that were lost before their thread had a stream, such as those of threads that found no memory for one.
+    pub discarded_unattached: u64,
+    /// A setting that was not understood, or could not be followed.
+    pub setting_trouble: Option<String>,
     /// Loaded objects, by number.
     pub modules: Vec<Module>,
     /// Entries of `env` that have no field above, in file order, as text.
@@ -171,6 +175,8 @@ impl Metadata {
             "start_realtime_ns" => self.start_realtime_ns = value.number(),
             "openmp" => self.openmp = value.text(),
             "closed" => self.closed = value.number() != 0,
+            "discarded_unattached" => self.discarded_unattached = value.number(),
+            "setting_trouble" => self.setting_trouble = Some(value.text()),
             name if is_module(name) => match module(&value.text()) {
                 Some(module) => self.modules.push(module),
                 None => self.other.push((key, value.text())),
@@ -407,7 +413,8 @@ trace {
     packet.header := struct { uint32_t magic; uint8_t uuid[16]; uint32_t stream_id; };
 };
 env { word_bits = 32; format = 1; program = "a \"quoted\" \\name"; closed = 1; start_ticks = 18446744073709551615;
-  module_0 = "10000 20000 abcdef /opt/my program"; module_1 = "0x7f00 0x8f00 - libm.so"; extra = -5; };
+  module_0 = "10000 20000 abcdef /opt/my program"; module_1 = "0x7f00 0x8f00 - libm.so"; extra = -5;
+  discarded_unattached = 66; setting_trouble = "INSTR_BUFFER is too small"; };
 clock { name = instr; freq = 50000000; offset_s = 1700000000; offset = -3; };
 "#;
 
@@ -425,6 +432,11 @@ clock { name = instr; freq = 50000000; offset_s = 1700000000; offset = -3; };
         assert_eq!(metadata.program, r#"a "quoted" \name"#);
         assert_eq!(metadata.start_ticks, u64::MAX);
         assert!(metadata.closed);
+        assert_eq!(metadata.discarded_unattached, 66);
+        assert_eq!(
+            metadata.setting_trouble.as_deref(),
+            Some("INSTR_BUFFER is too small")
+        );
         assert_eq!(
             metadata.clock,
             ClockInfo {

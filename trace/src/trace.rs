@@ -175,10 +175,10 @@ impl Trace {
         self.all_threads().map(|thread| thread.bytes).sum()
     }
 
-    /// Events that the runtime lost, all threads and processors.
+    /// Events that the runtime lost: of all threads and processors, and of threads that have no stream.
     pub fn discarded(&self) -> u64 {
         let counts = self.all_streams().map(|thread| thread.discarded);
-        counts.fold(0, u64::saturating_add)
+        counts.fold(self.metadata.discarded_unattached, u64::saturating_add)
     }
 
     /// Streams that are damaged or cut short.

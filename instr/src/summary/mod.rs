@@ -176,7 +176,9 @@ fn head(trace: &Trace) -> Summary {
             source: metadata.clock_source.clone(),
             frequency_hz: metadata.clock.freq,
         },
+        setting_trouble: metadata.setting_trouble.clone(),
         discarded: trace.discarded(),
+        discarded_unattached: metadata.discarded_unattached,
         truncated_streams: trace.truncated_streams() as u64,
         bytes: trace.bytes(),
         ..Summary::default()

@@ -103,8 +103,13 @@ pub struct Summary {
     pub context_switches: Option<ContextSwitches>,
     /// Sensors and counters that were asked for and are not there.
     pub sensor_troubles: Vec<Trouble>,
+    /// A setting that was not understood, or could not be followed.
+    pub setting_trouble: Option<String>,
     /// Events the traced program could not keep.
     pub discarded: u64,
+    /// Of those, events of threads that have no stream.
+    #[serde(skip)]
+    pub discarded_unattached: u64,
     /// Streams that end inside an event or packet, or lack one.
     pub truncated_streams: u64,
     /// Events in the trace.

@@ -1,7 +1,7 @@
 //! What a reader of the tables should know besides: losses, flushes, things a compiler hides.
 
 use super::model::Summary;
-use super::units::{counted, elide, time};
+use super::units::{count, counted, elide, time};
 
 /// Notes that need to be given only once, however many processes are shown.
 #[derive(Debug, Default)]
@@ -19,6 +19,15 @@ pub fn of(summary: &Summary, told: &mut Told) -> Vec<String> {
         notes.push(format!(
             "{events} discarded ({share:.1}%): the tables do not show what was lost"
         ));
+    }
+    if summary.discarded_unattached > 0 {
+        notes.push(format!(
+            "{} of them belong to no thread shown: there was no memory for another buffer",
+            count(summary.discarded_unattached)
+        ));
+    }
+    if let Some(trouble) = &summary.setting_trouble {
+        notes.push(format!("not as it was set: {}", elide(trouble, 200)));
     }
     if summary.truncated_streams > 0 {
         let streams = summary.truncated_streams;
@@ -101,6 +110,8 @@ mod tests {
     fn every_loss_is_told() {
         let mut summary = clean();
         summary.discarded = 10;
+        summary.discarded_unattached = 3;
+        summary.setting_trouble = Some("INSTR_BUFFER is too small".to_owned());
         summary.truncated_streams = 2;
         summary.closed = false;
         summary.threads = vec![Thread {
@@ -110,6 +121,8 @@ mod tests {
         let text = of(&summary, &mut Told::default()).join("\n");
         for part in [
             "10 events discarded (10.0%)",
+            "3 of them belong to no thread shown",
+            "not as it was set: INSTR_BUFFER is too small",
             "2 streams are cut",
             "not closed",
             "1.50 us",
