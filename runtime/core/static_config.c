@@ -6,7 +6,7 @@
 
 const char *instr_static_setting(const char *name)
 {
-    if (&instr_config == NULL || instr_config.settings == NULL)
+    if (!INSTR_HAS_CONFIG || instr_config.settings == NULL)
         return NULL;
     for (const char *const *s = instr_config.settings; s[0] != NULL && s[1] != NULL; s += 2)
         if (strcmp(s[0], name) == 0)

@@ -6,6 +6,7 @@
 #ifndef INSTR_STATIC_CONFIG_H
 #define INSTR_STATIC_CONFIG_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct instr_sink;
@@ -18,7 +19,17 @@ struct instr_static_config {
     const struct instr_sink *const *sinks; /* those that the program is linked with, or NULL: all there are */
 };
 
+/*
+ * A small system always has one: this reference takes the default out of the archive, unless the program brings its own. Elsewhere it
+ * may be absent.
+ */
+#ifdef __rtems__
+extern const struct instr_static_config instr_config;
+#define INSTR_HAS_CONFIG true
+#else
 extern const struct instr_static_config instr_config __attribute__((weak));
+#define INSTR_HAS_CONFIG (&instr_config != NULL)
+#endif
 
 /* The value of a setting there, or NULL. */
 const char *instr_static_setting(const char *name);

@@ -85,7 +85,7 @@ const char *instr_platform_getenv(const char *name)
 
 bool instr_platform_executable(char *path, size_t bytes)
 {
-    const char *program = &instr_config != NULL ? instr_config.program : NULL;
+    const char *program = instr_config.program;
     if (program == NULL || strlen(program) >= bytes)
         return false;
     memcpy(path, program, strlen(program) + 1);
@@ -205,7 +205,7 @@ extern char _end[] __attribute__((weak));
 
 void instr_platform_modules(instr_module_fn *fn, void *arg)
 {
-    const char *program = &instr_config != NULL ? instr_config.program : NULL;
+    const char *program = instr_config.program;
     fn(arg, 0, (uintptr_t)_end, NULL, 0, program != NULL ? program : "");
 }
 

@@ -44,7 +44,7 @@ static void *again(size_t bytes)
 
 void *instr_platform_memory(size_t bytes)
 {
-    if (&instr_config == NULL || instr_config.pool == NULL || bytes > instr_config.pool_bytes)
+    if (instr_config.pool == NULL || bytes > instr_config.pool_bytes)
         return NULL;
     bytes = (bytes + 63u) & ~(size_t)63u;
     take();
@@ -72,7 +72,7 @@ void instr_platform_give_back(void *block, size_t bytes)
 
 void *instr_platform_pool(size_t *bytes)
 {
-    if (&instr_config == NULL || taken != 0)
+    if (taken != 0)
         return NULL;
     *bytes = instr_config.pool_bytes;
     taken = *bytes;

@@ -48,6 +48,10 @@ fn main() {
         "board::a_stopped_program_leaves_its_windows",
         stopped,
     ));
+    trials.push(trial(
+        "board::a_program_linked_by_hand_without_a_configuration_records",
+        by_hand,
+    ));
     trials.push(trial("board::the_runtime_is_small", footprint));
     trials.push(trial(
         "board::the_runtime_has_no_heap_and_small_frames",
@@ -630,6 +634,90 @@ fn porting_guide(host: Host) -> Check {
     let expected: Vec<u64> = (0..1000).map(|i| i * i).collect();
     ensure(values == expected, || {
         format!("{} user events: {:?} …", values.len(), values.first())
+    })
+}
+
+/// Own build steps: flags and stubs of `instr-rewrite`, the runtime's files in an archive, and no configuration but the default one.
+fn by_hand() -> Check {
+    let root = workspace::root()?;
+    let board = Board::new(Host::X86_64, "board-by-hand")?;
+    let flags = |name: &str, program: &Path| -> Check<String> {
+        let rewrite = Run::new(&tools()?.instr_rewrite).arg(name).arg(program);
+        Ok(rewrite.succeed()?.text())
+    };
+    let objects = |name: &str, from: &[PathBuf], language: &str| -> Check<Vec<PathBuf>> {
+        let folder = board.path(name);
+        std::fs::create_dir_all(&folder)?;
+        board
+            .compiler()
+            .args([language, "-O1", "-fopenmp", "-w", "-c"])
+            .args(["-I".into(), root.join("runtime")])
+            .args(["-I".into(), root.join("runtime/include")])
+            .args(from)
+            .dir(&folder)
+            .succeed()?;
+        let made = files(&folder)?.into_iter();
+        Ok(made.map(|(name, _)| folder.join(name)).collect())
+    };
+    let example = [
+        "sparselu_task",
+        "kernels",
+        "matrix",
+        "program",
+        "sparselu_count",
+    ]
+    .map(|name| root.join(format!("examples/sparselu/{name}.c")));
+    let example = objects("example", &example, "-std=c11")?;
+    let task = example
+        .iter()
+        .find(|object| object.ends_with("sparselu_task.o"));
+    let task = task.ok_or("the example was not compiled")?;
+    let stubs = board.path("stubs.c");
+    std::fs::write(&stubs, flags("--emit-stubs", task)?)?;
+    let stubs = objects("stubs", &[stubs], "-std=c11")?;
+    let archive = board.path("libinstr.a");
+    for folder in ["arch", "core", "probes", "sensors", "sinks", "platform"] {
+        let wanted = |name: &str| {
+            name.ends_with(".c")
+                && match folder {
+                    "sinks" => name != "file.c",
+                    "platform" => name.starts_with("rtems"),
+                    _ => true,
+                }
+        };
+        let from = root.join("runtime").join(folder);
+        let names = files(&from)?.into_iter().map(|(name, _)| name);
+        let sources: Vec<PathBuf> = names
+            .filter(|name| wanted(name))
+            .map(|name| from.join(name))
+            .collect();
+        if !sources.is_empty() {
+            // Two folders have a file of the same name: added, not replaced.
+            Run::new("ar")
+                .arg("qc")
+                .arg(&archive)
+                .args(objects(folder, &sources, "-std=gnu11")?)
+                .succeed()?;
+        }
+    }
+    let program = board.path("by-hand");
+    board
+        .linker()
+        .args(example.iter().chain(&stubs))
+        .args(flags("--emit-wrap-flags", task)?.lines())
+        .arg(&archive)
+        .args(["-fopenmp", "-lm", "-o"])
+        .arg(&program)
+        .succeed()?;
+    board.run(&program, &[])?;
+    board.extract("image", "image.instr")?;
+    let trace = Trace::open(board.path("image.instr"))?;
+    let (mut merge, mut tasks) = (trace.merge(), 0);
+    while let Some(event) = merge.next()? {
+        tasks += u32::from(matches!(event.payload, Payload::TaskCreate { .. }));
+    }
+    ensure(tasks > 100 && trace.threads().len() == 4, || {
+        format!("{tasks} tasks on {} threads", trace.threads().len())
     })
 }
 
