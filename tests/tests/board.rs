@@ -676,7 +676,9 @@ fn by_hand() -> Check {
     std::fs::write(&stubs, flags("--emit-stubs", task)?)?;
     let stubs = objects("stubs", &[stubs], "-std=c11")?;
     let archive = board.path("libinstr.a");
-    for folder in ["arch", "core", "probes", "sensors", "sinks", "platform"] {
+    for folder in [
+        "arch", "core", "probes", "sampling", "sensors", "sinks", "platform",
+    ] {
         let wanted = |name: &str| {
             name.ends_with(".c")
                 && match folder {
