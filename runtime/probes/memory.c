@@ -45,8 +45,10 @@ void *instr_probe_malloc(void *(*real)(size_t), uintptr_t site, size_t size)
 
 void *instr_probe_calloc(void *(*real)(size_t, size_t), uintptr_t site, size_t count, size_t size)
 {
-    void *const p = real(count, size);
     struct instr_thread *const t = instr_memory_thread(instr_memory_inside.getting);
+    instr_memory_inside.getting++;
+    void *const p = real(count, size); /* RTEMS' calls malloc, ours */
+    instr_memory_inside.getting--;
     if (t != NULL)
         told(t, INSTR_MEM_CALLOC, p, product(count, size), site);
     return p;
@@ -65,8 +67,12 @@ static void moved(struct instr_thread *t, const void *old, const void *address, 
 
 void *instr_probe_realloc(void *(*real)(void *, size_t), uintptr_t site, void *old, size_t size)
 {
-    void *const p = real(old, size);
     struct instr_thread *const t = instr_memory_thread(instr_memory_inside.getting);
+    instr_memory_inside.getting++;
+    instr_memory_inside.giving++;
+    void *const p = real(old, size); /* RTEMS' calls malloc and free, ours */
+    instr_memory_inside.giving--;
+    instr_memory_inside.getting--;
     if (t != NULL)
         moved(t, old, p, size, site);
     return p;
