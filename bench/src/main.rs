@@ -15,6 +15,7 @@ mod programs;
 mod recorded;
 mod report;
 mod run;
+mod sampling;
 mod sensors;
 mod size;
 mod stats;
@@ -64,7 +65,7 @@ macro_rules! rows {
     };
 }
 
-const PARTS: [(&str, Part); 11] = [
+const PARTS: [(&str, Part); 12] = [
     ("events", events::measure),
     ("regions", rows!(openmp::measure_regions)),
     ("tasks", rows!(openmp::measure_tasks)),
@@ -72,6 +73,7 @@ const PARTS: [(&str, Part); 11] = [
     ("constructs", constructs::measure),
     ("sensors", sensors::measure),
     ("memory", memory::measure),
+    ("sampling", sampling::measure),
     ("link", rows!(link::measure)),
     ("size", rows!(size::measure)),
     ("merge", rows!(merge::measure)),
@@ -145,6 +147,7 @@ fn write(bench: &Bench, report: &Report, whole: bool) -> Result<()> {
         || !report.constructs.is_empty()
         || !report.sensors.is_empty()
         || !report.memory.is_empty()
+        || !report.sampling.is_empty()
         || report.symbolize.is_some();
     if !documented {
         return Ok(());

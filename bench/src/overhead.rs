@@ -7,6 +7,7 @@ use crate::constructs::{self, CASES, Case};
 use crate::machine::Machine;
 use crate::programs;
 use crate::report::Report;
+use crate::sampling;
 use crate::stats::Series;
 use crate::symbolize;
 use crate::table::{Side, aligned};
@@ -51,6 +52,9 @@ pub(crate) fn document(report: &Report, machine: &Machine, whole: bool) -> Strin
     }
     if !report.memory.is_empty() {
         text.push_str(&memory::section(&report.memory));
+    }
+    if !report.sampling.is_empty() {
+        text.push_str(&sampling::section(&report.sampling));
     }
     text.push_str(&dominates(report));
     text.push_str(&symbolize::section(report.symbolize.as_ref()));

@@ -1,7 +1,7 @@
 //! What the parts of a run found.
 
 use crate::table::Row;
-use crate::{constructs, memory, programs, sensors, symbolize};
+use crate::{constructs, memory, programs, sampling, sensors, symbolize};
 
 /// All results of a run.
 #[derive(Debug, Default)]
@@ -18,6 +18,8 @@ pub(crate) struct Report {
     pub(crate) sensors: Vec<sensors::Cost>,
     /// Pairs of `malloc` and `free`.
     pub(crate) memory: Vec<memory::Cost>,
+    /// Samples.
+    pub(crate) sampling: Vec<sampling::Cost>,
     /// Addresses to names.
     pub(crate) symbolize: Option<symbolize::Figures>,
 }

@@ -1,12 +1,16 @@
 //! Run-time addresses to names: the metadata's module list says which file an address belongs to, the file's symbol
 //! tables say the rest. A file is mapped when the first of its addresses is asked for; each address is looked up once.
 
+mod callers;
+
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use instr_symtab::{Directive, Found, Image, Loader, ModuleMap, is_vdso, parse_outlined};
+use instr_symtab::{
+    CallFrames, Directive, Found, Image, Loader, ModuleMap, is_vdso, parse_outlined,
+};
 use instr_trace::{CodeName, Metadata, Module, Names, Trace};
 
 use crate::cli::SymbolOptions;
@@ -24,6 +28,8 @@ pub struct Symbols {
     map: ModuleMap,
     modules: Vec<Loaded>,
     cache: RefCell<HashMap<u64, Option<CodeName>>>,
+    /// Whether a call returns to an address.
+    returns: RefCell<HashMap<u64, bool>>,
     warnings: RefCell<Vec<String>>,
 }
 
@@ -33,6 +39,7 @@ struct Loaded {
     /// Whether the user named this file, so that it must be right.
     asked_for: bool,
     image: OnceCell<Option<Image>>,
+    frames: OnceCell<CallFrames>,
 }
 
 impl Symbols {
@@ -55,6 +62,7 @@ impl Symbols {
                 path,
                 asked_for: own.is_some(),
                 image: OnceCell::new(),
+                frames: OnceCell::new(),
             }
         };
         let modules = metadata.modules.iter().enumerate().map(loaded).collect();
@@ -68,6 +76,7 @@ impl Symbols {
             map,
             modules,
             cache: RefCell::default(),
+            returns: RefCell::default(),
             warnings: RefCell::default(),
         }
     }
@@ -205,6 +214,14 @@ impl Names for Symbols {
     fn is_pair_of_directive(&self, site: u64) -> Option<bool> {
         self.is_pair(site)
     }
+
+    fn callers(&self, pc: u64, sp: u64, registers: &[u64], stack: &[u64]) -> Vec<u64> {
+        self.unwind(pc, sp, registers, stack)
+    }
+
+    fn is_return_address(&self, address: u64) -> bool {
+        self.returns_here(address)
+    }
 }
 
 /// The kernel's library as this process has it, if it is the one that was traced, by its build id.
@@ -241,6 +258,14 @@ impl Names for &Symbols {
 
     fn is_pair_of_directive(&self, site: u64) -> Option<bool> {
         self.is_pair(site)
+    }
+
+    fn callers(&self, pc: u64, sp: u64, registers: &[u64], stack: &[u64]) -> Vec<u64> {
+        self.unwind(pc, sp, registers, stack)
+    }
+
+    fn is_return_address(&self, address: u64) -> bool {
+        self.returns_here(address)
     }
 }
 

@@ -167,7 +167,8 @@ static bool turn_ring(struct instr_thread *t)
 
 bool instr_packet_turn(struct instr_thread *t)
 {
-    instr_modules_changed();
+    if (!t->sampling.taking) /* the dynamic linker's lock may be held by who waits for what was interrupted */
+        instr_modules_changed();
     /* A signal handler may end the process in here: then the packet must not be handed over a second time. */
     bool turned = false;
     t->turning = 1;

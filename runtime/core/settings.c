@@ -148,7 +148,11 @@ static bool parse_points(const char *list, uint32_t *points)
     static const struct {
         const char *name;
         uint32_t point;
-    } NAMES[] = {{"begin-end", INSTR_AT_BEGIN_END}, {"regions", INSTR_AT_REGION}, {"implicit", INSTR_AT_IMPLICIT}, {"tasks", INSTR_AT_TASK}};
+    } NAMES[] = {{"begin-end", INSTR_AT_BEGIN_END}, {"regions", INSTR_AT_REGION}, {"implicit", INSTR_AT_IMPLICIT}, {"tasks", INSTR_AT_TASK},
+#if !INSTR_PLATFORM_SMALL
+               {"samples", INSTR_AT_SAMPLE},
+#endif
+    };
     *points = 0;
     for (const char *p = list; *p != '\0';) {
         const size_t length = strcspn(p, ", ");
@@ -185,7 +189,7 @@ static void set_sensors(struct instr_settings *s)
     if (at != NULL && !parse_points(at, &s->sensors_at)) {
         s->sensors_at = 0;
         if (s->trouble == NULL)
-            s->trouble = INSTR_WHY("INSTR_SENSORS_AT is not a list of begin-end, regions, implicit, tasks; it is not used");
+            s->trouble = INSTR_WHY("INSTR_SENSORS_AT is not a list of begin-end, regions, implicit, tasks, samples; it is not used");
     }
 }
 

@@ -16,6 +16,7 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -236,8 +237,11 @@ void instr_platform_fence_all(void)
     nanosleep(&pause, NULL);
 }
 
+static bool in_child; /* of fork */
+
 static void forked(void)
 {
+    in_child = true;
     instr_forked();
 }
 
@@ -319,12 +323,6 @@ static int visit(struct dl_phdr_info *info, size_t size, void *arg)
     return 0;
 }
 
-void instr_platform_modules(instr_module_fn *fn, void *arg)
-{
-    struct module_visit v = {fn, arg};
-    (void)dl_iterate_phdr(visit, &v);
-}
-
 static int generation(struct dl_phdr_info *info, size_t size, void *arg)
 {
     uint64_t *value = arg;
@@ -333,10 +331,90 @@ static int generation(struct dl_phdr_info *info, size_t size, void *arg)
     return 1;
 }
 
+/* Reads this process's memory, and fails where nothing is mapped. */
+static bool read_memory(void *to, uintptr_t from, size_t bytes)
+{
+    const struct iovec local = {to, bytes};
+    const struct iovec remote = {(void *)from, bytes};
+    return process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == (ssize_t)bytes;
+}
+
+/* The program's own headers, as the kernel told. */
+static bool describe_program(struct dl_phdr_info *info)
+{
+    memset(info, 0, sizeof *info);
+    info->dlpi_phdr = (const ElfW(Phdr) *)getauxval(AT_PHDR);
+    info->dlpi_phnum = (ElfW(Half))getauxval(AT_PHNUM);
+    info->dlpi_name = "";
+    for (int i = 0; info->dlpi_phdr != NULL && i < info->dlpi_phnum; i++)
+        if (info->dlpi_phdr[i].p_type == PT_PHDR)
+            info->dlpi_addr = (ElfW(Addr))info->dlpi_phdr - info->dlpi_phdr[i].p_vaddr;
+    return info->dlpi_phdr != NULL;
+}
+
+/* The dynamic linker's list, which it publishes for debuggers; NULL in static programs. */
+static const struct link_map *first_object(const struct dl_phdr_info *program)
+{
+    for (int i = 0; i < program->dlpi_phnum; i++) {
+        if (program->dlpi_phdr[i].p_type != PT_DYNAMIC)
+            continue;
+        for (const ElfW(Dyn) *d = (const ElfW(Dyn) *)(program->dlpi_addr + program->dlpi_phdr[i].p_vaddr); d->d_tag != DT_NULL; d++)
+            if (d->d_tag == DT_DEBUG && d->d_un.d_ptr != 0)
+                return ((const struct r_debug *)d->d_un.d_ptr)->r_map;
+    }
+    return NULL;
+}
+
+/*
+ * dl_iterate_phdr without its lock. A forked child has no other thread, but may have been forked while another thread was inside dlopen:
+ * then the lock stays taken for ever. The list itself can be followed at any time; what it names may be gone already.
+ */
+static void iterate_in_child(int (*fn)(struct dl_phdr_info *, size_t, void *), void *arg)
+{
+    struct dl_phdr_info info;
+    if (!describe_program(&info))
+        return;
+    const struct link_map *object = first_object(&info);
+    if (fn(&info, sizeof info, arg) != 0)
+        return;
+    for (object = object != NULL ? object->l_next : NULL; object != NULL; object = object->l_next) {
+        ElfW(Ehdr) header;
+        ElfW(Phdr) segment[16];
+        if (!read_memory(&header, (uintptr_t)object->l_addr, sizeof header) || memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
+            header.e_phnum > 16 || !read_memory(segment, (uintptr_t)(object->l_addr + header.e_phoff), header.e_phnum * sizeof *segment))
+            continue;
+        info = (struct dl_phdr_info){
+            .dlpi_addr = object->l_addr, .dlpi_name = object->l_name, .dlpi_phdr = segment, .dlpi_phnum = header.e_phnum};
+        if (fn(&info, sizeof info, arg) != 0)
+            return;
+    }
+}
+
+void instr_platform_modules(instr_module_fn *fn, void *arg)
+{
+    struct module_visit v = {fn, arg};
+    if (in_child)
+        iterate_in_child(visit, &v);
+    else
+        (void)dl_iterate_phdr(visit, &v);
+}
+
+/* A sum over where objects are: another one for nearly every other list. */
+static int sum(struct dl_phdr_info *info, size_t size, void *arg)
+{
+    uint64_t *value = arg;
+    (void)size;
+    *value = *value * 31 + info->dlpi_addr + 1;
+    return 0;
+}
+
 uint64_t instr_platform_module_generation(void)
 {
     uint64_t value = 0;
-    (void)dl_iterate_phdr(generation, &value);
+    if (in_child)
+        iterate_in_child(sum, &value);
+    else
+        (void)dl_iterate_phdr(generation, &value);
     return value;
 }
 

@@ -149,18 +149,19 @@ const char *instr_platform_sampling_begin(const char *name)
 }
 
 /* The timers are those of the processors. */
-bool instr_platform_sampling_thread(uint64_t period_ns, uint32_t clock, int32_t *timer, uint32_t *signal)
+bool instr_platform_sampling_thread(uint64_t period_ns, uint32_t *clock, struct instr_sampling *thread, uint32_t *signal)
 {
     (void)period_ns;
-    (void)clock;
-    *timer = -1;
+    if (*clock == INSTR_SAMPLING_TASK)
+        *clock = INSTR_SAMPLING_CPU;
+    thread->timer = -1;
     *signal = 0;
     return sampling.on;
 }
 
-void instr_platform_sampling_stop(int32_t timer)
+void instr_platform_sampling_stop(const struct instr_sampling *thread)
 {
-    (void)timer;
+    (void)thread;
 }
 
 void instr_platform_sampling_end(void)

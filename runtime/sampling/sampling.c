@@ -47,15 +47,16 @@ void instr_sampling_begin_thread(struct instr_thread *t)
     struct instr_slot s;
     uint32_t *p;
     uint32_t signal = 0;
+    uint32_t clock = instr_settings.sampling_clock;
     if (!on)
         return;
     if (t->stack.high == 0)
         instr_stack_begin(t); /* return addresses are looked for inside its bounds only */
-    if (!instr_platform_sampling_thread(instr_settings.sampling_ns, instr_settings.sampling_clock, &t->sampling.timer, &signal))
+    if (!instr_platform_sampling_thread(instr_settings.sampling_ns, &clock, &t->sampling, &signal))
         return;
     t->sampling.armed = 1;
     if ((p = instr_open(t, &s, INSTR_EV_SAMPLING, 4)) != NULL) {
-        p = instr_put32(instr_put32(p, instr_settings.sampling_clock), signal);
+        p = instr_put32(instr_put32(p, clock), signal);
         instr_put64(p, instr_settings.sampling_ns);
         instr_close(&s);
     }
@@ -64,7 +65,7 @@ void instr_sampling_begin_thread(struct instr_thread *t)
 void instr_sampling_stop_thread(struct instr_thread *t)
 {
     if (t->sampling.armed != 0)
-        instr_platform_sampling_stop(t->sampling.timer);
+        instr_platform_sampling_stop(&t->sampling);
     t->sampling.armed = 0;
 }
 
@@ -116,6 +117,7 @@ static void catch_up(struct instr_thread *t)
     }
 }
 
+#if defined(__x86_64__)
 /* With a copy of the stack, for the host to find the return addresses. */
 static bool put_copy(struct instr_thread *t, const struct instr_interrupted *at, uint32_t weight)
 {
@@ -139,6 +141,31 @@ static bool put_copy(struct instr_thread *t, const struct instr_interrupted *at,
     instr_close(&s);
     return true;
 }
+#else
+/* Register windows say all there is. */
+static bool put_copy(struct instr_thread *t, const struct instr_interrupted *at, uint32_t weight)
+{
+    (void)t;
+    (void)at;
+    (void)weight;
+    return false;
+}
+#endif
+
+/* With the return addresses that can be told at once. */
+static void put_frames(struct instr_thread *t, const struct instr_interrupted *at, uintptr_t high, uint32_t weight)
+{
+    uintptr_t stack[MOST_FRAMES];
+    const unsigned room = instr_settings.sampling_depth < MOST_FRAMES ? instr_settings.sampling_depth : MOST_FRAMES;
+    struct instr_sampling now = {.pc = at->pc, .sp = at->sp, .waiting = weight};
+    now.count = instr_sampling_frames(at, high, stack, room);
+    struct instr_slot s;
+    uint32_t *p = instr_open(t, &s, INSTR_EV_SAMPLE, SAMPLE_WORDS(now.count));
+    if (p == NULL)
+        return;
+    put(p, &now, stack);
+    instr_close(&s);
+}
 
 void instr_sampling_take(const struct instr_interrupted *at, uint32_t weight)
 {
@@ -158,17 +185,10 @@ void instr_sampling_take(const struct instr_interrupted *at, uint32_t weight)
         sample->waiting = weight;
         return;
     }
+    sample->taking = 1;
     catch_up(t);
-    if (put_copy(t, at, weight))
-        return;
-    uintptr_t stack[MOST_FRAMES];
-    const unsigned room = instr_settings.sampling_depth < MOST_FRAMES ? instr_settings.sampling_depth : MOST_FRAMES;
-    struct instr_sampling now = {.pc = at->pc, .sp = at->sp, .waiting = weight};
-    now.count = instr_sampling_frames(at, high, stack, room);
-    struct instr_slot s;
-    uint32_t *p = instr_open(t, &s, INSTR_EV_SAMPLE, SAMPLE_WORDS(now.count));
-    if (p == NULL)
-        return;
-    put(p, &now, stack);
-    instr_close(&s);
+    if (!put_copy(t, at, weight))
+        put_frames(t, at, high, weight);
+    instr_point(t, INSTR_AT_SAMPLE);
+    sample->taking = 0;
 }

@@ -16,7 +16,8 @@
 
 struct instr_thread;
 
-enum { INSTR_SAMPLING_CPU = 1, INSTR_SAMPLING_REAL = 2 };
+/* As event 80 has it: what ends periods. */
+enum { INSTR_SAMPLING_CPU = 1, INSTR_SAMPLING_REAL = 2, INSTR_SAMPLING_TASK = 3 };
 
 #define INSTR_SAMPLE_REGISTERS 6u /* x86-64: rbx, rbp, r12 to r15 */
 #define INSTR_SAMPLE_KEPT 24u     /* return addresses of a sample that waits for the end of an event */
@@ -33,7 +34,9 @@ struct instr_interrupted {
 /* Of a thread, in struct instr_thread. */
 struct instr_sampling {
     uint32_t armed;   /* the platform has a timer for it … */
-    int32_t timer;    /* … this one */
+    int32_t timer;    /* … this one, */
+    uint64_t clock;   /* or this */
+    uint32_t taking;  /* a sample is being written, by a signal handler */
     uint32_t waiting; /* weight of the sample below; 0: none */
     uint32_t lost;    /* periods without a sample that are not told yet */
     uint32_t count;

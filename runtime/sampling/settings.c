@@ -25,7 +25,7 @@ void instr_sampling_settings(void)
     struct instr_settings *const s = &instr_settings;
     const char *text = instr_platform_getenv("INSTR_SAMPLING_PERIOD");
     uint64_t ns;
-    s->sampling_clock = INSTR_SAMPLING_CPU;
+    s->sampling_clock = INSTR_SAMPLING_TASK;
     s->sampling_depth = INSTR_CFG_SAMPLING_DEPTH;
     s->sampling_signal = instr_platform_getenv("INSTR_SAMPLING_SIGNAL");
     if (text == NULL || text[0] == '\0' || strcmp(text, "0") == 0)
@@ -37,8 +37,10 @@ void instr_sampling_settings(void)
     text = instr_platform_getenv("INSTR_SAMPLING_CLOCK");
     if (text != NULL && strcmp(text, "real") == 0)
         s->sampling_clock = INSTR_SAMPLING_REAL;
+    else if (text != NULL && strcmp(text, "timer") == 0)
+        s->sampling_clock = INSTR_SAMPLING_CPU;
     else if (text != NULL && text[0] != '\0' && strcmp(text, "cpu") != 0 && s->trouble == NULL)
-        s->trouble = INSTR_WHY("INSTR_SAMPLING_CLOCK is not cpu or real; cpu is used");
+        s->trouble = INSTR_WHY("INSTR_SAMPLING_CLOCK is not cpu, timer or real; cpu is used");
     set_number("INSTR_SAMPLING_DEPTH", INSTR_WHY("INSTR_SAMPLING_DEPTH is not a number up to 128; 32 is used"), 128, &s->sampling_depth);
     set_number("INSTR_SAMPLING_STACK", INSTR_WHY("INSTR_SAMPLING_STACK is not a size up to 64K; 0 is used"), 65536, &s->sampling_stack);
 }

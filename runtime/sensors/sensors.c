@@ -159,6 +159,18 @@ static void report_unanswered(const char *list)
     }
 }
 
+#if !INSTR_PLATFORM_SMALL
+/* A reading at a sample must not take up the period. */
+static void skip_slow_ones(void)
+{
+    for (uint32_t i = 0; i < instr_sensor_count; i++)
+        if (instr_sensors[i]->cost_ns > instr_settings.sampling_ns / 10) {
+            instr_sensors[i]->skip |= INSTR_AT_SAMPLE;
+            trouble(instr_sensors[i]->name, "reading it takes more than a tenth of INSTR_SAMPLING_PERIOD: not read at samples");
+        }
+}
+#endif
+
 uint32_t instr_sensors_begin(void)
 {
     const struct instr_settings *settings = &instr_settings;
@@ -170,6 +182,10 @@ uint32_t instr_sensors_begin(void)
             sensor_points = INSTR_AT_BEGIN_END | settings->sensors_at;
             if (settings->sensors_period_ns != 0)
                 sensor_points |= INSTR_AT_PERIOD;
+#if !INSTR_PLATFORM_SMALL
+            if ((settings->sensors_at & INSTR_AT_SAMPLE) != 0)
+                skip_slow_ones();
+#endif
         }
     }
     if (settings->counters != NULL && instr_counters_begin())

@@ -53,7 +53,8 @@ enum instr_sensor_point {
     INSTR_AT_REGION = 4,    /* begin and end of a parallel region, and of a user region, on its thread */
     INSTR_AT_IMPLICIT = 8,  /* begin and end of an implicit task */
     INSTR_AT_TASK = 16,     /* end of an explicit task */
-    INSTR_AT_TASK_BEGIN = 32 /* its begin: counters only */
+    INSTR_AT_TASK_BEGIN = 32, /* its begin: counters only */
+    INSTR_AT_SAMPLE = 64    /* each sample of a thread, in a signal handler on it: `read` must be async-signal-safe, or `skip` it */
 };
 
 enum instr_sensor_state { INSTR_SENSOR_OFF = 0, INSTR_SENSOR_ON = 1, INSTR_SENSOR_LOST = 2 };

@@ -140,6 +140,16 @@ impl Elf {
         numbered.collect()
     }
 
+    /// Address and bytes of a section of the running program by its name; `None` where the file has no bytes for it.
+    pub(crate) fn loaded_section(&self, name: &str) -> Option<(u64, &[u8])> {
+        let file = File::parse(self.data()).ok()?;
+        let section = file.section_by_name(name)?;
+        let place = self.places.get(section.index().0)?;
+        let (offset, size) = section.file_range()?;
+        let bytes = self.data().get(in_file(offset, size, self.data().len()))?;
+        place.loaded.then_some((place.base, bytes))
+    }
+
     /// Whether the file has any section of DWARF units.
     pub(crate) fn has_debug(&self) -> bool {
         !self.section(".debug_info").is_empty()

@@ -55,6 +55,7 @@ mod relocate;
 mod sections;
 mod symbols;
 mod units;
+mod unwind;
 mod wants;
 
 pub use bytes::Bytes;
@@ -73,4 +74,5 @@ pub use lookup::{Demangled, Frame, FunctionName, Lookup};
 pub use modules::ModuleMap;
 pub use outlined::{Outlined, OutlinedKind, parse_outlined};
 pub use symbols::{Symbol, SymbolKind};
+pub use unwind::{CallFrames, Registers, return_addresses};
 pub use wants::Want;

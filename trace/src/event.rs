@@ -658,7 +658,7 @@ pub enum Payload<'a> {
         high: u64,
         mark: u64,
     },
-    /// Sampling of this thread begins. `clock`: 1 its processor time, 2 real time.
+    /// Sampling of this thread begins. `clock`: 1 its processor time, at the kernel's ticks; 2 real time; 3 its processor time, exactly.
     Sampling {
         clock: u32,
         signal: u32,

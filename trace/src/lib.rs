@@ -25,6 +25,7 @@ pub mod names;
 mod packet;
 pub mod paraver;
 mod repair;
+pub mod samples;
 pub mod sensors;
 mod stream;
 pub mod switches;

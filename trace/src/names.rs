@@ -26,6 +26,17 @@ pub trait Names {
     fn is_pair_of_directive(&self, _site: u64) -> Option<bool> {
         None
     }
+
+    /// Return addresses above a function that was interrupted at `pc`, innermost first: `registers` and the words of `stack`
+    /// from `sp` on are those of an event `sample_stack`. Empty when nothing is known of the code.
+    fn callers(&self, _pc: u64, _sp: u64, _registers: &[u64], _stack: &[u64]) -> Vec<u64> {
+        Vec::new()
+    }
+
+    /// Whether a call can return to `address`. Words that frame pointers lead to are none where code keeps no frame pointer.
+    fn is_return_address(&self, _address: u64) -> bool {
+        true
+    }
 }
 
 /// Knows no name at all: every label is a hexadecimal address.

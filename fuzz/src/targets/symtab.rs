@@ -1,7 +1,9 @@
 //! The symbolizer.
 
 use anyhow::Result;
-use instr_symtab::{Bytes, Image, critical_name, demangle, parse_outlined};
+use instr_symtab::{
+    Bytes, CallFrames, Image, Registers, critical_name, demangle, parse_outlined, return_addresses,
+};
 
 use super::Target;
 use crate::input::Input;
@@ -62,6 +64,7 @@ fn exercise(image: &Image) -> bool {
             image.data_symbol(half),
         );
     }
+    unwind(image, &addresses);
     assert_eq!(image.lookup_all(&addresses).len(), addresses.len());
     let _ = (
         image.build_id(),
@@ -70,6 +73,22 @@ fn exercise(image: &Image) -> bool {
         image.wants(),
     );
     !symbols.is_empty()
+}
+
+/// Unwinds a stack of nonsense, among it addresses of the program, from a few places.
+fn unwind(image: &Image, addresses: &[u64]) {
+    let frames = CallFrames::of(image);
+    let word = |address: u64| {
+        let at = usize::try_from(address >> 3).ok()?;
+        Some(addresses[at % addresses.len()].wrapping_add(address & 0x18))
+    };
+    for &address in addresses.iter().take(MAX_LOOKUPS) {
+        let mut start = Registers::new(address, address ^ 0x7fff_0000);
+        (0..16).for_each(|number| start.set(number, address.rotate_left(number.into())));
+        let found = return_addresses(&start, |address| Some((&frames, address)), word, 100);
+        assert!(found.len() <= 100, "{} frames", found.len());
+        let _ = image.follows_call(address);
+    }
 }
 
 /// Feeds the demanglers.

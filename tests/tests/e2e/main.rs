@@ -8,6 +8,7 @@ mod matrix;
 mod memory;
 mod programs;
 mod robust;
+mod sampling;
 mod sensors;
 mod sparselu;
 mod symbols;
@@ -21,7 +22,7 @@ const THREADS: usize = 2;
 fn main() {
     let mut arguments = Arguments::from_args();
     arguments.test_threads.get_or_insert(THREADS);
-    let parts: [fn() -> Vec<Trial>; 12] = [
+    let parts: [fn() -> Vec<Trial>; 13] = [
         boundaries::trials,
         symbols::trials,
         programs::trials,
@@ -32,6 +33,7 @@ fn main() {
         robust::trials,
         sensors::trials,
         memory::trials,
+        sampling::trials,
         transparency::trials,
         matrix::trials,
     ];

@@ -9,11 +9,13 @@ use crate::event::{
     Event, MutexKind, ParallelKind, Payload, RegionId, SyncKind, TaskId, task_flags,
 };
 use crate::names::CodeRole;
+use crate::samples::Chain;
 
 use super::constructs;
 use super::heap::Heap;
 use super::names::{Code, NameTables};
 use super::out::Records;
+use super::samples;
 use super::tasks::Tasks;
 use super::types::*;
 
@@ -155,6 +157,8 @@ pub(super) struct Events<'n> {
     /// What was open in tasks that left their thread before their end.
     suspended: HashMap<(usize, TaskId), Vec<Open>>,
     heaps: Vec<Heap>,
+    /// The sample at hand.
+    chain: Chain,
 }
 
 impl<'n> Events<'n> {
@@ -173,6 +177,7 @@ impl<'n> Events<'n> {
             heaps: std::iter::repeat_with(Heap::default)
                 .take(processes)
                 .collect(),
+            chain: Chain::default(),
         }
     }
 
@@ -257,6 +262,13 @@ impl<'n> Events<'n> {
                 self.rows[row].calls += 1;
                 to.put(CALL, u64::from(id));
             }
+            Payload::Sample { .. } | Payload::SampleStack { .. } => samples::sample(
+                to,
+                &mut self.names,
+                &mut self.chain,
+                process,
+                &event.payload,
+            ),
             ref payload => self.rows[row].other(to, payload),
         }
     }

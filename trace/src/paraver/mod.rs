@@ -23,6 +23,7 @@ mod pcf;
 mod processors;
 mod readings;
 mod rows;
+mod samples;
 mod tasks;
 mod types;
 

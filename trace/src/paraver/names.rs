@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use hashbrown::HashMap;
 
-use crate::names::{CodeRole, Names, NoNames, format_label, format_site_label};
+use crate::names::{CodeName, CodeRole, Names, NoNames, format_label, format_site_label};
 
 use super::types::COUNTERS;
 
@@ -70,6 +70,10 @@ pub(super) struct NameTables<'a> {
     code: HashMap<(usize, Code, CodeRole), CodeId>,
     /// (row, address) → text of a `string` event.
     texts: HashMap<(u32, u64), String>,
+    /// Code that was sampled.
+    sampled: HashMap<(usize, Code), CodeId>,
+    /// Depths at which any was.
+    pub(super) sampled_depths: u32,
     pub(super) functions: Table,
     pub(super) lines: Table,
     pub(super) regions: Table,
@@ -86,6 +90,8 @@ impl<'a> NameTables<'a> {
             names,
             code: HashMap::new(),
             texts: HashMap::new(),
+            sampled: HashMap::new(),
+            sampled_depths: 0,
             functions: Table::new(2),
             lines: Table::new(2),
             regions: Table::new(1),
@@ -105,30 +111,42 @@ impl<'a> NameTables<'a> {
             return *id;
         }
         let name = self
-            .names
-            .get(process)
-            .map_or(&NoNames as &dyn Names, |names| names.as_ref())
+            .of(process)
             .resolve(if site { address - 1 } else { address });
         let function = match &name {
             Some(name) if site => format_site_label(name, address, role),
             Some(name) => format_label(name, address, role),
             None => format!("{address:#x}"),
         };
-        let line = name.as_ref().and_then(|name| {
-            let file = name.file.as_deref()?;
-            let (line, module) = (
-                name.line.unwrap_or(0),
-                name.module.as_deref().unwrap_or("?"),
-            );
-            let place = crate::names::place(name)?;
-            Some(format!(
-                "{place} [{file}:{line}, {}]",
-                module.rsplit('/').next().unwrap_or(module)
-            ))
-        });
+        let line = name.as_ref().and_then(line_text);
         let line = line.map_or(UNRESOLVED, |line| self.lines.id(&line));
         let id = (self.functions.id(&function), line);
         self.code.insert((process, code, role), id);
+        id
+    }
+
+    /// The names of a process.
+    pub(super) fn of(&self, process: usize) -> &'a dyn Names {
+        self.names
+            .get(process)
+            .map_or(&NoNames as &dyn Names, |names| names.as_ref())
+    }
+
+    /// Code in which a sample found a thread, at this depth of its calls: the function's own name, also of outlined ones.
+    pub(super) fn sampled(&mut self, process: usize, code: Code, depth: u32) -> CodeId {
+        self.sampled_depths = self.sampled_depths.max(depth + 1);
+        if let Some(id) = self.sampled.get(&(process, code)) {
+            return *id;
+        }
+        let address = code.address.wrapping_sub(u64::from(code.site));
+        let name = self.of(process).resolve(address);
+        let function = name.as_ref().and_then(|name| name.function.clone());
+        let line = name.as_ref().and_then(line_text);
+        let id = (
+            function.map_or(UNRESOLVED, |text| self.functions.id(&text)),
+            line.map_or(UNRESOLVED, |text| self.lines.id(&text)),
+        );
+        self.sampled.insert((process, code), id);
         id
     }
 
@@ -173,4 +191,18 @@ impl<'a> NameTables<'a> {
             self.user_types.insert(kind);
         }
     }
+}
+
+/// The text of a name's place in the line table; nothing when the file is not known.
+fn line_text(name: &CodeName) -> Option<String> {
+    let file = name.file.as_deref()?;
+    let (line, module) = (
+        name.line.unwrap_or(0),
+        name.module.as_deref().unwrap_or("?"),
+    );
+    let place = crate::names::place(name)?;
+    Some(format!(
+        "{place} [{file}:{line}, {}]",
+        module.rsplit('/').next().unwrap_or(module)
+    ))
 }

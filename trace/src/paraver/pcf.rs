@@ -61,8 +61,10 @@ pub(super) fn write(
         }
     }
     block(out, FUNCTION_TYPES)?;
+    sampled(out, names, SAMPLED_FUNCTION, "Sampled function")?;
     table(out, &[(0, "End"), (1, "Unresolved")], &names.functions)?;
     block(out, LINE_TYPES)?;
+    sampled(out, names, SAMPLED_LINE, "Sampled line")?;
     table(out, &[(0, "End"), (1, "Unresolved")], &names.lines)?;
     if !names.regions.texts.is_empty() {
         block(out, &[(REGION, "User region")])?;
@@ -106,6 +108,9 @@ fn is_ours(kind: u32, names: &NameTables<'_>) -> bool {
             .iter()
             .chain(LINE_TYPES)
             .any(|(own, _)| *own == kind)
+        || [SAMPLED_FUNCTION, SAMPLED_LINE]
+            .iter()
+            .any(|first| (*first..first + names.sampled_depths).contains(&kind))
         || (kind == REGION && !names.regions.texts.is_empty())
         || (kind == CALL && !names.calls.texts.is_empty())
         || kind
@@ -130,6 +135,17 @@ fn block(out: &mut impl Write, types: &[(u32, &str)]) -> Result<()> {
     writeln!(out, "\n\nEVENT_TYPE")?;
     for (kind, label) in types {
         writeln!(out, "0    {kind}    {label}")?;
+    }
+    Ok(())
+}
+
+/// The types of samples, in the block that is open.
+fn sampled(out: &mut impl Write, names: &NameTables<'_>, first: u32, label: &str) -> Result<()> {
+    for depth in 0..names.sampled_depths {
+        match depth {
+            0 => writeln!(out, "0    {first}    {label}")?,
+            _ => writeln!(out, "0    {}    {label} (caller {depth})", first + depth)?,
+        }
     }
     Ok(())
 }

@@ -88,6 +88,10 @@ pub(super) const READING: u32 = 22_000_000;
 pub(super) const READINGS: u32 = 1_000_000;
 /// PAPI's presets, as Extrae numbers them.
 pub(super) const HARDWARE: u32 = 42_000_000;
+/// Samples: function and line, innermost first, and how many depths there are.
+pub(super) const SAMPLED_FUNCTION: u32 = 30_000_000;
+pub(super) const SAMPLED_LINE: u32 = 30_000_100;
+pub(super) const SAMPLED_DEPTHS: u32 = 100;
 /// Most counters.
 pub(super) const COUNTERS: u32 = 1_000_000;
 

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 
 use hashbrown::HashMap;
+use instr_trace::samples::Chain;
 use instr_trace::{Names, Payload};
 
 use super::model::{FunctionShare, Path, Samples};
@@ -22,6 +23,8 @@ pub struct Collector<'n> {
     paths: HashMap<Vec<u32>, u64>,
     /// Functions of the sample at hand, innermost first.
     chain: Vec<u32>,
+    /// The sample at hand.
+    stack: Chain,
     out: Samples,
     any: bool,
 }
@@ -44,6 +47,7 @@ impl<'n> Collector<'n> {
             functions: Vec::new(),
             paths: HashMap::new(),
             chain: Vec::new(),
+            stack: Chain::default(),
             out: Samples::default(),
             any: false,
         }
@@ -52,11 +56,14 @@ impl<'n> Collector<'n> {
     /// Takes an event.
     #[inline]
     pub fn event(&mut self, payload: &Payload<'_>) {
+        let names = self.names;
+        if let Some(weight) = self.stack.read(names, payload) {
+            let stack = std::mem::take(&mut self.stack);
+            self.sample(stack.pc(), weight, stack.callers().iter().copied());
+            self.stack = stack;
+            return;
+        }
         match *payload {
-            Payload::Sample {
-                pc, weight, stack, ..
-            } => self.sample(pc, weight, stack),
-            Payload::SampleStack { pc, weight, .. } => self.sample(pc, weight, std::iter::empty()),
             Payload::SampleLost { count } => {
                 self.any = true;
                 self.out.lost += u64::from(count);
@@ -67,6 +74,7 @@ impl<'n> Collector<'n> {
                 self.any = true;
                 self.out.period_ns = period_ns;
                 self.out.clock = if clock == 2 { "real" } else { "cpu" };
+                self.out.exact = clock != 1;
             }
             _ => {}
         }

@@ -15,6 +15,8 @@ pub struct Samples {
     pub period_ns: u64,
     /// `cpu`: of the threads' processor time; `real`.
     pub clock: &'static str,
+    /// Whether periods were ended exactly; else at the kernel's own ticks, so that a sample stands for several.
+    pub exact: bool,
     /// By function, largest share first.
     pub functions: Vec<FunctionShare>,
     /// The most frequent calls, largest share first.

@@ -1,0 +1,376 @@
+//! Sampling: shares beside those the program measures itself, chains of calls beside those written by hand, no program that waits
+//! for itself, samples in Paraver's files, sensors and counters read at samples.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::thread;
+
+use instr_tests::cases;
+use instr_tests::outcome::{Check, Stop, ensure, trial};
+use instr_tests::process::Run;
+use instr_tests::prv;
+use instr_tests::toolchain::{Build, Family, Target, tools};
+use instr_tests::workspace;
+use libtest_mimic::Trial;
+use serde_json::Value;
+
+/// Runs of the program that has every chance to wait for itself; more when `INSTR_TEST_RUNS` says so.
+const RUNS: u32 = 100;
+
+pub(crate) fn trials() -> Vec<Trial> {
+    let mut trials = vec![
+        trial("sampling::never-waits-for-itself", never_waits),
+        trial("sampling::paraver", paraver),
+        trial("sampling::sensors-and-counters-at-samples", at_samples),
+    ];
+    for family in [Family::Gcc, Family::Clang] {
+        trials.push(trial(
+            format!("sampling::shares::x86_64-linux::{}", family.name()),
+            move || shares(Target::X86_64, family),
+        ));
+        trials.push(trial(
+            format!("sampling::chains::x86_64-linux::{}", family.name()),
+            move || chains(Target::X86_64, family, WITH_FRAMES, 0),
+        ));
+        trials.push(trial(
+            format!("sampling::chains-of-copied-stacks::{}", family.name()),
+            move || chains(Target::X86_64, family, "-fomit-frame-pointer", 16384),
+        ));
+    }
+    trials.push(trial("sampling::chains-without-frames", || {
+        chains(Target::X86_64, Family::Gcc, "-fomit-frame-pointer", 0)
+    }));
+    for target in [Target::Sparc32, Target::Sparc64]
+        .into_iter()
+        .filter(|target| cases::wanted(*target))
+    {
+        let name = target.name();
+        trials.push(trial(format!("sampling::shares::{name}"), move || {
+            shares(target, Family::Gcc)
+        }));
+        trials.push(trial(format!("sampling::chains::{name}"), move || {
+            chains(target, Family::Gcc, "-O2", 0)
+        }));
+    }
+    trials
+}
+
+const WITH_FRAMES: &str = "-fno-omit-frame-pointer";
+
+/// A built program of `tests/sampling/`.
+fn program(
+    dir: &Path,
+    name: &str,
+    target: Target,
+    family: Family,
+    flags: &[&str],
+) -> Check<PathBuf> {
+    let output = dir.join(name);
+    let source = workspace::root()?
+        .join("tests/sampling")
+        .join(format!("{name}.c"));
+    let mut build = Build::openmp(target);
+    build.family = family;
+    build
+        .flags
+        .extend(flags.iter().map(|&flag| flag.to_owned()));
+    build.traced(&[&source], &output)?;
+    Ok(output)
+}
+
+fn summary(trace: &Path) -> Check<Value> {
+    let outcome = Run::new(&tools()?.instr)
+        .args(["summary", "--json"])
+        .arg(trace)
+        .succeed()?;
+    serde_json::from_slice(&outcome.stdout).map_err(|error| Stop::Fail(error.to_string()))
+}
+
+/// Words and numbers, one pair a line, as the program measured them.
+fn measured(text: &str) -> BTreeMap<&str, f64> {
+    let pairs = text.lines().filter_map(|line| line.split_once(' '));
+    pairs
+        .filter_map(|(name, number)| Some((name, number.trim().parse().ok()?)))
+        .collect()
+}
+
+/// Shares are those of the processor time that the program measured. Perf's task clock is right within 2 %. Timers of processor time
+/// end at the kernel's ticks alone, some milliseconds apart, and under an emulator they are all there is: within 8 %, as single parts
+/// of the program are no longer than a few ticks.
+fn shares(target: Target, family: Family) -> Check {
+    let dir = workspace::work_dir("sampling-shares")?;
+    let program = program(dir.path(), "shares", target, family, &[])?;
+    let trace = dir.path().join("t");
+    let outcome = target
+        .run(&program)
+        .arg("16")
+        .env("INSTR_TRACE", &trace)
+        .env("INSTR_SAMPLING_PERIOD", "1ms")
+        .succeed()?;
+    let text = outcome.text();
+    let expected = measured(&text);
+    let samples = &summary(&trace)?["samples"];
+    let number = |field: &str| samples[field].as_f64().unwrap_or(f64::NAN);
+    let (taken, periods) = (number("taken"), number("periods"));
+    let exact = samples["exact"] == true;
+    let bound = if exact { 0.02 } else { 0.08 };
+    for name in ["heavy", "middle", "light"] {
+        let found = share(samples, name);
+        let wanted = expected.get(name).copied().unwrap_or(f64::NAN);
+        ensure((found - wanted).abs() <= bound, || {
+            format!("{name}: {found}, the program measured {wanted}: {samples}")
+        })?;
+    }
+    let total: f64 = samples["functions"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|function| function["share"].as_f64())
+        .sum();
+    ensure((total - 1.0).abs() < 1e-9, || {
+        format!("shares add up to {total}")
+    })?;
+    // A period is a millisecond; the program's own time is a part of it all.
+    let seconds = expected.get("seconds").copied().unwrap_or(f64::NAN);
+    ensure(
+        periods + number("lost") >= 900.0 * seconds && periods <= 1300.0 * seconds + 300.0,
+        || format!("{periods} periods of 1 ms in {seconds} s"),
+    )?;
+    ensure(!exact || taken >= 0.8 * 1000.0 * seconds, || {
+        format!("{taken} samples in {seconds} s")
+    })
+}
+
+fn share(samples: &Value, name: &str) -> f64 {
+    let functions = samples["functions"].as_array().into_iter().flatten();
+    let matching = functions.filter(|function| function["function"] == name);
+    matching
+        .filter_map(|function| function["share"].as_f64())
+        .sum()
+}
+
+/// What stands in `chains.c`: the functions from the innermost on, then what the chain ends in, where all of it is certain. A name
+/// ends at the compiler's mark (`.constprop.0`).
+fn expected(which: usize, family: Family) -> (Vec<&'static str>, &'static str) {
+    let body = |name: &'static str| match (family, name) {
+        (Family::Gcc, "region") => "by_region._omp_fn.",
+        (Family::Gcc, _) => "by_task._omp_fn.",
+        (_, "region") => "by_region.omp_outlined",
+        _ => "by_task.",
+    };
+    match which {
+        0 => {
+            let mut chain = vec!["spin"];
+            chain.extend(["descend"; 6]);
+            chain.push("by_recursion");
+            (chain, "main")
+        }
+        1 => (vec!["spin", "work", body("region")], "by_region"),
+        _ => (vec!["spin", "work", body("task")], "by_task"),
+    }
+}
+
+/// Nearly all samples are in `spin`, called as `chains.c` says.
+fn chains(target: Target, family: Family, flag: &str, copied: u32) -> Check {
+    let dir = workspace::work_dir("sampling-chains")?;
+    let program = program(dir.path(), "chains", target, family, &[flag])?;
+    // Without a copied stack or frames only the innermost function, and the caller of a leaf, are certain.
+    let bare = flag == "-fomit-frame-pointer" && copied == 0;
+    // Frame pointers end where the run-time library has none.
+    let whole = copied != 0 || target != Target::X86_64;
+    for which in 0..3 {
+        let trace = dir.path().join(format!("t{which}"));
+        target
+            .run(&program)
+            .args([which.to_string().as_str(), "0.4"])
+            .env("INSTR_TRACE", &trace)
+            .env("INSTR_SAMPLING_PERIOD", "1ms")
+            .env("INSTR_SAMPLING_STACK", copied.to_string())
+            .succeed()?;
+        let samples = &summary(&trace)?["samples"];
+        let (inner, last) = expected(which, family);
+        let (mut right, mut spinning) = (0.0, 0.0);
+        for path in samples["paths"].as_array().into_iter().flatten() {
+            let names: Vec<&str> = path["functions"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .filter_map(Value::as_str)
+                .collect();
+            let part = path["share"].as_f64().unwrap_or(f64::NAN);
+            if !names.first().is_some_and(|name| is(name, "spin")) {
+                continue;
+            }
+            spinning += part;
+            let prefix = names.len().min(inner.len());
+            let begins = (0..prefix).all(|at| is(names[at], inner[at]));
+            let ends = names[prefix..].iter().any(|name| is(name, last))
+                && names.iter().any(|name| is(name, "main"));
+            let complete = prefix == inner.len() && (ends || (!whole && which > 0));
+            if if bare { begins } else { begins && complete } {
+                right += part;
+            }
+        }
+        ensure(spinning > 0.8 && right >= 0.97 * spinning, || {
+            format!(
+                "chain {which}: {right} of {spinning} are as expected: {}",
+                samples["paths"]
+            )
+        })?;
+    }
+    Ok(())
+}
+
+fn is(name: &str, wanted: &str) -> bool {
+    name == wanted
+        || name.strip_prefix(wanted).is_some_and(|rest| {
+            rest.starts_with('.') || wanted.ends_with('.') || wanted.contains("outlined")
+        })
+}
+
+/// 100 runs of `busy.c`, two at a time: each ends, and prints what it prints without us. Four of five at 1 kHz, the rest at 10 kHz;
+/// by every clock.
+fn never_waits() -> Check {
+    let dir = workspace::work_dir("sampling-busy")?;
+    let flags = ["-pthread", "-ldl", "--instr-memory"];
+    let program = program(dir.path(), "busy", Target::X86_64, Family::Gcc, &flags)?;
+    let runs: u32 = std::env::var("INSTR_TEST_RUNS")
+        .ok()
+        .map_or(Ok(RUNS), |runs| runs.parse())?;
+    let plain = Run::new(&program)
+        .arg("2")
+        .env("INSTR_ENABLED", "0")
+        .succeed()?;
+    let some = |first: u32| -> Check {
+        for number in (first..runs).step_by(2) {
+            let trace = dir.path().join(format!("t{first}"));
+            let period = if number % 5 == 4 { "100us" } else { "1ms" };
+            let clock = ["cpu", "cpu", "timer", "real"][number as usize / 2 % 4];
+            let copied = if number % 3 == 0 { "4096" } else { "0" };
+            let sampled = Run::new(&program)
+                .arg("2")
+                .env("INSTR_TRACE", &trace)
+                .env("INSTR_SAMPLING_PERIOD", period)
+                .env("INSTR_SAMPLING_CLOCK", clock)
+                .env("INSTR_SAMPLING_STACK", copied)
+                .succeed()
+                .map_err(|why| Stop::Fail(format!("run {number}, {clock}, {period}: {why}")))?;
+            ensure(
+                sampled.stdout == plain.stdout && sampled.stderr == plain.stderr,
+                || format!("run {number}, {clock}, {period}: {sampled}\nplain: {plain}"),
+            )?;
+        }
+        Ok(())
+    };
+    thread::scope(|scope| {
+        let other = scope.spawn(|| some(1));
+        let mine = some(0);
+        let other = other.join().unwrap_or_else(|_| Err("a panic".into()));
+        mine.and(other)
+    })
+}
+
+/// The functions of samples in the `.prv` are, by the labels of the `.pcf`, those of the summary, as often; lines are of the source.
+fn paraver() -> Check {
+    let dir = workspace::work_dir("sampling-paraver")?;
+    let program = program(
+        dir.path(),
+        "chains",
+        Target::X86_64,
+        Family::Gcc,
+        &[WITH_FRAMES],
+    )?;
+    let trace = dir.path().join("t");
+    Run::new(&program)
+        .args(["0", "0.3"])
+        .env("INSTR_TRACE", &trace)
+        .env("INSTR_SAMPLING_PERIOD", "1ms")
+        .succeed()?;
+    let written = cases::paraver(&trace, prv::check::Options::default())?;
+    let labels = |kind: u64| {
+        let mut found: BTreeMap<&str, u64> = BTreeMap::new();
+        let events = written.events.iter().filter(|event| event.kind == kind);
+        for event in events {
+            let label = written
+                .config
+                .values
+                .get(&kind)
+                .and_then(|values| values.get(&event.value))
+                .map_or("?", String::as_str);
+            *found.entry(label).or_default() += 1;
+        }
+        found
+    };
+    let innermost = labels(30_000_000);
+    let samples = &summary(&trace)?["samples"];
+    ensure(
+        innermost.values().sum::<u64>() == samples["taken"].as_u64().unwrap_or(0),
+        || format!("{innermost:?}, {samples}"),
+    )?;
+    // Depth 1 to 6 of nearly all are `descend`, 7 `by_recursion`, 8 `main`.
+    let most = innermost.get("spin").copied().unwrap_or(0);
+    ensure(most >= 200, || format!("{innermost:?}"))?;
+    let deep = [
+        (1, "descend"),
+        (6, "descend"),
+        (7, "by_recursion"),
+        (8, "main"),
+    ];
+    for (depth, name) in deep {
+        let found = labels(30_000_000 + depth);
+        let count = found.get(name).copied().unwrap_or(0);
+        ensure(count * 100 >= most * 97, || {
+            format!("depth {depth}: {found:?}, {most} samples in spin")
+        })?;
+    }
+    let lines = labels(30_000_100);
+    let right = lines
+        .iter()
+        .filter(|(label, _)| label.starts_with("chains.c:"))
+        .map(|(_, count)| count);
+    ensure(right.sum::<u64>() >= most, || format!("{lines:?}"))
+}
+
+/// `INSTR_SENSORS_AT=samples`: a reading of sensor and counters with each sample, the sensor's value as its file has it.
+fn at_samples() -> Check {
+    let dir = workspace::work_dir("sampling-sensors")?;
+    let (root, trace) = (dir.path().join("root"), dir.path().join("t"));
+    let hwmon = root.join("sys/class/hwmon/hwmon0");
+    std::fs::create_dir_all(&hwmon)?;
+    std::fs::write(hwmon.join("name"), "coretemp\n")?;
+    std::fs::write(hwmon.join("temp1_input"), "41000\n")?;
+    let program = program(dir.path(), "chains", Target::X86_64, Family::Gcc, &[])?;
+    Run::new(&program)
+        .args(["0", "0.3"])
+        .env("INSTR_TRACE", &trace)
+        .env("INSTR_SAMPLING_PERIOD", "1ms")
+        .env("INSTR_SENSORS", "hwmon")
+        .env("INSTR_SENSORS_AT", "samples")
+        .env("INSTR_SENSORS_ROOT", &root)
+        .env("INSTR_COUNTERS", "schedstat-run")
+        .succeed()?;
+    let summary = summary(&trace)?;
+    let taken = summary["samples"]["taken"].as_u64().unwrap_or(0);
+    let sensor = summary["sensors"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .find(|sensor| sensor["name"] == "hwmon/coretemp/temp1");
+    let readings = sensor
+        .and_then(|sensor| sensor["samples"].as_u64())
+        .unwrap_or(0);
+    let mean = sensor
+        .and_then(|sensor| sensor["mean"].as_f64())
+        .unwrap_or(f64::NAN);
+    // Two more at begin and end. A sample that waits for the end of an event is told with the next one, and read with it.
+    ensure(
+        taken > 50 && readings <= taken + 2 && readings * 10 >= taken * 8,
+        || {
+            format!(
+                "{readings} readings, {taken} samples: {}",
+                summary["sensors"]
+            )
+        },
+    )?;
+    ensure((mean - 41.0).abs() < 1e-6, || format!("mean {mean}"))
+}
