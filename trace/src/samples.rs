@@ -6,7 +6,7 @@ use crate::names::Names;
 /// The chain of calls of one sample after another; keeps its memory.
 ///
 /// ```
-/// use instr_trace::{NoNames, Payload, samples::Chain};
+/// use instr_trace::{Payload, names::NoNames, samples::Chain};
 ///
 /// let mut chain = Chain::default();
 /// // Other events are no samples.
