@@ -132,6 +132,9 @@ pub struct SummaryOptions {
     /// Show only the memory that was never given back, and the calls that got it
     #[arg(long)]
     pub leaks: bool,
+    /// Take the power model of this target, or of a description FILE.toml, in place of that of the trace's own target
+    #[arg(long, value_name = "NAME|FILE.toml")]
+    pub target: Option<OsString>,
     /// Where names come from.
     #[command(flatten)]
     pub symbols: SymbolOptions,

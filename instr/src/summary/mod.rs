@@ -11,6 +11,7 @@ pub mod model;
 pub mod notes;
 mod open;
 pub mod samples;
+mod power;
 pub mod sensors;
 mod sheet;
 pub mod switches;
@@ -24,18 +25,18 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use instr_trace::efficiency;
-use instr_trace::energy::PowerModel;
 use instr_trace::tasks::{TaskStates, Totals};
 use instr_trace::timeline::{Interval, State, Timeline};
 use instr_trace::{Names, ThreadInfo, Trace};
 
-use crate::cli::{SummaryOptions, SymbolOptions};
+use crate::cli::SummaryOptions;
 use crate::console::{Console, NO_OUTPUT};
 use crate::progress::Progress;
 use crate::symbols;
 use collect::Collector;
 use counts::Collected;
 use model::{Clock, FORMAT, Summary, Thread};
+pub use power::Chip;
 
 /// Deepest nesting of forked children that is shown.
 const MAX_FORKS: usize = 64;
@@ -46,9 +47,10 @@ const MAX_FORKS: usize = 64;
 ///
 /// Directories that hold no readable trace, and failures to write.
 pub fn run(options: &SummaryOptions, console: &mut Console<'_>) -> Result<()> {
+    let chip = options.target.as_deref().map(Chip::named).transpose()?;
     let mut summaries = Vec::new();
     for dir in &options.traces {
-        summaries.push(process(dir, 0, &options.symbols, console)?);
+        summaries.push(process(dir, 0, options, chip.as_ref(), console)?);
     }
     if options.leaks && !options.json {
         let mut each = summaries.iter();
@@ -81,13 +83,21 @@ fn print(summaries: &[Summary], json: bool, console: &mut Console<'_>) -> io::Re
 fn process(
     dir: &Path,
     depth: usize,
-    options: &SymbolOptions,
+    options: &SummaryOptions,
+    chip: Option<&Chip>,
     console: &mut Console<'_>,
 ) -> Result<Summary> {
     let trace = symbols::open_trace(dir, console)?;
-    let names = symbols::Symbols::new(trace.metadata(), options);
+    let names = symbols::Symbols::new(trace.metadata(), &options.symbols);
     let mut progress = Progress::new("reading", console);
-    let mut summary = summarize(&trace, &names, progress.by_time(trace.end_time()))?;
+    let own = Chip::of(&trace);
+    let chip_here = chip.or(own.as_ref());
+    let mut summary = summarize(
+        &trace,
+        &names,
+        chip_here,
+        progress.by_time(trace.end_time()),
+    )?;
     drop(progress);
     summary.forked = depth > 0;
     names.report(console);
@@ -95,18 +105,23 @@ fn process(
         for child in trace.children() {
             summary
                 .children
-                .push(process(child, depth + 1, options, console)?);
+                .push(process(child, depth + 1, options, chip, console)?);
         }
     }
     Ok(summary)
 }
 
-/// The summary of one process; `seen` is called with the time of each event.
+/// The summary of one process, with the power of `chip` where nothing measured it; `seen` is called with the time of each event.
 ///
 /// # Errors
 ///
 /// Stream files that cannot be read any more.
-pub fn summarize(trace: &Trace, names: &dyn Names, mut seen: impl FnMut(u64)) -> Result<Summary> {
+pub fn summarize(
+    trace: &Trace,
+    names: &dyn Names,
+    chip: Option<&Chip>,
+    mut seen: impl FnMut(u64),
+) -> Result<Summary> {
     let mut collector = Collector::new(trace.threads());
     let (mut tasks, mut totals) = (TaskStates::new(), Totals::default());
     let mut memory = memory::collect::Collector::default();
@@ -114,7 +129,7 @@ pub fn summarize(trace: &Trace, names: &dyn Names, mut seen: impl FnMut(u64)) ->
     let mut load = efficiency::Collector::new(trace.threads());
     let mut timeline = Timeline::of(trace);
     let mut states = States::new(trace.threads().len());
-    let mut readings = sensors::collect::Collector::new(trace);
+    let mut readings = sensors::collect::Collector::new(trace, chip.map(|chip| chip.power.clone()));
     let mut processors = switches::build::Seen::new(trace.threads().len());
     let mut merge = trace.merge();
     while let Some(event) = merge.next()? {
@@ -130,6 +145,7 @@ pub fn summarize(trace: &Trace, names: &dyn Names, mut seen: impl FnMut(u64)) ->
         timeline.event(position, &event, |interval| states.add(interval));
         load.event(position, &event, &timeline);
         let useful = timeline.state(position) == Some(State::Useful);
+        readings.state(position, event.time, useful);
         tasks.event(&event, useful, &mut totals);
     }
     tasks.finish(&mut totals);
@@ -145,19 +161,13 @@ pub fn summarize(trace: &Trace, names: &dyn Names, mut seen: impl FnMut(u64)) ->
     summary.samples = samples.finish();
     summary.memory = memory::build::build(memory.finish(), begin, names);
     load::build::fill(&mut summary, &load.finish(), &totals, names);
-    let model = power_model(&summary.target);
-    sensors::build::fill(&mut summary, &readings.finish(), names, model.as_ref());
+    let target = chip.map_or("", |chip| &chip.target);
+    sensors::build::fill(&mut summary, &readings.finish(), names, target);
     let target = instr_cc::targets::find(&summary.target).ok().flatten();
     let temperature = target.and_then(|target| target.temperature);
     sensors::convert::temperatures(&mut summary.sensors, temperature.as_ref());
     summary.context_switches = switches::build::section(trace, &processors)?;
     Ok(summary)
-}
-
-/// The power of the chip, where the target's description has it.
-fn power_model(target: &str) -> Option<PowerModel> {
-    let power = instr_cc::targets::find(target).ok().flatten()?.power?;
-    PowerModel::new(power.idle_mw, &power.busy_mw)
 }
 
 /// What metadata and index tell.

@@ -38,7 +38,8 @@ fn every_number_follows_from_the_events_in_all_byte_orders_and_word_sizes() {
     for layout in synth::layouts() {
         let fixture = Fixture::new(layout);
         let summary =
-            serde_json::to_value(summarize(&fixture.open(), &NoNames, |_| {}).unwrap()).unwrap();
+            serde_json::to_value(summarize(&fixture.open(), &NoNames, None, |_| {}).unwrap())
+                .unwrap();
         let is = |field: &str, expected: Value| {
             assert_eq!(summary[field], expected, "{field} of {layout:?}")
         };
@@ -115,7 +116,7 @@ fn every_number_follows_from_the_events_in_all_byte_orders_and_word_sizes() {
 fn thread_states_add_up_to_the_threads_life() {
     let fixture = Fixture::new(synth::layouts()[0]);
     let summary =
-        serde_json::to_value(summarize(&fixture.open(), &NoNames, |_| {}).unwrap()).unwrap();
+        serde_json::to_value(summarize(&fixture.open(), &NoNames, None, |_| {}).unwrap()).unwrap();
     let first = json!({"index": 0, "os_tid": 4000, "name": "main", "useful_ns": 1500, "sync_ns": 425, "sched_ns": 75,
         "idle_ns": 0, "flush_ns": 0, "events": 40, "discarded": 0});
     let second = json!({"index": 1, "os_tid": 4001, "name": "thread 1", "useful_ns": 490, "sync_ns": 895, "sched_ns": 10,
@@ -193,7 +194,7 @@ fn a_stream_cut_anywhere_still_gives_a_summary_that_adds_up() {
     for length in (0..bytes.len()).step_by(4) {
         std::fs::write(&file, &bytes[..length]).unwrap();
         let trace = whole.open();
-        let summary = summarize(&trace, &NoNames, |_| {}).unwrap();
+        let summary = summarize(&trace, &NoNames, None, |_| {}).unwrap();
         assert!(
             summary.events >= events,
             "events are only added by a longer file"
@@ -218,7 +219,7 @@ fn bodies_that_never_ended_are_counted_but_not_timed() {
     let bytes = std::fs::read(&file).unwrap();
     // Without task_end and thread_end, which have no fields: one header each.
     std::fs::write(&file, &bytes[..bytes.len() - 16]).unwrap();
-    let summary = summarize(&whole.open(), &NoNames, |_| {}).unwrap();
+    let summary = summarize(&whole.open(), &NoNames, None, |_| {}).unwrap();
     assert_eq!(summary.truncated_streams, 1);
     assert_eq!((summary.tasks.executed, summary.tasks.created), (4, 4));
     let waited = &summary
@@ -272,7 +273,7 @@ fn damaged_streams_give_numbers_that_still_add_up() {
         }
         std::fs::write(&file, &damaged).unwrap();
         let trace = fixture.open();
-        let summary = summarize(&trace, &NoNames, |_| {}).unwrap();
+        let summary = summarize(&trace, &NoNames, None, |_| {}).unwrap();
         for (thread, info) in summary.threads.iter().zip(trace.threads()) {
             assert_eq!(
                 thread.life_ns(),
@@ -327,7 +328,12 @@ fn fields(value: &Value, to: &mut std::collections::BTreeSet<String>) {
 fn every_field_of_the_json_form_is_described() {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/summary-json.md");
     let described = std::fs::read_to_string(path).unwrap();
-    let summary = summarize(&Fixture::new(synth::layouts()[0]).open(), &NoNames, |_| {});
+    let summary = summarize(
+        &Fixture::new(synth::layouts()[0]).open(),
+        &NoNames,
+        None,
+        |_| {},
+    );
     let mut all = std::collections::BTreeSet::new();
     fields(&serde_json::to_value(summary.unwrap()).unwrap(), &mut all);
     assert!(all.len() > 100, "{}", all.len());

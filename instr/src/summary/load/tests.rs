@@ -61,7 +61,7 @@ fn summary_of(layout: Layout, threads: &[Vec<Entry>]) -> (tempfile::TempDir, Sum
         stream.finish().unwrap();
     }
     let trace = Trace::open(dir.path()).unwrap();
-    let summary = summarize(&trace, &NoNames, |_| {}).unwrap();
+    let summary = summarize(&trace, &NoNames, None, |_| {}).unwrap();
     (dir, summary)
 }
 
@@ -159,7 +159,7 @@ fn only_regions_with_explicit_tasks_have_a_graph_and_its_parts_add_up() {
     let (_dir, summary) = summary_of(synth::layouts()[0], &team(2, 100, |_| (Vec::new(), 100)));
     assert!(summary.graph.is_none());
     let fixture = Fixture::new(synth::layouts()[2]);
-    let summary = summarize(&fixture.open(), &NoNames, |_| {}).unwrap();
+    let summary = summarize(&fixture.open(), &NoNames, None, |_| {}).unwrap();
     let graph = summary.graph.unwrap();
     assert_eq!(
         (graph.regions, graph.threads, graph.elapsed_ns),

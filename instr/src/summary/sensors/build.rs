@@ -1,9 +1,7 @@
 //! Sums to sections.
 
-use std::cmp::Reverse;
-
 use instr_trace::Names;
-use instr_trace::energy::{Energy, Part, PowerModel, Zone, total, zone};
+use instr_trace::energy::{Energy, ModelMeter, Part, Zone, total, zone};
 use instr_trace::names::CodeRole;
 use instr_trace::sensors::{SensorDef, SensorKind};
 
@@ -11,13 +9,8 @@ use super::super::model::{Counter, Place, Summary};
 use super::collect::{Readings, Region, ValueCount};
 use super::model::{Power, RegionEnergy, Sensor, ThreadCount, ThreadEnergy, Trouble, ZoneEnergy};
 
-/// Fills the sections; `summary` has its threads, duration and counters of the program already.
-pub fn fill(
-    summary: &mut Summary,
-    readings: &Readings,
-    names: &dyn Names,
-    model: Option<&PowerModel>,
-) {
+/// Fills the sections; `summary` has its threads, duration and counters of the program already. `target`: what the power model is of.
+pub fn fill(summary: &mut Summary, readings: &Readings, names: &dyn Names, target: &str) {
     summary.sensors = sensors(readings);
     counters(summary, readings);
     let zones: Vec<Zone> = readings
@@ -33,7 +26,10 @@ pub fn fill(
     summary.energy_regions = regions(readings, &added, names);
     summary.power = match added.is_empty() {
         false => Some(measured(summary, readings)),
-        true => model.and_then(|model| modelled(summary, model)),
+        true => {
+            let model = readings.model.as_ref();
+            model.and_then(|model| modelled(summary, readings, model, target))
+        }
     };
     summary.sensor_troubles = readings
         .definitions
@@ -180,9 +176,25 @@ fn sum(readings: &Readings, added: &[usize], region: usize) -> Energy {
 }
 
 fn regions(readings: &Readings, added: &[usize], names: &dyn Names) -> Vec<RegionEnergy> {
-    if added.is_empty() {
-        return Vec::new();
-    }
+    let energy: Box<dyn Fn(usize, u64) -> RegionEnergy> = match (added, &readings.model) {
+        ([], None) => return Vec::new(),
+        ([], Some(model)) => Box::new(|id, open_ns| RegionEnergy {
+            source: "model",
+            joules: model.region_joules(id),
+            covered_ns: open_ns,
+            ..RegionEnergy::default()
+        }),
+        _ => Box::new(|id, _| {
+            let energy = sum(readings, added, id);
+            RegionEnergy {
+                source: "measured",
+                joules: energy.joules,
+                error_joules: Some(energy.error_joules),
+                covered_ns: to_ns(energy.covered_s),
+                ..RegionEnergy::default()
+            }
+        }),
+    };
     let mut found = Vec::new();
     for (id, (region, open_ns)) in readings.regions.iter().enumerate() {
         let (kind, name) = match region {
@@ -193,14 +205,11 @@ fn regions(readings: &Readings, added: &[usize], names: &dyn Names) -> Vec<Regio
             ),
             Region::User(name) => ("user region", name.clone()),
         };
-        let energy = sum(readings, added, id);
         found.push(RegionEnergy {
             kind,
             name,
-            joules: energy.joules,
-            error_joules: energy.error_joules,
             open_ns: *open_ns,
-            covered_ns: to_ns(energy.covered_s),
+            ..energy(id, *open_ns)
         });
     }
     found.sort_by(|a, b| {
@@ -218,6 +227,7 @@ fn measured(summary: &Summary, readings: &Readings) -> Power {
     let (shared_by, threads) = shares(summary, readings, joules);
     Power {
         source: "measured",
+        target: None,
         average_mw: if covered > 0 {
             joules / (covered as f64 * 1e-9) * 1e3
         } else {
@@ -230,22 +240,19 @@ fn measured(summary: &Summary, readings: &Readings) -> Power {
     }
 }
 
-/// From the efficiency profile: each thread stands for a core, busy while the thread is in user code.
-fn modelled(summary: &Summary, model: &PowerModel) -> Option<Power> {
-    if summary.duration_ns == 0 {
-        return None;
-    }
-    let duration = summary.duration_ns as f64;
-    let average_mw = model.average_mw(
-        summary
-            .threads
-            .iter()
-            .map(|thread| thread.useful_ns as f64 / duration),
-    );
-    let joules = average_mw * 1e-3 * duration * 1e-9;
-    let (shared_by, threads) = shares(summary, &Readings::default(), joules);
+/// Each thread in user code stands for a busy core.
+fn modelled(
+    summary: &Summary,
+    readings: &Readings,
+    model: &ModelMeter,
+    target: &str,
+) -> Option<Power> {
+    let average_mw = model.average_mw()?;
+    let joules = model.joules();
+    let (shared_by, threads) = shares(summary, readings, joules);
     Some(Power {
         source: "model",
+        target: Some(target.to_owned()),
         average_mw,
         joules,
         zones: Vec::new(),
@@ -291,7 +298,6 @@ fn shares(
         },
     });
     let mut threads: Vec<ThreadEnergy> = threads.collect();
-    threads.sort_by_key(|thread| (Reverse(thread.joules > 0.0), thread.index));
     threads.sort_by_key(|thread| thread.index);
     (shared_by, threads)
 }

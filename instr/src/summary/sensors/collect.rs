@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use hashbrown::HashMap;
-use instr_trace::energy::{Energy, Meter, Quantity, Unions};
+use instr_trace::energy::{Energy, Meter, ModelMeter, PowerModel, Quantity, Unions};
 use instr_trace::event::counter_flags;
 use instr_trace::sensors::{Definitions, MISSING, SensorDef, SensorKind};
 use instr_trace::{Event, Payload, Trace};
@@ -114,6 +114,8 @@ pub struct Readings {
     pub counter_readings: u64,
     /// Whether some of them were scaled.
     pub scaled: bool,
+    /// By the power model, if there is one; regions are those of `regions`.
+    pub model: Option<ModelMeter>,
 }
 
 /// Open regions of a thread, innermost last: number of a parallel one (none: a user region), and the region.
@@ -132,12 +134,32 @@ pub struct Collector {
     first: Option<u64>,
     last: u64,
     has_meters: bool,
+    busy: Busy,
+}
+
+/// Which threads are in user code: each stands for a busy core.
+#[derive(Debug, Default)]
+struct Busy {
+    /// By position of the thread: whether it is, and its last event, ns.
+    threads: Vec<(bool, u64)>,
+    count: usize,
+}
+
+impl Busy {
+    /// After an event at `time`; a thread does nothing after its last.
+    fn set(&mut self, position: usize, time: u64, useful: bool) {
+        if let Some((was, last)) = self.threads.get_mut(position) {
+            let now = useful && time < *last;
+            self.count = self.count + usize::from(now) - usize::from(*was);
+            *was = now;
+        }
+    }
 }
 
 impl Collector {
-    /// For the sensors and counters that the trace defines.
+    /// For the sensors and counters that the trace defines, and a power model if there is one.
     #[must_use]
-    pub fn new(trace: &Trace) -> Self {
+    pub fn new(trace: &Trace, model: Option<PowerModel>) -> Self {
         let metadata = trace.metadata();
         let definitions = Definitions::of(metadata);
         let period = metadata
@@ -160,8 +182,18 @@ impl Collector {
         };
         let values: Vec<Vec<ValueCount>> = definitions.sensors.iter().map(count).collect();
         Self {
-            has_meters: values.iter().flatten().any(|value| value.meter.is_some()),
+            has_meters: model.is_some()
+                || values.iter().flatten().any(|value| value.meter.is_some()),
+            busy: Busy {
+                threads: trace
+                    .threads()
+                    .iter()
+                    .map(|t| (false, t.last_time))
+                    .collect(),
+                count: 0,
+            },
             out: Readings {
+                model: model.map(ModelMeter::new),
                 lost: vec![None; definitions.sensors.len()],
                 values,
                 definitions,
@@ -199,6 +231,15 @@ impl Collector {
             }
             _ if self.has_meters => self.region(event),
             _ => {}
+        }
+    }
+
+    /// Whether the thread at `position` of the trace is in user code after its event at `time`.
+    #[inline]
+    pub fn state(&mut self, position: usize, time: u64, useful: bool) {
+        if let Some(model) = &mut self.out.model {
+            self.busy.set(position, time, useful);
+            model.busy(time, self.busy.count);
         }
     }
 
@@ -261,6 +302,9 @@ impl Collector {
             self.names.len() - 1
         });
         self.unions.enter(id, event.time);
+        if let Some(model) = &mut self.out.model {
+            model.enter(id, event.time);
+        }
         self.open.entry(event.thread).or_default().push((seq, id));
     }
 
@@ -275,6 +319,9 @@ impl Collector {
     }
 
     fn close(&mut self, region: usize, time: u64) {
+        if let Some(model) = &mut self.out.model {
+            model.leave(region, time);
+        }
         if let Some((begin, end)) = self.unions.leave(region, time) {
             let values = self.out.values.iter_mut().flatten();
             for meter in values.filter_map(|value| value.meter.as_mut()) {

@@ -50,20 +50,22 @@ pub struct ZoneEnergy {
     pub in_total: bool,
 }
 
-/// Energy of a region: the sum over the zones that add up, while it was open on any thread.
+/// Energy of a region while it was open on any thread: the sum over the zones that add up, or the model's.
 #[derive(Debug, Default, Clone, PartialEq, Serialize)]
 pub struct RegionEnergy {
     /// `parallel region` or `user region`.
     pub kind: &'static str,
     /// Label of the parallel region's place, name of the user region.
     pub name: String,
+    /// `measured`, or `model`.
+    pub source: &'static str,
     /// J.
     pub joules: f64,
-    /// Uncertain by at most this, J.
-    pub error_joules: f64,
+    /// The readings leave it uncertain by at most this, J; null for a model, whose error is not known.
+    pub error_joules: Option<f64>,
     /// Time it was open, intervals that overlap counted once, ns.
     pub open_ns: u64,
-    /// The part of it that readings cover, ns.
+    /// The part of it that readings cover, ns; of a model all of it.
     pub covered_ns: u64,
 }
 
@@ -81,6 +83,8 @@ pub struct ThreadEnergy {
 pub struct Power {
     /// `measured`, or `model`: computed from the number of busy cores.
     pub source: &'static str,
+    /// The target whose description has the model; null when measured.
+    pub target: Option<String>,
     /// mW.
     pub average_mw: f64,
     /// J.

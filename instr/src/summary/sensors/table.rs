@@ -4,7 +4,8 @@ use std::io::{self, Write};
 
 use super::super::model::Summary;
 use super::super::table::{MAX_ROWS, Sheet};
-use super::super::units::{count, elide, time};
+use super::super::units::{count, elide, percent, time};
+use super::model::Power;
 
 const LABEL_WIDTH: usize = 64;
 
@@ -37,9 +38,9 @@ pub fn write(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     table.print(summary.sensors.len(), out)?;
     energy(summary, out)?;
     if let Some(power) = &summary.power {
-        let how = match power.source {
-            "model" => "model: from the number of busy cores",
-            _ => "measured",
+        let how = match &power.target {
+            Some(target) => format!("model of {target}: from the number of busy cores"),
+            None => power.source.to_owned(),
         };
         writeln!(
             out,
@@ -47,8 +48,31 @@ pub fn write(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
             number(power.average_mw / 1e3),
             number(power.joules)
         )?;
+        threads(power, out)?;
     }
     Ok(())
+}
+
+/// The threads' parts.
+fn threads(power: &Power, out: &mut dyn Write) -> io::Result<()> {
+    if power.threads.len() < 2 {
+        return Ok(());
+    }
+    let head = format!("thread (estimate, by {})", power.shared_by);
+    let mut table = Sheet::new(1, &[&head, "joules", "share"]);
+    for thread in power.threads.iter().take(MAX_ROWS) {
+        let share = if power.joules > 0.0 {
+            thread.joules / power.joules
+        } else {
+            0.0
+        };
+        table.add_row([
+            thread.index.to_string(),
+            number(thread.joules),
+            percent(share),
+        ]);
+    }
+    table.print(power.threads.len(), out)
 }
 
 fn energy(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
@@ -72,7 +96,7 @@ fn energy(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
         table.add_row([
             elide(&region.name, LABEL_WIDTH),
             number(region.joules),
-            number(region.error_joules),
+            region.error_joules.map_or("model".to_owned(), number),
             time(region.open_ns),
             time(region.covered_ns),
         ]);

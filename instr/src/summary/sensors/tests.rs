@@ -35,7 +35,7 @@ fn with_lines(dir: &Path, layout: Layout, lines: &[&str]) {
 }
 
 fn summary(dir: &Path) -> Summary {
-    summarize(&Trace::open(dir).unwrap(), &NoNames, |_| {}).unwrap()
+    summarize(&Trace::open(dir).unwrap(), &NoNames, None, |_| {}).unwrap()
 }
 
 fn close(found: f64, exact: f64) {
@@ -160,7 +160,8 @@ fn regions_get_their_share_of_each_segment() {
     close(region("parallel region").joules, 0.2 + 0.6 + 0.4 + 0.1);
     // 200–400 ms, on segment borders: exact.
     close(region("user region").joules, 0.6 + 0.8 + 0.1);
-    close(region("user region").error_joules, 0.0);
+    assert_eq!(region("user region").error_joules, Some(0.0));
+    assert_eq!(region("user region").source, "measured");
     assert_eq!(region("user region").open_ns, 200 * MS);
     assert_eq!(region("user region").name, "phase");
 }

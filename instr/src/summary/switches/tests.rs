@@ -16,7 +16,7 @@ const OTHER: u32 = 0x0a01_0003;
 const IDLE: u32 = 0x0901_0001;
 
 fn summary(dir: &Path) -> Summary {
-    summarize(&Trace::open(dir).unwrap(), &NoNames, |_| {}).unwrap()
+    summarize(&Trace::open(dir).unwrap(), &NoNames, None, |_| {}).unwrap()
 }
 
 fn begin(dir: &Path, layout: Layout) {
