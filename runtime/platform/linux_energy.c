@@ -13,21 +13,11 @@
 #include <unistd.h>
 
 #include "core/settings.h"
+#include "core/text.h"
 #include "platform/linux_files.h"
 #include "platform/linux_perf.h"
 
-#define PIECES(...) ((const char *const[]){__VA_ARGS__, NULL})
 #define MOST_ZONES 64u
-
-static bool append(char *to, size_t bytes, const char *text)
-{
-    const size_t used = strlen(to);
-    const size_t more = strlen(text);
-    if (used + more >= bytes)
-        return false;
-    memcpy(to + used, text, more + 1);
-    return true;
-}
 
 /* ---- powercap ---- */
 
@@ -65,23 +55,23 @@ static bool zone_names(uint64_t zone, const char *family, char *path, size_t pat
     const uint64_t parts[3] = {zone / 100000000u, zone / 10000u % 10000u, zone % 10000u};
     char entry[48] = "";
     name[0] = '\0';
-    (void)append(entry, sizeof entry, type_prefix);
-    if (!append(name, name_bytes, family))
+    (void)instr_text_append(entry, sizeof entry, type_prefix);
+    if (!instr_text_append(name, name_bytes, family))
         return false;
     for (unsigned level = 0; level < 3 && parts[level] != 0; level++) {
         char digits[12];
         char own[24];
-        (void)append(entry, sizeof entry, ":");
-        (void)append(entry, sizeof entry, instr_digits((uint32_t)parts[level] - 1, digits));
-        if (!instr_file_line(own, sizeof own, PIECES("/sys/class/powercap/", entry, "/name")))
+        (void)instr_text_append(entry, sizeof entry, ":");
+        (void)instr_text_append(entry, sizeof entry, instr_digits((uint32_t)parts[level] - 1, digits));
+        if (!instr_file_line(own, sizeof own, INSTR_PIECES("/sys/class/powercap/", entry, "/name")))
             return false;
         for (char *c = own; *c != '\0'; c++)
             if (*c == '/')
                 *c = '_';
-        if (!append(name, name_bytes, "/") || !append(name, name_bytes, own))
+        if (!instr_text_append(name, name_bytes, "/") || !instr_text_append(name, name_bytes, own))
             return false;
     }
-    return instr_file_path(path, path_bytes, PIECES("/sys/class/powercap/", entry, "/energy_uj"));
+    return instr_file_path(path, path_bytes, INSTR_PIECES("/sys/class/powercap/", entry, "/energy_uj"));
 }
 
 static const char *open_energy(struct instr_sensor *s)
@@ -105,7 +95,7 @@ static void offer_zone(uint64_t zone, const char *family)
     f->sensor.init = open_energy;
     char *const last = strrchr(f->path, '/');
     *last = '\0';
-    if (instr_file_line(range, sizeof range, PIECES(f->path + strlen(instr_settings.sensors_root), "/max_energy_range_uj")) &&
+    if (instr_file_line(range, sizeof range, INSTR_PIECES(f->path + strlen(instr_settings.sensors_root), "/max_energy_range_uj")) &&
         instr_parse_integer(range, &wrap) && wrap > 0)
         f->sensor.wrap = (uint64_t)wrap;
     *last = '/';
@@ -119,7 +109,7 @@ void instr_discover_powercap(void)
     uint64_t zones[MOST_ZONES];
     size_t found = 0;
     for (size_t i = 0; i < sizeof TYPES / sizeof TYPES[0]; i++) {
-        if (!instr_sensor_family_wanted(TYPES[i][1]) || !instr_file_path(path, sizeof path, PIECES("/sys/class/powercap")))
+        if (!instr_sensor_family_wanted(TYPES[i][1]) || !instr_file_path(path, sizeof path, INSTR_PIECES("/sys/class/powercap")))
             continue;
         type_prefix = TYPES[i][0];
         const size_t count = instr_file_list(path, zone_number, zones, MOST_ZONES);
@@ -161,10 +151,10 @@ static void offer_event(const char *domain, uint32_t type, uint64_t config, cons
     char digits[12];
     struct perf_event_attr attr;
     struct instr_file_sensor *f = instr_file_next();
-    if (f == NULL || !append(f->name, sizeof f->name, "perf-energy/") || !append(f->name, sizeof f->name, domain) ||
-        !append(f->name, sizeof f->name, "/cpu") || !append(f->name, sizeof f->name, instr_digits((uint32_t)cpu, digits)) ||
-        !append(f->scale, sizeof f->scale, scale) ||
-        !instr_file_path(f->path, sizeof f->path, PIECES("/sys/bus/event_source/devices/power/events/energy-", domain)))
+    if (f == NULL || !instr_text_append(f->name, sizeof f->name, "perf-energy/") || !instr_text_append(f->name, sizeof f->name, domain) ||
+        !instr_text_append(f->name, sizeof f->name, "/cpu") || !instr_text_append(f->name, sizeof f->name, instr_digits((uint32_t)cpu, digits)) ||
+        !instr_text_append(f->scale, sizeof f->scale, scale) ||
+        !instr_file_path(f->path, sizeof f->path, INSTR_PIECES("/sys/bus/event_source/devices/power/events/energy-", domain)))
         return;
     if (!instr_sensor_wanted(f->name))
         return;
@@ -192,20 +182,20 @@ void instr_discover_perf_energy(void)
     bool any = false;
     if (!instr_sensor_family_wanted("perf-energy"))
         return;
-    if (!instr_file_line(line, sizeof line, PIECES("/sys/bus/event_source/devices/power/type")) || !instr_parse_integer(line, &type) ||
+    if (!instr_file_line(line, sizeof line, INSTR_PIECES("/sys/bus/event_source/devices/power/type")) || !instr_parse_integer(line, &type) ||
         type < 0 || type > INT32_MAX) {
         instr_sensor_missing("perf-energy", "perf has no power events here: not a processor with RAPL, or a virtual machine");
         return;
     }
-    if (!instr_file_line(cpus, sizeof cpus, PIECES("/sys/bus/event_source/devices/power/cpumask")))
+    if (!instr_file_line(cpus, sizeof cpus, INSTR_PIECES("/sys/bus/event_source/devices/power/cpumask")))
         memcpy(cpus, "0", 2);
     for (size_t i = 0; i < sizeof DOMAINS / sizeof DOMAINS[0]; i++) {
         char event[48];
         char scale[INSTR_FILE_TEXT];
-        if (!instr_file_line(event, sizeof event, PIECES("/sys/bus/event_source/devices/power/events/energy-", DOMAINS[i])) ||
+        if (!instr_file_line(event, sizeof event, INSTR_PIECES("/sys/bus/event_source/devices/power/events/energy-", DOMAINS[i])) ||
             strncmp(event, "event=", 6) != 0)
             continue;
-        if (!instr_file_line(scale, sizeof scale, PIECES("/sys/bus/event_source/devices/power/events/energy-", DOMAINS[i], ".scale")))
+        if (!instr_file_line(scale, sizeof scale, INSTR_PIECES("/sys/bus/event_source/devices/power/events/energy-", DOMAINS[i], ".scale")))
             memcpy(scale, "1", 2);
         const uint64_t config = strtoull(event + 6, NULL, 0);
         for (const char *p = cpus; *p >= '0' && *p <= '9';) { /* "0,28": one of each package */

@@ -37,6 +37,9 @@ int instr_file_read_integer(struct instr_sensor *s, int64_t *values);
 /* The start of the sensor's file, zero-terminated, at most `bytes` - 1; else as instr_sensor.read. */
 int instr_file_text(struct instr_file_sensor *f, char *text, size_t bytes);
 
+/* Pieces of a path, as the two functions below take them. */
+#define INSTR_PIECES(...) ((const char *const[]){__VA_ARGS__, NULL})
+
 /* Joins INSTR_SENSORS_ROOT and the pieces, up to NULL; false when it does not fit. */
 bool instr_file_path(char *path, size_t bytes, const char *const *pieces);
 

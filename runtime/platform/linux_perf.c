@@ -10,8 +10,6 @@
 
 #include "platform/linux_files.h"
 
-#define PIECES(...) ((const char *const[]){__VA_ARGS__, NULL})
-
 struct event {
     const char *name;
     uint32_t type;
@@ -144,11 +142,11 @@ static bool terms(const char *unit, const char *text, size_t length, struct perf
             attr->config1 |= value;
         else if (strcmp(name, "config2") == 0)
             attr->config2 |= value;
-        else if (instr_file_line(line, sizeof line, PIECES("/sys/bus/event_source/devices/", unit, "/format/", name))) {
+        else if (instr_file_line(line, sizeof line, INSTR_PIECES("/sys/bus/event_source/devices/", unit, "/format/", name))) {
             if (!place_bits(line, value, attr))
                 return false;
         } else if (inner || equals != NULL ||
-                   !instr_file_line(line, sizeof line, PIECES("/sys/bus/event_source/devices/", unit, "/events/", name)) ||
+                   !instr_file_line(line, sizeof line, INSTR_PIECES("/sys/bus/event_source/devices/", unit, "/events/", name)) ||
                    !terms(unit, line, strlen(line), attr, true)) {
             return false;
         }
@@ -169,7 +167,7 @@ static bool unit_event(const char *text, size_t length, struct perf_event_attr *
         return false;
     memcpy(unit, text, named);
     unit[named] = '\0';
-    if (!instr_file_line(line, sizeof line, PIECES("/sys/bus/event_source/devices/", unit, "/type")) ||
+    if (!instr_file_line(line, sizeof line, INSTR_PIECES("/sys/bus/event_source/devices/", unit, "/type")) ||
         !instr_parse_integer(line, &type) || type < 0 || type > INT32_MAX)
         return false;
     attr->type = (uint32_t)type;

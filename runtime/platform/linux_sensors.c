@@ -11,23 +11,11 @@
 #include <unistd.h>
 
 #include "core/settings.h"
+#include "core/text.h"
 #include "platform/linux_energy.h"
 #include "platform/linux_files.h"
 
 #define MOST_ENTRIES 512u
-
-#define PIECES(...) ((const char *const[]){__VA_ARGS__, NULL})
-
-/* Appends a text; what does not fit is left out, and false returned. */
-static bool append(char *to, size_t bytes, const char *text)
-{
-    const size_t used = strlen(to);
-    const size_t more = strlen(text);
-    if (used + more >= bytes)
-        return false;
-    memcpy(to + used, text, more + 1);
-    return true;
-}
 
 /* The number behind `prefix`, if `name` is nothing else. */
 static bool numbered(const char *name, const char *prefix, uint64_t *number)
@@ -98,8 +86,8 @@ static void unique(struct seen *seen, char *name, size_t bytes)
     if (seen->count < 64)
         memcpy(seen->names[seen->count++], plain, sizeof plain);
     if (before > 0) {
-        (void)append(name, bytes, "-");
-        (void)append(name, bytes, instr_digits(before + 1, digits));
+        (void)instr_text_append(name, bytes, "-");
+        (void)instr_text_append(name, bytes, instr_digits(before + 1, digits));
     }
 }
 
@@ -117,17 +105,17 @@ static void offer_hwmon(const char *dir, const char *device, uint64_t what)
     const size_t kind = (size_t)(what / 1000000000u);
     const char *number = instr_digits((uint32_t)(what % 1000000000u), digits);
     struct instr_file_sensor *f = instr_file_next();
-    if (f == NULL || !append(f->name, sizeof f->name, "hwmon/") || !append(f->name, sizeof f->name, device) ||
-        !append(f->name, sizeof f->name, "/") || !append(f->name, sizeof f->name, HWMON[kind].prefix) ||
-        !append(f->name, sizeof f->name, number))
+    if (f == NULL || !instr_text_append(f->name, sizeof f->name, "hwmon/") || !instr_text_append(f->name, sizeof f->name, device) ||
+        !instr_text_append(f->name, sizeof f->name, "/") || !instr_text_append(f->name, sizeof f->name, HWMON[kind].prefix) ||
+        !instr_text_append(f->name, sizeof f->name, number))
         return;
-    if (strcmp(HWMON[kind].suffix, "_average") == 0 && !append(f->name, sizeof f->name, "-average"))
+    if (strcmp(HWMON[kind].suffix, "_average") == 0 && !instr_text_append(f->name, sizeof f->name, "-average"))
         return;
     const char *const root = instr_settings.sensors_root;
     if (!instr_file_path(f->path, sizeof f->path,
-                         PIECES(dir + strlen(root), "/", HWMON[kind].prefix, number, HWMON[kind].suffix)))
+                         INSTR_PIECES(dir + strlen(root), "/", HWMON[kind].prefix, number, HWMON[kind].suffix)))
         return;
-    if (instr_file_line(f->labels, sizeof f->labels, PIECES(dir + strlen(root), "/", HWMON[kind].prefix, number, "_label")))
+    if (instr_file_line(f->labels, sizeof f->labels, INSTR_PIECES(dir + strlen(root), "/", HWMON[kind].prefix, number, "_label")))
         no_slashes(f->labels);
     else
         f->labels[0] = '\0';
@@ -144,18 +132,18 @@ static void discover_hwmon(void)
     uint64_t files[MOST_ENTRIES];
     struct seen seen = {.count = 0};
     size_t found = 0;
-    if (!instr_sensor_family_wanted("hwmon") || !instr_file_path(path, sizeof path, PIECES("/sys/class/hwmon")))
+    if (!instr_sensor_family_wanted("hwmon") || !instr_file_path(path, sizeof path, INSTR_PIECES("/sys/class/hwmon")))
         return;
     const size_t count = instr_file_list(path, hwmon_device, devices, 64);
     for (size_t i = 0; i < count; i++) {
         char digits[12];
         char name[32] = "";
         const char *number = instr_digits((uint32_t)devices[i], digits);
-        if (!instr_file_line(name, 20, PIECES("/sys/class/hwmon/hwmon", number, "/name")))
+        if (!instr_file_line(name, 20, INSTR_PIECES("/sys/class/hwmon/hwmon", number, "/name")))
             memcpy(name, "unnamed", 8);
         no_slashes(name);
         unique(&seen, name, sizeof name);
-        if (!instr_file_path(path, sizeof path, PIECES("/sys/class/hwmon/hwmon", number)))
+        if (!instr_file_path(path, sizeof path, INSTR_PIECES("/sys/class/hwmon/hwmon", number)))
             continue;
         const size_t entries = instr_file_list(path, hwmon_file, files, MOST_ENTRIES);
         for (size_t j = 0; j < entries; j++)
@@ -179,20 +167,20 @@ static void discover_thermal(void)
     char path[INSTR_FILE_PATH];
     uint64_t zones[64];
     struct seen seen = {.count = 0};
-    if (!instr_sensor_family_wanted("thermal") || !instr_file_path(path, sizeof path, PIECES("/sys/class/thermal")))
+    if (!instr_sensor_family_wanted("thermal") || !instr_file_path(path, sizeof path, INSTR_PIECES("/sys/class/thermal")))
         return;
     const size_t count = instr_file_list(path, thermal_zone, zones, 64);
     for (size_t i = 0; i < count; i++) {
         char digits[12];
         char name[32] = "";
         const char *number = instr_digits((uint32_t)zones[i], digits);
-        if (!instr_file_line(name, 20, PIECES("/sys/class/thermal/thermal_zone", number, "/type")))
+        if (!instr_file_line(name, 20, INSTR_PIECES("/sys/class/thermal/thermal_zone", number, "/type")))
             memcpy(name, "unnamed", 8);
         no_slashes(name);
         unique(&seen, name, sizeof name);
         struct instr_file_sensor *f = instr_file_next();
-        if (f == NULL || !append(f->name, sizeof f->name, "thermal/") || !append(f->name, sizeof f->name, name) ||
-            !instr_file_path(f->path, sizeof f->path, PIECES("/sys/class/thermal/thermal_zone", number, "/temp")))
+        if (f == NULL || !instr_text_append(f->name, sizeof f->name, "thermal/") || !instr_text_append(f->name, sizeof f->name, name) ||
+            !instr_file_path(f->path, sizeof f->path, INSTR_PIECES("/sys/class/thermal/thermal_zone", number, "/temp")))
             continue;
         f->sensor.unit = "degC";
         f->sensor.scale = "0.001";
@@ -214,15 +202,15 @@ static void discover_cpufreq(void)
     char path[INSTR_FILE_PATH];
     uint64_t processors[MOST_ENTRIES];
     bool any = false;
-    if (!instr_sensor_family_wanted("cpufreq") || !instr_file_path(path, sizeof path, PIECES("/sys/devices/system/cpu")))
+    if (!instr_sensor_family_wanted("cpufreq") || !instr_file_path(path, sizeof path, INSTR_PIECES("/sys/devices/system/cpu")))
         return;
     const size_t count = instr_file_list(path, processor, processors, MOST_ENTRIES);
     for (size_t i = 0; i < count; i++) {
         char digits[12];
         const char *number = instr_digits((uint32_t)processors[i], digits);
         struct instr_file_sensor *f = instr_file_next();
-        if (f == NULL || !append(f->name, sizeof f->name, "cpufreq/cpu") || !append(f->name, sizeof f->name, number) ||
-            !instr_file_path(f->path, sizeof f->path, PIECES("/sys/devices/system/cpu/cpu", number, "/cpufreq/scaling_cur_freq")) ||
+        if (f == NULL || !instr_text_append(f->name, sizeof f->name, "cpufreq/cpu") || !instr_text_append(f->name, sizeof f->name, number) ||
+            !instr_file_path(f->path, sizeof f->path, INSTR_PIECES("/sys/devices/system/cpu/cpu", number, "/cpufreq/scaling_cur_freq")) ||
             access(f->path, F_OK) != 0)
             continue;
         any = true;
@@ -262,8 +250,8 @@ static void discover_pressure(void)
     for (size_t i = 0; i < sizeof RESOURCES / sizeof RESOURCES[0]; i++) {
         struct instr_file_sensor *f = instr_file_next();
         char text[256];
-        if (f == NULL || !append(f->name, sizeof f->name, "psi/") || !append(f->name, sizeof f->name, RESOURCES[i]) ||
-            !instr_file_path(f->path, sizeof f->path, PIECES("/proc/pressure/", RESOURCES[i])) || instr_file_open(&f->sensor) != NULL)
+        if (f == NULL || !instr_text_append(f->name, sizeof f->name, "psi/") || !instr_text_append(f->name, sizeof f->name, RESOURCES[i]) ||
+            !instr_file_path(f->path, sizeof f->path, INSTR_PIECES("/proc/pressure/", RESOURCES[i])) || instr_file_open(&f->sensor) != NULL)
             continue;
         const bool readable = instr_file_text(f, text, sizeof text) == 0;
         close(f->sensor.handle);
@@ -273,7 +261,7 @@ static void discover_pressure(void)
         any = true;
         const bool has_full = strstr(text, "full ") != NULL;
         f->sensor.values = has_full ? 2 : 1;
-        (void)append(f->labels, sizeof f->labels, has_full ? "some,full" : "some");
+        (void)instr_text_append(f->labels, sizeof f->labels, has_full ? "some,full" : "some");
         f->sensor.unit = "s";
         f->sensor.scale = "1e-6";
         f->sensor.kind = INSTR_SENSOR_TOTAL;
@@ -307,11 +295,11 @@ static void discover_schedstat(void)
     struct instr_file_sensor *f;
     if (!instr_sensor_family_wanted("schedstat") || (f = instr_file_next()) == NULL)
         return;
-    (void)append(f->name, sizeof f->name, "schedstat/main");
-    if (!instr_file_path(f->path, sizeof f->path, PIECES("/proc/self/schedstat")))
+    (void)instr_text_append(f->name, sizeof f->name, "schedstat/main");
+    if (!instr_file_path(f->path, sizeof f->path, INSTR_PIECES("/proc/self/schedstat")))
         return;
     f->sensor.values = 2;
-    (void)append(f->labels, sizeof f->labels, "run,wait");
+    (void)instr_text_append(f->labels, sizeof f->labels, "run,wait");
     f->sensor.unit = "s";
     f->sensor.scale = "1e-9";
     f->sensor.kind = INSTR_SENSOR_TOTAL;
@@ -324,7 +312,7 @@ static void discover_schedstat(void)
 static void discover_ipmi(void)
 {
     char path[INSTR_FILE_PATH];
-    if (!instr_sensor_family_wanted("ipmi") || !instr_file_path(path, sizeof path, PIECES("/dev/ipmi0")))
+    if (!instr_sensor_family_wanted("ipmi") || !instr_file_path(path, sizeof path, INSTR_PIECES("/dev/ipmi0")))
         return;
     instr_sensor_missing("ipmi", access(path, F_OK) != 0
                                      ? "there is no /dev/ipmi0: no management controller, or its driver (ipmi_si, ipmi_devintf) is not loaded"

@@ -26,6 +26,7 @@
 
 #include "core/config.h"
 #include "core/settings.h"
+#include "core/text.h"
 
 #define PATH_BYTES (INSTR_CFG_PATH_BYTES + 64)
 
@@ -39,17 +40,6 @@ static struct {
     char buffer[1024];
 } text;
 
-/* Appends `piece` to the string in `path`; false when it does not fit. */
-static bool append(char *path, size_t bytes, const char *piece)
-{
-    const size_t have = strlen(path);
-    const size_t more = strlen(piece);
-    if (have + more >= bytes)
-        return false;
-    memcpy(path + have, piece, more + 1);
-    return true;
-}
-
 static bool append_number(char *path, size_t bytes, uint32_t value, unsigned digits)
 {
     char reversed[12];
@@ -62,14 +52,14 @@ static bool append_number(char *path, size_t bytes, uint32_t value, unsigned dig
     for (unsigned i = 0; i < count; i++)
         piece[i] = reversed[count - 1 - i];
     piece[count] = '\0';
-    return append(path, bytes, piece);
+    return instr_text_append(path, bytes, piece);
 }
 
 /* `place/name` or, with number != UINT32_MAX, `place/nameNNNN`. */
 static bool path_of(char *path, const char *name, uint32_t number)
 {
     memcpy(path, place, strlen(place) + 1);
-    return append(path, PATH_BYTES, "/") && append(path, PATH_BYTES, name) &&
+    return instr_text_append(path, PATH_BYTES, "/") && instr_text_append(path, PATH_BYTES, name) &&
            (number == UINT32_MAX || append_number(path, PATH_BYTES, number, 4));
 }
 
@@ -124,7 +114,7 @@ static void clear(char *dir, unsigned depth)
         return;
     const size_t length = strlen(dir);
     for (struct dirent *e = readdir(d); e != NULL; e = readdir(d)) {
-        if (!append(dir, PATH_BYTES, "/") || !append(dir, PATH_BYTES, e->d_name)) {
+        if (!instr_text_append(dir, PATH_BYTES, "/") || !instr_text_append(dir, PATH_BYTES, e->d_name)) {
             dir[length] = '\0';
             continue;
         }
@@ -222,17 +212,17 @@ static bool open_place(const char *wanted, const char *program)
     char base[INSTR_CFG_PATH_BYTES];
     base[0] = '\0';
     if (wanted == NULL || wanted[0] != '/') {
-        if (getcwd(base, sizeof base) == NULL || !append(base, sizeof base, "/"))
+        if (getcwd(base, sizeof base) == NULL || !instr_text_append(base, sizeof base, "/"))
             return false;
     }
-    if (wanted != NULL ? !append(base, sizeof base, wanted)
-                       : !append(base, sizeof base, program) || !append(base, sizeof base, ".instr"))
+    if (wanted != NULL ? !instr_text_append(base, sizeof base, wanted)
+                       : !instr_text_append(base, sizeof base, program) || !instr_text_append(base, sizeof base, ".instr"))
         return false;
     for (size_t end = strlen(base); end > 1 && base[end - 1] == '/'; end--)
         base[end - 1] = '\0';
     for (uint32_t attempt = 1; attempt < 1000; attempt++) {
         memcpy(place, base, strlen(base) + 1);
-        if (attempt > 1 && (!append(place, sizeof place, "-") || !append_number(place, sizeof place, attempt, 1)))
+        if (attempt > 1 && (!instr_text_append(place, sizeof place, "-") || !append_number(place, sizeof place, attempt, 1)))
             break;
         if (take_place(program))
             return true;
@@ -248,7 +238,7 @@ static bool open_place(const char *wanted, const char *program)
 
 static bool open_child(uint32_t pid)
 {
-    if (place[0] == '\0' || !append(place, sizeof place, "/fork-") || !append_number(place, sizeof place, pid, 1))
+    if (place[0] == '\0' || !instr_text_append(place, sizeof place, "/fork-") || !append_number(place, sizeof place, pid, 1))
         return false;
     if (mkdir(place, 0777) == 0)
         return true;
