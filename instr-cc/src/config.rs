@@ -114,9 +114,9 @@ impl Config {
         Ok(config)
     }
 
-    /// The C source that defines `instr_config` for a program that will have the path `program`.
+    /// The C source that defines `instr_config` for a program that will have the path `program`, for a target if one was named.
     #[must_use]
-    pub fn source(&self, os: &str, program: Option<&Path>) -> String {
+    pub fn source(&self, os: &str, program: Option<&Path>, target: Option<&str>) -> String {
         let mut text = String::from("#include \"core/static_config.h\"\n\n");
         let with_pool = os != "linux";
         if with_pool {
@@ -163,7 +163,11 @@ impl Config {
                 .collect();
             sinks = format!("(const struct instr_sink *const[]){{{list}0}}");
         }
-        _ = writeln!(text, "    SETTINGS, {program}, {pool}, {sinks}}};");
+        let target = target.map_or("0".to_owned(), |name| literal(name.as_ref()));
+        _ = writeln!(
+            text,
+            "    SETTINGS, {program}, {pool}, {sinks}, {target}}};"
+        );
         text
     }
 
@@ -185,12 +189,26 @@ impl Config {
         .collect()
     }
 
+    /// Whether sensors or counters of threads are read.
+    #[must_use]
+    pub fn reads_sensors(&self) -> bool {
+        let names = ["INSTR_SENSORS", "INSTR_COUNTERS"];
+        let set = |(name, value): &(String, String)| names.contains(&&**name) && !value.is_empty();
+        self.settings.iter().any(set)
+    }
+
+    /// The sink that is chosen.
+    #[must_use]
+    pub fn sink(&self) -> Option<&str> {
+        let setting = self.settings.iter().find(|(name, _)| name == "INSTR_SINK");
+        setting.map(|(_, value)| value.as_str())
+    }
+
     /// The sinks that the program needs: the one it is configured for, or all.
     fn sinks(&self) -> Vec<&'static str> {
         let all = ["ram", "console", "file"];
-        let wanted = self.settings.iter().find(|(name, _)| name == "INSTR_SINK");
-        let of_name =
-            |name: &&str| wanted.is_none_or(|(_, value)| value == *name || value == "own");
+        let wanted = self.sink();
+        let of_name = |name: &&str| wanted.is_none_or(|sink| sink == *name || sink == "own");
         all.into_iter().filter(of_name).collect()
     }
 }

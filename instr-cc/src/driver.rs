@@ -296,6 +296,7 @@ impl Setup {
             memory: self.options.memory,
             apis: apis?,
             config: config.transpose()?,
+            target: self.options.target.clone(),
             verbose: self.options.verbose,
         })
     }

@@ -7,8 +7,9 @@
 #include "arch/arch.h"
 #include "core/packet.h"
 #include "core/settings.h"
+#include "core/static_config.h"
 #include "platform/platform.h"
-#include "sensors/sensors.h"
+#include "sensors/optional.h"
 #include "sinks/sink.h"
 
 #define VERSION_MAJOR 0
@@ -142,7 +143,7 @@ static void env(const struct instr_metadata *m)
     env_number("pid", instr_platform_pid());
     env_string("program", slash != NULL ? slash + 1 : program);
     env_string("executable", m->executable != NULL ? m->executable : "");
-    env_string("target", instr_platform_name());
+    env_string("target", &instr_config != NULL && instr_config.target != NULL ? instr_config.target : instr_platform_name());
     env_number("word_bits", 8 * sizeof(void *));
     env_string("policy", instr_policy_name(instr_settings.policy));
     env_number("buffer_bytes", instr_settings.buffer);
@@ -157,7 +158,8 @@ static void env(const struct instr_metadata *m)
         env_string("setting_trouble", instr_settings.trouble);
     if (instr_settings.sensors_period_ns != 0)
         env_number("sensors_period_ns", instr_settings.sensors_period_ns);
-    instr_sensors_describe(env_text);
+    if (INSTR_SENSORS_LINKED)
+        instr_sensors_describe(env_text);
     uint64_t modules = 0;
     instr_platform_modules(module, &modules);
     text("};\n\n");

@@ -10,7 +10,7 @@
 #include "core/packet.h"
 #include "core/record.h"
 #include "core/settings.h"
-#include "sensors/sensors.h"
+#include "sensors/optional.h"
 #include "sinks/sink.h"
 
 struct instr_process instr_process __attribute__((aligned(4096)));
@@ -485,7 +485,8 @@ void instr_forked(void)
         instr_read_clocks(&process.start);
         instr_process.active = process.stopped ? (uint32_t)INSTR_OFF : switched_on();
         instr_process.points = process.points;
-        instr_sensors_forked();
+        if (INSTR_SENSORS_LINKED)
+            instr_sensors_forked();
     }
 }
 #endif
@@ -515,7 +516,7 @@ static void begin(void)
     process.frequency = estimate_frequency(&process.start);
     process.pid = instr_platform_pid();
     process.life = LIFE_RUNNING;
-    process.points = instr_sensors_begin();
+    process.points = INSTR_SENSORS_LINKED ? instr_sensors_begin() : 0;
     instr_process.points = process.points;
     write_metadata(false);
     instr_platform_watch_process(&instr_process, sizeof instr_process);

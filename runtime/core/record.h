@@ -127,7 +127,10 @@ static inline __attribute__((always_inline)) void instr_close(const struct instr
     s->thread->limit = s->limit;
 }
 
-/* A read point of sensors and counters (sensors/sensors.h). */
+/* A read point of sensors and counters (sensors/sensors.h); there are none where these are not linked (sensors/optional.h). */
+#if !INSTR_PLATFORM_SMALL
+#pragma weak instr_at_point
+#endif
 static inline void instr_point(struct instr_thread *t, unsigned point)
 {
     if (__builtin_expect((instr_process.points & point) != 0, 0))

@@ -9,7 +9,7 @@
 #include "core/stack.h"
 #include "platform/platform.h"
 #include "sampling/sampling.h"
-#include "sensors/sensors.h"
+#include "sensors/optional.h"
 #include "sinks/sink.h"
 
 struct instr_settings instr_settings = {.enabled = true, .memory = true};
@@ -172,6 +172,8 @@ static void set_sensors(struct instr_settings *s)
     s->sensors = text_of("INSTR_SENSORS");
     s->counters = text_of("INSTR_COUNTERS");
     s->l4stat = text_of("INSTR_L4STAT");
+    if (!INSTR_SENSORS_LINKED && (s->sensors != NULL || s->counters != NULL) && s->trouble == NULL)
+        s->trouble = WHY("the program is static and was linked without sensors and counters: instr-cc --instr-config=FILE takes them in");
     s->sensors_root = text_of("INSTR_SENSORS_ROOT");
     if (s->sensors_root == NULL)
         s->sensors_root = "";

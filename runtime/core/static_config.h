@@ -17,6 +17,7 @@ struct instr_static_config {
     char *pool;                  /* memory of windows, or NULL */
     size_t pool_bytes;
     const struct instr_sink *const *sinks; /* those that the program is linked with, or NULL: all there are */
+    const char *target;                    /* name of the target it was built for, or NULL */
 };
 
 /*

@@ -36,15 +36,16 @@ struct instr_sink {
     bool (*text_end)(void);
 };
 
-/* Small systems have only those sinks that the program's configuration names (core/static_config.h); the others are NULL. */
+/* Small systems have only those sinks that the program's configuration names (core/static_config.h); static programs of others have
+ * the file sink and what the configuration names, all other programs have all (docs/decisions/0012). What is not there is NULL. */
 #if INSTR_PLATFORM_SMALL
 #define INSTR_SINK_LINKAGE __attribute__((weak))
 #else
 #define INSTR_SINK_LINKAGE
 #endif
 extern const struct instr_sink instr_sink_file INSTR_SINK_LINKAGE;
-extern const struct instr_sink instr_sink_console INSTR_SINK_LINKAGE;
-extern const struct instr_sink instr_sink_ram INSTR_SINK_LINKAGE;
+extern const struct instr_sink instr_sink_console __attribute__((weak));
+extern const struct instr_sink instr_sink_ram __attribute__((weak));
 
 /* A program may bring a sink of its own (docs/porting.md): INSTR_SINK=own. */
 extern const struct instr_sink instr_sink_own __attribute__((weak));

@@ -83,7 +83,7 @@ fn object_name(source: &Path) -> String {
 pub fn runtime_sources() -> Check<Vec<PathBuf>> {
     let runtime = workspace::root()?.join("runtime");
     let mut files = Vec::new();
-    for folder in ["core", "platform", "probes", "sinks", "sensors"] {
+    for folder in ["core", "platform", "probes", "sinks", "sensors", "sampling"] {
         let Ok(entries) = std::fs::read_dir(runtime.join(folder)) else {
             continue;
         };

@@ -25,6 +25,8 @@ pub struct Context {
     pub config: Option<PathBuf>,
     /// The heap too (`--instr-memory`).
     pub memory: bool,
+    /// The target that was named, for the trace.
+    pub target: Option<String>,
     /// Tell what is done.
     pub verbose: bool,
 }
@@ -54,6 +56,9 @@ impl Context {
                 put(key, OsStr::new("1"));
             }
         }
+        if let Some(name) = &self.target {
+            put("target", OsStr::new(name));
+        }
         OsString::from_vec(text)
     }
 
@@ -76,6 +81,7 @@ impl Context {
                 b"api" => context.apis.push(value.into()),
                 b"config" => context.config = Some(value.into()),
                 b"memory" => context.memory = true,
+                b"target" => context.target = Some(value.into_string().ok()?),
                 b"verbose" => context.verbose = true,
                 _ => return None,
             }
@@ -124,7 +130,7 @@ mod tests {
         #[test]
         fn any_bytes_come_back(words in proptest::collection::vec(proptest::collection::vec(1_u8..=255, 0..9), 0..5), memory: bool, verbose: bool) {
             let abi: Vec<OsString> = words.into_iter().map(OsString::from_vec).collect();
-            let context = Context { compiler: "/a b".into(), cache: "/c%".into(), shim: "/s".into(), abi, apis: vec!["/x".into()], config: Some("/y z".into()), memory, verbose };
+            let context = Context { compiler: "/a b".into(), cache: "/c%".into(), shim: "/s".into(), abi, apis: vec!["/x".into()], config: Some("/y z".into()), memory, target: Some("vax".into()), verbose };
             prop_assert_eq!(Context::decode(&context.encode()), Some(context));
         }
 

@@ -145,6 +145,8 @@ struct Parser {
     /// The place after the last object before any library.
     after_object: Option<usize>,
     library_seen: bool,
+    /// `-Bstatic` came before any input, and `-Bdynamic` has not come since.
+    begins_static: bool,
 }
 
 /// Parses the words of a linker's command line (response files expanded, the program's name left out).
@@ -171,6 +173,7 @@ pub fn parse(words: &[OsString]) -> Line {
         }
     }
     let first = parser.line.inputs.first().map_or(words.len(), |i| i.word);
+    parser.line.fixed |= parser.begins_static && !parser.line.shared;
     parser.line.place = parser.after_object.unwrap_or(first);
     parser.line
 }
@@ -268,8 +271,15 @@ impl Parser {
                 self.line.fixed = true;
                 self.state.archives_only = true;
             }
-            b"Bstatic" | b"dn" | b"non_shared" => self.state.archives_only = true,
-            b"Bdynamic" | b"dy" | b"call_shared" => self.state.archives_only = false,
+            b"Bstatic" | b"dn" | b"non_shared" => {
+                // GCC's word for -static on some machines, in front of everything.
+                self.begins_static |= self.line.inputs.is_empty();
+                self.state.archives_only = true;
+            }
+            b"Bdynamic" | b"dy" | b"call_shared" => {
+                self.begins_static = false;
+                self.state.archives_only = false;
+            }
             b"whole-archive" => self.state.whole = true,
             b"no-whole-archive" => self.state.whole = false,
             b"push-state" => self.saved.push(self.state),
@@ -417,6 +427,9 @@ mod tests {
         assert!(parse(&words("-r x.o")).relocatable);
         assert!(parse(&words("-shared x.o")).shared);
         assert!(parse(&words("-static x.o")).fixed);
+        assert!(parse(&words("-Bstatic -X -EL -o out crt1.o x.o")).fixed);
+        assert!(!parse(&words("-o out crt1.o -Bstatic -la -Bdynamic -lc")).fixed);
+        assert!(!parse(&words("-Bstatic -Bdynamic x.o")).fixed);
         let line = parse(&words("-static -pie --no-dynamic-linker x.o"));
         assert!(line.fixed && line.pie);
         assert!(parse(&words("--version")).informs && parse(&words("-v")).informs);

@@ -37,6 +37,11 @@ use line::{Input, Line};
 /// The names that the shim stands under.
 pub const NAMES: [&str; 5] = ["ld", "ld.bfd", "ld.gold", "ld.lld", "ld.mold"];
 
+/// What brings parts of the runtime into a program to which nothing else refers strongly: sensors and counters of threads
+/// (`runtime/sensors/optional.h`), and sinks (`runtime/sinks/sink.h`).
+const SENSORS: &str = "instr_sensors_begin";
+const SINKS: [(&str, &str); 2] = [("console", "instr_sink_console"), ("ram", "instr_sink_ram")];
+
 /// Whether the process was started as a linker.
 #[must_use]
 pub fn is_linker_name(argv0: &OsStr) -> bool {
@@ -166,30 +171,46 @@ fn instrumented(real: &Path, words: &[OsString], context: &Context, own: &Path) 
             Some(builder.stubs(&index.key, symbols, emit)?)
         }
     };
-    let config = config(&builder, context, &facts.os, &line)?;
-    let objects: Vec<PathBuf> = stubs.into_iter().chain(config).chain([library]).collect();
-    let words = insert(&expanded, &line, &demand, &objects);
+    let config = config(context, &facts.os)?;
+    let parts = optional_parts(&line, config.as_ref());
+    let config = config.map(|config| config_object(&config, &builder, context, &facts.os, &line));
+    let objects = stubs.into_iter().chain(config.transpose()?);
+    let objects: Vec<PathBuf> = objects.chain([library]).collect();
+    let words = insert(&expanded, &line, &demand, &parts, &objects);
     link(real, &words, &demand, context)
 }
 
-/// The object with the program's configuration: what the user's file says, or on systems without an environment the defaults and the
-/// program's path.
-fn config(
+/// The program's configuration: what the user's file says; the defaults when a target was named, or on systems without an environment.
+fn config(context: &Context, os: &str) -> Result<Option<Config>> {
+    Ok(match &context.config {
+        Some(path) => Some(crate::driver::read_config(path)?),
+        None if os == "linux" && context.target.is_none() => None,
+        None => Some(Config::default()),
+    })
+}
+
+/// The object with the program's configuration, its path on systems without an environment, and its target.
+fn config_object(
+    config: &Config,
     builder: &Builder<'_>,
     context: &Context,
     os: &str,
     line: &Line,
-) -> Result<Option<PathBuf>> {
-    let config = match &context.config {
-        Some(path) => crate::driver::read_config(path)?,
-        None if os == "linux" => return Ok(None),
-        None => Config::default(),
-    };
+) -> Result<PathBuf> {
     let program = line.output.as_ref().map(std::path::absolute).transpose()?;
     let program = program.filter(|_| os != "linux");
-    Ok(Some(
-        builder.config(&config.source(os, program.as_deref()))?,
-    ))
+    let target = context.target.as_deref();
+    Ok(builder.config(&config.source(os, program.as_deref(), target))?)
+}
+
+/// The parts that a program gets: all of them, but a static one, which stays small, only those that its configuration uses.
+fn optional_parts(line: &Line, config: Option<&Config>) -> Vec<&'static str> {
+    let all = !line.fixed;
+    let sensors = all || config.is_some_and(Config::reads_sensors);
+    let used = |name: &str| all || config.is_some_and(|config| config.sink() == Some(name));
+    let sinks = SINKS.iter().filter(|(name, _)| used(name));
+    let sensors = sensors.then_some(SENSORS).into_iter();
+    sensors.chain(sinks.map(|(_, symbol)| *symbol)).collect()
 }
 
 fn plain_reason(line: &Line) -> Option<&'static str> {
@@ -215,7 +236,13 @@ fn variant(line: &Line) -> Variant {
 }
 
 /// The link line with ours in it: options in front, objects at the place that the line offers.
-fn insert(words: &[OsString], line: &Line, demand: &Demand, objects: &[PathBuf]) -> Vec<OsString> {
+fn insert(
+    words: &[OsString],
+    line: &Line,
+    demand: &Demand,
+    parts: &[&str],
+    objects: &[PathBuf],
+) -> Vec<OsString> {
     let (before, after) = words.split_at(line.place);
     let mut all: Vec<OsString> = Vec::with_capacity(words.len() + demand.wrap.len() + 8);
     all.extend(demand.wrap.iter().map(|s| format!("--wrap={s}").into()));
@@ -228,6 +255,7 @@ fn insert(words: &[OsString], line: &Line, demand: &Demand, objects: &[PathBuf])
     if demand.ompt {
         all.extend(["-u".into(), openmp::TOOL.into()]);
     }
+    all.extend(parts.iter().flat_map(|s| ["-u".into(), OsString::from(*s)]));
     if !line.shared && !line.fixed {
         // Wrapped symbols are no longer exported by themselves, but libraries may look for them.
         all.extend(
@@ -376,6 +404,7 @@ mod tests {
             &words,
             &line::parse(&words),
             &demand,
+            &optional_parts(&line::parse(&words), None),
             &[PathBuf::from("S"), PathBuf::from("L")],
         );
         all.join(OsStr::new(" ")).into_string().unwrap()
@@ -385,7 +414,7 @@ mod tests {
     fn ours_is_put_into_the_line() {
         assert_eq!(
             inserted("-pie -o out crt1.o x.o -lgomp"),
-            "--wrap=f --wrap=g -u instr_event --export-dynamic-symbol=g -pie -o out crt1.o x.o S L -lgomp"
+            "--wrap=f --wrap=g -u instr_event -u instr_sensors_begin -u instr_sink_console -u instr_sink_ram --export-dynamic-symbol=g -pie -o out crt1.o x.o S L -lgomp"
         );
         assert_eq!(
             inserted("-static -o out crt1.o x.o -lgomp"),

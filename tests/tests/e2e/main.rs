@@ -2,6 +2,7 @@
 
 mod boundaries;
 mod conformance;
+mod footprint;
 mod libomp;
 mod libomp_links;
 mod matrix;
@@ -34,6 +35,7 @@ fn main() {
         sensors::trials,
         memory::trials,
         sampling::trials,
+        footprint::trials,
         transparency::trials,
         matrix::trials,
     ];
