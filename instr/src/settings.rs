@@ -7,15 +7,68 @@
 //! verbose = true
 //! ```
 //!
-//! Which settings there are is said in one place, the first table of `docs/environment.md`, which a test of the runtime keeps equal to
-//! what its C sources read. [`check`] knows what the values look like, so that a mistake is told before the program runs.
+//! [`SETTINGS`] is the one table of them on the host. Tests keep it equal to what the runtime's C sources read and to the first table of
+//! `docs/environment.md`, names and kinds of values. So a mistake is told before the program runs.
 
 use std::collections::BTreeMap;
 
 use thiserror::Error;
 
-/// The table of settings.
-const PAGE: &str = include_str!("../../docs/environment.md");
+/// What the values of a setting look like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// 0 or 1.
+    Switch,
+    /// One of these words.
+    OneOf(&'static [&'static str]),
+    /// These words, separated by commas or blanks.
+    ListOf(&'static [&'static str]),
+    /// Bytes, with K, M or G.
+    Size,
+    /// A time with its unit, us, ms or s.
+    Time,
+    /// A path.
+    Path,
+    /// A list of names, which the runtime knows.
+    Names,
+}
+
+/// A setting of a traced program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Setting {
+    /// The environment variable.
+    pub name: &'static str,
+    /// Its values.
+    pub kind: Kind,
+}
+
+const fn setting(name: &'static str, kind: Kind) -> Setting {
+    Setting { name, kind }
+}
+
+/// All settings, in the order of `docs/environment.md`.
+pub const SETTINGS: &[Setting] = &[
+    setting("INSTR_ENABLED", Kind::Switch),
+    setting("INSTR_TRACE", Kind::Path),
+    setting("INSTR_POLICY", Kind::OneOf(&["stream", "end", "ring"])),
+    setting("INSTR_BUFFER", Kind::Size),
+    setting(
+        "INSTR_SINK",
+        Kind::OneOf(&["file", "console", "ram", "own"]),
+    ),
+    setting("INSTR_WRITE_MAX", Kind::Size),
+    setting("INSTR_SWITCHES", Kind::Switch),
+    setting("INSTR_SENSORS", Kind::Names),
+    setting("INSTR_SENSORS_PERIOD", Kind::Time),
+    setting(
+        "INSTR_SENSORS_AT",
+        Kind::ListOf(&["begin-end", "regions", "implicit", "tasks"]),
+    ),
+    setting("INSTR_SENSORS_ROOT", Kind::Path),
+    setting("INSTR_L4STAT", Kind::Names),
+    setting("INSTR_COUNTERS", Kind::Names),
+    setting("INSTR_VERBOSE", Kind::Switch),
+];
 
 /// Tables that are for `instr-cc --instr-config` alone.
 const COMPILED_IN: &[&str] = &["image"];
@@ -40,19 +93,14 @@ pub enum SettingError {
         /// Its value.
         value: String,
         /// What it should be.
-        what: &'static str,
+        what: String,
     },
 }
 
 /// The names of all settings, `INSTR_…`, in the order of the page.
 #[must_use]
 pub fn names() -> Vec<&'static str> {
-    let table = PAGE.split("The host tools").next().unwrap_or(PAGE);
-    table
-        .lines()
-        .filter_map(|line| line.strip_prefix("| `")?.split('`').next())
-        .filter(|name| name.starts_with("INSTR_"))
-        .collect()
+    SETTINGS.iter().map(|setting| setting.name).collect()
 }
 
 /// The settings of a TOML text as the environment has them, by name.
@@ -106,27 +154,42 @@ fn text_of(value: &toml::Value) -> Option<String> {
     (!text.contains('\0')).then_some(text)
 }
 
-/// Whether the runtime will understand a value; what it should be, if not. Settings that are not known here take any text.
+/// Whether the runtime will understand a value; what it should be, if not. Settings that do not exist take any text.
 ///
 /// # Errors
 ///
 /// A few words on what the value should be.
-pub fn check(name: &str, value: &str) -> Result<(), &'static str> {
-    let one_of = |all: &[&str]| all.contains(&value);
-    let (right, what) = match name {
-        "INSTR_ENABLED" | "INSTR_VERBOSE" => (one_of(&["0", "1"]), "0 or 1"),
-        "INSTR_POLICY" => (one_of(&["stream", "end", "ring"]), "stream, end or ring"),
-        "INSTR_BUFFER" => (is_size(value), "a size such as 65536, 256K or 4M"),
-        "INSTR_SENSORS_PERIOD" => (is_time(value), "a time such as 500us, 10ms or 2s"),
-        "INSTR_SENSORS_AT" => (
-            value
-                .split([',', ' '])
-                .all(|at| ["", "begin-end", "regions", "implicit", "tasks"].contains(&at)),
-            "a list of begin-end, regions, implicit, tasks",
+pub fn check(name: &str, value: &str) -> Result<(), String> {
+    let Some(setting) = SETTINGS.iter().find(|setting| setting.name == name) else {
+        return Ok(());
+    };
+    let (right, what) = match setting.kind {
+        Kind::Switch => (["0", "1"].contains(&value), "0 or 1".to_owned()),
+        Kind::OneOf(words) => (words.contains(&value), alternatives(words)),
+        Kind::ListOf(words) => {
+            let mut items = value.split([',', ' ']).filter(|item| !item.is_empty());
+            let right = items.all(|item| words.contains(&item));
+            (right, format!("a list of {}", words.join(", ")))
+        }
+        Kind::Size => (
+            is_size(value),
+            "a size such as 65536, 256K or 4M".to_owned(),
         ),
-        _ => (true, ""),
+        Kind::Time => (
+            is_time(value),
+            "a time such as 500us, 10ms or 2s".to_owned(),
+        ),
+        Kind::Path | Kind::Names => (true, String::new()),
     };
     if right { Ok(()) } else { Err(what) }
+}
+
+/// `a, b or c`.
+fn alternatives(words: &[&str]) -> String {
+    match words {
+        [first @ .., last] if !first.is_empty() => format!("{} or {last}", first.join(", ")),
+        _ => words.concat(),
+    }
 }
 
 fn is_number(digits: &str) -> bool {
@@ -192,6 +255,11 @@ mod tests {
                 "is not a list of begin-end",
             ),
             ("buffer = \"1T\"", "is not a size"),
+            (
+                "sink = \"disk\"",
+                "sink = \"disk\" is not file, console, ram or own",
+            ),
+            ("switches = \"on\"", "is not 0 or 1"),
             ("policy = 1.5", "policy is neither text"),
             ("sensors = [1]", "sensors is neither text"),
             ("sensors", "TOML"),
@@ -201,17 +269,61 @@ mod tests {
         }
     }
 
+    /// The rows of the first table of `docs/environment.md`: name and values.
+    fn documented() -> Vec<(&'static str, &'static str)> {
+        let page = include_str!("../../docs/environment.md");
+        let table = page.split("The host tools").next().unwrap();
+        let row = |line: &'static str| {
+            let mut cells = line.strip_prefix("| `INSTR_")?.split(" | ");
+            let name = &line[3..line[3..].find('`')? + 3];
+            cells.next();
+            Some((name, cells.next()?))
+        };
+        table.lines().filter_map(row).collect()
+    }
+
     #[test]
-    fn every_setting_that_is_checked_exists() {
-        for name in [
-            "INSTR_ENABLED",
-            "INSTR_VERBOSE",
-            "INSTR_POLICY",
-            "INSTR_BUFFER",
-            "INSTR_SENSORS_PERIOD",
-            "INSTR_SENSORS_AT",
-        ] {
-            assert!(names().contains(&name), "{name}");
+    fn the_runtime_the_page_and_this_table_have_the_same_settings() {
+        let page: Vec<&str> = documented().iter().map(|(name, _)| *name).collect();
+        assert_eq!(names(), page, "docs/environment.md");
+        let mut here = names();
+        here.sort_unstable();
+        assert_eq!(here, instr_runtime::settings(), "runtime/core/settings.c");
+    }
+
+    #[test]
+    fn the_page_tells_the_same_values() {
+        for (setting, (_, values)) in SETTINGS.iter().zip(documented()) {
+            let quoted: Vec<&str> = values.split('`').skip(1).step_by(2).collect();
+            let right = match setting.kind {
+                Kind::Switch => values == "0, 1",
+                Kind::OneOf(words) => quoted == words && !values.contains("list"),
+                Kind::ListOf(words) => quoted == words && values.starts_with("list of"),
+                Kind::Size => values.starts_with("bytes"),
+                Kind::Time => values.starts_with("time"),
+                Kind::Path => values == "path",
+                Kind::Names => values.starts_with("list"),
+            };
+            assert!(right, "{setting:?}: {values}");
+        }
+    }
+
+    #[test]
+    fn the_runtime_reads_the_same_words() {
+        let sources = instr_runtime::FILES.iter();
+        let mut texts = sources.filter(|(name, _)| name.ends_with("settings.c"));
+        let (_, text) = texts.next().unwrap();
+        for setting in SETTINGS {
+            let (Kind::OneOf(words) | Kind::ListOf(words)) = setting.kind else {
+                continue;
+            };
+            for word in words {
+                assert!(
+                    text.contains(&format!("\"{word}\"")),
+                    "{}: {word}",
+                    setting.name
+                );
+            }
         }
     }
 }
