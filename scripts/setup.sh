@@ -38,9 +38,13 @@ gfortran-sparc64-linux-gnu|SPARC cross compiler for Fortran|has sparc64-linux-gn
 gcc-multilib-sparc64-linux-gnu|32-bit SPARC libraries|has_file sparc64-linux-gnu-gcc -m32 libgomp.a
 g++-multilib-sparc64-linux-gnu|32-bit SPARC libraries for C++|has_file sparc64-linux-gnu-gcc -m32 libstdc++.a
 gfortran-multilib-sparc64-linux-gnu|32-bit SPARC libraries for Fortran|has_file sparc64-linux-gnu-gcc -m32 libgfortran.a
+gcc-aarch64-linux-gnu|Arm cross compiler|has aarch64-linux-gnu-gcc
+libc6-dev-arm64-cross|its C library|has_file aarch64-linux-gnu-gcc -static libc.a
+gcc-riscv64-linux-gnu|RISC-V cross compiler|has riscv64-linux-gnu-gcc
+libc6-dev-riscv64-cross|its C library|has_file riscv64-linux-gnu-gcc -static libc.a
 elfutils|eu-addr2line, a third voice about names|has eu-addr2line
 dwz|debug information shared by several programs, for tests of names|has dwz
-qemu-user|runs SPARC programs|has qemu-sparc32plus && has qemu-sparc64
+qemu-user|runs SPARC, Arm and RISC-V programs|has qemu-sparc32plus && has qemu-sparc64 && has qemu-aarch64 && has qemu-riscv64
 babeltrace2|independent reader of raw traces|has babeltrace2
 cmake|the CMake example|has cmake
 valgrind|memory checks of the runtime|has valgrind

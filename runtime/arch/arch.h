@@ -21,6 +21,10 @@
 #include "arch/x86_64.h"
 #elif defined(__sparc__)
 #include "arch/sparc.h"
+#elif defined(__aarch64__) && !defined(__ILP32__) && defined(__AARCH64EL__)
+#include "arch/aarch64.h"
+#elif defined(__riscv) && __riscv_xlen == 64
+#include "arch/riscv64.h"
 #else
 #include "arch/generic.h"
 #endif

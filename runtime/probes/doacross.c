@@ -14,7 +14,7 @@
 
 #define RECORDED 256u /* values of a vector that are told */
 #define UNSEEN 64u
-#define REGISTERS 6u /* INSTR_ARCH_CALL_WORDS reads at least as many words */
+#define REGISTERS 8u /* INSTR_ARCH_CALL_WORDS reads at most as many words that no argument stands in */
 
 /* doacross with the first values of `vector`, each of `bytes` bytes. */
 static void record(unsigned kind, const void *vector, size_t bytes)

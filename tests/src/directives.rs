@@ -6,7 +6,8 @@
 //!
 //! | key | value |
 //! |---|---|
-//! | `Targets` | target names (default: all four of [`Target`]) |
+//! | `Targets` | target names (default: [`Target::ALL`]) |
+//! | `Also` | targets beside these: those of [`Target::FURTHER`] run some programs only |
 //! | `Compilers` | `gcc`, `clang`, `gcc-libomp` (objects of gcc with LLVM's libomp; default gcc); the language comes from the file's extension |
 //! | `Flags` | compiler arguments behind `-g` |
 //! | `Env` | `NAME=VALUE …` for the run |
@@ -137,6 +138,7 @@ impl Directives {
 
     fn parse_with(text: &str, targets: &[Target], families: &[Family]) -> Result<Self, String> {
         let mut parsed = Self::default();
+        let mut also = Vec::new();
         for (number, line) in (1..).zip(text.lines()) {
             let at = |message: String| format!("{number}: {message}");
             parsed.note_marks(line, number);
@@ -148,6 +150,7 @@ impl Directives {
             let (key, only) = key.split_once('@').unwrap_or((key, ""));
             let value = value.trim();
             match key.trim() {
+                "Also" => also.extend(names(value, Target::from_name).map_err(at)?),
                 "Targets" => parsed.targets = names(value, Target::from_name).map_err(at)?,
                 "Compilers" => parsed.families = names(value, family).map_err(at)?,
                 "SkipTarget" => parsed.not_on.push(skip(value).map_err(at)?),
@@ -168,6 +171,7 @@ impl Directives {
         if parsed.targets.is_empty() {
             parsed.targets = targets.to_vec();
         }
+        parsed.targets.extend(also);
         let skipped = |target: &Target| parsed.not_on.iter().any(|(skip, _)| skip == target);
         parsed.targets.retain(|target| !skipped(target));
         if parsed.families.is_empty() {

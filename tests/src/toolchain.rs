@@ -94,16 +94,22 @@ pub enum Target {
     Sparc32,
     /// SPARC V9, 64 bits, static, under qemu.
     Sparc64,
+    /// 64-bit Arm Linux, static, under qemu.
+    Aarch64,
+    /// 64-bit RISC-V Linux, static, under qemu.
+    RiscV64,
 }
 
 impl Target {
-    /// All of them.
+    /// Those that every program runs on.
     pub const ALL: [Self; 4] = [
         Self::X86_64,
         Self::X86_64Static,
         Self::Sparc32,
         Self::Sparc64,
     ];
+    /// Those that some programs run on.
+    pub const FURTHER: [Self; 2] = [Self::Aarch64, Self::RiscV64];
 
     /// Its name in directives.
     #[must_use]
@@ -113,13 +119,16 @@ impl Target {
             Self::X86_64Static => "x86_64-linux-static",
             Self::Sparc32 => "sparc-linux",
             Self::Sparc64 => "sparc64-linux",
+            Self::Aarch64 => "aarch64-linux",
+            Self::RiscV64 => "riscv64-linux",
         }
     }
 
     /// The target of that name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|target| target.name() == name)
+        let mut all = Self::ALL.into_iter().chain(Self::FURTHER);
+        all.find(|target| target.name() == name)
     }
 
     /// What a trace's `target` says.
@@ -136,6 +145,7 @@ impl Target {
             Self::X86_64Static => &["-static"],
             Self::Sparc32 => &["-m32", "-mcpu=v8", "-static"],
             Self::Sparc64 => &["-m64", "-static"],
+            Self::Aarch64 | Self::RiscV64 => &["-static"],
         }
     }
 
@@ -146,6 +156,8 @@ impl Target {
             Self::X86_64 | Self::X86_64Static => None,
             Self::Sparc32 => Some("qemu-sparc32plus"),
             Self::Sparc64 => Some("qemu-sparc64"),
+            Self::Aarch64 => Some("qemu-aarch64"),
+            Self::RiscV64 => Some("qemu-riscv64"),
         }
     }
 
@@ -158,8 +170,14 @@ impl Target {
         }
     }
 
-    fn is_sparc(self) -> bool {
-        self.emulator().is_some()
+    /// What stands in front of the names of its compilers.
+    fn prefix(self) -> &'static str {
+        match self {
+            Self::X86_64 | Self::X86_64Static => "",
+            Self::Sparc32 | Self::Sparc64 => "sparc64-linux-gnu-",
+            Self::Aarch64 => "aarch64-linux-gnu-",
+            Self::RiscV64 => "riscv64-linux-gnu-",
+        }
     }
 }
 
@@ -243,11 +261,7 @@ impl Family {
                 return Err(Stop::Skip("no Fortran compiler of LLVM".into()));
             }
         };
-        let name = if target.is_sparc() {
-            format!("sparc64-linux-gnu-{base}")
-        } else {
-            base.to_owned()
-        };
+        let name = format!("{}{base}", target.prefix());
         need(&name)?;
         if let Some(emulator) = target.emulator() {
             need(emulator)?;

@@ -64,6 +64,8 @@ fn machine<Elf: FileHeader<Endian = Endianness>>(
         elf_constants::EM_SPARC => Machine::Sparc,
         elf_constants::EM_SPARC32PLUS => Machine::Sparc32Plus,
         elf_constants::EM_SPARCV9 => Machine::SparcV9,
+        elf_constants::EM_AARCH64 => Machine::Aarch64,
+        elf_constants::EM_RISCV => Machine::RiscV64,
         other => return Err(ObjectError::Machine(machine_name(other))),
     };
     let (is_64, big) = (header.is_class_64(), header.is_big_endian());
@@ -84,9 +86,7 @@ fn machine<Elf: FileHeader<Endian = Endianness>>(
 fn machine_name(machine: elf_constants::Machine) -> String {
     let known = match machine {
         elf_constants::EM_386 => "32-bit x86",
-        elf_constants::EM_AARCH64 => "AArch64",
         elf_constants::EM_ARM => "ARM",
-        elf_constants::EM_RISCV => "RISC-V",
         elf_constants::EM_PPC64 => "PowerPC64",
         elf_constants::EM_PPC => "PowerPC",
         elf_constants::EM_MIPS => "MIPS",

@@ -39,6 +39,10 @@ pub enum Machine {
     Sparc32Plus,
     /// `EM_SPARCV9`, 64 bits.
     SparcV9,
+    /// `EM_AARCH64`, 64 bits, little-endian.
+    Aarch64,
+    /// `EM_RISCV`, 64 bits, little-endian.
+    RiscV64,
 }
 
 impl fmt::Display for Machine {
@@ -48,6 +52,8 @@ impl fmt::Display for Machine {
             Self::Sparc => "SPARC",
             Self::Sparc32Plus => "SPARC32PLUS",
             Self::SparcV9 => "SPARCV9",
+            Self::Aarch64 => "AArch64",
+            Self::RiscV64 => "RISC-V",
         })
     }
 }
@@ -56,13 +62,13 @@ impl Machine {
     /// ELFCLASS64.
     #[must_use]
     pub fn is_64_bit(self) -> bool {
-        matches!(self, Self::X86_64 | Self::SparcV9)
+        !matches!(self, Self::Sparc | Self::Sparc32Plus)
     }
 
     /// ELFDATA2MSB.
     #[must_use]
     pub fn is_big_endian(self) -> bool {
-        !matches!(self, Self::X86_64)
+        matches!(self, Self::Sparc | Self::Sparc32Plus | Self::SparcV9)
     }
 }
 
@@ -88,7 +94,9 @@ pub enum ObjectError {
     #[error("not an ELF object, archive, shared object or executable ({0})")]
     NotElf(&'static str),
     /// It is for a processor that is not supported.
-    #[error("objects for {0} are not supported, only x86-64 and SPARC (V8, 32PLUS, V9)")]
+    #[error(
+        "objects for {0} are not supported, only x86-64, SPARC (V8, 32PLUS, V9), AArch64 and 64-bit RISC-V"
+    )]
     Machine(String),
     /// Word size or byte order do not belong to the machine.
     #[error("{machine} with {bits}-bit {order}-endian data is not supported")]

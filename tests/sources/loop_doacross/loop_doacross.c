@@ -1,5 +1,6 @@
 // Doacross loop: a static schedule without a chunk size gives each of 3 threads one chunk; waits are calls with a variable number of
 // arguments and must get through unchanged.
+//# Also: aarch64-linux riscv64-linux
 //# Flags: -O1 -fopenmp
 //# Env: OMP_NUM_THREADS=3 OMP_DYNAMIC=false
 //# Expect: parallel_regions[*].count = 2

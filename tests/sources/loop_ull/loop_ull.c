@@ -1,4 +1,5 @@
 // Unsigned 64-bit loops beyond the range of long, upwards and downwards.
+//# Also: aarch64-linux riscv64-linux
 //# Flags: -O1 -fopenmp
 //# Env: OMP_NUM_THREADS=3 OMP_DYNAMIC=false OMP_SCHEDULE=dynamic,11
 //# Events: loop_begin = 3*4

@@ -1,4 +1,5 @@
 // Threads that OpenMP knows nothing of: each has its stream, from its first event.
+//# Also: aarch64-linux riscv64-linux
 //# Flags: -O1 -pthread
 //# Expect: threads.len = 1 + 4
 //# Expect: threads[*].discarded = 0

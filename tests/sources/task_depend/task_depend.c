@@ -5,6 +5,7 @@
 //   a: four outs at once, one in each, four inouts   11->12..15, 12..15->16  8
 //   x again, in and inout of the same task: one  4->17                      1
 //   taskwait depend(in: x): an empty task        17->wait                   1
+//# Also: aarch64-linux riscv64-linux
 //# Flags: -O1 -fopenmp
 //# Env: OMP_NUM_THREADS=2 OMP_DYNAMIC=false
 //# Expect: tasks.created = 17

@@ -1,4 +1,5 @@
 // Recursive tasks: fib(10) creates 2 (F(11) - 1) = 176 tasks and waits 88 times.
+//# Also: aarch64-linux riscv64-linux
 //# Flags: -O1 -fopenmp
 //# Env: OMP_NUM_THREADS=3 OMP_DYNAMIC=false
 //# Expect: tasks.created = 176

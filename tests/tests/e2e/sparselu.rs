@@ -26,6 +26,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     let mut trials = Vec::new();
     for target in Target::ALL
         .into_iter()
+        .chain(Target::FURTHER)
         .filter(|target| cases::wanted(*target))
     {
         let blocks = if target.emulator().is_some() { 9 } else { 16 };
