@@ -27,6 +27,10 @@ pub enum Kind {
     Size,
     /// A time with its unit, us, ms or s.
     Time,
+    /// A whole number from 0 to this.
+    UpTo(u32),
+    /// A signal of the traced machine, by name or number.
+    Signal,
     /// A path.
     Path,
     /// A list of names, which the runtime knows.
@@ -67,6 +71,13 @@ pub const SETTINGS: &[Setting] = &[
     setting("INSTR_SENSORS_ROOT", Kind::Path),
     setting("INSTR_L4STAT", Kind::Names),
     setting("INSTR_COUNTERS", Kind::Names),
+    setting("INSTR_MEMORY", Kind::Switch),
+    setting("INSTR_STACK", Kind::Switch),
+    setting("INSTR_SAMPLING_PERIOD", Kind::Time),
+    setting("INSTR_SAMPLING_CLOCK", Kind::OneOf(&["cpu", "real"])),
+    setting("INSTR_SAMPLING_SIGNAL", Kind::Signal),
+    setting("INSTR_SAMPLING_DEPTH", Kind::UpTo(128)),
+    setting("INSTR_SAMPLING_STACK", Kind::Size),
     setting("INSTR_VERBOSE", Kind::Switch),
 ];
 
@@ -179,7 +190,11 @@ pub fn check(name: &str, value: &str) -> Result<(), String> {
             is_time(value),
             "a time such as 500us, 10ms or 2s".to_owned(),
         ),
-        Kind::Path | Kind::Names => (true, String::new()),
+        Kind::UpTo(most) => (
+            value.parse().is_ok_and(|number: u32| number <= most),
+            format!("a number from 0 to {most}"),
+        ),
+        Kind::Path | Kind::Signal | Kind::Names => (true, String::new()),
     };
     if right { Ok(()) } else { Err(what) }
 }
@@ -301,6 +316,8 @@ mod tests {
                 Kind::ListOf(words) => quoted == words && values.starts_with("list of"),
                 Kind::Size => values.starts_with("bytes"),
                 Kind::Time => values.starts_with("time"),
+                Kind::UpTo(most) => values == format!("0 to {most}"),
+                Kind::Signal => values == "name or number",
                 Kind::Path => values == "path",
                 Kind::Names => values.starts_with("list"),
             };
@@ -311,8 +328,8 @@ mod tests {
     #[test]
     fn the_runtime_reads_the_same_words() {
         let sources = instr_runtime::FILES.iter();
-        let mut texts = sources.filter(|(name, _)| name.ends_with("settings.c"));
-        let (_, text) = texts.next().unwrap();
+        let texts = sources.filter(|(name, _)| name.ends_with("settings.c"));
+        let text: String = texts.map(|(_, text)| *text).collect();
         for setting in SETTINGS {
             let (Kind::OneOf(words) | Kind::ListOf(words)) = setting.kind else {
                 continue;

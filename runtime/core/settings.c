@@ -172,8 +172,6 @@ static void set_sensors(struct instr_settings *s)
     s->sensors = text_of("INSTR_SENSORS");
     s->counters = text_of("INSTR_COUNTERS");
     s->l4stat = text_of("INSTR_L4STAT");
-    if (!INSTR_SENSORS_LINKED && (s->sensors != NULL || s->counters != NULL) && s->trouble == NULL)
-        s->trouble = WHY("the program is static and was linked without sensors and counters: instr-cc --instr-config=FILE takes them in");
     s->sensors_root = text_of("INSTR_SENSORS_ROOT");
     if (s->sensors_root == NULL)
         s->sensors_root = "";
@@ -194,6 +192,16 @@ static void set_sensors(struct instr_settings *s)
             s->trouble = INSTR_WHY("INSTR_SENSORS_AT is not a list of begin-end, regions, implicit, tasks, samples; it is not used");
     }
 }
+
+#if !INSTR_PLATFORM_SMALL
+/* What is asked for and was left out of a static program. */
+static void look_for_missing(struct instr_settings *s)
+{
+    const bool sensors = s->sensors != NULL || s->counters != NULL;
+    if (!INSTR_SENSORS_LINKED && sensors && s->trouble == NULL)
+        s->trouble = "the program is static and was linked without sensors and counters: instr-cc --instr-config=FILE takes them in";
+}
+#endif
 
 static void set_sink(struct instr_settings *s)
 {
@@ -251,6 +259,9 @@ void instr_settings_read(void)
     if (INSTR_HAS_SAMPLING)
         instr_sampling_settings();
     set_sensors(s);
+#if !INSTR_PLATFORM_SMALL
+    look_for_missing(s);
+#endif
     const char *trace = instr_platform_getenv("INSTR_TRACE");
     s->trace = trace != NULL && trace[0] != '\0' ? trace : NULL;
 }

@@ -83,6 +83,9 @@ fn build_tools() -> Check<PathBuf> {
     Ok(profile)
 }
 
+/// Of the runtime, static programs get what their configuration asks for. The tests ask in the environment, for anything.
+const EVERYTHING: &str = "-Wl,-u,instr_sensors_begin,-u,instr_sink_console,-u,instr_sink_ram";
+
 /// Where a program runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Target {
@@ -142,10 +145,9 @@ impl Target {
     pub fn flags(self) -> &'static [&'static str] {
         match self {
             Self::X86_64 => &[],
-            Self::X86_64Static => &["-static"],
-            Self::Sparc32 => &["-m32", "-mcpu=v8", "-static"],
-            Self::Sparc64 => &["-m64", "-static"],
-            Self::Aarch64 | Self::RiscV64 => &["-static"],
+            Self::X86_64Static | Self::Aarch64 | Self::RiscV64 => &["-static", EVERYTHING],
+            Self::Sparc32 => &["-m32", "-mcpu=v8", "-static", EVERYTHING],
+            Self::Sparc64 => &["-m64", "-static", EVERYTHING],
         }
     }
 

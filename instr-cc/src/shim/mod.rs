@@ -38,7 +38,7 @@ use line::{Input, Line};
 pub const NAMES: [&str; 5] = ["ld", "ld.bfd", "ld.gold", "ld.lld", "ld.mold"];
 
 /// What brings parts of the runtime into a program to which nothing else refers strongly: sensors and counters of threads
-/// (`runtime/sensors/optional.h`), and sinks (`runtime/sinks/sink.h`).
+/// (`runtime/sensors/optional.h`), sinks (`runtime/sinks/sink.h`).
 const SENSORS: &str = "instr_sensors_begin";
 const SINKS: [(&str, &str); 2] = [("console", "instr_sink_console"), ("ram", "instr_sink_ram")];
 
@@ -208,9 +208,10 @@ fn optional_parts(line: &Line, config: Option<&Config>) -> Vec<&'static str> {
     let all = !line.fixed;
     let sensors = all || config.is_some_and(Config::reads_sensors);
     let used = |name: &str| all || config.is_some_and(|config| config.sink() == Some(name));
+    let mut parts: Vec<&str> = sensors.then_some(SENSORS).into_iter().collect();
     let sinks = SINKS.iter().filter(|(name, _)| used(name));
-    let sensors = sensors.then_some(SENSORS).into_iter();
-    sensors.chain(sinks.map(|(_, symbol)| *symbol)).collect()
+    parts.extend(sinks.map(|(_, symbol)| *symbol));
+    parts
 }
 
 fn plain_reason(line: &Line) -> Option<&'static str> {

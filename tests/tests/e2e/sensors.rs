@@ -105,14 +105,7 @@ fn program(dir: &Path, name: &str, target: Target) -> Check<PathBuf> {
     let source = workspace::root()?
         .join("tests/sensors")
         .join(format!("{name}.c"));
-    let mut build = Build::openmp(target);
-    if target.flags().contains(&"-static") {
-        // Without sensors in its configuration, a static program has no drivers.
-        let config = dir.join("config.toml");
-        fs::write(&config, "sensors = [\"nothing\"]\n")?;
-        build = build.flag(format!("--instr-config={}", config.display()));
-    }
-    build.traced(&[&source], &program)?;
+    Build::openmp(target).traced(&[&source], &program)?;
     Ok(program)
 }
 
