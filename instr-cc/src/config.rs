@@ -280,7 +280,7 @@ mod tests {
 
     #[test]
     fn a_small_system_gets_the_parts_that_settings_ask_for() {
-        let source = |text: &str, os| Config::parse(text).unwrap().source(os, None);
+        let source = |text: &str, os| Config::parse(text).unwrap().source(os, None, None);
         let none = source("stack = false\nsampling_period = \"0\"", "rtems");
         assert!(!none.contains("instr_parts"), "{none}");
         let stack = source("stack = true", "rtems");
