@@ -95,13 +95,10 @@ fn small() -> Check {
         .env("INSTR_SENSORS", "schedstat");
     run.env("OMP_NUM_THREADS", "2").succeed()?;
     let opened = Trace::open(&trace).map_err(|error| error.to_string())?;
-    let trouble = opened
-        .metadata()
-        .other
-        .iter()
-        .find(|(key, _)| key == "setting_trouble");
+    let trouble = &opened.metadata().setting_trouble;
     let told = trouble
-        .is_some_and(|(_, why)| why.contains("without sensors") && why.contains("--instr-config"));
+        .as_ref()
+        .is_some_and(|why| why.contains("without sensors") && why.contains("--instr-config"));
     ensure(told && opened.threads().len() == 2, || {
         format!("{trouble:?}, {} threads", opened.threads().len())
     })
