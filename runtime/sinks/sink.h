@@ -37,7 +37,7 @@ struct instr_sink {
 };
 
 /* Small systems have only those sinks that the program's configuration names (core/static_config.h); static programs of others have
- * the file sink and what the configuration names, all other programs have all (docs/decisions/0012). What is not there is NULL. */
+ * the file sink and what the configuration names, all other programs have all (docs/decisions/0013). What is not there is NULL. */
 #if INSTR_PLATFORM_SMALL
 #define INSTR_SINK_LINKAGE __attribute__((weak))
 #else

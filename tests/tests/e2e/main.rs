@@ -23,7 +23,7 @@ const THREADS: usize = 2;
 fn main() {
     let mut arguments = Arguments::from_args();
     arguments.test_threads.get_or_insert(THREADS);
-    let parts: [fn() -> Vec<Trial>; 13] = [
+    let parts: [fn() -> Vec<Trial>; 14] = [
         boundaries::trials,
         symbols::trials,
         programs::trials,
