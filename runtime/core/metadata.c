@@ -143,7 +143,7 @@ static void env(const struct instr_metadata *m)
     env_number("pid", instr_platform_pid());
     env_string("program", slash != NULL ? slash + 1 : program);
     env_string("executable", m->executable != NULL ? m->executable : "");
-    env_string("target", &instr_config != NULL && instr_config.target != NULL ? instr_config.target : instr_platform_name());
+    env_string("target", INSTR_HAS_CONFIG && instr_config.target != NULL ? instr_config.target : instr_platform_name());
     env_number("word_bits", 8 * sizeof(void *));
     env_string("policy", instr_policy_name(instr_settings.policy));
     env_number("buffer_bytes", instr_settings.buffer);
