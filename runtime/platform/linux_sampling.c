@@ -94,6 +94,14 @@ static void read_context(const void *context, struct instr_interrupted *at)
     at->sp = machine->sp;
     at->frame = machine->regs[29];
 }
+#elif defined(__riscv)
+static void read_context(const void *context, struct instr_interrupted *at)
+{
+    const mcontext_t *machine = &((const ucontext_t *)context)->uc_mcontext;
+    at->pc = machine->__gregs[REG_PC];
+    at->sp = machine->__gregs[REG_SP];
+    at->frame = machine->__gregs[REG_S0];
+}
 #else
 static void read_context(const void *context, struct instr_interrupted *at)
 {

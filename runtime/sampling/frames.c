@@ -7,6 +7,7 @@
 
 #define FAR 4096u /* bytes of a leaf routine that are looked at */
 
+#if defined(__sparc__) || defined(__x86_64__)
 /* Of the program: what lies between is code that can be read. */
 extern const char __executable_start[] __attribute__((weak));
 extern const char _text_start[] __attribute__((weak)); /* RTEMS' linker scripts */
@@ -17,6 +18,7 @@ static bool is_code(uintptr_t address)
     const uintptr_t low = (uintptr_t)(__executable_start != NULL ? __executable_start : _text_start);
     return low != 0 && address >= low + 16 && address < (uintptr_t)etext;
 }
+#endif
 
 #if defined(__sparc__)
 
@@ -103,11 +105,18 @@ static bool returns_to(uintptr_t address, uintptr_t pc)
 }
 #endif
 
-/* Where functions keep a frame pointer: [frame] is the caller's, [frame + one word] the return address. */
+/* RISC-V calling conventions, frame pointers: the record lies below the address in the register. */
+#if defined(__riscv)
+#define BELOW (2 * sizeof(uintptr_t))
+#else
+#define BELOW 0u
+#endif
+
+/* Where functions keep a frame pointer, it leads to a record of two words: the caller's frame pointer and the return address. */
 unsigned instr_sampling_frames(const struct instr_interrupted *at, uintptr_t high, uintptr_t *stack, unsigned room)
 {
     unsigned count = 0;
-    uintptr_t frame = at->frame;
+    uintptr_t frame = at->frame - BELOW;
     uintptr_t low = at->sp;
 #if defined(__x86_64__)
     if (room != 0 && low % sizeof(uintptr_t) == 0 && low < high && returns_to(*(const uintptr_t *)low, at->pc))
@@ -120,7 +129,7 @@ unsigned instr_sampling_frames(const struct instr_interrupted *at, uintptr_t hig
             break;
         stack[count++] = words[1];
         low = frame + 2 * sizeof(uintptr_t);
-        frame = words[0];
+        frame = words[0] - BELOW;
     }
     return count;
 }

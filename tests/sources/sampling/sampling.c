@@ -1,4 +1,5 @@
 // Samples of a program whose functions take known parts of its processor time, at a known depth of recursion; other threads too.
+//# Also: aarch64-linux riscv64-linux
 //# Flags: -O1 -fno-omit-frame-pointer -pthread
 //# Env: INSTR_SAMPLING_PERIOD=1ms
 //# Expect: samples.periods >= 100
