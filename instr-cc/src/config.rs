@@ -171,8 +171,9 @@ impl Config {
         text
     }
 
-    /// What of the runtime is linked only because a setting asks for it, on small systems: a function of each part.
-    fn parts(&self) -> Vec<&'static str> {
+    /// What of the runtime is linked only because a setting asks for it, on small systems and in static programs: functions of each part.
+    #[must_use]
+    pub fn parts(&self) -> Vec<&'static str> {
         let is_on = |name: &str| {
             self.settings
                 .iter()

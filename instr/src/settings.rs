@@ -66,7 +66,7 @@ pub const SETTINGS: &[Setting] = &[
     setting("INSTR_SENSORS_PERIOD", Kind::Time),
     setting(
         "INSTR_SENSORS_AT",
-        Kind::ListOf(&["begin-end", "regions", "implicit", "tasks"]),
+        Kind::ListOf(&["begin-end", "regions", "implicit", "tasks", "samples"]),
     ),
     setting("INSTR_SENSORS_ROOT", Kind::Path),
     setting("INSTR_L4STAT", Kind::Names),
@@ -74,7 +74,10 @@ pub const SETTINGS: &[Setting] = &[
     setting("INSTR_MEMORY", Kind::Switch),
     setting("INSTR_STACK", Kind::Switch),
     setting("INSTR_SAMPLING_PERIOD", Kind::Time),
-    setting("INSTR_SAMPLING_CLOCK", Kind::OneOf(&["cpu", "real"])),
+    setting(
+        "INSTR_SAMPLING_CLOCK",
+        Kind::OneOf(&["cpu", "timer", "real"]),
+    ),
     setting("INSTR_SAMPLING_SIGNAL", Kind::Signal),
     setting("INSTR_SAMPLING_DEPTH", Kind::UpTo(128)),
     setting("INSTR_SAMPLING_STACK", Kind::Size),

@@ -45,25 +45,6 @@ bool instr_parse_size(const char *text, uint64_t *bytes)
     return true;
 }
 
-bool instr_parse_time(const char *text, uint64_t *ns)
-{
-    static const struct {
-        char unit[3];
-        uint64_t ns;
-    } UNITS[] = {{"us", 1000u}, {"ms", 1000000u}, {"s", 1000000000u}};
-    uint64_t value = 0;
-    const char *p = text;
-    for (; *p >= '0' && *p <= '9'; p++)
-        if ((value = value * 10 + (uint64_t)(*p - '0')) > UINT64_C(86400000000))
-            return false;
-    for (size_t i = 0; i < sizeof UNITS / sizeof UNITS[0]; i++)
-        if (p != text && strcmp(p, UNITS[i].unit) == 0) {
-            *ns = value * UNITS[i].ns;
-            return value != 0 && *ns / UNITS[i].ns == value && *ns <= UINT64_C(86400000000000);
-        }
-    return false;
-}
-
 static void set_switch(const char *name, const char *trouble, bool *flag)
 {
     const char *text = instr_platform_getenv(name);
@@ -135,71 +116,22 @@ static void set_buffer(struct instr_settings *s)
     s->buffer = (uint32_t)(bytes / unit * unit);
 }
 
-/* A text that is not empty, or NULL. */
-static const char *text_of(const char *name)
+const char *instr_setting_text(const char *name)
 {
     const char *text = instr_platform_getenv(name);
     return text != NULL && text[0] != '\0' ? text : NULL;
-}
-
-/* The read points of a list such as "regions,tasks". */
-static bool parse_points(const char *list, uint32_t *points)
-{
-    static const struct {
-        const char *name;
-        uint32_t point;
-    } NAMES[] = {{"begin-end", INSTR_AT_BEGIN_END}, {"regions", INSTR_AT_REGION}, {"implicit", INSTR_AT_IMPLICIT}, {"tasks", INSTR_AT_TASK},
-#if !INSTR_PLATFORM_SMALL
-               {"samples", INSTR_AT_SAMPLE},
-#endif
-    };
-    *points = 0;
-    for (const char *p = list; *p != '\0';) {
-        const size_t length = strcspn(p, ", ");
-        size_t i = 0;
-        while (i < sizeof NAMES / sizeof NAMES[0] && (strlen(NAMES[i].name) != length || memcmp(NAMES[i].name, p, length) != 0))
-            i++;
-        if (i == sizeof NAMES / sizeof NAMES[0])
-            return false;
-        *points |= NAMES[i].point;
-        p += length + strspn(p + length, ", ");
-    }
-    return true;
-}
-
-static void set_sensors(struct instr_settings *s)
-{
-    s->sensors = text_of("INSTR_SENSORS");
-    s->counters = text_of("INSTR_COUNTERS");
-    s->l4stat = text_of("INSTR_L4STAT");
-    s->sensors_root = text_of("INSTR_SENSORS_ROOT");
-    if (s->sensors_root == NULL)
-        s->sensors_root = "";
-    const char *period = text_of("INSTR_SENSORS_PERIOD");
-    if (period != NULL && !instr_parse_time(period, &s->sensors_period_ns)) {
-        s->sensors_period_ns = 0;
-        if (s->trouble == NULL)
-            s->trouble = INSTR_WHY("INSTR_SENSORS_PERIOD is not a time such as 500us, 10ms or 2s; sensors are not read on a period");
-    } else if (period != NULL && s->sensors_period_ns < INSTR_CFG_MIN_PERIOD_NS) {
-        s->sensors_period_ns = INSTR_CFG_MIN_PERIOD_NS;
-        if (s->trouble == NULL)
-            s->trouble = INSTR_WHY("INSTR_SENSORS_PERIOD is too short; 100us, the shortest, is used");
-    }
-    const char *at = text_of("INSTR_SENSORS_AT");
-    if (at != NULL && !parse_points(at, &s->sensors_at)) {
-        s->sensors_at = 0;
-        if (s->trouble == NULL)
-            s->trouble = INSTR_WHY("INSTR_SENSORS_AT is not a list of begin-end, regions, implicit, tasks, samples; it is not used");
-    }
 }
 
 #if !INSTR_PLATFORM_SMALL
 /* What is asked for and was left out of a static program. */
 static void look_for_missing(struct instr_settings *s)
 {
-    const bool sensors = s->sensors != NULL || s->counters != NULL;
-    if (!INSTR_SENSORS_LINKED && sensors && s->trouble == NULL)
-        s->trouble = "the program is static and was linked without sensors and counters: instr-cc --instr-config=FILE takes them in";
+    const char *stack = instr_setting_text("INSTR_STACK");
+    const bool missing = (!INSTR_SENSORS_LINKED && (instr_setting_text("INSTR_SENSORS") != NULL || instr_setting_text("INSTR_COUNTERS") != NULL)) ||
+                         (!INSTR_HAS_SAMPLING && instr_setting_text("INSTR_SAMPLING_PERIOD") != NULL) ||
+                         (!INSTR_HAS_STACK && stack != NULL && stack[0] == '1');
+    if (missing && s->trouble == NULL)
+        s->trouble = "the static program has no sensors, samples or stacks: link it with instr-cc --instr-config";
 }
 #endif
 
@@ -258,7 +190,8 @@ void instr_settings_read(void)
     set_write_max(s);
     if (INSTR_HAS_SAMPLING)
         instr_sampling_settings();
-    set_sensors(s);
+    if (INSTR_SENSORS_LINKED)
+        instr_sensors_settings();
 #if !INSTR_PLATFORM_SMALL
     look_for_missing(s);
 #endif

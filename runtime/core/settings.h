@@ -52,6 +52,9 @@ void instr_settings_read(void);
 
 const char *instr_policy_name(enum instr_policy policy);
 
+/* The value of a setting; NULL when it is empty or not there. */
+const char *instr_setting_text(const char *name);
+
 /* Parses "65536", "64K", "4M", "1G" (powers of 1024); false when malformed. */
 bool instr_parse_size(const char *text, uint64_t *bytes);
 

@@ -28,14 +28,9 @@ struct instr_stack {
     uintptr_t paint;   /* the word */
 };
 
-/* Small systems have it only where the program's configuration asks for it (core/static_config.h). */
-#if INSTR_PLATFORM_SMALL
+/* Small systems and static programs have it only where the program's configuration asks for it (docs/decisions/0012). */
 #define INSTR_STACK_LINKAGE __attribute__((weak))
 #define INSTR_HAS_STACK (instr_stack_begin != NULL)
-#else
-#define INSTR_STACK_LINKAGE
-#define INSTR_HAS_STACK true
-#endif
 
 /* Of the calling thread, whose recording begins: finds the bounds and tells them. The guard is not held. */
 void instr_stack_begin(struct instr_thread *t) INSTR_STACK_LINKAGE;

@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -119,21 +118,6 @@ const char *instr_digits(uint32_t value, char buffer[12])
         value /= 10;
     } while (value != 0);
     return p;
-}
-
-int instr_high_descriptor(int fd)
-{
-    struct rlimit limit;
-    if (fd < 0 || getrlimit(RLIMIT_NOFILE, &limit) != 0)
-        return fd;
-    const rlim_t low = limit.rlim_cur / 2 < 4096 ? limit.rlim_cur / 2 : 4096;
-    if ((rlim_t)fd >= low)
-        return fd;
-    const int high = fcntl(fd, F_DUPFD_CLOEXEC, (int)low);
-    if (high < 0)
-        return fd;
-    close(fd);
-    return high;
 }
 
 const char *instr_file_open(struct instr_sensor *s)

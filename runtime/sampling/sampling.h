@@ -45,14 +45,9 @@ struct instr_sampling {
     uintptr_t stack[INSTR_SAMPLE_KEPT];
 };
 
-/* Small systems have it only where the program's configuration asks for it (core/static_config.h). */
-#if INSTR_PLATFORM_SMALL
+/* Small systems and static programs have it only where the program's configuration asks for it (docs/decisions/0012). */
 #define INSTR_SAMPLING_LINKAGE __attribute__((weak))
 #define INSTR_HAS_SAMPLING (instr_sampling_begin != NULL)
-#else
-#define INSTR_SAMPLING_LINKAGE
-#define INSTR_HAS_SAMPLING true
-#endif
 
 /* Reads the settings. */
 void instr_sampling_settings(void) INSTR_SAMPLING_LINKAGE;

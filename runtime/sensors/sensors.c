@@ -171,8 +171,9 @@ static void skip_slow_ones(void)
 }
 #endif
 
-/* Whoever takes this file takes that one too: the core's own reference to it is weak (sensors/optional.h). */
+/* Whoever takes this file takes these too: the core's own references to them are weak (sensors/optional.h). */
 static void (*const describe)(instr_sensor_line *) __attribute__((used)) = instr_sensors_describe;
+static void (*const read_settings)(void) __attribute__((used)) = instr_sensors_settings;
 
 uint32_t instr_sensors_begin(void)
 {

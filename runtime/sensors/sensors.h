@@ -134,6 +134,9 @@ void instr_counters_forked(void);
 /* Reads every sensor that is due at `point` and records the values in the stream of `t`, the calling thread's (or the interrupted one's). */
 void instr_sensors_read(struct instr_thread *t, unsigned point);
 
+/* Reads the settings. */
+void instr_sensors_settings(void);
+
 /* Finds what the settings ask for; before the metadata is written. Returns the read points in use (instr_process.points). */
 uint32_t instr_sensors_begin(void);
 

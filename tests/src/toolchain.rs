@@ -84,7 +84,7 @@ fn build_tools() -> Check<PathBuf> {
 }
 
 /// Of the runtime, static programs get what their configuration asks for. The tests ask in the environment, for anything.
-const EVERYTHING: &str = "-Wl,-u,instr_sensors_begin,-u,instr_sink_console,-u,instr_sink_ram";
+const EVERYTHING: &str = "-Wl,-u,instr_sensors_begin,-u,instr_sink_console,-u,instr_sink_ram,-u,instr_stack_begin,-u,instr_sampling_begin,-u,instr_sampling_settings";
 
 /// Where a program runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -38,9 +38,14 @@ use line::{Input, Line};
 pub const NAMES: [&str; 5] = ["ld", "ld.bfd", "ld.gold", "ld.lld", "ld.mold"];
 
 /// What brings parts of the runtime into a program to which nothing else refers strongly: sensors and counters of threads
-/// (`runtime/sensors/optional.h`), sinks (`runtime/sinks/sink.h`).
+/// (`runtime/sensors/optional.h`), sinks (`runtime/sinks/sink.h`), stacks and sampling.
 const SENSORS: &str = "instr_sensors_begin";
 const SINKS: [(&str, &str); 2] = [("console", "instr_sink_console"), ("ram", "instr_sink_ram")];
+const MEASURES: [&str; 3] = [
+    "instr_stack_begin",
+    "instr_sampling_begin",
+    "instr_sampling_settings",
+];
 
 /// Whether the process was started as a linker.
 #[must_use]
@@ -211,6 +216,11 @@ fn optional_parts(line: &Line, config: Option<&Config>) -> Vec<&'static str> {
     let mut parts: Vec<&str> = sensors.then_some(SENSORS).into_iter().collect();
     let sinks = SINKS.iter().filter(|(name, _)| used(name));
     parts.extend(sinks.map(|(_, symbol)| *symbol));
+    match config {
+        _ if all => parts.extend(MEASURES),
+        Some(config) => parts.extend(config.parts()),
+        None => {}
+    }
     parts
 }
 
@@ -415,7 +425,7 @@ mod tests {
     fn ours_is_put_into_the_line() {
         assert_eq!(
             inserted("-pie -o out crt1.o x.o -lgomp"),
-            "--wrap=f --wrap=g -u instr_event -u instr_sensors_begin -u instr_sink_console -u instr_sink_ram --export-dynamic-symbol=g -pie -o out crt1.o x.o S L -lgomp"
+            "--wrap=f --wrap=g -u instr_event -u instr_sensors_begin -u instr_sink_console -u instr_sink_ram -u instr_stack_begin -u instr_sampling_begin -u instr_sampling_settings --export-dynamic-symbol=g -pie -o out crt1.o x.o S L -lgomp"
         );
         assert_eq!(
             inserted("-static -o out crt1.o x.o -lgomp"),
