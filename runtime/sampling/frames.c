@@ -8,9 +8,10 @@
 #define FAR 4096u /* bytes of a leaf routine that are looked at */
 
 #if defined(__sparc__) || defined(__x86_64__)
-/* Of the program: what lies between is code that can be read. */
-extern const char __executable_start[] __attribute__((weak));
-extern const char _text_start[] __attribute__((weak)); /* RTEMS' linker scripts */
+/* Of the program or library: what lies between is code that can be read. Hidden, for gold gives shared libraries no __executable_start,
+ * and the dynamic linker would look for one. */
+extern const char __executable_start[] __attribute__((weak, visibility("hidden")));
+extern const char _text_start[] __attribute__((weak, visibility("hidden"))); /* RTEMS' linker scripts */
 extern const char etext[] __attribute__((weak));
 
 static bool is_code(uintptr_t address)
