@@ -153,6 +153,13 @@ impl Symbols {
         Some(before.all(|other| other.as_ref() == Some(&last)))
     }
 
+    /// See [`Names::object`].
+    fn object_of(&self, address: u64) -> Option<String> {
+        let (number, _) = self.map.find(address)?;
+        let path = Path::new(&self.modules.get(number)?.module.path);
+        Some(path.file_name()?.to_string_lossy().into_owned())
+    }
+
     fn look_up(&self, address: u64) -> Option<CodeName> {
         let (number, linked) = self.map.find(address)?;
         let loaded = self.modules.get(number)?;
@@ -211,6 +218,10 @@ impl Names for Symbols {
         name
     }
 
+    fn object(&self, address: u64) -> Option<String> {
+        self.object_of(address)
+    }
+
     fn is_pair_of_directive(&self, site: u64) -> Option<bool> {
         self.is_pair(site)
     }
@@ -254,6 +265,10 @@ fn hexadecimal(bytes: &[u8]) -> String {
 impl Names for &Symbols {
     fn resolve(&self, address: u64) -> Option<CodeName> {
         Symbols::resolve(self, address)
+    }
+
+    fn object(&self, address: u64) -> Option<String> {
+        self.object_of(address)
     }
 
     fn is_pair_of_directive(&self, site: u64) -> Option<bool> {

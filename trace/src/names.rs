@@ -21,6 +21,12 @@ pub trait Names {
     /// The name of the code at `address`; `None` when nothing is known about it.
     fn resolve(&self, address: u64) -> Option<CodeName>;
 
+    /// Base name of the file that the code at `address` was loaded from, also when its functions have no names: libraries
+    /// are delivered without those of their static functions. `None` outside of every file.
+    fn object(&self, _address: u64) -> Option<String> {
+        None
+    }
+
     /// Whether the call that returns to `site` and the call before it stand at one place of the source, file, line and
     /// column: such calls the compiler made of a directive. `None` when the debug information does not tell.
     fn is_pair_of_directive(&self, _site: u64) -> Option<bool> {
@@ -74,6 +80,12 @@ impl CodeRole {
             Self::Function => "",
         }
     }
+}
+
+/// The function that a sample found a thread in, or the file that holds it, `[libgomp.so.1.0.0]`; `None` when neither is known.
+pub fn sampled_function(names: &dyn Names, address: u64) -> Option<String> {
+    let function = names.resolve(address).and_then(|name| name.function);
+    function.or_else(|| names.object(address).map(|object| format!("[{object}]")))
 }
 
 /// The label of the code at `address`: `main [omp task sparselu.c:120]`, or `0x401136` when nothing is known.

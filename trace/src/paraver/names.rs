@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use hashbrown::HashMap;
 
-use crate::names::{CodeName, CodeRole, Names, NoNames, format_label, format_site_label};
+use crate::names::{
+    CodeName, CodeRole, Names, NoNames, format_label, format_site_label, sampled_function,
+};
 
 use super::types::COUNTERS;
 
@@ -139,8 +141,8 @@ impl<'a> NameTables<'a> {
             return *id;
         }
         let address = code.address.wrapping_sub(u64::from(code.site));
+        let function = sampled_function(self.of(process), address);
         let name = self.of(process).resolve(address);
-        let function = name.as_ref().and_then(|name| name.function.clone());
         let line = name.as_ref().and_then(line_text);
         let id = (
             function.map_or(UNRESOLVED, |text| self.functions.id(&text)),

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 
 use hashbrown::HashMap;
+use instr_trace::names::sampled_function;
 use instr_trace::samples::Chain;
 use instr_trace::{Names, Payload};
 
@@ -115,13 +116,12 @@ impl<'n> Collector<'n> {
         }
     }
 
-    /// The function at an address, if it has a name.
+    /// The function at an address, or the file that holds it, if one is known.
     fn function(&mut self, address: u64) -> Option<u32> {
         if let Some(&known) = self.by_address.get(&address) {
             return known;
         }
-        let name = self.names.resolve(address).and_then(|name| name.function);
-        let function = name.map(|name| self.named(&name));
+        let function = sampled_function(self.names, address).map(|name| self.named(&name));
         self.by_address.insert(address, function);
         function
     }

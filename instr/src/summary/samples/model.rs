@@ -26,7 +26,7 @@ pub struct Samples {
 /// A function's part.
 #[derive(Debug, Default, Serialize)]
 pub struct FunctionShare {
-    /// Its name; `(unknown)` when no name is known.
+    /// Its name; the file that holds it, `[libgomp.so.1.0.0]`, where that tells no names; `(unknown)` in code of no file.
     pub function: String,
     /// Part of the periods that ended in it.
     pub share: f64,

@@ -14,6 +14,10 @@ impl Names for Hundreds {
             ..CodeName::default()
         })
     }
+
+    fn object(&self, address: u64) -> Option<String> {
+        (900..2000).contains(&address).then(|| "libf.so".to_owned())
+    }
 }
 
 #[test]
@@ -46,5 +50,10 @@ fn shares_are_weighed_by_periods_and_recursion_counts_once() {
         samples.paths[0].functions,
         ["f11", "f12", "f12", "f12", "f12"]
     );
+    // Code of a library that is delivered without the names of its static functions.
+    let mut collector = Collector::new(&Hundreds);
+    collector.sample(950, 1, [1301].into_iter());
+    let samples = collector.finish().unwrap();
+    assert_eq!(samples.paths[0].functions, ["[libf.so]", "f13"]);
     assert!(Collector::new(&Hundreds).finish().is_none());
 }
