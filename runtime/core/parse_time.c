@@ -1,4 +1,4 @@
-/* A file of its own: only sensors and sampling need it, which not every program has (docs/decisions/0012). */
+/* A file of its own: only sensors and sampling need it, which not every program has (docs/decisions/0013). */
 #include "core/cold.h"
 
 #include <string.h>

@@ -28,7 +28,7 @@ struct instr_stack {
     uintptr_t paint;   /* the word */
 };
 
-/* Small systems and static programs have it only where the program's configuration asks for it (docs/decisions/0012). */
+/* Small systems and static programs have it only where the program's configuration asks for it (docs/decisions/0013). */
 #define INSTR_STACK_LINKAGE __attribute__((weak))
 #define INSTR_HAS_STACK (instr_stack_begin != NULL)
 

@@ -1,4 +1,4 @@
-/* A file of its own: sampling needs it where no sensors are (docs/decisions/0012). */
+/* A file of its own: sampling needs it where no sensors are (docs/decisions/0013). */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
 

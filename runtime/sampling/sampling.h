@@ -45,7 +45,7 @@ struct instr_sampling {
     uintptr_t stack[INSTR_SAMPLE_KEPT];
 };
 
-/* Small systems and static programs have it only where the program's configuration asks for it (docs/decisions/0012). */
+/* Small systems and static programs have it only where the program's configuration asks for it (docs/decisions/0013). */
 #define INSTR_SAMPLING_LINKAGE __attribute__((weak))
 #define INSTR_HAS_SAMPLING (instr_sampling_begin != NULL)
 
