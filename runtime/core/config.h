@@ -38,6 +38,11 @@
 #define INSTR_CFG_PROCESSORS 16u
 #endif
 
+/* Longest INSTR_SENSORS_ROOT, in bytes: what is looked for below it has room in a path (platform/linux_files.h). */
+#ifndef INSTR_CFG_SENSORS_ROOT
+#define INSTR_CFG_SENSORS_ROOT 140u
+#endif
+
 /* Smallest and largest packet space accepted from INSTR_BUFFER, in bytes. */
 #ifndef INSTR_CFG_MIN_BYTES
 #define INSTR_CFG_MIN_BYTES 4096u

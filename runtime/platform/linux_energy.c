@@ -49,7 +49,20 @@ static bool zone_number(const char *name, uint64_t *number)
     return *p == '\0';
 }
 
-/* The zone's directory, and its name below `family`: that of each zone around it, then its own. */
+/* The number of zones before `entry` with the same name and the same zone around them; `entry` without its last number `own`. */
+static unsigned namesakes(const char *entry, unsigned own, const char *name)
+{
+    unsigned found = 0;
+    for (unsigned i = 0; i < own; i++) {
+        char digits[12];
+        char other[24];
+        if (instr_file_line(other, sizeof other, INSTR_PIECES("/sys/class/powercap/", entry, instr_digits(i, digits), "/name")))
+            found += strcmp(other, name) == 0;
+    }
+    return found;
+}
+
+/* The zone's directory, and its name below `family`: that of each zone around it, then its own; "-2" behind it where that is taken. */
 static bool zone_names(uint64_t zone, const char *family, char *path, size_t path_bytes, char *name, size_t name_bytes)
 {
     const uint64_t parts[3] = {zone / 100000000u, zone / 10000u % 10000u, zone % 10000u};
@@ -61,14 +74,21 @@ static bool zone_names(uint64_t zone, const char *family, char *path, size_t pat
     for (unsigned level = 0; level < 3 && parts[level] != 0; level++) {
         char digits[12];
         char own[24];
+        const unsigned number = (unsigned)parts[level] - 1;
         (void)instr_text_append(entry, sizeof entry, ":");
-        (void)instr_text_append(entry, sizeof entry, instr_digits((uint32_t)parts[level] - 1, digits));
+        const size_t stem = strlen(entry);
+        (void)instr_text_append(entry, sizeof entry, instr_digits(number, digits));
         if (!instr_file_line(own, sizeof own, INSTR_PIECES("/sys/class/powercap/", entry, "/name")))
             return false;
+        entry[stem] = '\0';
+        const unsigned before = namesakes(entry, number, own);
+        (void)instr_text_append(entry, sizeof entry, instr_digits(number, digits));
         for (char *c = own; *c != '\0'; c++)
             if (*c == '/')
                 *c = '_';
         if (!instr_text_append(name, name_bytes, "/") || !instr_text_append(name, name_bytes, own))
+            return false;
+        if (before > 0 && (!instr_text_append(name, name_bytes, "-") || !instr_text_append(name, name_bytes, instr_digits(before + 1, digits))))
             return false;
     }
     return instr_file_path(path, path_bytes, INSTR_PIECES("/sys/class/powercap/", entry, "/energy_uj"));

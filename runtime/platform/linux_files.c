@@ -73,12 +73,26 @@ bool instr_file_path(char *path, size_t bytes, const char *const *pieces)
     return true;
 }
 
+/*
+ * Opens a file for reading whatever lies there: a pipe or a device is not opened at all, which alone may wait or do something. -1, with
+ * errno ESPIPE for what is no regular file; those of /sys and /proc are.
+ */
+static int open_regular(const char *path, struct stat *status)
+{
+    if (stat(path, status) == 0 && !S_ISREG(status->st_mode)) {
+        errno = ESPIPE;
+        return -1;
+    }
+    return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+}
+
 bool instr_file_line(char *line, size_t bytes, const char *const *pieces)
 {
     char path[INSTR_FILE_PATH];
+    struct stat status;
     if (!instr_file_path(path, sizeof path, pieces))
         return false;
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    const int fd = open_regular(path, &status);
     if (fd < 0)
         return false;
     ssize_t count = read(fd, line, bytes - 1);
@@ -124,9 +138,13 @@ const char *instr_file_open(struct instr_sensor *s)
 {
     struct instr_file_sensor *f = (struct instr_file_sensor *)(void *)s;
     struct stat status;
-    s->handle = open(f->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    s->handle = open_regular(f->path, &status);
     if (s->handle < 0)
         switch (errno) {
+        case ESPIPE:
+            return "it is not a regular file";
+        case ELOOP:
+            return "its symbolic links lead nowhere";
         case EACCES:
         case EPERM:
             return "permission denied (instr doctor says what to do)";

@@ -8,7 +8,7 @@
 
 #include "sensors/sensors.h"
 
-#define INSTR_FILE_PATH 192u
+#define INSTR_FILE_PATH 256u
 #define INSTR_FILE_TEXT 64u
 
 /* A sensor and the texts it needs. */

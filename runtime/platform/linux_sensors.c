@@ -98,6 +98,29 @@ static void no_slashes(char *name)
             *name = '_';
 }
 
+/* Whether the driver says that nothing, or something broken, is connected: "1" in tempN_fault beside tempN_input. What it reads is no temperature. */
+static bool is_faulty(const struct instr_sensor *s)
+{
+    static const char INPUT[] = "_input";
+    const struct instr_file_sensor *f = (const struct instr_file_sensor *)(const void *)s;
+    char stem[INSTR_FILE_PATH];
+    char line[8];
+    const size_t length = strlen(f->path) - (sizeof INPUT - 1);
+    memcpy(stem, f->path, length);
+    stem[length] = '\0';
+    return instr_file_line(line, sizeof line, INSTR_PIECES(stem + strlen(instr_settings.sensors_root), "_fault")) && line[0] == '1';
+}
+
+static const char *open_guarded(struct instr_sensor *s)
+{
+    return is_faulty(s) ? "its driver reports a fault: nothing is connected, or it is broken" : instr_file_open(s);
+}
+
+static int read_guarded(struct instr_sensor *s, int64_t *values)
+{
+    return is_faulty(s) ? -1 : instr_file_read_integer(s, values);
+}
+
 /* One file of the device in `dir` (with INSTR_SENSORS_ROOT), called `device`. */
 static void offer_hwmon(const char *dir, const char *device, uint64_t what)
 {
@@ -122,6 +145,11 @@ static void offer_hwmon(const char *dir, const char *device, uint64_t what)
     f->sensor.unit = HWMON[kind].unit;
     f->sensor.scale = HWMON[kind].scale;
     f->sensor.kind = HWMON[kind].kind;
+    char fault[8];
+    if (kind == 0 && instr_file_line(fault, sizeof fault, INSTR_PIECES(dir + strlen(root), "/", HWMON[kind].prefix, number, "_fault"))) {
+        f->sensor.init = open_guarded;
+        f->sensor.read = read_guarded;
+    }
     (void)instr_file_offer(f);
 }
 

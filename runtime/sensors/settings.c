@@ -41,6 +41,13 @@ void instr_sensors_settings(void)
     s->sensors_root = instr_setting_text("INSTR_SENSORS_ROOT");
     if (s->sensors_root == NULL)
         s->sensors_root = "";
+#if !INSTR_PLATFORM_SMALL
+    if (strlen(s->sensors_root) > INSTR_CFG_SENSORS_ROOT) {
+        s->sensors = NULL;
+        if (s->trouble == NULL)
+            s->trouble = INSTR_WHY("INSTR_SENSORS_ROOT is too long: no sensors are read");
+    }
+#endif
     const char *period = instr_setting_text("INSTR_SENSORS_PERIOD");
     if (period != NULL && !instr_parse_time(period, &s->sensors_period_ns)) {
         s->sensors_period_ns = 0;
