@@ -38,7 +38,7 @@ static uint32_t counter_count;
 static struct {
     char name[NAME_BYTES];
     const char *why;
-} refused[8];
+} refused[24];
 static uint32_t refused_count;
 
 /* What is open for a thread. Never given back, but used again. */
@@ -94,11 +94,18 @@ static int open_event(struct perf_event_attr *attr, int group)
     return (int)syscall(SYS_perf_event_open, attr, 0, -1, group, PERF_FLAG_FD_CLOEXEC);
 }
 
+/* Whether only the kernel does what is counted, so that without its part there is always 0 to count. */
+static bool is_of_kernel(const struct perf_event_attr *attr)
+{
+    return attr->type == PERF_TYPE_TRACEPOINT || (attr->type == PERF_TYPE_SOFTWARE && (attr->config == PERF_COUNT_SW_CONTEXT_SWITCHES ||
+                                                                                      attr->config == PERF_COUNT_SW_CPU_MIGRATIONS));
+}
+
 /* Tries the event on this thread; user code only where the kernel is not allowed to be counted, as perf does. Returns errno. */
 static int try_event(struct perf_event_attr *attr)
 {
     int fd = open_event(attr, -1);
-    if (fd < 0 && (errno == EACCES || errno == EPERM) && !attr->exclude_kernel && !attr->exclude_user) {
+    if (fd < 0 && (errno == EACCES || errno == EPERM) && !attr->exclude_kernel && !attr->exclude_user && !is_of_kernel(attr)) {
         attr->exclude_kernel = 1;
         fd = open_event(attr, -1);
     }
@@ -122,8 +129,9 @@ static void choose(const char *text, size_t length)
             attr.config = i;
             known = true;
         }
-    if (!known && !instr_perf_parse(text, length, &attr)) {
-        refuse(text, length, "there is no event of this name");
+    const char *why = known ? NULL : instr_perf_parse(text, length, &attr);
+    if (why != NULL) {
+        refuse(text, length, why);
         return;
     }
     const bool asked_both = !attr.exclude_kernel && !attr.exclude_user;
@@ -303,14 +311,13 @@ static void read_group(const struct open_counters *o, uint32_t leader, int64_t *
     const ssize_t bytes = read(o->fd[leader], &read_out, sizeof read_out);
     if (bytes < 24 || read_out.count > MOST || (size_t)bytes < 24 + 8 * (size_t)read_out.count || read_out.running == 0)
         return;
-    const double scale = (double)read_out.enabled / (double)read_out.running;
     const bool shared = read_out.enabled != read_out.running;
     uint32_t member = 0;
     for (uint32_t i = leader; i < counter_count && member < read_out.count; i++) {
         if (o->fd[i] < 0 || o->group[i] != leader)
             continue;
         const uint64_t value = read_out.value[member++];
-        values[i] = shared ? (int64_t)((double)value * scale) : (int64_t)value;
+        values[i] = (int64_t)instr_perf_scaled(value, read_out.enabled, read_out.running);
     }
     if (shared)
         *flags |= INSTR_COUNTERS_SCALED;

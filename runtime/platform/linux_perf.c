@@ -10,6 +10,8 @@
 
 #include "platform/linux_files.h"
 
+static const char UNKNOWN[] = "there is no event of this name";
+
 struct event {
     const char *name;
     uint32_t type;
@@ -156,22 +158,47 @@ static bool terms(const char *unit, const char *text, size_t length, struct perf
 }
 
 /* "UNIT/TERMS/": an event of a unit under /sys/bus/event_source/devices. */
-static bool unit_event(const char *text, size_t length, struct perf_event_attr *attr)
+static const char *unit_event(const char *text, size_t length, struct perf_event_attr *attr)
 {
     char unit[32];
     char line[32];
     int64_t type;
     const char *slash = memchr(text, '/', length);
-    const size_t named = slash != NULL ? (size_t)(slash - text) : 0;
-    if (named == 0 || named >= sizeof unit || text[length - 1] != '/' || length < named + 2)
-        return false;
+    const size_t named = (size_t)(slash - text);
+    if (named == 0 || named >= sizeof unit || length < named + 2)
+        return UNKNOWN;
+    if (text[length - 1] != '/')
+        return "its terms do not end with '/', or its modifier is not one of u and k";
     memcpy(unit, text, named);
     unit[named] = '\0';
     if (!instr_file_line(line, sizeof line, INSTR_PIECES("/sys/bus/event_source/devices/", unit, "/type")) ||
         !instr_parse_integer(line, &type) || type < 0 || type > INT32_MAX)
-        return false;
+        return "there is no unit of this name in /sys/bus/event_source/devices";
+    if (instr_file_line(line, sizeof line, INSTR_PIECES("/sys/bus/event_source/devices/", unit, "/cpumask")))
+        return "this unit counts for whole processors, not for threads";
     attr->type = (uint32_t)type;
-    return terms(unit, slash + 1, length - named - 2, attr, false);
+    return terms(unit, slash + 1, length - named - 2, attr, false) ? NULL : "its unit has no such term or event (format/ and events/ in /sys/bus/event_source/devices)";
+}
+
+/* "SUBSYSTEM:NAME": a tracepoint of the kernel. */
+static const char *tracepoint(const char *text, size_t length, struct perf_event_attr *attr)
+{
+    static const char *const ROOTS[] = {"/sys/kernel/tracing/events/", "/sys/kernel/debug/tracing/events/"};
+    char name[96];
+    char line[24];
+    int64_t id;
+    if (length >= sizeof name || memchr(text, '/', length) != NULL || memchr(text, '.', length) != NULL)
+        return UNKNOWN;
+    memcpy(name, text, length);
+    name[length] = '\0';
+    *strchr(name, ':') = '/';
+    for (size_t i = 0; i < 2; i++)
+        if (instr_file_line(line, sizeof line, INSTR_PIECES(ROOTS[i], name, "/id")) && instr_parse_integer(line, &id) && id >= 0) {
+            attr->type = PERF_TYPE_TRACEPOINT;
+            attr->config = (uint64_t)id;
+            return NULL;
+        }
+    return "no tracepoint of this name can be read: /sys/kernel/tracing must be mounted, as a rule only root may read it";
 }
 
 /* Takes the modifiers ":u", ":k" or "/u" off the end: user code, or the kernel, only. */
@@ -192,18 +219,39 @@ static size_t modifiers(const char *text, size_t length, struct perf_event_attr 
     return text[size - 1] == ':' ? size - 1 : size;
 }
 
-bool instr_perf_parse(const char *text, size_t length, struct perf_event_attr *attr)
+static bool plain_event(const char *text, size_t length, struct perf_event_attr *attr)
 {
-    if (length == 0)
-        return false;
-    length = modifiers(text, length, attr);
     for (size_t i = 0; i < sizeof EVENTS / sizeof EVENTS[0]; i++)
         if (is(text, length, EVENTS[i].name)) {
             attr->type = EVENTS[i].type;
             attr->config = EVENTS[i].config;
             return true;
         }
-    return cache_event(text, length, attr) || raw_event(text, length, attr) || unit_event(text, length, attr);
+    return cache_event(text, length, attr) || raw_event(text, length, attr);
+}
+
+const char *instr_perf_parse(const char *text, size_t length, struct perf_event_attr *attr)
+{
+    if (length == 0)
+        return UNKNOWN;
+    length = modifiers(text, length, attr);
+    if (plain_event(text, length, attr))
+        return NULL;
+    if (memchr(text, '/', length) != NULL)
+        return unit_event(text, length, attr);
+    const char *colon = memchr(text, ':', length);
+    if (colon == NULL)
+        return UNKNOWN;
+    struct perf_event_attr without = *attr;
+    return plain_event(text, (size_t)(colon - text), &without) ? "its modifier is not one of u and k" : tracepoint(text, length, attr);
+}
+
+uint64_t instr_perf_scaled(uint64_t value, uint64_t enabled, uint64_t running)
+{
+    if (running == 0 || enabled <= running)
+        return value;
+    const double more = (double)(value % running) * ((double)enabled / (double)running);
+    return value / running * enabled + (uint64_t)(more + 0.5);
 }
 
 const char *instr_perf_reason(int error)
