@@ -39,7 +39,7 @@ pub const NAMES: [&str; 5] = ["ld", "ld.bfd", "ld.gold", "ld.lld", "ld.mold"];
 
 /// What brings parts of the runtime into a program to which nothing else refers strongly: sensors and counters of threads
 /// (`runtime/sensors/optional.h`), sinks (`runtime/sinks/sink.h`), stacks and sampling.
-const SENSORS: &str = "instr_sensors_begin";
+pub const SENSORS: &str = "instr_sensors_begin";
 const SINKS: [(&str, &str); 2] = [("console", "instr_sink_console"), ("ram", "instr_sink_ram")];
 const MEASURES: [&str; 3] = [
     "instr_stack_begin",

@@ -9,6 +9,7 @@ use instr_cc::cache::Cache;
 use instr_cc::compiler::Machine;
 use instr_cc::exec::Call;
 use instr_cc::runtime::{Builder, Variant, identify};
+use instr_cc::shim::SENSORS;
 use instr_trace::sensors::{Definitions, SensorDef, SensorKind};
 use instr_trace::{Payload, Trace};
 
@@ -71,6 +72,7 @@ fn probe(dir: &Path, report: &mut Report) -> Result<()> {
     let call = Call::new(&compiler)
         .args(["-O1", "-o"])
         .args([&program, &source, &library])
+        .args([format!("-Wl,-u,{SENSORS}")]) // as instr-cc links programs that are not static
         .args(["-pthread"]);
     let built = call.run_privately().context("cannot run the compiler")?;
     if !built.status.success() {
@@ -157,6 +159,12 @@ fn read(trace: &Trace, report: &mut Report) -> Result<()> {
         });
     }
     troubles(trace, &definitions, report);
+    if definitions.is_empty() {
+        let why = metadata.setting_trouble.as_deref();
+        let why = why.unwrap_or("the small program says nothing about them");
+        report.sensors.push(Item::unknown("sensors", why));
+        report.counters.push(Item::unknown("counters", why));
+    }
     Ok(())
 }
 
