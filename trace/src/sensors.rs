@@ -54,6 +54,14 @@ impl SensorDef {
         }
     }
 
+    /// Whether it can be a reading: a total that wraps is never negative, nor beyond its range.
+    #[must_use]
+    pub fn is_possible(&self, raw: i64) -> bool {
+        self.kind == SensorKind::Level
+            || self.wrap == 0
+            || u64::try_from(raw).is_ok_and(|raw| raw <= self.wrap)
+    }
+
     /// What a total grew by from one reading to the next, in raw numbers. One wrap between them is put right, more cannot be seen.
     #[must_use]
     pub fn growth(&self, before: i64, after: i64) -> u64 {

@@ -129,11 +129,13 @@ pub fn summarize(
     let mut load = efficiency::Collector::new(trace.threads());
     let mut timeline = Timeline::of(trace);
     let mut states = States::new(trace.threads().len());
-    let mut readings = sensors::collect::Collector::new(trace, chip.map(|chip| chip.power.clone()));
+    let mut readings =
+        sensors::collect::Collector::new(trace, chip.map(|chip| chip.power.clone()))?;
     let mut processors = switches::build::Seen::new(trace.threads().len());
     let mut merge = trace.merge();
     while let Some(event) = merge.next()? {
         seen(event.time);
+        readings.switches(event.time)?;
         readings.event(&event);
         let Some(position) = trace.position(event.thread) else {
             continue;

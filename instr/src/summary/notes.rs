@@ -80,6 +80,7 @@ pub fn of(summary: &Summary, told: &mut Told) -> Vec<String> {
             ));
         }
     }
+    notes.extend(summary.sensors.iter().filter_map(missed_wraps));
     if summary.counters.iter().any(|counter| counter.scaled) {
         notes.push(
             "there are more counters than the processor counts at once: values are scaled by the time each was counted"
@@ -90,6 +91,25 @@ pub fn of(summary: &Summary, told: &mut Told) -> Vec<String> {
         notes.push("no OpenMP construct was seen".to_owned());
     }
     notes
+}
+
+/// Power that no socket exceeds, W: a meter of energy that it fills between two readings may have begun again unseen.
+const MOST_WATTS: f64 = 1000.0;
+
+/// A total says nothing of a second wrap-around between two readings.
+fn missed_wraps(sensor: &super::sensors::model::Sensor) -> Option<String> {
+    let range = sensor
+        .wraps_at
+        .filter(|_| sensor.total_unit.as_deref() == Some("J"))?;
+    let gap = sensor.longest_gap_ns as f64 * 1e-9;
+    (gap * MOST_WATTS > range).then(|| {
+        format!(
+            "{} begins again every {range} J, and up to {} lie between its readings: more than one time around is not seen (a shorter \
+             INSTR_SENSORS_PERIOD helps)",
+            elide(&sensor.name, 64),
+            time(sensor.longest_gap_ns)
+        )
+    })
 }
 
 #[cfg(test)]

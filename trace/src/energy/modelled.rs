@@ -78,6 +78,12 @@ impl ModelMeter {
         region.inside = region.inside.saturating_sub(1);
     }
 
+    /// The model.
+    #[must_use]
+    pub fn model(&self) -> &PowerModel {
+        &self.model
+    }
+
     /// Energy so far, J.
     #[must_use]
     pub fn joules(&self) -> f64 {

@@ -164,6 +164,43 @@ mod tests {
     }
 
     #[test]
+    fn whatever_lies_inside_of_a_zone_is_never_added_to_it() {
+        let all = [
+            "rapl/package-0",
+            "rapl/package-0/core",
+            "rapl/package-0/uncore",
+            "rapl/package-0/dram",
+            "rapl/package-0/dram/channel",
+            "rapl/package-0-2",
+            "rapl/package-0-2/dram",
+            "rapl/package-0-die-1",
+        ];
+        assert_eq!(added(&all), [all[0], all[3], all[5], all[6], all[7]]);
+        let platform = ["rapl/psys", "rapl/psys/dram", all[0], all[3]];
+        assert_eq!(added(&platform), ["rapl/psys"]);
+        assert_eq!(added(&all[1..3]), [""; 0], "parts alone are no total");
+    }
+
+    #[test]
+    fn one_meter_of_the_platform_is_enough() {
+        assert_eq!(
+            added(&[
+                "hwmon/power_meter/power1-average",
+                "hwmon/amdgpu/power1-average"
+            ]),
+            ["hwmon/power_meter/power1-average"]
+        );
+        assert_eq!(
+            added(&[
+                "hwmon/power_meter/power1",
+                "hwmon/power_meter/power1-average"
+            ]),
+            ["hwmon/power_meter/power1"]
+        );
+        assert_eq!(added(&["hwmon/ina226/energy1"]), [""; 0]);
+    }
+
+    #[test]
     fn two_families_are_never_added() {
         let both = [
             "perf-energy/pkg/cpu0",

@@ -175,6 +175,9 @@ impl Readings {
             &mut last[at],
             values.take(sensor.values as usize).collect::<Vec<i64>>(),
         );
+        if values.iter().any(|value| !sensor.is_possible(*value)) {
+            return;
+        }
         for (index, value) in (0..).zip(&values) {
             match (sensor.kind, last.get(index as usize)) {
                 (SensorKind::Level, _) => to.put_signed(kind + index, *value),

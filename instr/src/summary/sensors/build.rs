@@ -84,7 +84,9 @@ fn one(sensor: &SensorDef, index: usize, value: &ValueCount, lost_ns: Option<u64
         max: any(value.max),
         total: (is_total && value.samples > 0).then_some(value.grown),
         total_unit: is_total.then(|| sensor.unit.clone()),
-        missed: sensor.missed,
+        wraps_at: (is_total && sensor.wrap > 0).then_some(sensor.wrap as f64 * sensor.scale),
+        longest_gap_ns: value.longest_gap,
+        missed: sensor.missed + value.impossible,
         lost_ns,
         cost_ns: sensor.cost_ns,
         source: sensor.source.clone(),
@@ -228,6 +230,7 @@ fn measured(summary: &Summary, readings: &Readings) -> Power {
     Power {
         source: "measured",
         target: None,
+        busy_from: None,
         average_mw: if covered > 0 {
             joules / (covered as f64 * 1e-9) * 1e3
         } else {
@@ -240,19 +243,54 @@ fn measured(summary: &Summary, readings: &Readings) -> Power {
     }
 }
 
-/// Each thread in user code stands for a busy core.
+/// The average number of busy cores from the processor time of threads, where each that worked has it counted; and the counter's name.
+fn busy_by_clock(
+    summary: &Summary,
+    readings: &Readings,
+    seconds: f64,
+) -> Option<(&'static str, f64)> {
+    CLOCKS.into_iter().find_map(|clock| {
+        let counted = counted_clock(readings, clock)?;
+        let has = |thread: &super::super::model::Thread| {
+            thread.useful_ns == 0 || counted.contains_key(&thread.index)
+        };
+        let busy: f64 = counted.values().map(|ns| (*ns).max(0) as f64 * 1e-9).sum();
+        (summary.threads.iter().all(has) && seconds > 0.0).then_some((clock, busy / seconds))
+    })
+}
+
+/// Counters of a thread's processor time, ns, in the order in which they are believed.
+const CLOCKS: [&str; 2] = ["task-clock", "schedstat-run"];
+
+/// The counter's last value of each thread; user code only (`:u`) is the same for a clock.
+fn counted_clock(readings: &Readings, clock: &str) -> Option<std::collections::BTreeMap<u32, i64>> {
+    let is_it = |name: &str| name.strip_suffix(":u").unwrap_or(name) == clock;
+    let counters = &readings.definitions.counters;
+    let at = counters.iter().position(|counter| is_it(&counter.name))?;
+    let counted: std::collections::BTreeMap<u32, i64> = readings.counted(at).collect();
+    (!counted.is_empty()).then_some(counted)
+}
+
+/// Power from the number of busy cores: processors that did not idle where the system told its switches; else, for the run as a whole, the
+/// threads' processor time where it was counted; else each thread in user code stands for a busy core.
 fn modelled(
     summary: &Summary,
     readings: &Readings,
     model: &ModelMeter,
     target: &str,
 ) -> Option<Power> {
-    let average_mw = model.average_mw()?;
-    let joules = model.joules();
+    let by_clock = busy_by_clock(summary, readings, model.seconds());
+    let (busy_from, average_mw) = match by_clock {
+        _ if readings.by_switches => ("context switches", model.average_mw()?),
+        Some((clock, busy)) => (clock, model.model().power_mw(busy)),
+        None => ("states of threads", model.average_mw()?),
+    };
+    let joules = average_mw * 1e-3 * model.seconds();
     let (shared_by, threads) = shares(summary, readings, joules);
     Some(Power {
         source: "model",
         target: Some(target.to_owned()),
+        busy_from: Some(busy_from),
         average_mw,
         joules,
         zones: Vec::new(),
@@ -267,23 +305,10 @@ fn shares(
     readings: &Readings,
     joules: f64,
 ) -> (&'static str, Vec<ThreadEnergy>) {
-    let counter = |name: &str| {
-        let at = readings
-            .definitions
-            .counters
-            .iter()
-            .position(|counter| counter.name == name)?;
-        Some(
-            readings
-                .counted(at)
-                .collect::<std::collections::BTreeMap<u32, i64>>(),
-        )
-    };
-    let (shared_by, counted) = match (counter("task-clock"), counter("schedstat-run")) {
-        (Some(clock), _) if !clock.is_empty() => ("task-clock", Some(clock)),
-        (_, Some(run)) if !run.is_empty() => ("schedstat-run", Some(run)),
-        _ => ("useful time", None),
-    };
+    let (shared_by, counted) = CLOCKS
+        .into_iter()
+        .find_map(|clock| Some((clock, Some(counted_clock(readings, clock)?))))
+        .unwrap_or(("useful time", None));
     let time = |thread: &super::super::model::Thread| match &counted {
         Some(counted) => counted.get(&thread.index).copied().unwrap_or(0).max(0) as f64,
         None => thread.useful_ns as f64,

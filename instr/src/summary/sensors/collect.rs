@@ -6,9 +6,10 @@ use hashbrown::HashMap;
 use instr_trace::energy::{Energy, Meter, ModelMeter, PowerModel, Quantity, Unions};
 use instr_trace::event::counter_flags;
 use instr_trace::sensors::{Definitions, MISSING, SensorDef, SensorKind};
-use instr_trace::{Event, Payload, Trace};
+use instr_trace::{Error, Event, Payload, Trace};
 
 use super::super::counts::Code;
+use super::cores::Cores;
 
 /// Texts of user regions that are kept.
 const MAX_TEXTS: usize = 1 << 16;
@@ -39,6 +40,10 @@ pub struct ValueCount {
     pub sum: f64,
     /// What a total grew by, scaled.
     pub grown: f64,
+    /// Readings whose number cannot be.
+    pub impossible: u64,
+    /// Longest time from one reading to the next, ns.
+    pub longest_gap: u64,
     first: u64,
     /// Time and raw number of the last reading, ns.
     last: Option<(u64, i64)>,
@@ -69,10 +74,17 @@ impl ValueCount {
     }
 
     fn reading(&mut self, sensor: &SensorDef, time: u64, raw: i64, unions: &Unions) {
+        if !sensor.is_possible(raw) {
+            self.impossible += 1;
+            return;
+        }
         if self.samples == 0 {
             self.first = time;
         }
         self.samples += 1;
+        if let Some((before, _)) = self.last {
+            self.longest_gap = self.longest_gap.max(time.saturating_sub(before));
+        }
         let mut metered = raw as f64 * sensor.scale;
         match (sensor.kind, self.last) {
             (SensorKind::Level, _) => {
@@ -116,6 +128,8 @@ pub struct Readings {
     pub scaled: bool,
     /// By the power model, if there is one; regions are those of `regions`.
     pub model: Option<ModelMeter>,
+    /// Whether the model knows busy cores from context switches, not from the states of threads.
+    pub by_switches: bool,
 }
 
 /// Open regions of a thread, innermost last: number of a parallel one (none: a user region), and the region.
@@ -123,7 +137,7 @@ type OpenRegions = Vec<(Option<u32>, usize)>;
 
 /// Folds the events of a merged trace.
 #[derive(Debug)]
-pub struct Collector {
+pub struct Collector<'t> {
     out: Readings,
     unions: Unions,
     ids: HashMap<Region, usize>,
@@ -135,6 +149,7 @@ pub struct Collector {
     last: u64,
     has_meters: bool,
     busy: Busy,
+    cores: Option<Cores<'t>>,
 }
 
 /// Which threads are in user code: each stands for a busy core.
@@ -156,10 +171,13 @@ impl Busy {
     }
 }
 
-impl Collector {
+impl<'t> Collector<'t> {
     /// For the sensors and counters that the trace defines, and a power model if there is one.
-    #[must_use]
-    pub fn new(trace: &Trace, model: Option<PowerModel>) -> Self {
+    ///
+    /// # Errors
+    ///
+    /// Stream files that cannot be read any more.
+    pub fn new(trace: &'t Trace, model: Option<PowerModel>) -> Result<Self, Error> {
         let metadata = trace.metadata();
         let definitions = Definitions::of(metadata);
         let period = metadata
@@ -181,7 +199,11 @@ impl Collector {
             vec![value; sensor.values as usize]
         };
         let values: Vec<Vec<ValueCount>> = definitions.sensors.iter().map(count).collect();
-        Self {
+        let cores = match model {
+            Some(_) => Cores::of(trace)?,
+            None => None,
+        };
+        Ok(Self {
             has_meters: model.is_some()
                 || values.iter().flatten().any(|value| value.meter.is_some()),
             busy: Busy {
@@ -193,6 +215,7 @@ impl Collector {
                 count: 0,
             },
             out: Readings {
+                by_switches: cores.is_some(),
                 model: model.map(ModelMeter::new),
                 lost: vec![None; definitions.sensors.len()],
                 values,
@@ -206,7 +229,28 @@ impl Collector {
             texts: HashMap::new(),
             first: None,
             last: 0,
+            cores,
+        })
+    }
+
+    /// Takes the context switches up to `time`, that of the next event.
+    ///
+    /// # Errors
+    ///
+    /// Stream files that cannot be read any more.
+    #[inline]
+    pub fn switches(&mut self, time: u64) -> Result<(), Error> {
+        let (Some(cores), Some(model)) = (&mut self.cores, &mut self.out.model) else {
+            return Ok(());
+        };
+        if self.first.is_none() {
+            while cores.step(time)?.is_some() {} // before the trace's first event
+            model.busy(time, cores.count());
         }
+        while let Some(when) = cores.step(time)? {
+            model.busy(when, cores.count());
+        }
+        Ok(())
     }
 
     /// Takes the next event, in order of time; those of the runtime's own thread too.
@@ -237,7 +281,9 @@ impl Collector {
     /// Whether the thread at `position` of the trace is in user code after its event at `time`.
     #[inline]
     pub fn state(&mut self, position: usize, time: u64, useful: bool) {
-        if let Some(model) = &mut self.out.model {
+        if let Some(model) = &mut self.out.model
+            && self.cores.is_none()
+        {
             self.busy.set(position, time, useful);
             model.busy(time, self.busy.count);
         }

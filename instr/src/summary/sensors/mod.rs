@@ -3,6 +3,7 @@
 pub mod build;
 pub mod collect;
 pub mod convert;
+pub mod cores;
 pub mod model;
 pub mod table;
 #[cfg(test)]

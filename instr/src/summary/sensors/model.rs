@@ -23,7 +23,11 @@ pub struct Sensor {
     pub total: Option<f64>,
     /// Unit of `total`.
     pub total_unit: Option<String>,
-    /// Readings that gave no value.
+    /// Where a total begins again at 0, in `total_unit`; null where it does not, and for a level.
+    pub wraps_at: Option<f64>,
+    /// Longest time from one reading to the next, ns.
+    pub longest_gap_ns: u64,
+    /// Readings that gave no value, or one that cannot be.
     pub missed: u64,
     /// When it could not be read any more, ns; null when it always could.
     pub lost_ns: Option<u64>,
@@ -85,6 +89,9 @@ pub struct Power {
     pub source: &'static str,
     /// The target whose description has the model; null when measured.
     pub target: Option<String>,
+    /// What a model's number of busy cores is from: `context switches`, `task-clock` or `schedstat-run` (the run as a whole only; regions
+    /// by the states of threads), `states of threads`; null when measured.
+    pub busy_from: Option<&'static str>,
     /// mW.
     pub average_mw: f64,
     /// J.

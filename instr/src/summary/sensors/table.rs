@@ -39,7 +39,10 @@ pub fn write(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     energy(summary, out)?;
     if let Some(power) = &summary.power {
         let how = match &power.target {
-            Some(target) => format!("model of {target}: from the number of busy cores"),
+            Some(target) => format!(
+                "model of {target}: from the number of busy cores, by {}",
+                power.busy_from.unwrap_or_default()
+            ),
             None => power.source.to_owned(),
         };
         writeln!(
