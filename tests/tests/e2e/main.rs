@@ -7,6 +7,7 @@ mod libomp;
 mod libomp_links;
 mod matrix;
 mod memory;
+mod meters;
 mod programs;
 mod robust;
 mod sampling;
@@ -23,7 +24,7 @@ const THREADS: usize = 2;
 fn main() {
     let mut arguments = Arguments::from_args();
     arguments.test_threads.get_or_insert(THREADS);
-    let parts: [fn() -> Vec<Trial>; 14] = [
+    let parts: [fn() -> Vec<Trial>; 15] = [
         boundaries::trials,
         symbols::trials,
         programs::trials,
@@ -33,6 +34,7 @@ fn main() {
         sparselu::trials,
         robust::trials,
         sensors::trials,
+        meters::trials,
         memory::trials,
         sampling::trials,
         footprint::trials,

@@ -66,6 +66,8 @@ const TREE: &[(&str, &str)] = &[
     ("sys/class/hwmon/hwmon0/temp1_input", "41000"),
     ("sys/class/hwmon/hwmon0/temp1_label", "Package id 0"),
     ("sys/class/hwmon/hwmon0/temp2_input", "39000"),
+    ("sys/class/hwmon/hwmon0/temp3_input", "45000"),
+    ("sys/class/hwmon/hwmon0/temp3_fault", "0"),
     ("sys/class/hwmon/hwmon1/name", "coretemp"),
     ("sys/class/hwmon/hwmon1/temp1_input", "-5000"),
     ("sys/class/hwmon/hwmon10/name", "power_meter"),
@@ -100,7 +102,7 @@ fn plant(root: &Path) -> Check {
 }
 
 /// A built program of `tests/sensors/`.
-fn program(dir: &Path, name: &str, target: Target) -> Check<PathBuf> {
+pub(crate) fn program(dir: &Path, name: &str, target: Target) -> Check<PathBuf> {
     let program = dir.join(name);
     let source = workspace::root()?
         .join("tests/sensors")
@@ -109,7 +111,7 @@ fn program(dir: &Path, name: &str, target: Target) -> Check<PathBuf> {
     Ok(program)
 }
 
-fn ran(run: Run, trace: &Path, settings: &[(&str, &str)]) -> Check {
+pub(crate) fn ran(run: Run, trace: &Path, settings: &[(&str, &str)]) -> Check {
     let run = run.env("INSTR_TRACE", trace);
     let run = settings
         .iter()
@@ -117,12 +119,12 @@ fn ran(run: Run, trace: &Path, settings: &[(&str, &str)]) -> Check {
     run.succeed().map(|_| ())
 }
 
-fn opened(trace: &Path) -> Check<Trace> {
+pub(crate) fn opened(trace: &Path) -> Check<Trace> {
     Trace::open(trace).map_err(|error| Stop::Fail(error.to_string()))
 }
 
 /// All readings of a value of the sensor called `name`, and how often it was lost.
-fn readings(trace: &Trace, name: &str) -> Check<(Vec<i64>, usize)> {
+pub(crate) fn readings(trace: &Trace, name: &str) -> Check<(Vec<i64>, usize)> {
     let definitions = Definitions::of(trace.metadata());
     let sensor = definitions
         .sensors
@@ -145,7 +147,7 @@ fn readings(trace: &Trace, name: &str) -> Check<(Vec<i64>, usize)> {
     Ok((found, lost))
 }
 
-fn summary(trace: &Path) -> Check<Value> {
+pub(crate) fn summary(trace: &Path) -> Check<Value> {
     let outcome = Run::new(&tools()?.instr)
         .args(["summary", "--json"])
         .arg(trace)
@@ -153,16 +155,18 @@ fn summary(trace: &Path) -> Check<Value> {
     serde_json::from_slice(&outcome.stdout).map_err(|error| Stop::Fail(error.to_string()))
 }
 
-/// What was read is what the files held: a wrap-around, a file that vanishes, one that holds no number, one that is replaced.
+/// What was read is what the files held: a wrap-around, a file that vanishes and comes back (it is not read again), one that holds no
+/// number, one that is replaced, a sensor that is broken for a while.
 fn series(target: Target) -> Check {
     let dir = workspace::work_dir("sensors-series")?;
     let (root, steps) = (dir.path().join("root"), dir.path().join("script"));
     plant(&root)?;
     let package = "sys/class/powercap/intel-rapl:0/energy_uj";
     let script = format!(
-        "{package} 262143300000\nsys/class/powercap/intel-rapl:0:1/energy_uj 1500000\nsys/class/hwmon/hwmon0/temp1_input 43000\n!\n\
-         {package} 171150\nsys/class/hwmon/hwmon0/temp2_input\n!\n\
-         {package} 1171150\nsys/class/hwmon/hwmon1/temp1_input hot\nsys/class/thermal/thermal_zone0/temp\nsys/class/thermal/thermal_zone0/temp 47000\n!\n"
+        "{package} 262143300000\nsys/class/powercap/intel-rapl:0:1/energy_uj 1500000\nsys/class/hwmon/hwmon0/temp1_input 43000\n\
+         sys/class/hwmon/hwmon0/temp3_input -127000\nsys/class/hwmon/hwmon0/temp3_fault 1\n!\n\
+         {package} 171150\nsys/class/hwmon/hwmon0/temp2_input\nsys/class/hwmon/hwmon0/temp3_input 46000\nsys/class/hwmon/hwmon0/temp3_fault 0\n!\n\
+         {package} 1171150\nsys/class/hwmon/hwmon0/temp2_input 39500\nsys/class/hwmon/hwmon1/temp1_input hot\nsys/class/thermal/thermal_zone0/temp\nsys/class/thermal/thermal_zone0/temp 47000\n!\n"
     );
     fs::write(&steps, script)?;
     let (program, trace) = (program(dir.path(), "steps", target)?, dir.path().join("t"));
@@ -194,6 +198,11 @@ fn series(target: Target) -> Check {
         0,
     )?;
     expect("hwmon/coretemp/temp2", &[39000, 39000, 39000], 1)?;
+    expect(
+        "hwmon/coretemp/temp3",
+        &[45000, 46000, 46000, 46000, 46000, 46000],
+        0,
+    )?;
     expect("hwmon/coretemp-2/temp1", &[-5000; 5], 1)?;
     expect(
         "thermal/x86_pkg_temp",
@@ -210,7 +219,7 @@ fn series(target: Target) -> Check {
     let seen: usize = ["sensor", "sensor_lost"].iter().try_fold(0, |sum, name| {
         Ok::<usize, Stop>(sum + ctf::count(&ctf::read(&trace)?, name)? as usize)
     })?;
-    ensure(seen == 8 * 13 - 5 - 3 + 2, || {
+    ensure(seen == 8 * 14 - 5 - 3 - 2 + 2, || {
         format!("babeltrace2 sees {seen} readings")
     })?;
     energies(&trace)
