@@ -1,112 +1,33 @@
 //! The lines of the console sink (`runtime/sinks/console.c`) among whatever else a console printed.
 
+pub mod frame;
+
+use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
 use anyhow::{Context, Result};
 
+use frame::{CUT_SHORT, Frame, parse_any};
+
 use super::writer::{Packet, Writer};
 use super::{Extracted, Losses, file_name, nothing};
+use crate::summary::units::counted;
 
 const HEAD: &[u8] = b"~instr1:";
-/// Characters of the numbers between head and payload.
-const FIELDS: usize = 35;
 /// Payload bytes of every line of a record but its last.
 const LINE: u32 = 120;
 /// Longest line of other text that is looked at in one piece.
 const MAX_LINE: u64 = 1 << 16;
+/// Lines of a console that a line of the trace may be spread over, by a terminal that wraps.
+const MAX_PIECES: u32 = 16;
+/// Lines of the trace that are known again when they come twice.
+const MEMORY: usize = 4096;
+/// Lines of the trace by which one may be late, and not the next trace's.
+const LATE: u32 = 64;
 /// Metadata is some ten thousand bytes long.
 const MAX_METADATA: usize = 16 << 20;
-
-/// One line of ours, checked.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Frame {
-    /// Number of the line in its trace.
-    pub seq: u32,
-    /// `O`, `M` or `P`.
-    pub kind: u8,
-    /// Thread.
-    pub id: u32,
-    /// Bytes of the record; 0 while they are not known (metadata).
-    pub total: u32,
-    /// Offset of the payload in the record.
-    pub offset: u32,
-    /// The bytes.
-    pub payload: Vec<u8>,
-}
-
-/// Reads the frame whose head stands before `text`.
-///
-/// # Errors
-///
-/// What is wrong with it, in a few words.
-pub fn parse(text: &[u8]) -> Result<Frame, &'static str> {
-    let fields = text.get(..FIELDS).ok_or("the line is cut short")?;
-    let number = |from: usize, digits: usize| {
-        let digits = &fields[from..from + digits];
-        let is_hex = |b: &u8| b.is_ascii_digit() || (b'a'..=b'f').contains(b);
-        digits.iter().all(is_hex).then(|| {
-            digits.iter().fold(0_u32, |value, b| {
-                value << 4
-                    | u32::from(if b.is_ascii_digit() {
-                        b - b'0'
-                    } else {
-                        b - b'a' + 10
-                    })
-            })
-        })
-    };
-    const BAD: &str = "its numbers are damaged";
-    let (seq, id) = (number(0, 8).ok_or(BAD)?, number(9, 8).ok_or(BAD)?);
-    let (total, offset) = (number(17, 8).ok_or(BAD)?, number(25, 8).ok_or(BAD)?);
-    let count = number(33, 2).ok_or(BAD)? as usize;
-    let end = 35 + count.div_ceil(3) * 4;
-    let checked = text.get(..end + 9).ok_or("the line is cut short")?;
-    let sum = hex_word(&checked[end..end + 8]).ok_or("its checksum is damaged")?;
-    if sum != crc32fast::hash(&checked[..end]) || checked[end + 8] != b';' {
-        return Err("its checksum is wrong");
-    }
-    let payload = base64(&checked[35..end], count).ok_or("its payload is damaged")?;
-    Ok(Frame {
-        seq,
-        kind: fields[8],
-        id,
-        total,
-        offset,
-        payload,
-    })
-}
-
-fn hex_word(text: &[u8]) -> Option<u32> {
-    let text = std::str::from_utf8(text).ok()?;
-    u32::from_str_radix(text, 16).ok()
-}
-
-/// RFC 4648, section 4, with padding; `count` bytes.
-fn base64(text: &[u8], count: usize) -> Option<Vec<u8>> {
-    let mut bytes = Vec::with_capacity(count + 2);
-    for group in text.chunks_exact(4) {
-        let mut word = 0_u32;
-        for &c in group {
-            let digit = match c {
-                b'A'..=b'Z' => c - b'A',
-                b'a'..=b'z' => c - b'a' + 26,
-                b'0'..=b'9' => c - b'0' + 52,
-                b'+' => 62,
-                b'/' => 63,
-                b'=' => 0,
-                _ => return None,
-            };
-            word = word << 6 | u32::from(digit);
-        }
-        bytes.extend_from_slice(&word.to_be_bytes()[1..]);
-    }
-    (bytes.len() >= count).then(|| {
-        bytes.truncate(count);
-        bytes
-    })
-}
 
 /// A record that is not complete yet.
 enum Open {
@@ -120,6 +41,10 @@ struct Session {
     writer: Writer,
     open: Open,
     next: u32,
+    /// Damaged lines since the last good one: of those that are missing before the next.
+    ignored: u32,
+    /// Numbers and checksums of the last good lines.
+    recent: VecDeque<(u32, u32)>,
     program: String,
     has_metadata: bool,
     /// Thread of a packet that was cut: what follows of it is known to be lost.
@@ -133,6 +58,8 @@ impl Session {
             writer: Writer::new(dir)?,
             open: Open::Nothing,
             next: 0,
+            ignored: 0,
+            recent: VecDeque::new(),
             program: "program".to_owned(),
             has_metadata: false,
             cut: None,
@@ -152,15 +79,45 @@ impl Session {
         }
     }
 
+    /// Whether the line comes again.
+    fn knows(&self, frame: &Frame) -> bool {
+        let same = |seen: &(u32, u32)| *seen == (frame.seq, frame.sum);
+        // The first line of the next run of a program is that of the run before.
+        let first = frame.kind == b'O' && self.next > 1;
+        frame.seq < self.next && !first && self.recent.iter().rev().any(same)
+    }
+
+    /// Whether the line is of a later trace of the console: not of this one, and not only late.
+    fn is_over(&self, frame: &Frame) -> bool {
+        let earlier = self.next.saturating_sub(frame.seq);
+        earlier > 0 && !self.knows(frame) && (frame.kind == b'O' || earlier > LATE)
+    }
+
     fn take(&mut self, frame: &Frame, line: u64) -> Result<()> {
-        if frame.seq != self.next {
-            let missing = u64::from(frame.seq.wrapping_sub(self.next));
-            self.losses.add(|| {
-                format!("line {line}: {missing} line(s) of the trace are missing before it")
-            });
+        if frame.seq < self.next {
+            let how = match self.knows(frame) {
+                true => "comes again",
+                false => "comes after later ones",
+            };
+            self.losses
+                .add(|| format!("line {line}: a line of the trace is ignored: it {how}"));
+            return Ok(());
+        }
+        let missing = frame.seq - self.next;
+        if missing > self.ignored {
+            let lines = counted(u64::from(missing - self.ignored), "line");
+            self.losses
+                .add(|| format!("line {line}: {lines} of the trace missing before it"));
+        }
+        if missing > 0 {
             self.abandon()?;
         }
-        self.next = frame.seq.wrapping_add(1);
+        self.ignored = 0;
+        self.next = frame.seq.saturating_add(1);
+        if self.recent.len() == MEMORY {
+            self.recent.pop_front();
+        }
+        self.recent.push_back((frame.seq, frame.sum));
         match frame.kind {
             b'O' => self.program = file_name(&frame.payload),
             b'M' => self.metadata(frame)?,
@@ -248,22 +205,42 @@ pub fn extract(input: &Path, to: &Path, number: Option<usize>) -> Result<Extract
         seen: 0,
         current: None,
         losses: Losses::default(),
+        ignored: 0,
         program: None,
+        carried: Carried::default(),
     };
-    let mut line = 0_u64;
+    // Some programs write no newline, only the carriage return.
+    let begin = reader.fill_buf().context("it cannot be read")?;
+    let end = match begin.contains(&b'\n') || !begin.contains(&b'\r') {
+        true => b'\n',
+        false => b'\r',
+    };
+    let mut line = 1_u64;
     loop {
         text.clear();
         let got = (&mut reader)
             .take(MAX_LINE)
-            .read_until(b'\n', &mut text)
+            .read_until(end, &mut text)
             .context("it cannot be read")?;
         if got == 0 {
             break;
         }
-        line += 1;
-        found.line(&text, line)?;
+        let ended = text.ends_with(&[end]);
+        while text.last().is_some_and(|b| matches!(b, b'\n' | b'\r')) {
+            text.pop();
+        }
+        found.text(&text, line)?;
+        line += u64::from(ended);
     }
     found.finish()
+}
+
+/// The end of a line that may be the beginning of one of the trace: the head, or a part of it, and what followed.
+#[derive(Default)]
+struct Carried {
+    text: Vec<u8>,
+    line: u64,
+    pieces: u32,
 }
 
 struct Found<'a> {
@@ -274,33 +251,87 @@ struct Found<'a> {
     current: Option<Session>,
     /// Damage between traces.
     losses: Losses,
+    /// Damaged lines there: maybe the first ones of the next trace.
+    ignored: u32,
     /// Of the trace that was taken.
     program: Option<String>,
+    carried: Carried,
 }
 
 impl Found<'_> {
+    /// Takes a line of the console. What is cut short at its end may go on with the next one: terminals wrap.
+    fn text(&mut self, text: &[u8], line: u64) -> Result<()> {
+        let carried = std::mem::take(&mut self.carried);
+        if carried.text.is_empty() {
+            return self.line(text, line);
+        }
+        let joined = [&carried.text, text].concat();
+        match joined.strip_prefix(HEAD).map(parse_any) {
+            // A head without the next character may still be one.
+            None if HEAD.starts_with(&joined) => self.carry(&joined, carried.line, carried.pieces),
+            None => self.line(text, line),
+            Some(Ok(frame)) => {
+                self.frame(&frame, carried.line)?;
+                self.line(text, line)
+            }
+            Some(Err(CUT_SHORT)) if carried.pieces < MAX_PIECES && find(text, HEAD).is_none() => {
+                self.carry(&joined, carried.line, carried.pieces + 1)
+            }
+            Some(Err(_)) => {
+                self.ignore(CUT_SHORT, carried.line);
+                self.line(text, line)
+            }
+        }
+    }
+
+    fn carry(&mut self, text: &[u8], line: u64, pieces: u32) -> Result<()> {
+        self.carried = Carried {
+            text: text.to_vec(),
+            line,
+            pieces,
+        };
+        Ok(())
+    }
+
+    fn ignore(&mut self, why: &str, line: u64) {
+        let losses = match &mut self.current {
+            Some(session) => {
+                session.ignored = session.ignored.saturating_add(1);
+                &mut session.losses
+            }
+            None => {
+                self.ignored = self.ignored.saturating_add(1);
+                &mut self.losses
+            }
+        };
+        losses.add(|| format!("line {line}: a line of the trace is ignored: {why}"));
+    }
+
     fn line(&mut self, text: &[u8], line: u64) -> Result<()> {
         let mut rest = text;
         while let Some(at) = find(rest, HEAD) {
-            rest = &rest[at + HEAD.len()..];
-            match parse(rest) {
+            let from_head = &rest[at..];
+            rest = &from_head[HEAD.len()..];
+            match parse_any(rest) {
                 Ok(frame) => self.frame(&frame, line)?,
-                Err(why) => {
-                    let losses = match &mut self.current {
-                        Some(session) => &mut session.losses,
-                        None => &mut self.losses,
-                    };
-                    losses.add(|| format!("line {line}: a line of the trace is ignored: {why}"));
+                Err(CUT_SHORT) if find(rest, HEAD).is_none() => {
+                    return self.carry(from_head, line, 1);
                 }
+                Err(why) => self.ignore(why, line),
             }
         }
-        Ok(())
+        let most = rest.len().min(HEAD.len() - 1);
+        let begun = (1..=most).rev().find(|n| rest.ends_with(&HEAD[..*n]));
+        match begun {
+            Some(n) => self.carry(&HEAD[..n], line, 1),
+            None => Ok(()),
+        }
     }
 
     fn frame(&mut self, frame: &Frame, line: u64) -> Result<()> {
         let begins = match &self.current {
             None => self.seen == 0 || frame.seq == 0,
-            Some(session) => frame.kind == b'O' || frame.seq < session.next,
+            Some(session) => session.is_over(frame),
         };
         if begins && !self.begin()? {
             return Ok(());
@@ -329,7 +360,9 @@ impl Found<'_> {
             }
             Some(_) => {}
         }
-        self.current = Some(Session::new(self.to)?);
+        let mut session = Session::new(self.to)?;
+        session.ignored = std::mem::take(&mut self.ignored);
+        self.current = Some(session);
         Ok(true)
     }
 
@@ -347,6 +380,9 @@ impl Found<'_> {
     }
 
     fn finish(mut self) -> Result<Extracted> {
+        if self.carried.text.starts_with(HEAD) {
+            self.ignore(CUT_SHORT, self.carried.line);
+        }
         if let Some(session) = self.current.take() {
             self.keep(session)?;
         }
@@ -371,116 +407,4 @@ fn find(text: &[u8], what: &[u8]) -> Option<usize> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The characters of a line, from the first number on.
-    fn line(seq: u32, kind: char, id: u32, total: u32, offset: u32, payload: &[u8]) -> String {
-        const DIGITS: &[u8; 64] =
-            b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-        let mut text = format!(
-            "{seq:08x}{kind}{id:08x}{total:08x}{offset:08x}{:02x}",
-            payload.len()
-        );
-        for group in payload.chunks(3) {
-            let byte = |at: usize| u32::from(group.get(at).copied().unwrap_or(0));
-            let word = byte(0) << 16 | byte(1) << 8 | byte(2);
-            for digit in 0..4 {
-                if digit <= group.len() {
-                    let at = (word >> (18 - 6 * digit) & 63) as usize;
-                    text.push(char::from(DIGITS[at]));
-                } else {
-                    text.push('=');
-                }
-            }
-        }
-        let sum = crc32fast::hash(text.as_bytes());
-        format!("{text}{sum:08x};")
-    }
-
-    fn run(text: &str, number: Option<usize>) -> (tempfile::TempDir, Result<Extracted>) {
-        let dir = tempfile::tempdir().unwrap();
-        let input = dir.path().join("log");
-        std::fs::write(&input, text).unwrap();
-        let result = extract(&input, &dir.path().join("out"), number);
-        (dir, result)
-    }
-
-    fn whole(name: &str, packet: &[u8]) -> String {
-        let head = "~instr1:";
-        let meta = b"/* CTF 1.8 */";
-        let count = meta.len() as u32;
-        [
-            line(0, 'O', 0, name.len() as u32, 0, name.as_bytes()),
-            line(1, 'M', 0, 0, 0, meta),
-            line(2, 'M', 0, count, count, b""),
-            line(3, 'P', 7, packet.len() as u32, 0, packet),
-        ]
-        .map(|line| format!("noise{head}{line} more noise\r\n"))
-        .concat()
-    }
-
-    #[test]
-    fn lines_are_found_among_other_text() {
-        let (dir, result) = run(&whole("app.exe", b"packet"), None);
-        let extracted = result.unwrap();
-        assert_eq!(extracted.program, "app.exe");
-        assert_eq!(extracted.losses, Losses::default());
-        let out = dir.path().join("out");
-        assert_eq!(std::fs::read(out.join("thread_0007")).unwrap(), b"packet");
-        assert_eq!(
-            std::fs::read(out.join("metadata")).unwrap(),
-            b"/* CTF 1.8 */"
-        );
-        assert_eq!(std::fs::read_dir(out).unwrap().count(), 2);
-    }
-
-    #[test]
-    fn the_last_of_several_traces_is_taken_unless_another_is_wanted() {
-        let text = whole("first", b"one") + &whole("second", b"two");
-        for (number, name, packet) in [(None, "second", b"two"), (Some(1), "first", b"one")] {
-            let (dir, result) = run(&text, number);
-            let extracted = result.unwrap();
-            assert_eq!(extracted.program, name);
-            assert_eq!(extracted.losses.other_traces, 1);
-            let found = std::fs::read(dir.path().join("out/thread_0007")).unwrap();
-            assert_eq!(found, packet);
-        }
-        let error = run(&text, Some(3)).1.unwrap_err().to_string();
-        assert!(error.contains("it holds 2 trace(s), not 3"), "{error}");
-    }
-
-    #[test]
-    fn a_changed_character_is_told_with_its_line() {
-        let text = whole("app", b"packet").replace("noise~", "\u{7f}~");
-        let at = text
-            .rfind("packet")
-            .unwrap_or(text.rfind(';').unwrap() - 12);
-        let mut bytes = text.into_bytes();
-        bytes[at] ^= 1;
-        let (_dir, result) = run(&String::from_utf8(bytes).unwrap(), None);
-        let losses = result.unwrap().losses;
-        assert_eq!(losses.count, 1);
-        assert!(losses.places[0].starts_with("line 4: a line of the trace is ignored"));
-    }
-
-    #[test]
-    fn without_metadata_nothing_can_be_read() {
-        let text = whole("app", b"packet").replace("1M0", "1X0");
-        let error = run(&text, None).1.unwrap_err().to_string();
-        assert!(error.contains("no complete metadata"), "{error}");
-    }
-
-    #[test]
-    fn any_text_gives_an_answer() {
-        for text in [
-            "",
-            "~instr1:",
-            "~instr1:~instr1:",
-            "~instr1:00000000P",
-            "\0\0\0",
-        ] {
-            assert!(run(text, None).1.is_err(), "{text}");
-        }
-    }
-}
+mod tests;
