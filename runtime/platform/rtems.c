@@ -157,6 +157,14 @@ static const rtems_extensions_table EXTENSIONS = {
     .thread_terminate = terminated,
 };
 
+/* What the destructor of the core does elsewhere. */
+static void exits(void)
+{
+    if (instr_memory_heap != NULL)
+        instr_memory_heap();
+    instr_finish();
+}
+
 void instr_platform_watch_process(void *page, size_t bytes)
 {
     static bool watched;
@@ -166,7 +174,7 @@ void instr_platform_watch_process(void *page, size_t bytes)
         return;
     watched = true;
     initial = rtems_task_self();
-    (void)atexit(instr_finish);
+    (void)atexit(exits);
 }
 
 void instr_platform_started(void)

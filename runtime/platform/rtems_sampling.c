@@ -17,6 +17,7 @@
 #include "core/settings.h"
 #include "platform/platform.h"
 #include "sampling/sampling.h"
+#include "sensors/sensors.h"
 
 #if defined(__sparc__)
 #include <rtems/score/cpu.h>
@@ -80,11 +81,22 @@ static bool find_interrupted(struct instr_interrupted *at)
 }
 #endif
 
-/* Whether there is room for a sample that waited, one of now and a word about losses. */
+/* Of the sensors' readings that follow a sample. */
+static size_t sensor_words(void)
+{
+    size_t words = 0;
+    if ((instr_process.points & INSTR_AT_SAMPLE) != 0)
+        for (uint32_t i = 0; i < instr_sensor_count; i++)
+            words += 8u + 2u * instr_sensors[i]->values;
+    return words;
+}
+
+/* Whether there is room for a sample that waited, one of now, a word about losses, and readings of sensors. */
 static bool has_room(const struct instr_thread *t)
 {
     const size_t addresses = INSTR_SAMPLE_KEPT + INSTR_SAMPLE_REGISTERS + 4u + instr_settings.sampling_depth;
-    return (size_t)(t->slot_end - t->cursor) >= 4u * (16u + addresses * INSTR_ADDR_WORDS) + instr_settings.sampling_stack;
+    const size_t words = 16u + addresses * INSTR_ADDR_WORDS + sensor_words();
+    return (size_t)(t->slot_end - t->cursor) >= 4u * words + instr_settings.sampling_stack;
 }
 
 static void fire(rtems_id timer, void *unused)

@@ -13,11 +13,11 @@ static bool parse_points(const char *list, uint32_t *points)
     static const struct {
         const char *name;
         uint32_t point;
-    } NAMES[] = {{"begin-end", INSTR_AT_BEGIN_END}, {"regions", INSTR_AT_REGION}, {"implicit", INSTR_AT_IMPLICIT}, {"tasks", INSTR_AT_TASK},
-#if !INSTR_PLATFORM_SMALL
-               {"samples", INSTR_AT_SAMPLE},
-#endif
-    };
+    } NAMES[] = {{"begin-end", INSTR_AT_BEGIN_END},
+                 {"regions", INSTR_AT_REGION},
+                 {"implicit", INSTR_AT_IMPLICIT},
+                 {"tasks", INSTR_AT_TASK},
+                 {"samples", INSTR_AT_SAMPLE}};
     *points = 0;
     for (const char *p = list; *p != '\0';) {
         const size_t length = strcspn(p, ", ");

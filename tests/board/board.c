@@ -28,8 +28,9 @@
 
 System_state_Codes _System_state_Current = SYSTEM_STATE_UP;
 
+/* Of a board whose malloc() is the host's; heap.c brings another. */
 static Heap_Control heap = {.area_begin = 0x100000, .area_end = 0x900000, .stats = {.size = 0x800000, .free_size = 0x600000}};
-Heap_Control *RTEMS_Malloc_Heap = &heap;
+__attribute__((weak)) Heap_Control *RTEMS_Malloc_Heap = &heap;
 
 static Thread_Control threads[MAX_THREADS];
 static atomic_uint thread_count;
@@ -128,6 +129,11 @@ struct _Thread_Control *_Thread_Get_executing(void)
     pthread_setspecific(end_key, t);
     board_thread_begins(t, number);
     return t;
+}
+
+rtems_id board_thread_id(void)
+{
+    return self != NULL ? self->Object.id : 0;
 }
 
 rtems_id rtems_task_self(void)
@@ -389,6 +395,7 @@ static void write_report(void)
         fprintf(to, "switches %u %llu\n", (unsigned)i, (unsigned long long)switches[i]);
     fprintf(to, "refused-writes %lu\n", (unsigned long)refused_writes);
     fprintf(to, "writes-in-interrupts %lu\n", (unsigned long)interrupt_writes);
+    fprintf(to, "heap %lu %lu\n", (unsigned long)RTEMS_Malloc_Heap->stats.size, (unsigned long)RTEMS_Malloc_Heap->stats.free_size);
     board_interrupts_report(to);
     board_devices_report(to);
     fclose(to);

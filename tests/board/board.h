@@ -24,6 +24,9 @@
 #define BOARD_TICKS_PER_SECOND 1000u
 #define BOARD_WRITE_MAX 8192u
 
+/* board.c: the calling thread's, or the interrupted one's; 0: none of the program's. */
+rtems_id board_thread_id(void);
+
 /* interrupts.c */
 struct _Thread_Control;
 void board_thread_begins(struct _Thread_Control *thread, uint32_t number);

@@ -48,6 +48,8 @@ static bool updated;
 static struct {
     uint32_t address;
     uint32_t value;
+    rtems_id thread; /* 0: none, the clock */
+    bool interrupt;  /* in place of the thread */
 } reads[MAX_READS];
 static uint32_t read_count;
 
@@ -125,13 +127,19 @@ static uint32_t read_register(uint32_t address)
 
 uint32_t board_read(uintptr_t address)
 {
+    if (!board_in_interrupt)
+        board_interrupts_block(true);
     pthread_mutex_lock(&lock);
     const uint32_t found = read_register((uint32_t)address);
     if (read_count < MAX_READS) {
         reads[read_count].address = (uint32_t)address;
+        reads[read_count].thread = board_thread_id();
+        reads[read_count].interrupt = board_in_interrupt;
         reads[read_count++].value = found;
     }
     pthread_mutex_unlock(&lock);
+    if (!board_in_interrupt)
+        board_interrupts_block(false);
     return found;
 }
 
@@ -152,10 +160,11 @@ void board_devices_report(FILE *to)
 {
     for (uint32_t i = 0; i < read_count; i++) {
         const uint32_t offset = reads[i].address - L4STAT_ADDRESS;
+        const char *mark = reads[i].interrupt ? "!" : "";
         if (offset < 4 * COUNTERS)
-            fprintf(to, "l4stat %u %u\n", (unsigned)(offset / 4), (unsigned)reads[i].value);
+            fprintf(to, "l4stat %u%s %u %u\n", (unsigned)reads[i].thread, mark, (unsigned)(offset / 4), (unsigned)reads[i].value);
         else if (reads[i].address == THS_ADDRESS + 4)
-            fprintf(to, "ths %u\n", (unsigned)reads[i].value);
+            fprintf(to, "ths %u%s %u\n", (unsigned)reads[i].thread, mark, (unsigned)reads[i].value);
     }
     for (uint32_t i = 0; i < COUNTERS; i++)
         fprintf(to, "control %u %#x\n", (unsigned)i, (unsigned)control[i]);

@@ -59,6 +59,21 @@ pub struct Board {
     /// The folder with the board's headers.
     kernel: PathBuf,
     objects: String,
+    /// The board's own heap, linked only where asked for.
+    heap: PathBuf,
+}
+
+/// A program of a few C files, for [`Board::build_sources`].
+#[derive(Clone, Copy, Debug)]
+pub struct Sources<'a> {
+    /// What is compiled in.
+    pub config: &'a str,
+    /// Below `tests/`.
+    pub files: &'a [&'a str],
+    /// Options of `instr-cc` and of the compiler.
+    pub flags: &'a [&'a str],
+    /// Whether the board's own heap takes the place of the C library's.
+    pub heap: bool,
 }
 
 impl Board {
@@ -74,7 +89,11 @@ impl Board {
         let compiler = dir.path().join(format!("board-gcc-{}", host.name()));
         std::fs::copy(sources.join("board-gcc"), &compiler)?;
         let mut objects = Vec::new();
-        for source in ["board", "devices", "interrupts", "tee"] {
+        let sources_of_host: &[&str] = match host {
+            Host::X86_64 => &["heap", "board", "devices", "interrupts", "tee"],
+            Host::Sparc32 => &["heap", "board", "devices", "interrupts", "tee", "copies"],
+        };
+        for source in sources_of_host {
             let object = dir.path().join(source).with_extension("o");
             Run::words(host.compiler())
                 .args(["-std=c11", "-O2", "-Wall", "-Wextra", "-Werror"])
@@ -89,12 +108,14 @@ impl Board {
                 .succeed()?;
             objects.push(object.display().to_string());
         }
+        let heap = PathBuf::from(objects.remove(0));
         Ok(Self {
             dir,
             host,
             compiler,
             kernel: sources,
             objects: objects.join(" "),
+            heap,
         })
     }
 
@@ -185,6 +206,41 @@ impl Board {
         Ok(build.join(program))
     }
 
+    /// Builds a program of C files with a configuration compiled in.
+    ///
+    /// # Errors
+    ///
+    /// When it does not build, or was linked plainly.
+    pub fn build_sources(&self, program: Sources<'_>) -> Check<PathBuf> {
+        let root = workspace::root()?;
+        let (settings, built) = (self.path("instr.toml"), self.path("program"));
+        std::fs::write(&settings, program.config)?;
+        let heap = format!("{} {}", self.heap.display(), self.without_tee());
+        let objects = if program.heap {
+            heap
+        } else {
+            self.without_tee()
+        };
+        let made = Run::new(&toolchain::tools()?.instr_cc)
+            .arg(&self.compiler)
+            .arg("--instr-verbose")
+            .arg(format!("--instr-config={}", settings.display()))
+            .arg(format!("-B{}", self.kernel.display()))
+            .args(["-qrtems", "-std=gnu11", "-O1", "-g", "-fno-builtin"])
+            .args(program.flags)
+            .args(program.files.iter().map(|f| root.join("tests").join(f)))
+            .arg("-o")
+            .arg(&built)
+            .env("BOARD_CC", self.host.compiler().join(" "))
+            .env("BOARD_OBJECTS", objects)
+            .env("BOARD_LIBS", "-latomic")
+            .succeed()?;
+        ensure(made.errors().contains("instrumented: "), || {
+            format!("it was linked plainly: {}", made.errors())
+        })?;
+        Ok(built)
+    }
+
     /// Runs a program on four threads: its console, image, files and report are in the board's folder.
     ///
     /// # Errors
@@ -205,7 +261,16 @@ impl Board {
         arguments: [&str; 2],
         more: &[(&str, &str)],
     ) -> Check<Outcome> {
-        self.prepare(program, arguments, more).succeed()
+        self.prepare(program, &arguments, more).succeed()
+    }
+
+    /// The same with any arguments.
+    ///
+    /// # Errors
+    ///
+    /// When it fails.
+    pub fn run_words(&self, program: &Path, arguments: &[&str]) -> Check<Outcome> {
+        self.prepare(program, arguments, &[]).succeed()
     }
 
     /// The same with other arguments, up to a fatal error (`BOARD_FATAL`): `when` it happens.
@@ -214,14 +279,14 @@ impl Board {
     ///
     /// When it ends otherwise.
     pub fn run_fatal(&self, program: &Path, arguments: [&str; 2], when: &str) -> Check {
-        let end = self.prepare(program, arguments, &[("BOARD_FATAL", when)]);
+        let end = self.prepare(program, &arguments, &[("BOARD_FATAL", when)]);
         let end = end.output()?;
         ensure(end.status == Status::Code(3), || {
             format!("{:?}: {}", end.status, end.errors())
         })
     }
 
-    fn prepare(&self, program: &Path, arguments: [&str; 2], more: &[(&str, &str)]) -> Run {
+    fn prepare(&self, program: &Path, arguments: &[&str], more: &[(&str, &str)]) -> Run {
         for old in ["console", "image", "report"] {
             let _ = std::fs::remove_file(self.path(old));
         }
