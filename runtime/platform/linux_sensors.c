@@ -335,19 +335,6 @@ static void discover_schedstat(void)
     (void)instr_file_offer(f);
 }
 
-/* ---- baseboard management ---- */
-
-static void discover_ipmi(void)
-{
-    char path[INSTR_FILE_PATH];
-    if (!instr_sensor_family_wanted("ipmi") || !instr_file_path(path, sizeof path, INSTR_PIECES("/dev/ipmi0")))
-        return;
-    instr_sensor_missing("ipmi", access(path, F_OK) != 0
-                                     ? "there is no /dev/ipmi0: no management controller, or its driver (ipmi_si, ipmi_devintf) is not loaded"
-                                     : "not supported: a reading takes the controller milliseconds; the kernel's acpi_power_meter driver shows the same "
-                                       "meter as hwmon/power_meter");
-}
-
 void instr_sensors_discover(void)
 {
     discover_hwmon();
@@ -357,5 +344,5 @@ void instr_sensors_discover(void)
     discover_cpufreq();
     discover_pressure();
     discover_schedstat();
-    discover_ipmi();
+    instr_discover_dcmi();
 }

@@ -20,6 +20,9 @@ pub(super) fn of(name: &str, why: &str) -> Option<&'static str> {
             Some("as root: sysctl kernel.perf_event_paranoid=0, or CAP_PERFMON for the program")
         }
         "psi" => Some("start the kernel with psi=1"),
+        "ipmi" if denied => {
+            Some("as root, or: chgrp to a group of yours and chmod g+rw /dev/ipmi0")
+        }
         "ipmi" if why.contains("no /dev/ipmi0") => Some(
             "as root: modprobe ipmi_si ipmi_devintf; acpi_power_meter shows power as hwmon/power_meter",
         ),

@@ -28,11 +28,12 @@ pub struct Zone {
 }
 
 /// Families in the order in which they are believed.
-const FAMILIES: [&str; 5] = [
+const FAMILIES: [&str; 6] = [
     "rapl",
     "perf-energy",
     "amd_energy",
     "power_meter",
+    "ipmi",
     "rapl-mmio",
 ];
 
@@ -79,6 +80,10 @@ pub fn zone(name: &str, label: &str) -> Zone {
         },
         Some("hwmon") if is(parts.get(1), "power_meter") => Zone {
             family: "power_meter",
+            part: Part::Platform,
+        },
+        Some("ipmi") => Zone {
+            family: "ipmi",
             part: Part::Platform,
         },
         _ => Zone {
@@ -208,6 +213,11 @@ mod tests {
             "rapl/package-0",
             "rapl-mmio/package-0",
         ];
+        assert_eq!(
+            added(&["ipmi/power", "hwmon/power_meter/power1-average"]),
+            ["hwmon/power_meter/power1-average"]
+        );
+        assert_eq!(added(&["hwmon/nvme/power1", "ipmi/power"]), ["ipmi/power"]);
         assert_eq!(added(&both), ["rapl/package-0"]);
         assert_eq!(added(&both[..2]), both[..2]);
         assert_eq!(
