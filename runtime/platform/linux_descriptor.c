@@ -4,23 +4,26 @@
 
 #include "core/cold.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "platform/linux_files.h"
 
+/* The program keeps three quarters of the descriptors that it may have, from the lowest number on. */
 int instr_high_descriptor(int fd)
 {
     struct rlimit limit;
     if (fd < 0 || getrlimit(RLIMIT_NOFILE, &limit) != 0)
         return fd;
-    const rlim_t low = limit.rlim_cur / 2 < 4096 ? limit.rlim_cur / 2 : 4096;
+    const rlim_t three_quarters = limit.rlim_cur - limit.rlim_cur / 4;
+    const rlim_t low = three_quarters < 4096 ? three_quarters : 4096;
     if ((rlim_t)fd >= low)
         return fd;
     const int high = fcntl(fd, F_DUPFD_CLOEXEC, (int)low);
-    if (high < 0)
-        return fd;
+    const int error = errno;
     close(fd);
+    errno = error;
     return high;
 }

@@ -118,6 +118,9 @@ void instr_platform_sampling_end(void);
 /* The program asks for a signal's handling (`old`, a struct sigaction, or NULL) or is about to take it (`takes`). False: it is not ours. */
 bool instr_platform_sampling_signal(int signal, bool takes, void *old);
 
+/* The program is about to wait for the signals of `set`, a sigset_t: it takes ours, if that is among them. */
+void instr_platform_sampling_awaited(const void *set);
+
 /* One line to the standard error stream, only when the user asked for it (INSTR_VERBOSE). */
 void instr_platform_say(const char *text);
 

@@ -10,3 +10,8 @@ bool instr_platform_sampling_signal(int signal, bool takes, void *old)
     (void)old;
     return false;
 }
+
+void instr_platform_sampling_awaited(const void *set)
+{
+    (void)set;
+}

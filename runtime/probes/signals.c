@@ -1,4 +1,4 @@
-/* The program's own handlers: a signal that samples are taken by is given up as soon as the program wants it. */
+/* The program's own handlers, and its waiting for signals: one that samples are taken by is given up as soon as the program wants it. */
 #include "core/cold.h"
 
 #include "instr/probes.h"
@@ -22,4 +22,30 @@ void *instr_probe_signal(void *(*real)(int, void *), int signal, void *handler)
     (void)instr_platform_sampling_signal(signal, true, NULL);
     instr_platform_leave(&guest);
     return real(signal, handler);
+}
+
+static void awaited(const void *set)
+{
+    struct instr_guest guest;
+    instr_platform_enter(&guest);
+    instr_platform_sampling_awaited(set);
+    instr_platform_leave(&guest);
+}
+
+int instr_probe_sigwait(int (*real)(const void *, void *), const void *set, void *found)
+{
+    awaited(set);
+    return real(set, found);
+}
+
+int instr_probe_sigtimedwait(int (*real)(const void *, void *, const void *), const void *set, void *found, const void *timeout)
+{
+    awaited(set);
+    return real(set, found, timeout);
+}
+
+int instr_probe_signalfd(int (*real)(int, const void *, int), int file, const void *set, int flags)
+{
+    awaited(set);
+    return real(file, set, flags);
 }

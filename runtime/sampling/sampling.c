@@ -192,3 +192,10 @@ void instr_sampling_take(const struct instr_interrupted *at, uint32_t weight)
     instr_point(t, INSTR_AT_SAMPLE);
     sample->taking = 0;
 }
+
+void instr_sampling_missed(uint32_t weight)
+{
+    struct instr_thread *const t = instr_self;
+    if (t != NULL && on && instr_process.active != INSTR_OFF)
+        t->sampling.lost += weight;
+}

@@ -66,6 +66,9 @@ void instr_sampling_stop_all(void);
 /* The calling thread was interrupted at the end of a period, or of `weight` of them. */
 void instr_sampling_take(const struct instr_interrupted *at, uint32_t weight);
 
+/* As many periods ended, and nothing can be told of them. */
+void instr_sampling_missed(uint32_t weight);
+
 /* Return addresses of what was interrupted, innermost first, at most `room`. `high` is the end of the thread's stack. */
 unsigned instr_sampling_frames(const struct instr_interrupted *at, uintptr_t high, uintptr_t *stack, unsigned room);
 

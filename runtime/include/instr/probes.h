@@ -247,6 +247,9 @@ void *instr_probe_mremap(void *(*real)(void *, size_t, size_t, int, ...), uintpt
 /* Handlers of signals: none is refused; sampling gives way. */
 int instr_probe_sigaction(int (*real)(int, const void *, void *), int signal, const void *action, void *old);
 void *instr_probe_signal(void *(*real)(int, void *), int signal, void *handler);
+int instr_probe_sigwait(int (*real)(const void *, void *), const void *set, void *found);
+int instr_probe_sigtimedwait(int (*real)(const void *, void *, const void *), const void *set, void *found, const void *timeout);
+int instr_probe_signalfd(int (*real)(int, const void *, int), int file, const void *set, int flags);
 
 /* Process end: _exit, _Exit, quick_exit. The trace is closed, then the real function called. */
 void instr_probe_process_exit(void (*real)(int), int status);

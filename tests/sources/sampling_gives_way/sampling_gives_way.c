@@ -30,15 +30,15 @@ int main(void)
     struct sigaction old;
     instr_event(1, 1);
     spin();
-    sigaction(SIGPROF, NULL, &old);
+    sigaction(SIGURG, NULL, &old);
     const int before = old.sa_handler == SIG_DFL;
     memset(&action, 0, sizeof action);
     action.sa_handler = mine;
-    sigaction(SIGPROF, &action, &old);
+    sigaction(SIGURG, &action, &old);
     const int replaced = old.sa_handler == SIG_DFL;
     spin();
     const int none = calls == 0;
-    raise(SIGPROF);
+    raise(SIGURG);
     printf("%d %d %d %d\n", before, replaced, none, calls == 1);
     return 0;
 }

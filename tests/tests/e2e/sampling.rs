@@ -21,6 +21,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     let mut trials = vec![
         trial("sampling::never-waits-for-itself", never_waits),
         trial("sampling::paraver", paraver),
+        trial("sampling::guest", guest),
         trial("sampling::sensors-and-counters-at-samples", at_samples),
     ];
     for family in [Family::Gcc, Family::Clang] {
@@ -84,6 +85,33 @@ fn summary(trace: &Path) -> Check<Value> {
         .arg(trace)
         .succeed()?;
     serde_json::from_slice(&outcome.stdout).map_err(|error| Stop::Fail(error.to_string()))
+}
+
+/// Programs that become others, wait for any signal, have small alternate stacks or many files do what they do without samples.
+fn guest() -> Check {
+    let dir = workspace::work_dir("sampling-guest")?;
+    let program = program(dir.path(), "guest", Target::X86_64, Family::Gcc, &["-O1"])?;
+    for arguments in [
+        ["exec", "40"],
+        ["waits", ""],
+        ["stack", ""],
+        ["files", "700"],
+    ] {
+        for signal in ["", "SIGPROF"] {
+            let outcome = Run::new(&program)
+                .args(arguments)
+                .env("INSTR_TRACE", dir.path().join("t"))
+                .env("INSTR_SAMPLING_PERIOD", "200us")
+                .env("INSTR_SAMPLING_SIGNAL", signal)
+                .env("INSTR_BUFFER", "16K")
+                .env("INSTR_COUNTERS", "schedstat-run")
+                .succeed()?;
+            ensure(outcome.text() == "ok\n", || {
+                format!("{arguments:?} with signal `{signal}`: {}", outcome.text())
+            })?;
+        }
+    }
+    Ok(())
 }
 
 /// Words and numbers, one pair a line, as the program measured them.
