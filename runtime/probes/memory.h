@@ -9,11 +9,15 @@
 
 /*
  * A function of the family that is called by another one of it is not told: in static programs C++'s `new` calls our malloc. Counted
- * apart, since a new handler, which `new` calls, gives memory back.
+ * apart, since a new handler, which `new` calls, gives memory back. What the inner one got waits: the outer one may return something
+ * else, or throw an exception that is in that block.
  */
 struct instr_memory_inside {
     uint32_t getting;
     uint32_t giving;
+    uintptr_t address; /* of the block that waits; 0: none */
+    uint64_t bytes;
+    uintptr_t site;
 };
 extern _Thread_local struct instr_memory_inside instr_memory_inside __attribute__((tls_model("initial-exec")));
 
@@ -29,17 +33,25 @@ static inline struct instr_thread *instr_memory_thread(uint32_t inside)
     return INSTR_LIKELY(t != NULL && instr_process.active != INSTR_OFF) ? t : instr_memory_attach();
 }
 
-static inline void instr_memory_freed(struct instr_thread *t, unsigned kind, const void *address)
+/* Tells that `address` is about to be given back. */
+void instr_memory_gives_back(unsigned kind, const void *address);
+
+/* Tells an allocation of the calling thread, or lets it wait for the outer function's end. */
+void instr_memory_got(unsigned kind, const void *address, uint64_t bytes, uintptr_t site);
+
+/* The outer function has got `address` (NULL: nothing, or it throws): what waits and is something else is told. */
+void instr_memory_waiting(const void *address);
+
+/* Around the outer function. */
+static inline void instr_memory_enter(void)
 {
-    struct instr_slot s;
-    uint32_t *p = instr_open(t, &s, INSTR_EV_MEM_FREE, 1 + INSTR_ADDR_WORDS);
-    if (p == NULL)
-        return;
-    instr_put_addr(instr_put32(p, kind), (uintptr_t)address);
-    instr_close(&s);
+    instr_memory_inside.getting++;
 }
 
-/* Tells an allocation of the calling thread. */
-void instr_memory_got(unsigned kind, const void *address, size_t size, uintptr_t site);
+static inline void instr_memory_leave(const void *address)
+{
+    if (--instr_memory_inside.getting == 0 && instr_memory_inside.address != 0)
+        instr_memory_waiting(address);
+}
 
 #endif

@@ -2,8 +2,8 @@
 //# Flags: -O1 --instr-memory
 //# Events: mem_alloc{kind=2} = 1 + 1
 //# Events: mem_map = 1
-//# Events: mem_unmap = 1
-//# Events: mem_remap = 1
+//# Events: mem_unmap = 3
+//# Events: mem_remap = 2
 //# Expect: memory.sites[get].allocations = 10
 //# Expect: memory.sites[get].allocated_bytes = 10*100
 //# Expect: memory.sites[get].live_high_water_bytes = 10*100
@@ -19,7 +19,9 @@
 //# Expect: memory.sites[refused].allocations = 0
 //# Expect: memory.refused >= 3
 //# Expect: memory.mapped.high_water_bytes = 65536*2
-//# Expect: memory.mapped.bytes = 0
+//# Expect: memory.mapped.bytes = 16384 + 16384 + 32768
+//# Expect: memory.mapped.unmaps = 2
+//# Expect: memory.mapped.refused = 1
 //# Expect@x86_64-linux: memory.allocations = 10 + 3 + 1 + 5 + 1
 //# Expect@x86_64-linux: memory.allocated_bytes = 10*100 + 200 + 5000 + 60*7 + 6*50 + 96 + 128 + 160 + 10 + 20
 //# Expect@x86_64-linux: memory.frees = 10 + 3 + 1 + 4 + 1 + 1
@@ -118,7 +120,13 @@ int main(void)
     char *pages = mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     pages = mremap(pages, 65536, 131072, MREMAP_MAYMOVE);
     pages[131071] = 1;
-    const int unmapped = munmap(pages, 131072);
+    /* Out of the middle, no page at all, the last quarter from there on by mremap, the rest of the middle twice. */
+    int unmapped = munmap(pages + 32768, 16384);
+    unmapped += munmap(pages + 1, 16384) + 1;
+    pages[0] = 2;
+    unmapped += mremap(pages + 65536, 65536, 32768, 0) == pages + 65536 ? 0 : 1;
+    unmapped += munmap(pages + 16384, 32768);
+    unmapped += pages[0] + pages[65536] + pages[49152] - 2;
     printf("%d %d %d %d\n", good, kept, unmapped, ((uintptr_t)all[1] & 63) == 0);
     return 0;
 }

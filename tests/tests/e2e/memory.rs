@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use instr_tests::cases::summary;
 use instr_tests::outcome::{Check, ensure, trial};
 use instr_tests::process::Run;
-use instr_tests::toolchain::{Build, Target, tools};
+use instr_tests::toolchain::{Build, Language, Target, tools};
 use instr_tests::workspace;
 use libtest_mimic::Trial;
 use serde_json::Value;
@@ -16,6 +16,7 @@ const TOLERANCE: u64 = 64;
 pub(crate) fn trials() -> Vec<Trial> {
     let mut trials = vec![
         trial("memory::account::threads", threads),
+        trial("memory::account::library-of-malloc-and-free", nested),
         trial("memory::leaks-have-places", leaks),
         trial("memory::paraver-has-the-bytes-in-use", paraver),
     ];
@@ -24,6 +25,14 @@ pub(crate) fn trials() -> Vec<Trial> {
             format!("memory::account::{}", target.name()),
             move || account(target),
         ));
+    }
+    for target in Target::ALL {
+        for language in [Language::C, Language::Cxx, Language::Fortran] {
+            trials.push(trial(
+                format!("memory::every-function::{language:?}::{}", target.name()),
+                move || every_function(target, language),
+            ));
+        }
     }
     for target in [Target::X86_64, Target::Sparc32, Target::Sparc64] {
         trials.push(trial(
@@ -34,11 +43,14 @@ pub(crate) fn trials() -> Vec<Trial> {
     trials
 }
 
-/// A built program of `tests/memory/`.
-fn program(dir: &Path, name: &str, target: Target, openmp: bool) -> Check<(PathBuf, PathBuf)> {
-    let source = workspace::root()?
-        .join("tests/memory")
-        .join(format!("{name}.c"));
+/// A built program of `tests/memory/`, of one file or more.
+fn program(dir: &Path, names: &str, target: Target, openmp: bool) -> Check<(PathBuf, PathBuf)> {
+    let folder = workspace::root()?.join("tests/memory");
+    let files = names
+        .split(' ')
+        .map(|name| folder.join(format!("{name}.c")));
+    let files: Vec<PathBuf> = files.collect();
+    let sources: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
     let mut build = Build::openmp(target)
         .flag("--instr-memory")
         .flag("-pthread");
@@ -46,8 +58,8 @@ fn program(dir: &Path, name: &str, target: Target, openmp: bool) -> Check<(PathB
         build.flags.retain(|flag| flag != "-fopenmp");
     }
     let (plain, traced) = (dir.join("plain"), dir.join("app"));
-    build.plain(&[&source], &plain)?;
-    build.traced(&[&source], &traced)?;
+    build.plain(&sources, &plain)?;
+    build.traced(&sources, &traced)?;
     Ok((plain, traced))
 }
 
@@ -59,9 +71,13 @@ fn numbers(text: &str) -> Vec<u64> {
 }
 
 /// The heap as the program saw it, and as the trace has it.
-fn accounts(target: Target, openmp: bool) -> Check<(Vec<u64>, Vec<u64>, tempfile::TempDir)> {
+fn accounts(
+    names: &str,
+    target: Target,
+    openmp: bool,
+) -> Check<(Vec<u64>, Vec<u64>, tempfile::TempDir)> {
     let dir = workspace::work_dir("memory-account")?;
-    let (_, traced) = program(dir.path(), "account", target, openmp)?;
+    let (_, traced) = program(dir.path(), names, target, openmp)?;
     let trace = dir.path().join("t");
     let ran = target.run(&traced).env("INSTR_TRACE", &trace).succeed()?;
     let summary = summary(&trace)?;
@@ -80,7 +96,15 @@ fn accounts(target: Target, openmp: bool) -> Check<(Vec<u64>, Vec<u64>, tempfile
 
 /// One thread, no library that allocates: all numbers are the program's, also in static programs.
 fn account(target: Target) -> Check {
-    let (own, told, _) = accounts(target, false)?;
+    let (own, told, _) = accounts("account", target, false)?;
+    ensure(own.len() == 5 && own == told, || {
+        format!("the program says {own:?}, the trace {told:?}")
+    })
+}
+
+/// A library whose calloc and realloc call malloc and free, which the program's link makes ours, as on RTEMS.
+fn nested() -> Check {
+    let (own, told, _) = accounts("nested own_library", Target::X86_64, false)?;
     ensure(own.len() == 5 && own == told, || {
         format!("the program says {own:?}, the trace {told:?}")
     })
@@ -88,15 +112,141 @@ fn account(target: Target) -> Check {
 
 /// Four threads of OpenMP.
 fn threads() -> Check {
-    let (own, told, _) = accounts(Target::X86_64, true)?;
+    let (own, told, _) = accounts("account", Target::X86_64, true)?;
     ensure(own.len() == 5 && own == told, || {
         format!("the program says {own:?}, the trace {told:?}")
     })
 }
 
+/// What the trace says of the heap, as `count.c` says it.
+const COUNTED: [&str; 6] = [
+    "allocations",
+    "frees",
+    "allocated_bytes",
+    "live_high_water_bytes",
+    "live_bytes",
+    "unknown_frees",
+];
+
+/// Every function of the family. With the libraries' own requests, the trace's numbers are those of an account that is linked to the
+/// plain program; without, one round more is what the program says of a round. With exceptions, a round more is what that account
+/// says: what the first one makes is as large as the program.
+fn every_function(target: Target, language: Language) -> Check {
+    let dir = workspace::work_dir("memory-every")?;
+    let (plain, traced) = (dir.path().join("plain"), dir.path().join("trace"));
+    let (source, counter) = sources(dir.path(), target, language)?;
+    let build = every(dir.path(), target, language);
+    let mut counted = build.clone();
+    counted.flags.insert(0, counter.display().to_string());
+    counted.flags.extend(wraps());
+    counted.plain(&[&source], &plain)?;
+    build.flag("--instr-memory").traced(&[&source], &traced)?;
+    let told = |rounds: &str, mode: &str| -> Check<(String, [u64; 6])> {
+        let trace = dir.path().join([rounds, mode].concat());
+        let run = target
+            .run(&traced)
+            .args([rounds].into_iter().chain(words(mode)));
+        let ran = run.env("INSTR_TRACE", &trace).succeed()?;
+        let memory = &summary(&trace)?["memory"];
+        let numbers = COUNTED.map(|name| memory[name].as_u64().unwrap_or(u64::MAX));
+        Ok((ran.text(), numbers))
+    };
+    // In the same environment: `setenv` copies it.
+    let own = |rounds: &str, mode: &str| -> Check<[u64; 6]> {
+        let words = [rounds].into_iter().chain(words(mode));
+        let run = target.run(&plain).args(words).env("INSTR_TRACE", "");
+        let said = numbers(&String::from_utf8_lossy(&run.succeed()?.stderr));
+        Ok(said.try_into().map_err(|said| format!("{said:?}"))?)
+    };
+    let (expected, (_, found)) = (own("3", "libraries")?, told("3", "libraries")?);
+    ensure(expected == found, || {
+        format!("{COUNTED:?}: by the counter {expected:?}, by the trace {found:?}")
+    })?;
+    let ((text, three), (_, two)) = (told("3", "")?, told("2", "")?);
+    ensure(more(three, two)[..3] == numbers(&text), || {
+        format!("a round is {text}, in the trace {three:?} less {two:?}")
+    })?;
+    ensure(three[3..] == two[3..], || format!("{three:?}, {two:?}"))?;
+    if language != Language::Cxx {
+        return Ok(());
+    }
+    let expected = more(own("3", "throws")?, own("2", "throws")?);
+    let found = more(told("3", "throws")?.1, told("2", "throws")?.1);
+    let same = [0, 1, 2, 5].map(|at| expected[at] == found[at]);
+    ensure(same == [true; 4] && expected[0] != 0, || {
+        format!("with exceptions: by the counter {expected:?}, by the trace {found:?}")
+    })
+}
+
+/// Arguments of a mode.
+fn words(mode: &str) -> Option<&str> {
+    (!mode.is_empty()).then_some(mode)
+}
+
+/// What a round more makes.
+fn more(with: [u64; 6], without: [u64; 6]) -> [u64; 6] {
+    std::array::from_fn(|at| with[at].wrapping_sub(without[at]))
+}
+
+/// `every.*` of a language; no request may be thought away by the compiler.
+fn every(dir: &Path, target: Target, language: Language) -> Build {
+    let mut build = Build::openmp(target);
+    build.language = language;
+    build.flags.retain(|flag| flag != "-fopenmp");
+    match language {
+        Language::C => build.flag("-fno-builtin"),
+        Language::Cxx if target == Target::Sparc32 => build
+            .flag("-fno-builtin")
+            .flag("-std=c++17")
+            .flag("-latomic"),
+        Language::Cxx => build.flag("-fno-builtin").flag("-std=c++17"),
+        Language::Fortran => build.flag(format!("-J{}", dir.display())),
+    }
+}
+
+/// The program, and `count.c` compiled for it.
+fn sources(dir: &Path, target: Target, language: Language) -> Check<(PathBuf, PathBuf)> {
+    let folder = workspace::root()?.join("tests/memory");
+    let (extension, defined) = match language {
+        Language::C => ("c", "-DC"),
+        Language::Cxx => ("cc", "-DCPLUSPLUS"),
+        Language::Fortran => ("f90", "-DFORTRAN"),
+    };
+    let object = dir.join("count.o");
+    let counter = Build::openmp(target)
+        .flag("-c")
+        .flag("-fexceptions")
+        .flag(defined);
+    counter.plain(&[&folder.join("count.c")], &object)?;
+    Ok((folder.join(format!("every.{extension}")), object))
+}
+
+/// The linker's options for the names in `count.c`.
+fn wraps() -> Vec<String> {
+    const C: &str = "malloc calloc realloc reallocarray free posix_memalign aligned_alloc memalign valloc pvalloc";
+    const NEW: [&str; 4] = [
+        "",
+        "RKSt9nothrow_t",
+        "St11align_val_t",
+        "St11align_val_tRKSt9nothrow_t",
+    ];
+    let mut names: Vec<String> = C.split(' ').map(str::to_owned).collect();
+    for word in ["m", "j"] {
+        for form in NEW {
+            names.extend(["_Znw", "_Zna"].map(|name| format!("{name}{word}{form}")));
+            names.extend(["_ZdlPv", "_ZdaPv"].map(|name| format!("{name}{form}")));
+        }
+        for form in ["", "St11align_val_t"] {
+            names.extend(["_ZdlPv", "_ZdaPv"].map(|name| format!("{name}{word}{form}")));
+        }
+    }
+    let option = |name: &String| format!("-Wl,--wrap={name}");
+    names.iter().map(option).collect()
+}
+
 /// The calls that got what was never given back: function, line, blocks and bytes.
 fn leaks() -> Check {
-    let (_, _, dir) = accounts(Target::X86_64, true)?;
+    let (_, _, dir) = accounts("account", Target::X86_64, true)?;
     let trace = dir.path().join("t");
     let summary = summary(&trace)?;
     let sites = summary["memory"]["sites"].as_array().ok_or("no sites")?;
@@ -133,7 +283,7 @@ fn leaks() -> Check {
 
 /// Bytes got and given back, and what is in use, in the Paraver file.
 fn paraver() -> Check {
-    let (own, _, dir) = accounts(Target::X86_64, true)?;
+    let (own, _, dir) = accounts("account", Target::X86_64, true)?;
     let out = dir.path().join("app.prv");
     Run::new(&tools()?.instr)
         .arg("merge")

@@ -339,6 +339,10 @@ impl Collector {
                 self.unmap(address, bytes);
                 self.map(address, bytes);
             }
+            // Told before the call, which the system refuses.
+            Payload::MemUnmap { address, bytes } if address % PAGE != 0 || bytes == 0 => {
+                self.out.mapped.refused += 1;
+            }
             Payload::MemUnmap { address, bytes } => {
                 self.out.mapped.unmaps += 1;
                 self.unmap(address, bytes);
@@ -433,7 +437,10 @@ impl Collector {
     }
 }
 
-/// Whole pages: the smallest size of a page there is serves, as lengths are hardly ever no multiples of larger ones.
+/// Bytes of the smallest page there is: it serves for all, as lengths are hardly ever no multiples of larger ones.
+const PAGE: u64 = 4096;
+
+/// Whole pages.
 fn pages(bytes: u64) -> u64 {
-    bytes.checked_next_multiple_of(4096).unwrap_or(bytes)
+    bytes.checked_next_multiple_of(PAGE).unwrap_or(bytes)
 }
