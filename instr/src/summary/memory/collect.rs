@@ -340,7 +340,7 @@ impl Collector {
                 self.map(address, bytes);
             }
             // Told before the call, which the system refuses.
-            Payload::MemUnmap { address, bytes } if address % PAGE != 0 || bytes == 0 => {
+            Payload::MemUnmap { address, bytes } if !address.is_multiple_of(PAGE) || bytes == 0 => {
                 self.out.mapped.refused += 1;
             }
             Payload::MemUnmap { address, bytes } => {
