@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use instr_tests::outcome::{Check, Stop, ensure, trial};
 use instr_tests::process::Run;
-use instr_tests::toolchain::{Target, tools};
+use instr_tests::toolchain::{Target, need, tools};
 use instr_tests::workspace;
 use instr_trace::Payload;
 use instr_trace::sensors::Definitions;
@@ -18,13 +18,24 @@ use serde_json::Value;
 use crate::sensors::{opened, program, ran, readings, summary};
 
 pub(crate) fn trials() -> Vec<Trial> {
-    vec![
+    let mut trials = vec![
         trial("sensors::hostile-files-harm-nothing", hostile),
         trial("sensors::energy-by-perf", energy_by_perf),
+        trial("sensors::sockets-of-amd-and-other-files", amd),
         trial("sensors::counters-are-the-kernels-own", counters),
         trial("sensors::events-of-units-as-perf-spells-them", units),
         trial("sensors::doctor-tells-the-truth", doctor),
-    ]
+    ];
+    // Another form of the runtime has to be made for each: only where they are named.
+    let named = std::env::var("INSTR_TEST_TARGETS").unwrap_or_default();
+    for architecture in ["aarch64", "riscv64"] {
+        let target = format!("{architecture}-linux");
+        if named.split(',').any(|name| name == target) {
+            let name = format!("program::shared-libraries::{target}");
+            trials.push(trial(name, move || shared(architecture)));
+        }
+    }
+    trials
 }
 
 fn put(root: &Path, path: &str, text: impl AsRef<[u8]>) -> Check {
@@ -493,4 +504,168 @@ fn doctor() -> Check {
         counted("page-faults").is_some() && counted("context-switches").is_some(),
         || format!("{}", report["counters"]),
     )
+}
+
+/// A machine of AMD's with two sockets, a management controller, an old kernel's pressure, and more processors than ten.
+fn amd() -> Check {
+    let dir = workspace::work_dir("sensors-amd")?;
+    let (root, trace, steps) = (
+        dir.path().join("root"),
+        dir.path().join("t"),
+        dir.path().join("script"),
+    );
+    let hwmon = "sys/class/hwmon/hwmon2";
+    for (path, text) in [
+        (format!("{hwmon}/name"), "amd_energy"),
+        (format!("{hwmon}/energy1_input"), "1000000"),
+        (format!("{hwmon}/energy1_label"), "Ecore000"),
+        (format!("{hwmon}/energy2_input"), "50000000"),
+        (format!("{hwmon}/energy2_label"), "Esocket0"),
+        (format!("{hwmon}/energy3_input"), "70000000"),
+        (format!("{hwmon}/energy3_label"), "Esocket1"),
+        ("dev/ipmi0".to_owned(), ""),
+        (
+            "proc/pressure/cpu".to_owned(),
+            "some avg10=0.00 avg60=0.00 avg300=0.00 total=12",
+        ),
+        (
+            "proc/pressure/io".to_owned(),
+            "some avg10=9.99 avg60=0.00 avg300=0.00 total=34\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=5",
+        ),
+        ("proc/self/schedstat".to_owned(), "250000000 50000000 7"),
+        (
+            "sys/devices/system/cpu/cpu10/cpufreq/scaling_cur_freq".to_owned(),
+            "3500000",
+        ),
+        (
+            "sys/devices/system/cpu/cpu2/cpufreq/scaling_cur_freq".to_owned(),
+            "1500000",
+        ),
+        (
+            "sys/devices/system/cpu/cpufreq/policy0/scaling_cur_freq".to_owned(),
+            "1",
+        ),
+    ] {
+        put(&root, &path, format!("{text}\n"))?;
+    }
+    fs::write(
+        &steps,
+        format!(
+            "{hwmon}/energy1_input 1500000\n{hwmon}/energy2_input 52000000\n{hwmon}/energy3_input 73000000\n\
+             proc/self/schedstat 260000000 50000100 9\n!\n"
+        ),
+    )?;
+    let program = program(dir.path(), "steps", Target::X86_64)?;
+    let settings = [
+        ("INSTR_SENSORS", "all"),
+        ("INSTR_SENSORS_AT", "regions"),
+        ("INSTR_SENSORS_ROOT", root.to_str().unwrap_or("")),
+    ];
+    ran(Run::new(&program).arg(&steps).arg(&root), &trace, &settings)?;
+    let json = summary(&trace)?;
+    let zones: Vec<(&str, f64, bool)> = json["energy"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|zone| {
+            let name = zone["zone"].as_str()?;
+            Some((name, zone["joules"].as_f64()?, zone["in_total"] == true))
+        })
+        .collect();
+    let expected = [
+        ("hwmon/amd_energy/energy1", 0.5, false),
+        ("hwmon/amd_energy/energy2", 2.0, true),
+        ("hwmon/amd_energy/energy3", 3.0, true),
+    ];
+    ensure(zones == expected, || format!("{zones:?}"))?;
+    ensure(json["power"]["joules"] == 5.0, || {
+        format!("{}", json["power"])
+    })?;
+    let value = |name: &str, field: &str| {
+        let sensors = json["sensors"].as_array().into_iter().flatten();
+        let mut found = sensors.filter(|sensor| sensor["name"] == name);
+        found.next().and_then(|sensor| sensor[field].as_f64())
+    };
+    for (name, field, exact) in [
+        ("cpufreq/cpu2", "mean", 1.5e9),
+        ("cpufreq/cpu10", "mean", 3.5e9),
+        ("psi/cpu", "total", 0.0),
+        ("psi/io:full", "total", 0.0),
+        ("schedstat/main:run", "total", 0.01),
+        ("schedstat/main:wait", "total", 1e-7),
+    ] {
+        let found = value(name, field);
+        let right = found.is_some_and(|found| (found - exact).abs() <= 1e-9 * exact);
+        ensure(right, || format!("{name}: {found:?}, expected {exact}"))?;
+    }
+    let trace = opened(&trace)?;
+    let definitions = Definitions::of(trace.metadata());
+    let names: Vec<&str> = definitions
+        .sensors
+        .iter()
+        .map(|s| s.name.as_str())
+        .collect();
+    let frequencies: Vec<&str> = names
+        .into_iter()
+        .filter(|n| n.starts_with("cpufreq"))
+        .collect();
+    ensure(frequencies == ["cpufreq/cpu2", "cpufreq/cpu10"], || {
+        format!("{frequencies:?}")
+    })?;
+    let ipmi = definitions
+        .troubles
+        .iter()
+        .find(|trouble| trouble.name == "ipmi");
+    ensure(
+        ipmi.is_some_and(|ipmi| ipmi.why.contains("acpi_power_meter")),
+        || format!("{ipmi:?}"),
+    )
+}
+
+/// A program of another architecture with its shared libraries: OpenMP, sensors and counters as on the tests' own.
+fn shared(architecture: &str) -> Check {
+    let (compiler, emulator) = (
+        format!("{architecture}-linux-gnu-gcc"),
+        format!("qemu-{architecture}"),
+    );
+    for tool in [&compiler, &emulator] {
+        need(tool)?;
+    }
+    let dir = workspace::work_dir("shared-libraries")?;
+    let (program, trace) = (dir.path().join("a"), dir.path().join("t"));
+    let root = workspace::root()?;
+    let build = Run::new(&tools()?.instr_cc).arg(&compiler);
+    let build = build
+        .args(["-O1", "-fopenmp", "-I"])
+        .arg(root.join("runtime/include"));
+    let build = build.arg(root.join("tests/sensors/work.c"));
+    build.arg("-o").arg(&program).succeed()?;
+    let library = Run::new(&compiler)
+        .arg("-print-file-name=libc.so.6")
+        .succeed()?;
+    let library = Path::new(library.text().trim()).canonicalize()?;
+    let prefix = library.parent().and_then(Path::parent).ok_or("no folder")?;
+    let run = Run::new(&emulator).arg("-L").arg(prefix).arg(&program);
+    let settings = [
+        ("INSTR_SENSORS", "schedstat"),
+        ("INSTR_COUNTERS", "schedstat-run"),
+        ("INSTR_SENSORS_AT", "regions"),
+    ];
+    ran(run, &trace, &settings)?;
+    let json = summary(&trace)?;
+    let threads = json["threads"].as_array().map_or(0, Vec::len);
+    ensure(
+        threads == 3 && json["parallel_regions"][0]["count"] == 1,
+        || format!("{json}"),
+    )?;
+    let trace = opened(&trace)?;
+    // Begin and end of the trace, of the parallel region and of three user regions.
+    let (values, lost) = readings(&trace, "schedstat/main")?;
+    ensure((values.len(), lost) == (10, 0), || format!("{values:?}"))?;
+    let grown = regions(&trace)?;
+    let right = grown.len() == 3
+        && grown
+            .values()
+            .all(|[first, last]| last[0] - first[0] > 10_000_000);
+    ensure(right, || format!("{grown:?}: each computes for 20 ms"))
 }
