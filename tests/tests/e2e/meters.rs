@@ -612,14 +612,14 @@ fn amd() -> Check {
     ensure(frequencies == ["cpufreq/cpu2", "cpufreq/cpu10"], || {
         format!("{frequencies:?}")
     })?;
+    // It is there, and no management controller.
     let ipmi = definitions
         .troubles
         .iter()
-        .find(|trouble| trouble.name == "ipmi");
-    ensure(
-        ipmi.is_some_and(|ipmi| ipmi.why.contains("acpi_power_meter")),
-        || format!("{ipmi:?}"),
-    )
+        .find(|trouble| trouble.name == "ipmi/power");
+    ensure(ipmi.is_some_and(|ipmi| ipmi.why.contains("DCMI")), || {
+        format!("{:?}", definitions.troubles)
+    })
 }
 
 /// A program of another architecture with its shared libraries: OpenMP, sensors and counters as on the tests' own.
