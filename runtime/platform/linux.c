@@ -248,7 +248,8 @@ static void forked(void)
 void instr_platform_watch_process(void *page, size_t bytes)
 {
     static bool watched;
-    (void)madvise(page, bytes, MADV_WIPEONFORK);
+    if (bytes % (size_t)getpagesize() == 0) /* where pages are larger, others' variables are on it too */
+        (void)madvise(page, bytes, MADV_WIPEONFORK);
 #ifdef SYS_membarrier
     (void)syscall(SYS_membarrier, REGISTER_EXPEDITED, 0, 0);
 #endif

@@ -387,15 +387,20 @@ void instr_counters_read(struct instr_thread *t)
 
 static void close_all(struct open_counters *o)
 {
+    bool gone = o->schedstat >= 0 && !is_schedstat(o);
     for (uint32_t i = counter_count; i-- > 0;) {
         uint64_t id = 0;
         if (o->page[i] != NULL)
             (void)munmap(o->page[i], (size_t)sysconf(_SC_PAGESIZE));
         if (o->fd[i] >= 0 && ioctl(o->fd[i], PERF_EVENT_IOC_ID, &id) == 0 && id == o->id[i])
             close(o->fd[i]);
+        else if (o->fd[i] >= 0)
+            gone = true;
     }
     if (is_schedstat(o))
         close(o->schedstat);
+    if (gone && instr_settings.trouble == NULL)
+        instr_settings.trouble = "the program closed descriptors of INSTR_COUNTERS; these count no further there";
     o->used = false;
 }
 

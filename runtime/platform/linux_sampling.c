@@ -355,17 +355,18 @@ bool instr_platform_sampling_thread(uint64_t period_ns, uint32_t *clock, struct 
     return id >= 0;
 }
 
-void instr_platform_sampling_stop(const struct instr_sampling *sampling)
+bool instr_platform_sampling_stop(const struct instr_sampling *sampling)
 {
     if (sampling->timer >= 0) {
         (void)syscall(SYS_timer_delete, sampling->timer);
-        return;
+        return true;
     }
     const int fd = -(sampling->timer + 1);
     if (!is_clock(fd, sampling->clock))
-        return;
+        return false;
     (void)ioctl(fd, PERF_EVENT_IOC_DISABLE, 0); /* forked children may have the descriptor too */
     close(fd);
+    return true;
 }
 
 void instr_platform_sampling_end(void)

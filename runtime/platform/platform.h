@@ -107,12 +107,12 @@ bool instr_platform_heap(struct instr_heap *heap);
 /*
  * Sampling (platform/NAME_sampling.c, sampling/sampling.h). Begin: takes the signal called `name` (NULL: the usual one) or whatever ends
  * periods; NULL, or why there will be no samples. Thread: the calling thread's periods begin, by `clock` or the next best, which it then
- * says; `sampling` (timer, clock) names what stop ends, from any thread. End: no period is acted upon any more.
+ * says; `sampling` (timer, clock) names what stop ends, from any thread; false: it was gone already, closed by the program. End: no period is acted upon any more.
  */
 const char *instr_platform_sampling_begin(const char *name);
 struct instr_sampling;
 bool instr_platform_sampling_thread(uint64_t period_ns, uint32_t *clock, struct instr_sampling *sampling, uint32_t *signal);
-void instr_platform_sampling_stop(const struct instr_sampling *sampling);
+bool instr_platform_sampling_stop(const struct instr_sampling *sampling);
 void instr_platform_sampling_end(void);
 
 /* The program asks for a signal's handling (`old`, a struct sigaction, or NULL) or is about to take it (`takes`). False: it is not ours. */

@@ -171,9 +171,10 @@ bool instr_platform_sampling_thread(uint64_t period_ns, uint32_t *clock, struct 
     return sampling.on;
 }
 
-void instr_platform_sampling_stop(const struct instr_sampling *thread)
+bool instr_platform_sampling_stop(const struct instr_sampling *thread)
 {
     (void)thread;
+    return true;
 }
 
 void instr_platform_sampling_end(void)

@@ -64,8 +64,8 @@ void instr_sampling_begin_thread(struct instr_thread *t)
 
 void instr_sampling_stop_thread(struct instr_thread *t)
 {
-    if (t->sampling.armed != 0)
-        instr_platform_sampling_stop(&t->sampling);
+    if (t->sampling.armed != 0 && !instr_platform_sampling_stop(&t->sampling) && instr_settings.trouble == NULL)
+        instr_settings.trouble = "the program closed the descriptor that a thread was sampled by; its samples end there";
     t->sampling.armed = 0;
 }
 

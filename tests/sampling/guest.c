@@ -1,7 +1,7 @@
 /*
  * What samples must not change: `exec N` becomes itself N times, and the new program must not meet a period of the old one's; `waits`
  * blocks every signal and waits for any; `stack` runs with an alternate stack of the least size, then has a handler run on a usual one, and
- * looks at what lies below; `files N` opens so many files while 400 threads are sampled. Prints "ok".
+ * looks at what lies below; `files N` opens so many files while 400 threads are sampled; `closes` closes whatever is open. Prints "ok".
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -126,6 +126,19 @@ static int files(int wanted)
     return opened == wanted;
 }
 
+static int closes(void)
+{
+    const int most = getdtablesize();
+    record();
+    spin(0.02);
+    for (int i = 3; i < most && i < 65536; i++)
+        close(i);
+    const int mine = open("/dev/null", O_RDONLY);
+    spin(0.02);
+    record();
+    return mine == 3;
+}
+
 int main(int argc, char **argv)
 {
     const char *const what = argc > 1 ? argv[1] : "";
@@ -133,6 +146,7 @@ int main(int argc, char **argv)
     const int right = strcmp(what, "exec") == 0    ? becomes(argv[0], number)
                       : strcmp(what, "waits") == 0 ? waits()
                       : strcmp(what, "stack") == 0 ? stack()
+                      : strcmp(what, "closes") == 0 ? closes()
                                                    : files(number);
     puts(right ? "ok" : "wrong");
     return 0;

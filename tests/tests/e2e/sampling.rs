@@ -111,7 +111,23 @@ fn guest() -> Check {
             })?;
         }
     }
-    Ok(())
+    closes(&program, &dir.path().join("closes"))
+}
+
+/// Of a program that closes all descriptors what was counted before is told, and that there is no more.
+fn closes(program: &Path, trace: &Path) -> Check {
+    let outcome = Run::new(program)
+        .arg("closes")
+        .env("INSTR_TRACE", trace)
+        .env("INSTR_SAMPLING_PERIOD", "1ms")
+        .env("INSTR_COUNTERS", "schedstat-run")
+        .succeed()?;
+    ensure(outcome.text() == "ok\n", || outcome.text())?;
+    let summary = summary(trace)?;
+    let trouble = summary["setting_trouble"].as_str().unwrap_or("");
+    ensure(trouble.contains("closed"), || {
+        format!("trouble `{trouble}`")
+    })
 }
 
 /// Words and numbers, one pair a line, as the program measured them.

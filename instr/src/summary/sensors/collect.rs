@@ -269,7 +269,14 @@ impl<'t> Collector<'t> {
             Payload::ThreadCounters { flags, values } => {
                 let count = self.out.definitions.counters.len();
                 let values = values.map(|value| value as i64).take(count);
-                self.out.counters.insert(event.thread, values.collect());
+                let known = self.out.counters.entry(event.thread).or_default();
+                known.resize(count, MISSING);
+                for (known, value) in known.iter_mut().zip(values) {
+                    // Not read: the program closed its descriptor. What was counted before stays.
+                    if value != MISSING {
+                        *known = value;
+                    }
+                }
                 self.out.counter_readings += 1;
                 self.out.scaled |= flags & counter_flags::SCALED != 0;
             }

@@ -79,6 +79,10 @@ fn measured_trace(dir: &Path, layout: Layout) {
     event(500, 66, &|body| {
         _ = body.u32(3).u32(2).i64(300_000_000).i64(i64::MIN)
     });
+    // The program has closed the counters: what was read before is known.
+    event(500, 66, &|body| {
+        _ = body.u32(2).u32(2).i64(i64::MIN).i64(i64::MIN)
+    });
     event(500, 2, &|_| {});
     program.finish().unwrap();
     let mut own = StreamWriter::create(dir, layout, 1, 1 << 16).unwrap();
