@@ -1,14 +1,15 @@
 //! Sensors and counters of threads.
 //!
 //! Levels are written as they were read, totals and counters as what they grew by since the reading before, as Extrae writes hardware
-//! counters. Counters that Extrae knows have its numbers, those of PAPI's presets.
+//! counters. A meter of energy also gives the mean power since the reading before, in mW, so that a view of power needs no arithmetic. Counters
+//! that Extrae knows have its numbers, those of PAPI's presets.
 
 use std::io::Write;
 
 use hashbrown::HashMap;
 
 use crate::event::Payload;
-use crate::sensors::{Definitions, MISSING, SensorKind};
+use crate::sensors::{Definitions, MISSING, SensorDef, SensorKind};
 use crate::trace::Trace;
 
 use super::events::At;
@@ -59,6 +60,24 @@ struct Process {
     /// Type of the first value of each sensor, once it was met.
     sensors: Vec<Option<u32>>,
     last: Vec<Vec<i64>>,
+    /// When that was, ns.
+    times: Vec<u64>,
+}
+
+impl Process {
+    /// Mean power since the reading before, mW: of value `index` of the sensor at position `at`, which is now `value`.
+    fn power(&self, at: usize, index: usize, value: i64, time: u64) -> Option<u64> {
+        let sensor = &self.definitions.sensors[at];
+        let before = *self.last[at].get(index)?;
+        let ns = time.checked_sub(self.times[at]).filter(|ns| *ns > 0)?;
+        let joules = sensor.growth(before, value) as f64 * sensor.scale;
+        Some((joules * 1e12 / ns as f64).round() as u64)
+    }
+}
+
+/// Whether it measures energy.
+fn is_meter(sensor: &SensorDef) -> bool {
+    sensor.kind == SensorKind::Total && sensor.unit == "J"
 }
 
 /// Turns readings into events.
@@ -89,6 +108,7 @@ impl Readings {
                 counters,
                 sensors: vec![None; definitions.sensors.len()],
                 last: vec![Vec::new(); definitions.sensors.len()],
+                times: vec![0; definitions.sensors.len()],
                 definitions,
             });
         }
@@ -158,36 +178,39 @@ impl Readings {
             None => {
                 let sensor = self.processes[process].definitions.sensors[at].clone();
                 let total = sensor.kind == SensorKind::Total;
-                let texts = (0..sensor.values as usize).map(|index| {
-                    label(&sensor.value_name(index), &sensor.unit, sensor.scale, total)
-                });
+                let names = || (0..sensor.values as usize).map(|index| sensor.value_name(index));
+                let values = names().map(|name| label(&name, &sensor.unit, sensor.scale, total));
+                let powers =
+                    names().map(|name| format!("{name}: mean power since the reading before (mW)"));
+                let texts = values.chain(powers.filter(|_| is_meter(&sensor)));
                 let kinds: Vec<u32> = texts.map(|text| self.own_type(&text)).collect();
                 let kind = kinds.first().copied().unwrap_or(READING);
                 self.processes[process].sensors[at] = Some(kind);
                 kind
             }
         };
-        let Process {
-            definitions, last, ..
-        } = &mut self.processes[process];
-        let sensor = &definitions.sensors[at];
-        let (last, values) = (
-            &mut last[at],
-            values.take(sensor.values as usize).collect::<Vec<i64>>(),
-        );
+        let process = &mut self.processes[process];
+        let sensor = &process.definitions.sensors[at];
+        let values: Vec<i64> = values.take(sensor.values as usize).collect();
         if values.iter().any(|value| !sensor.is_possible(*value)) {
             return;
         }
         for (index, value) in (0..).zip(&values) {
-            match (sensor.kind, last.get(index as usize)) {
+            match (sensor.kind, process.last[at].get(index as usize)) {
                 (SensorKind::Level, _) => to.put_signed(kind + index, *value),
                 (SensorKind::Total, Some(before)) => {
                     to.put(kind + index, sensor.growth(*before, *value))
                 }
                 (SensorKind::Total, None) => to.put(kind + index, 0),
             }
+            if is_meter(sensor)
+                && let Some(power) = process.power(at, index as usize, *value, to.time)
+            {
+                to.put(kind + sensor.values + index, power);
+            }
         }
-        *last = values;
+        process.last[at] = values;
+        process.times[at] = to.time;
     }
 
     /// Types with their labels, for the `.pcf` file.

@@ -16,7 +16,7 @@
 //! | 20000010 | bytes of the heap in use in the process, whenever that changes |
 //! | 20000030 | processor on which the thread runs, from 1; 0: it does not run |
 //! | 20000100 + n | the n-th counter (`instr_counter`) by first use; the value is the counter's |
-//! | 22000000 + n | the n-th value of a sensor, or counter of threads that PAPI has no preset for: as read, or since the reading before |
+//! | 22000000 + n | the n-th value of a sensor, or counter of threads that PAPI has no preset for: as read, or since the reading before; a meter of energy has another one for its mean power, mW |
 
 pub(super) const APPLICATION: u32 = 40_000_001;
 pub(super) const FLUSH: u32 = 40_000_003;
