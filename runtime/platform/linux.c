@@ -158,7 +158,10 @@ extern void __tsan_ignore_thread_end(void) __attribute__((weak));
 
 void instr_platform_enter(struct instr_guest *guest)
 {
-    if (__tsan_ignore_thread_begin != NULL)
+    /* Not while a sample is taken: the sanitizer may have been interrupted with a lock in its hand, and these want it too. */
+    const struct instr_thread *const self = instr_self;
+    guest->told = __tsan_ignore_thread_begin != NULL && (self == NULL || self->sampling.taking == 0);
+    if (guest->told)
         __tsan_ignore_thread_begin();
     guest->error = errno;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &guest->cancel);
@@ -167,7 +170,7 @@ void instr_platform_enter(struct instr_guest *guest)
 void instr_platform_leave(const struct instr_guest *guest)
 {
     pthread_setcancelstate(guest->cancel, NULL);
-    if (__tsan_ignore_thread_end != NULL)
+    if (guest->told)
         __tsan_ignore_thread_end();
     errno = guest->error;
 }

@@ -173,7 +173,7 @@ static bool is_short_of_stack(void)
 {
     stack_t other;
     const uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-    if (sigaltstack(NULL, &other) != 0 || (other.ss_flags & SS_ONSTACK) == 0)
+    if (syscall(SYS_sigaltstack, NULL, &other) != 0 || (other.ss_flags & SS_ONSTACK) == 0)
         return false;
     return here - (uintptr_t)other.ss_sp < STACK_BYTES;
 }

@@ -39,6 +39,7 @@ const char *instr_platform_name(void);
 struct instr_guest {
     int error;
     int cancel;
+    bool told; /* a sanitizer, to look away */
 };
 void instr_platform_enter(struct instr_guest *guest);
 void instr_platform_leave(const struct instr_guest *guest);

@@ -22,6 +22,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("sampling::never-waits-for-itself", never_waits),
         trial("sampling::paraver", paraver),
         trial("sampling::guest", guest),
+        trial("sampling::sanitizer", sanitizer),
         trial("sampling::sensors-and-counters-at-samples", at_samples),
     ];
     for family in [Family::Gcc, Family::Clang] {
@@ -128,6 +129,22 @@ fn closes(program: &Path, trace: &Path) -> Check {
     ensure(trouble.contains("closed"), || {
         format!("trouble `{trouble}`")
     })
+}
+
+/// A sample that comes while ThreadSanitizer's library holds a lock of its own does not wait for it.
+fn sanitizer() -> Check {
+    let dir = workspace::work_dir("sampling-sanitizer")?;
+    let flags = ["-O1", "-fsanitize=thread"];
+    let program = program(dir.path(), "sanitized", Target::X86_64, Family::Gcc, &flags)?;
+    let outcome = Run::new(&program)
+        .env("INSTR_TRACE", dir.path().join("t"))
+        .env("INSTR_SAMPLING_PERIOD", "500us")
+        .env("INSTR_SENSORS", "schedstat")
+        .env("INSTR_SENSORS_AT", "tasks,samples")
+        // libgomp is not built for it: what it reports is not asked for.
+        .env("TSAN_OPTIONS", "report_bugs=0:exitcode=0")
+        .succeed()?;
+    ensure(outcome.text() == "8192\n", || outcome.text())
 }
 
 /// Words and numbers, one pair a line, as the program measured them.
