@@ -2,6 +2,7 @@
 #include "platform/rtems.h"
 
 #include <rtems.h>
+#include <rtems/score/percpu.h>
 #include <rtems/score/thread.h>
 
 #include "core/process.h"
@@ -9,21 +10,32 @@
 
 static struct instr_thread *streams[INSTR_CFG_PROCESSORS];
 
-void instr_rtems_switches_begin(void)
+static void put(uint32_t processor, const struct _Thread_Control *executing, const struct _Thread_Control *heir)
 {
-    const uint32_t count = rtems_scheduler_get_processor_maximum();
-    for (uint32_t i = 0; i < count && i < INSTR_CFG_PROCESSORS; i++)
-        streams[i] = instr_attach_stream(i, INSTR_THREAD_PROCESSOR);
-}
-
-void instr_rtems_switched(struct _Thread_Control *executing, struct _Thread_Control *heir)
-{
-    const uint32_t processor = instr_rtems_processor();
-    struct instr_thread *t = processor < INSTR_CFG_PROCESSORS ? streams[processor] : NULL;
+    struct instr_thread *t = streams[processor];
     struct instr_slot s;
     uint32_t *p;
     if (t != NULL && (p = instr_open(t, &s, INSTR_EV_THREAD_SWITCH, 3)) != NULL) {
         instr_put32(instr_put32(instr_put32(p, processor), executing->Object.id), heir->Object.id);
         instr_close(&s);
     }
+}
+
+/* Before the extension is there: nobody else writes to these streams yet. Who runs is told as a switch of a thread to itself. */
+void instr_rtems_switches_begin(void)
+{
+    const uint32_t count = rtems_scheduler_get_processor_maximum();
+    for (uint32_t i = 0; i < count && i < INSTR_CFG_PROCESSORS; i++) {
+        const struct _Thread_Control *runs = _Per_CPU_Get_by_index(i)->executing;
+        streams[i] = instr_attach_stream(i, INSTR_THREAD_PROCESSOR);
+        if (runs != NULL)
+            put(i, runs, runs);
+    }
+}
+
+void instr_rtems_switched(struct _Thread_Control *executing, struct _Thread_Control *heir)
+{
+    const uint32_t processor = instr_rtems_processor();
+    if (processor < INSTR_CFG_PROCESSORS)
+        put(processor, executing, heir);
 }

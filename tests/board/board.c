@@ -119,7 +119,6 @@ struct _Thread_Control *_Thread_Get_executing(void)
     const uint32_t number = atomic_fetch_add(&thread_count, 1) % MAX_THREADS;
     Thread_Control *t = &threads[number];
     pthread_attr_t attributes;
-    t->Object.id = FIRST_ID + number;
     t->processor = number % BOARD_PROCESSORS;
     if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
         pthread_attr_getstack(&attributes, &t->Start.Initial_stack.area, &t->Start.Initial_stack.size);
@@ -271,12 +270,27 @@ static void fire_timers(void)
     }
 }
 
+/* Threads that processors switch between: the first two, of which one may not have begun yet, and all that have. */
+static uint32_t circle(void)
+{
+    const uint32_t count = atomic_load(&thread_count);
+    return count < 2 ? 2 : count < MAX_THREADS ? count : MAX_THREADS;
+}
+
+/* The thread that a processor's next switch leaves. */
+Per_CPU_Control *_Per_CPU_Get_by_index(uint32_t index)
+{
+    static Per_CPU_Control processors[BOARD_PROCESSORS];
+    processors[index].executing = &threads[(tick + index) % circle()];
+    return &processors[index];
+}
+
 /* Every processor leaves its thread for the next one in a circle. */
 static void switch_all(void)
 {
-    const uint32_t count = atomic_load(&thread_count) < MAX_THREADS ? atomic_load(&thread_count) : MAX_THREADS;
+    const uint32_t count = circle();
     pthread_mutex_lock(&extension_lock);
-    for (uint32_t i = 0; i < BOARD_PROCESSORS && count != 0 && atomic_load(&has_extension); i++) {
+    for (uint32_t i = 0; i < BOARD_PROCESSORS && atomic_load(&has_extension); i++) {
         switching = i;
         extension.thread_switch(&threads[(tick + i) % count], &threads[(tick + i + 1) % count]);
         switches[i]++;
@@ -367,6 +381,8 @@ __attribute__((constructor(101))) static void power_on(void)
 {
     const char *name = getenv("BOARD_CONSOLE");
     start_ns = host_ns();
+    for (uint32_t i = 0; i < MAX_THREADS; i++)
+        threads[i].Object.id = FIRST_ID + i;
     pthread_key_create(&end_key, ended);
     noise = getenv("BOARD_NOISE") != NULL;
     if (name != NULL && (console = open(name, O_WRONLY | O_CREAT | O_APPEND, 0666)) < 0)

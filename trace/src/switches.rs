@@ -33,7 +33,12 @@ struct Processor {
 
 /// What an event says about its processor.
 enum Told {
-    Switch { from: u32, to: u32 },
+    Switch {
+        from: u32,
+        to: u32,
+    },
+    /// No switch: who runs where the record begins.
+    Runs(u32),
     Gap,
     Nothing,
 }
@@ -41,6 +46,7 @@ enum Told {
 impl Told {
     fn by(payload: &Payload<'_>) -> Self {
         match *payload {
+            Payload::ThreadSwitch { from, to, .. } if from == to => Self::Runs(to),
             Payload::ThreadSwitch { from, to, .. } => Self::Switch { from, to },
             Payload::Lost { .. } => Self::Gap,
             _ => Self::Nothing,
@@ -50,8 +56,8 @@ impl Told {
 
 /// Folds the switches of a trace into runs, which come in order of their end; those of one thread follow each other.
 ///
-/// The thread that a processor's first switch leaves has run since the record begins, the one its last switch leads to runs until the
-/// record ends. Where a switch leaves another thread than the one before led to, one is missing: that time is nobody's.
+/// The thread that is told to run where the record begins, or that a processor's first switch leaves, has run since then; the one its last
+/// switch leads to runs until the record ends. Where a switch leaves another thread than the one before led to, one is missing: that time is nobody's.
 #[derive(Debug)]
 pub struct Runs<'t> {
     merge: Merge<'t>,
@@ -102,6 +108,15 @@ impl<'t> Runs<'t> {
                 Told::Switch { from, to } => {
                     let known = before.running.is_none_or(|running| running == from);
                     (Some(to), known.then_some((from, time, true)))
+                }
+                Told::Runs(os_tid) => {
+                    processor.since = match before.running {
+                        None => before.since,
+                        Some(_) => time,
+                    };
+                    processor.running = Some(os_tid);
+                    processor.last = time;
+                    continue;
                 }
                 Told::Gap => {
                     let run = before.running.map(|os_tid| (os_tid, before.last, false));

@@ -110,7 +110,8 @@ fn from_switches(trace: &Trace) -> Result<ContextSwitches, Error> {
     }
     let mut merge = trace.switches();
     while let Some(event) = merge.next()? {
-        let switched = matches!(event.payload, Payload::ThreadSwitch { .. });
+        let switched =
+            matches!(event.payload, Payload::ThreadSwitch { from, to, .. } if from != to);
         if let Some(position) = merge.position().filter(|_| switched) {
             processors[position].switches += 1;
         }

@@ -191,6 +191,39 @@ fn what_is_not_known_is_nobodys_time() {
 }
 
 #[test]
+fn a_processor_that_never_switches_runs_what_it_ran_at_the_beginning() {
+    let layout = synth::layouts()[0];
+    let dir = tempfile::tempdir().unwrap();
+    begin(dir.path(), layout);
+    thread(dir.path(), layout, 0, MAIN, &[]);
+    processor(dir.path(), layout, 1, 0, &[Some((5, MAIN, MAIN))]);
+    processor(dir.path(), layout, 2, 1, &[Some((6, IDLE, IDLE))]);
+    // Told at 7, switched at 300; and one that does not fit: a switch in between was not seen.
+    let first = Some((7, MAIN, MAIN));
+    processor(dir.path(), layout, 3, 2, &[first, Some((300, MAIN, OTHER))]);
+    processor(dir.path(), layout, 4, 3, &[first, Some((300, IDLE, OTHER))]);
+    processor(dir.path(), layout, 5, 4, &[]);
+    let found = summary(dir.path()).context_switches.unwrap();
+    let rows: Vec<_> = found
+        .processors
+        .iter()
+        .map(|at| (at.switches, at.busy_ns, at.idle_ns, at.unknown_ns))
+        .collect();
+    assert_eq!(
+        rows,
+        [
+            (0, 1000, 0, 0),
+            (0, 0, 1000, 0),
+            (1, 1000, 0, 0),
+            (1, 700, 0, 300),
+            (0, 0, 0, 1000),
+        ]
+    );
+    assert_eq!(on(0, &found), [(0, 1000), (2, 300)]);
+    assert_eq!(found.count, 2);
+}
+
+#[test]
 fn without_switches_the_threads_events_tell_migrations() {
     let layout = synth::layouts()[0];
     let dir = tempfile::tempdir().unwrap();
