@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use instr_tests::board::{Board, Host, Sources, files};
 use instr_tests::outcome::{Check, ensure, trial};
 use instr_tests::process::Run;
+use instr_tests::prv;
 use instr_tests::toolchain::tools;
 use instr_tests::workspace;
 use instr_trace::{Payload, Trace};
@@ -233,16 +234,35 @@ fn told_switches(board: &Board, policy: &str) -> Check {
         .arg("-o")
         .arg(&base)
         .succeed()?;
-    let records = std::fs::read_to_string(base.with_extension("prv"))?;
-    for thread in 1..=4 {
-        let begin = format!("2:{thread}:1:1:{thread}:");
-        let tells = |line: &str| line.starts_with(&begin) && line.contains(":20000030:");
-        ensure(
-            records.lines().filter(|line| tells(line)).count() >= 2,
-            || format!("thread {thread} does not tell its processor, {policy}"),
-        )?;
+    let merged = prv::read(&base.with_extension("prv"))?;
+    prv::check::check(&merged, prv::check::Options::default())?;
+    ensure(merged.header.nodes == [4], || {
+        format!("{:?}", merged.header)
+    })?;
+    // By thread: since when it is where, by the event that tells it; every record is there.
+    let mut moves = BTreeMap::<_, Vec<(u64, u32)>>::new();
+    for event in &merged.events {
+        let known = moves.entry(event.object).or_default();
+        if event.kind == 20_000_030 {
+            known.push((event.time, event.value as u32));
+        }
+        let at = known.last().map_or(0, |(_, at)| *at);
+        // 40000033 stands in front of it.
+        ensure(event.cpu == at || event.kind == 40_000_033, || {
+            format!("line {}: not on processor {at}, {policy}", event.line)
+        })?;
     }
-    Ok(())
+    for state in &merged.states {
+        let known = moves.entry(state.object).or_default();
+        let before = known.partition_point(|(time, _)| *time <= state.begin);
+        let at = before.checked_sub(1).map_or(0, |last| known[last].1);
+        ensure(state.cpu == at, || {
+            format!("line {}: not on processor {at}, {policy}", state.line)
+        })?;
+    }
+    ensure(moves.values().all(|known| known.len() >= 2), || {
+        format!("a thread does not tell its processor, {policy}")
+    })
 }
 
 /// Values in a trace, and those that the board's devices gave, one for one.

@@ -212,7 +212,9 @@ struct Prv {
     end: u64,
     /// (line, numbers) of each record.
     records: Vec<Vec<u64>>,
+    header: String,
     pcf: String,
+    row: String,
 }
 
 impl Prv {
@@ -239,7 +241,9 @@ impl Prv {
         Self {
             end,
             records,
+            header: header.to_owned(),
             pcf: std::fs::read_to_string(dir.join("o.pcf")).unwrap(),
+            row: std::fs::read_to_string(dir.join("o.row")).unwrap(),
         }
     }
 
@@ -594,6 +598,22 @@ fn threads_tell_their_processors_by_switches_and_by_their_own_events() {
             events_of(&prv, 40_000_033),
             [(1, 10, 0), (2, 450, 0), (1, 500, 2)]
         );
+        // Records are on the processors that the node has, or on none.
+        let on = |kind: u64, thread: u64| -> Vec<(u64, u64, u64)> {
+            let of = prv
+                .records
+                .iter()
+                .filter(|r| (r[0], r[4]) == (kind, thread));
+            of.map(|r| (r[1], r[5], r[6])).collect()
+        };
+        assert_eq!(
+            on(1, 1),
+            [(0, 0, 10), (1, 10, 300), (0, 300, 500), (3, 500, 1000)]
+        );
+        assert_eq!(on(1, 2), [(0, 0, 450), (1, 450, 900), (0, 900, 1000)]);
+        let header = &prv.header;
+        assert!(header.contains("_ns:1(3):1:1(2:1)"), "{header}");
+        assert!(prv.row.starts_with("LEVEL CPU SIZE 3\n"), "{}", prv.row);
         for label in [
             "Executing CPU",
             "Processor of the thread",

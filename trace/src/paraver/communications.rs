@@ -23,7 +23,7 @@ use super::tasks::Tasks;
 
 /// Records sorted in memory at a time (48 bytes each).
 const RUN: usize = 1 << 19;
-const RECORD: usize = 33;
+const RECORD: usize = 41;
 
 /// One communication; ordered by the time it was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -32,6 +32,8 @@ pub(super) struct Communication {
     pub(super) receive: u64,
     pub(super) from: u32,
     pub(super) to: u32,
+    /// Processors of both ends.
+    pub(super) on: [u32; 2],
     pub(super) depend: bool,
     /// Number of the task that begins.
     pub(super) task: u64,
@@ -46,6 +48,8 @@ impl Communication {
         bytes[20..24].copy_from_slice(&self.to.to_le_bytes());
         bytes[24] = u8::from(self.depend);
         bytes[25..33].copy_from_slice(&self.task.to_le_bytes());
+        bytes[33..37].copy_from_slice(&self.on[0].to_le_bytes());
+        bytes[37..41].copy_from_slice(&self.on[1].to_le_bytes());
         bytes
     }
 
@@ -65,6 +69,7 @@ impl Communication {
             receive: u64(8),
             from: u32(16),
             to: u32(20),
+            on: [u32(33), u32(37)],
             depend: bytes[24] != 0,
             task: u64(25),
         }
@@ -176,7 +181,12 @@ impl Sorted {
 }
 
 /// Row and time of something.
-type Point = (u32, u64);
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Point {
+    pub(super) row: u32,
+    pub(super) cpu: u32,
+    pub(super) time: u64,
+}
 
 /// A task that may still be an end of a communication.
 #[derive(Clone, Copy, Debug, Default)]
@@ -362,7 +372,7 @@ impl Collector {
                 live.ended = Some(point);
             }
             for (begin, number) in own.late.remove(&task).unwrap_or_default() {
-                if point.1 <= begin.1 {
+                if point.time <= begin.time {
                     self.depend(point, begin, number)?;
                 }
             }
@@ -380,12 +390,13 @@ impl Collector {
             && self.comms.create()
         {
             self.creations += 1;
-            let (send, receive) = (created.1.min(point.1), point.1);
+            let (send, receive) = (created.time.min(point.time), point.time);
             self.sorter.push(Communication {
                 send,
                 receive,
-                from: created.0,
-                to: point.0,
+                from: created.row,
+                to: point.row,
+                on: [created.cpu, point.cpu],
                 depend: false,
                 task: number,
             })?;
@@ -416,10 +427,11 @@ impl Collector {
     fn depend(&mut self, from: Point, to: Point, task: u64) -> Result<(), Error> {
         self.depends += 1;
         self.sorter.push(Communication {
-            send: from.1,
-            receive: to.1,
-            from: from.0,
-            to: to.0,
+            send: from.time,
+            receive: to.time,
+            from: from.row,
+            to: to.row,
+            on: [from.cpu, to.cpu],
             depend: true,
             task,
         })

@@ -7,7 +7,8 @@
 //! 22000000 + n sensors, and counters of threads without a number of PAPI. Communications have the tag [`TAG_CREATE`] (creation of a task to its execution, as Extrae
 //! writes it) or [`TAG_DEPEND`] (end of a task to the begin of a task that depends on it); the size is the number of the task
 //! that begins, which is also the value of its task identifier events. State 2 is a thread before its first and after its last
-//! event.
+//! event. Where context switches are known, a record's processor is the one that ran the thread then, 0 while none did; else each thread
+//! has one of its own, as in Extrae's files.
 //!
 //! The records are written in one pass over the merged events, in bounded memory: a state that is open for long is split.
 //! Communications take a cheaper pass before.
@@ -42,7 +43,7 @@ use crate::trace::Trace;
 pub use types::{TAG_CREATE, TAG_DEPEND};
 
 use background::Background;
-use communications::{Collector, Sorted};
+use communications::{Collector, Point, Sorted};
 use events::{At, Events};
 use names::NameTables;
 use out::Records;
@@ -137,6 +138,7 @@ pub fn write<'a>(
         let threads = traces.iter().map(|trace| trace.threads().len());
         let mut collector = Collector::new(options.comms, &outputs.dir, threads);
         let mut all = Merged::new(traces, &rows)?;
+        let mut cpus: Vec<u32> = rows.rows.iter().map(|row| row.cpu).collect();
         while let Some((process, time)) = all.next()? {
             let Some((position, event)) = all.current() else {
                 continue;
@@ -145,7 +147,17 @@ pub fn write<'a>(
                 continue; // the runtime's own
             }
             let row = rows.first[process] + position;
-            collector.event(process, position, (row as u32, time), &event)?;
+            if let Payload::Processor { processor } = event.payload
+                && let Some(known) = rows.rows[row].cpus
+            {
+                cpus[row] = known.number(processor);
+            }
+            let point = Point {
+                row: row as u32,
+                cpu: cpus[row],
+                time,
+            };
+            collector.event(process, position, point, &event)?;
             progress.event(&all);
         }
         (stats.creations, stats.depends) = (collector.creations, collector.depends);
@@ -222,14 +234,11 @@ impl<'n> Writer<'_, 'n> {
         let own = position >= self.threads[process];
         let position = if own { 0 } else { position };
         let row = first + position;
-        if self.ends.next < time {
-            self.end_rows(time);
+        if self.ends.next < time || self.processors.next <= time {
+            self.catch_up(time)?;
         }
         if self.communications.is_some() {
             self.communicate(time)?;
-        }
-        if self.processors.next <= time {
-            self.switch(time)?;
         }
         let mut at = At {
             records: &mut self.records,
@@ -274,6 +283,22 @@ impl<'n> Writer<'_, 'n> {
         Ok(())
     }
 
+    /// Ends of rows before `time` and context switches up to it, in their order; communications between them.
+    fn catch_up(&mut self, time: u64) -> Result<(), Error> {
+        loop {
+            let (end, switch) = (self.ends.next, self.processors.next);
+            if switch != u64::MAX && switch <= time && switch <= end {
+                self.communicate(switch)?;
+                self.switch(switch)?;
+            } else if end < time {
+                self.communicate(end)?;
+                self.end_rows(end.saturating_add(1));
+            } else {
+                return Ok(());
+            }
+        }
+    }
+
     /// Writes the context switches up to `time`.
     fn switch(&mut self, time: u64) -> Result<(), Error> {
         while self.processors.next <= time {
@@ -301,8 +326,8 @@ impl<'n> Writer<'_, 'n> {
         while let Some(comm) = sorted.next_until(time)? {
             let tag = if comm.depend { TAG_DEPEND } else { TAG_CREATE };
             let (from, to) = (
-                (comm.from as usize, comm.send),
-                (comm.to as usize, comm.receive),
+                (comm.from as usize, comm.on[0], comm.send),
+                (comm.to as usize, comm.on[1], comm.receive),
             );
             self.records.communication(from, to, comm.task, tag);
         }
@@ -333,6 +358,7 @@ impl<'n> Writer<'_, 'n> {
         mut self,
         path: &Path,
     ) -> Result<(u64, u64, Events<'n>, Vec<(u32, String)>, Vec<(u32, String)>), Error> {
+        self.catch_up(self.rows.end)?;
         self.end_rows(u64::MAX);
         self.communicate(u64::MAX)?;
         let (out, states, events) = self

@@ -21,6 +21,7 @@ const NONE: u64 = u64::MAX;
 struct Piece {
     at: u64,
     row: u32,
+    cpu: u32,
     state: u8,
     closed: bool,
     begin: u64,
@@ -103,6 +104,8 @@ impl Line {
 pub(super) struct Records<'r, W: Write> {
     out: W,
     rows: &'r [Row],
+    /// The processor of each row now, and how its records begin there.
+    on: Vec<(u32, Prefix)>,
     pieces: VecDeque<Piece>,
     /// Number of the first of `pieces`.
     first_piece: u64,
@@ -125,6 +128,10 @@ impl<'r, W: Write> Records<'r, W> {
         let mut records = Self {
             out,
             rows,
+            on: rows
+                .iter()
+                .map(|row| (row.cpu, row.prefix(row.cpu)))
+                .collect(),
             pieces: VecDeque::new(),
             first_piece: 0,
             open: vec![OpenState { piece: NONE }; rows.len()],
@@ -154,10 +161,34 @@ impl<'r, W: Write> Records<'r, W> {
             }
         }
         self.close(row, time);
+        self.open_piece(row, time, state);
+    }
+
+    /// The row is on another processor from `time` on, or on none (0).
+    pub(super) fn processor(&mut self, row: usize, time: u64, cpu: u32) {
+        if self.on[row].0 == cpu {
+            return;
+        }
+        self.end_line();
+        self.on[row] = (cpu, self.rows[row].prefix(cpu));
+        let Some(piece) = self.piece(row) else {
+            return;
+        };
+        if piece.begin == time {
+            piece.cpu = cpu;
+            return;
+        }
+        let state = piece.state;
+        self.close(row, time);
+        self.open_piece(row, time, state);
+    }
+
+    fn open_piece(&mut self, row: usize, time: u64, state: u8) {
         self.end_line();
         let piece = Piece {
             at: self.text_at + self.text.len() as u64,
             row: row as u32,
+            cpu: self.on[row].0,
             state,
             closed: false,
             begin: time,
@@ -215,7 +246,7 @@ impl<'r, W: Write> Records<'r, W> {
             self.line = Some((row as u32, time));
             line.byte(b'2');
             line.byte(b':');
-            line.prefix(&self.rows[row].prefix);
+            line.prefix(&self.on[row].1);
             line.number(time);
         }
         line.byte(b':');
@@ -234,18 +265,24 @@ impl<'r, W: Write> Records<'r, W> {
         }
     }
 
-    /// A communication from (row, time) to (row, time).
+    /// A communication from (row, processor, time) to (row, processor, time).
     pub(super) fn communication(
         &mut self,
-        from: (usize, u64),
-        to: (usize, u64),
+        from: (usize, u32, u64),
+        to: (usize, u32, u64),
         size: u64,
         tag: u32,
     ) {
         self.end_line();
         self.text.extend_from_slice(b"3:");
-        for (row, time) in [from, to] {
-            self.text.extend_from_slice(self.rows[row].prefix.text());
+        for (row, cpu, time) in [from, to] {
+            let (now, prefix) = self.on[row];
+            match now == cpu {
+                true => self.text.extend_from_slice(prefix.text()),
+                false => self
+                    .text
+                    .extend_from_slice(self.rows[row].prefix(cpu).text()),
+            }
             self.put(time);
             self.text.push(b':');
             self.put(time);
@@ -328,7 +365,12 @@ impl<'r, W: Write> Records<'r, W> {
             at += bytes.len();
         };
         put(b"1:");
-        put(self.rows[piece.row as usize].prefix.text());
+        let row = piece.row as usize;
+        let (now, prefix) = self.on[row];
+        match now == piece.cpu {
+            true => put(prefix.text()),
+            false => put(self.rows[row].prefix(piece.cpu).text()),
+        }
         put(self.number.format(piece.begin).as_bytes());
         put(b":");
         put(self.number.format(piece.end).as_bytes());

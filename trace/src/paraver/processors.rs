@@ -9,7 +9,7 @@ use crate::merge::Merge;
 use crate::trace::Trace;
 
 use super::events::At;
-use super::rows::Rows;
+use super::rows::{Cpus, Rows};
 use super::types::{EXECUTING_CPU, PROCESSOR};
 
 /// Processors that get a label.
@@ -39,6 +39,8 @@ struct OnCpu {
     now: Option<u32>,
     /// What was written last, if anything was.
     written: Option<Option<u32>>,
+    /// The processors in the numbers of the output, where they are known.
+    cpus: Option<Cpus>,
 }
 
 /// Writes the events.
@@ -55,7 +57,14 @@ impl<'t> Processors<'t> {
     pub(super) fn new(traces: &'t [Trace], rows: &Rows) -> Result<Self, Error> {
         let mut all = Self {
             processes: Vec::new(),
-            rows: vec![OnCpu::default(); rows.rows.len()],
+            rows: rows
+                .rows
+                .iter()
+                .map(|row| OnCpu {
+                    cpus: row.cpus,
+                    ..OnCpu::default()
+                })
+                .collect(),
             next: u64::MAX,
             seen: BTreeSet::new(),
         };
@@ -140,6 +149,10 @@ impl<'t> Processors<'t> {
             return;
         }
         row.written = Some(row.now);
+        if let Some(cpus) = row.cpus {
+            let cpu = row.now.map_or(0, |processor| cpus.number(processor));
+            to.records.processor(to.row, to.time, cpu);
+        }
         match row.now {
             Some(processor) => {
                 to.put(EXECUTING_CPU, u64::from(processor));

@@ -4,6 +4,9 @@ use std::io::Write;
 
 use crate::trace::Trace;
 
+/// More processors of a node than that are not believed.
+const MAX_PROCESSORS: u32 = 4096;
+
 /// Most bytes of a [`Prefix`]: four 32-bit numbers and their colons.
 pub(super) const PREFIX: usize = 44;
 
@@ -27,16 +30,66 @@ impl Prefix {
     }
 }
 
+/// The processors of a node in the numbers of the output.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cpus {
+    /// Before the first.
+    before: u32,
+    count: u32,
+}
+
+impl Cpus {
+    /// Number of `processor` in the output; 0, which stands for none, when there is no such one.
+    pub(super) fn number(self, processor: u32) -> u32 {
+        match processor < self.count {
+            true => self.before + processor + 1,
+            false => 0,
+        }
+    }
+}
+
+/// A node.
+#[derive(Debug)]
+struct Node {
+    name: String,
+    threads: usize,
+    /// Processors, where all its traces tell their context switches; else each thread has one of its own, as Extrae writes it.
+    processors: Option<u32>,
+}
+
+impl Node {
+    fn cpus(&self) -> usize {
+        self.processors.map_or(self.threads, |count| count as usize)
+    }
+}
+
+/// Processors of a trace whose context switches are known.
+fn processors(trace: &Trace) -> Option<u32> {
+    let numbers = trace.processor_infos().iter().map(|info| info.os_tid);
+    let most = numbers.max()?;
+    (most < MAX_PROCESSORS).then_some(most + 1)
+}
+
 /// One thread of the output.
 #[derive(Debug)]
 pub(super) struct Row {
-    /// `cpu:1:task:thread:` as all its records begin.
-    pub(super) prefix: Prefix,
+    /// Processor at the beginning; 0: none.
+    pub(super) cpu: u32,
+    /// Where the processors are known.
+    pub(super) cpus: Option<Cpus>,
+    task: usize,
     pub(super) process: usize,
     pub(super) position: usize,
     /// Last event, ns since the output's start.
     pub(super) last: u64,
     name: String,
+}
+
+impl Row {
+    /// `cpu:1:task:thread:` as its records on that processor begin.
+    pub(super) fn prefix(&self, cpu: u32) -> Prefix {
+        Prefix::new(&format!("{cpu}:1:{}:{}:", self.task, self.position + 1))
+    }
 }
 
 /// All objects.
@@ -48,8 +101,7 @@ pub(super) struct Rows {
     /// What to add to the times of each process, ns.
     pub(super) shift: Vec<u64>,
     pub(super) end: u64,
-    /// Name and threads of each node.
-    nodes: Vec<(String, usize)>,
+    nodes: Vec<Node>,
     /// Threads and node (from 0) of each process.
     processes: Vec<(usize, usize)>,
     realtime_ns: u64,
@@ -76,35 +128,35 @@ impl Rows {
                 host => clean(host),
             };
             let threads = trace.threads().len();
-            let node = all
-                .nodes
-                .iter()
-                .position(|(name, _)| *name == host)
-                .unwrap_or_else(|| {
-                    all.nodes.push((host, 0));
-                    all.nodes.len() - 1
-                });
             // Paraver rejects a process without threads: such a trace is left out.
-            if threads > 0 {
-                all.nodes[node].1 += threads;
-                all.processes.push((threads, node));
+            if threads == 0 {
+                continue;
             }
+            let found = all.nodes.iter().position(|node| node.name == host);
+            let node = found.unwrap_or(all.nodes.len());
+            let known = processors(trace);
+            match all.nodes.get_mut(node) {
+                Some(node) => {
+                    node.threads += threads;
+                    node.processors = node.processors.zip(known).map(|(a, b)| a.max(b));
+                }
+                None => all.nodes.push(Node {
+                    name: host,
+                    threads,
+                    processors: known,
+                }),
+            }
+            all.processes.push((threads, node));
         }
-        all.nodes.retain(|(_, threads)| *threads > 0);
         all.number(traces);
         all
     }
 
     fn number(&mut self, traces: &[Trace]) {
-        let mut next: Vec<usize> = Vec::new();
-        for (node, _) in self.nodes.iter().enumerate() {
-            next.push(
-                self.nodes[..node]
-                    .iter()
-                    .map(|(_, threads)| threads)
-                    .sum::<usize>()
-                    + 1,
-            );
+        // Processors before those of each node, and those of its threads that were given out.
+        let mut next: Vec<usize> = vec![0; self.nodes.len()];
+        for node in 1..self.nodes.len() {
+            next[node] = next[node - 1] + self.nodes[node - 1].cpus();
         }
         let mut task = 0;
         for (process, trace) in traces.iter().enumerate() {
@@ -117,13 +169,22 @@ impl Rows {
                 continue;
             };
             task += 1;
+            let cpus = self.nodes[*node].processors.map(|count| Cpus {
+                before: next[*node] as u32,
+                count,
+            });
             for (position, thread) in trace.threads().iter().enumerate() {
-                let cpu = next[*node];
-                next[*node] += 1;
+                let mut cpu = 0;
+                if cpus.is_none() {
+                    next[*node] += 1;
+                    cpu = next[*node] as u32;
+                }
                 let last = thread.last_time.saturating_add(self.shift[process]);
                 self.end = self.end.max(last);
                 self.rows.push(Row {
-                    prefix: Prefix::new(&format!("{cpu}:1:{task}:{}:", position + 1)),
+                    cpu,
+                    cpus,
+                    task,
                     process,
                     position,
                     last,
@@ -142,8 +203,8 @@ impl Rows {
             self.end,
             self.nodes.len()
         )?;
-        for (number, (_, threads)) in self.nodes.iter().enumerate() {
-            write!(out, "{}{threads}", if number == 0 { "" } else { "," })?;
+        for (number, node) in self.nodes.iter().enumerate() {
+            write!(out, "{}{}", if number == 0 { "" } else { "," }, node.cpus())?;
         }
         write!(out, "):1:{}(", self.processes.len())?;
         for (number, (threads, node)) in self.processes.iter().enumerate() {
@@ -159,15 +220,16 @@ impl Rows {
 
     /// The `.row` file.
     pub(super) fn names(&self, out: &mut impl Write) -> std::io::Result<()> {
-        writeln!(out, "LEVEL CPU SIZE {}", self.rows.len())?;
-        for (host, threads) in &self.nodes {
-            for number in 1..=*threads {
-                writeln!(out, "{number}.{host}")?;
+        let cpus: usize = self.nodes.iter().map(Node::cpus).sum();
+        writeln!(out, "LEVEL CPU SIZE {cpus}")?;
+        for node in &self.nodes {
+            for number in 1..=node.cpus() {
+                writeln!(out, "{number}.{}", node.name)?;
             }
         }
         writeln!(out, "\nLEVEL NODE SIZE {}", self.nodes.len())?;
-        for (host, _) in &self.nodes {
-            writeln!(out, "{host}")?;
+        for node in &self.nodes {
+            writeln!(out, "{}", node.name)?;
         }
         writeln!(out, "\nLEVEL THREAD SIZE {}", self.rows.len())?;
         for row in &self.rows {
