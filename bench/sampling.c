@@ -70,14 +70,14 @@ static int start_task_clock(void)
     if (fd < 0)
         return -1;
     const struct f_owner_ex owner = {F_OWNER_TID, (pid_t)syscall(SYS_gettid)};
-    if (fcntl(fd, F_SETSIG, SIGPROF) != 0 || fcntl(fd, F_SETOWN_EX, &owner) != 0)
+    if (fcntl(fd, F_SETSIG, SIGURG) != 0 || fcntl(fd, F_SETOWN_EX, &owner) != 0)
         return -1;
     return fcntl(fd, F_SETFL, O_ASYNC | O_NONBLOCK);
 }
 
 static int start_timer(void)
 {
-    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGPROF};
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGURG};
     const struct itimerspec each = {{0, PERIOD}, {0, PERIOD}};
     timer_t timer;
     if (timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &timer) != 0)
@@ -88,7 +88,7 @@ static int start_timer(void)
 static int start_clock(const char *name)
 {
     struct sigaction action = {.sa_handler = nothing, .sa_flags = SA_RESTART};
-    if (sigaction(SIGPROF, &action, NULL) != 0)
+    if (sigaction(SIGURG, &action, NULL) != 0)
         return -1;
     return strcmp(name, "timer") == 0 ? start_timer() : start_task_clock();
 }
