@@ -230,6 +230,17 @@ impl Names for Symbols {
         self.unwind(pc, sp, registers, stack)
     }
 
+    fn callers_with_frames(
+        &self,
+        pc: u64,
+        sp: u64,
+        frame: u64,
+        words: &[u64],
+        by_frames: &[u64],
+    ) -> Option<Vec<u64>> {
+        self.unwind_to_frame(pc, sp, frame, words, by_frames)
+    }
+
     fn is_return_address(&self, address: u64) -> bool {
         self.returns_here(address)
     }
@@ -277,6 +288,17 @@ impl Names for &Symbols {
 
     fn callers(&self, pc: u64, sp: u64, registers: &[u64], stack: &[u64]) -> Vec<u64> {
         self.unwind(pc, sp, registers, stack)
+    }
+
+    fn callers_with_frames(
+        &self,
+        pc: u64,
+        sp: u64,
+        frame: u64,
+        words: &[u64],
+        by_frames: &[u64],
+    ) -> Option<Vec<u64>> {
+        self.unwind_to_frame(pc, sp, frame, words, by_frames)
     }
 
     fn is_return_address(&self, address: u64) -> bool {

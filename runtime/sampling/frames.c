@@ -113,25 +113,50 @@ static bool returns_to(uintptr_t address, uintptr_t pc)
 #define BELOW 0u
 #endif
 
+#if INSTR_SAMPLE_BEHIND != 0
+/* See sampling.h. */
+static unsigned behind(const struct instr_interrupted *at, uintptr_t high, bool guessed, uintptr_t *stack)
+{
+    if (at->sp % sizeof(uintptr_t) != 0 || at->sp >= high)
+        return 0;
+    const size_t there = (high - at->sp) / sizeof(uintptr_t);
+    const unsigned words = there < INSTR_SAMPLE_WORDS ? (unsigned)there : INSTR_SAMPLE_WORDS;
+    stack[0] = guessed;
+    stack[1] = at->frame;
+    memcpy(stack + 2, (const void *)at->sp, words * sizeof(uintptr_t));
+    return 2 + words;
+}
+#endif
+
+#define FIRST_PAGE 4096u /* no code */
+
 /* Where functions keep a frame pointer, it leads to a record of two words: the caller's frame pointer and the return address. */
 unsigned instr_sampling_frames(const struct instr_interrupted *at, uintptr_t high, uintptr_t *stack, unsigned room)
 {
     unsigned count = 0;
     uintptr_t frame = at->frame - BELOW;
     uintptr_t low = at->sp;
+    if (room == 0)
+        return 0;
 #if defined(__x86_64__)
-    if (room != 0 && low % sizeof(uintptr_t) == 0 && low < high && returns_to(*(const uintptr_t *)low, at->pc))
+    if (low % sizeof(uintptr_t) == 0 && low < high && returns_to(*(const uintptr_t *)low, at->pc))
         stack[count++] = *(const uintptr_t *)low;
+#if INSTR_SAMPLE_BEHIND != 0
+    const bool guessed = count != 0;
+#endif
 #endif
     while (count < room && frame >= low && frame < high && high - frame >= 2 * sizeof(uintptr_t) &&
            frame % sizeof(uintptr_t) == 0) {
         const uintptr_t *words = (const uintptr_t *)frame;
-        if (words[1] == 0)
+        if (words[1] < FIRST_PAGE)
             break;
         stack[count++] = words[1];
         low = frame + 2 * sizeof(uintptr_t);
         frame = words[0] - BELOW;
     }
+#if INSTR_SAMPLE_BEHIND != 0
+    count += behind(at, high, guessed, stack + count);
+#endif
     return count;
 }
 

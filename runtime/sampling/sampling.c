@@ -83,7 +83,7 @@ static uint32_t *put(uint32_t *p, const struct instr_sampling *sample, const uin
 void instr_sampling_end_thread(struct instr_thread *t)
 {
     struct instr_sampling *sample = &t->sampling;
-    uint32_t words[SAMPLE_WORDS(INSTR_SAMPLE_KEPT)];
+    uint32_t words[SAMPLE_WORDS(INSTR_SAMPLE_KEPT + INSTR_SAMPLE_BEHIND)];
     if (sample->waiting != 0) {
         put(words, sample, sample->stack);
         if (!instr_packet_append(t, INSTR_EV_SAMPLE, words, SAMPLE_WORDS(sample->count)))
@@ -155,7 +155,7 @@ static bool put_copy(struct instr_thread *t, const struct instr_interrupted *at,
 /* With the return addresses that can be told at once. */
 static void put_frames(struct instr_thread *t, const struct instr_interrupted *at, uintptr_t high, uint32_t weight)
 {
-    uintptr_t stack[MOST_FRAMES];
+    uintptr_t stack[MOST_FRAMES + INSTR_SAMPLE_BEHIND];
     const unsigned room = instr_settings.sampling_depth < MOST_FRAMES ? instr_settings.sampling_depth : MOST_FRAMES;
     struct instr_sampling now = {.pc = at->pc, .sp = at->sp, .waiting = weight};
     now.count = instr_sampling_frames(at, high, stack, room);

@@ -22,6 +22,17 @@ enum { INSTR_SAMPLING_CPU = 1, INSTR_SAMPLING_REAL = 2, INSTR_SAMPLING_TASK = 3 
 #define INSTR_SAMPLE_REGISTERS 6u /* x86-64: rbx, rbp, r12 to r15 */
 #define INSTR_SAMPLE_KEPT 24u     /* return addresses of a sample that waits for the end of an event */
 
+/*
+ * x86-64: behind the return addresses stand 0, or 1 when the first of them is a leaf's and a guess, the frame pointer, and the words of the
+ * stack from the stack pointer on. In a function's first and last instructions its return address is among these; the host knows which.
+ */
+#if defined(__x86_64__) && !INSTR_PLATFORM_SMALL
+#define INSTR_SAMPLE_WORDS 8u
+#define INSTR_SAMPLE_BEHIND (2u + INSTR_SAMPLE_WORDS)
+#else
+#define INSTR_SAMPLE_BEHIND 0u
+#endif
+
 /* What was interrupted. */
 struct instr_interrupted {
     uintptr_t pc;
@@ -42,7 +53,7 @@ struct instr_sampling {
     uint32_t count;
     uintptr_t pc;
     uintptr_t sp;
-    uintptr_t stack[INSTR_SAMPLE_KEPT];
+    uintptr_t stack[INSTR_SAMPLE_KEPT + INSTR_SAMPLE_BEHIND];
 };
 
 /* Small systems and static programs have it only where the program's configuration asks for it (docs/decisions/0013). */
@@ -69,7 +80,8 @@ void instr_sampling_take(const struct instr_interrupted *at, uint32_t weight);
 /* As many periods ended, and nothing can be told of them. */
 void instr_sampling_missed(uint32_t weight);
 
-/* Return addresses of what was interrupted, innermost first, at most `room`. `high` is the end of the thread's stack. */
+/* Return addresses of what was interrupted, innermost first, at most `room`, and what stands behind them (`stack` has room for both).
+ * `high` is the end of the thread's stack. */
 unsigned instr_sampling_frames(const struct instr_interrupted *at, uintptr_t high, uintptr_t *stack, unsigned room);
 
 #endif

@@ -74,5 +74,5 @@ pub use lookup::{Demangled, Frame, FunctionName, Lookup};
 pub use modules::ModuleMap;
 pub use outlined::{Outlined, OutlinedKind, parse_outlined};
 pub use symbols::{Symbol, SymbolKind};
-pub use unwind::{CallFrames, Registers, return_addresses};
+pub use unwind::{CallFrames, Registers, return_addresses, return_addresses_with_frames};
 pub use wants::Want;

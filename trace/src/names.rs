@@ -39,6 +39,21 @@ pub trait Names {
         Vec::new()
     }
 
+    /// Return addresses above a function that was interrupted at `pc` with its stack pointer at `sp` and `frame` in the register
+    /// of the frame pointer, innermost first: `words` are those of the stack from `sp` on, few of them, and `by_frames` the return
+    /// addresses that the frame pointer led to. In a function's first and last instructions its own is not among the latter.
+    /// `None` when nothing is known of the code at `pc`.
+    fn callers_with_frames(
+        &self,
+        _pc: u64,
+        _sp: u64,
+        _frame: u64,
+        _words: &[u64],
+        _by_frames: &[u64],
+    ) -> Option<Vec<u64>> {
+        None
+    }
+
     /// Whether a call can return to `address`. Words that frame pointers lead to are none where code keeps no frame pointer.
     fn is_return_address(&self, _address: u64) -> bool {
         true

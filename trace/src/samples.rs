@@ -3,6 +3,9 @@
 use crate::event::Payload;
 use crate::names::Names;
 
+/// Mark behind the return addresses of a sample: 0, or this when the first of them is a guess.
+const GUESSED: u64 = 1;
+
 /// The chain of calls of one sample after another; keeps its memory.
 ///
 /// ```
@@ -31,11 +34,15 @@ impl Chain {
         self.callers.clear();
         match *payload {
             Payload::Sample {
-                pc, weight, stack, ..
+                pc,
+                sp,
+                weight,
+                stack,
             } => {
                 self.pc = pc;
-                let certain = stack.take_while(|&address| names.is_return_address(address));
-                self.callers.extend(certain);
+                self.words.clear();
+                self.words.extend(stack);
+                self.frames(names, sp);
                 Some(weight.max(1))
             }
             Payload::SampleStack {
@@ -55,6 +62,29 @@ impl Chain {
             }
             _ => None,
         }
+    }
+
+    /// Return addresses by frame pointers or register windows, and behind them perhaps a mark, the frame pointer and words of the
+    /// stack, with which the host knows better where a function begins or ends.
+    fn frames(&mut self, names: &dyn Names, sp: u64) {
+        let certain = |all: &[u64]| {
+            let returns = all
+                .iter()
+                .take_while(|&&address| names.is_return_address(address));
+            returns.copied().collect::<Vec<u64>>()
+        };
+        let mark = self.words.iter().position(|&word| word <= GUESSED);
+        let (all, behind) = self.words.split_at(mark.unwrap_or(self.words.len()));
+        if let [mark, frame, words @ ..] = behind {
+            let led = all.get(usize::from(*mark == GUESSED)..).unwrap_or_default();
+            let by_frames = certain(led);
+            let known = names.callers_with_frames(self.pc, sp, *frame, words, &by_frames);
+            if let Some(callers) = known {
+                self.callers = callers;
+                return;
+            }
+        }
+        self.callers = certain(all);
     }
 
     /// Where the thread was.

@@ -3,6 +3,7 @@
 use anyhow::Result;
 use instr_symtab::{
     Bytes, CallFrames, Image, Registers, critical_name, demangle, parse_outlined, return_addresses,
+    return_addresses_with_frames,
 };
 
 use super::Target;
@@ -87,6 +88,9 @@ fn unwind(image: &Image, addresses: &[u64]) {
         (0..16).for_each(|number| start.set(number, address.rotate_left(number.into())));
         let found = return_addresses(&start, |address| Some((&frames, address)), word, 100);
         assert!(found.len() <= 100, "{} frames", found.len());
+        let module = |address| Some((&frames, address));
+        let found = return_addresses_with_frames(&start, addresses, module, word, 100);
+        assert!(found.is_none_or(|found| found.len() <= 100));
         let _ = image.follows_call(address);
     }
 }

@@ -6,6 +6,7 @@
 
 mod calls;
 mod expression;
+mod frames;
 mod rows;
 #[cfg(test)]
 mod tests;
@@ -14,6 +15,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::image::Image;
 use expression::{Known, evaluate};
+pub use frames::return_addresses_with_frames;
 use rows::{Cfa, Row, Rows, Rule};
 
 /// ELF's number of x86-64.
@@ -21,6 +23,8 @@ const EM_X86_64: u16 = 62;
 
 /// Registers by DWARF's numbers: the general ones, and the return address.
 const COUNT: usize = 17;
+/// `rbp`
+const FRAME_POINTER: usize = 6;
 /// `rsp`
 const STACK_POINTER: usize = 7;
 /// The return address.
@@ -145,7 +149,12 @@ impl CallFrames {
             let value = match rule {
                 Rule::Undefined => None,
                 Rule::Same => registers.get(*number),
-                Rule::At(offset) => read_word(cfa.wrapping_add_signed(*offset)),
+                // Compilers do not say that an epilogue has taken it from the stack: what lies below the stack pointer is back
+                // in the register.
+                Rule::At(offset) => match cfa.wrapping_add_signed(*offset) {
+                    at if registers.sp().is_some_and(|sp| at < sp) => registers.get(*number),
+                    at => read_word(at),
+                },
                 Rule::Is(offset) => Some(cfa.wrapping_add_signed(*offset)),
                 Rule::Register(other) => registers.get(*other),
                 Rule::AtExpression(code) => {

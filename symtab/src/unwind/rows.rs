@@ -20,6 +20,19 @@ pub(super) enum Cfa {
     Expression(Vec<u8>),
 }
 
+/// `DW_OP_breg6`: rbp and a distance.
+const RELATIVE_TO_RBP: u8 = 0x76;
+
+impl Cfa {
+    /// Whether it is computed from rbp.
+    pub(super) fn is_by_frame_pointer(&self) -> bool {
+        match self {
+            Cfa::Register(register, _) => *register == 6,
+            Cfa::Expression(code) => code.first() == Some(&RELATIVE_TO_RBP),
+        }
+    }
+}
+
 /// Where a register of the caller is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Rule {

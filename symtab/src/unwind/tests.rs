@@ -72,6 +72,44 @@ fn callers_are_found_on_the_stack() {
     assert_eq!(return_addresses(&entry, module, word, 64), [0x1011]);
 }
 
+/// The same function with an epilogue as GCC tells it: `pop %rbp` before 0x3f, of which nothing but the stack pointer is told.
+fn with_epilogue() -> Vec<u8> {
+    let mut bytes = eh_frame(0x2000);
+    let end = bytes.len() - 4;
+    bytes.truncate(end - 3);
+    bytes.extend([0x7b, 0x0c, 7, 8, 0, 0, 0]); // behind 0x3b more: cfa at rsp + 8
+    bytes[0x18] = 0x1c;
+    bytes.extend([0; 4]);
+    bytes
+}
+
+/// Where a function has no frame, its caller is on the stack alone; where it has one, the frame pointer knows all.
+#[test]
+fn functions_that_begin_or_end_have_the_caller_that_frame_pointers_leave_out() {
+    let bytes = with_epilogue();
+    let frames = frames(&bytes);
+    let module = |address| (address < 0x5000).then_some((&frames, address));
+    let ask = |pc: u64, words: &[u64]| {
+        let mut start = Registers::new(pc, 0x7000);
+        start.set(6, 0x7080); // the caller's, or this function's
+        let word = |at: u64| words.get(usize::try_from(at.checked_sub(0x7000)? / 8).ok()?);
+        let by_frames = [0x1022, 0x5005];
+        return_addresses_with_frames(&start, &by_frames, module, |at| word(at).copied(), 64)
+    };
+    // Not pushed yet; pushed; a frame of its own; popped.
+    assert_eq!(ask(0x1000, &[0x1011, 9]).unwrap(), [0x1011, 0x1022, 0x5005]);
+    assert_eq!(
+        ask(0x1001, &[0x7080, 0x1011]).unwrap(),
+        [0x1011, 0x1022, 0x5005]
+    );
+    assert_eq!(ask(0x1004, &[1, 2]).unwrap(), [0x1022, 0x5005]);
+    assert_eq!(ask(0x103f, &[0x1011, 9]).unwrap(), [0x1011, 0x1022, 0x5005]);
+    // What was pushed is another frame's: the frame pointer is none of the caller's. Nothing is known at all.
+    assert_eq!(ask(0x1001, &[0x7090, 0x1011]).unwrap(), [0x1011]);
+    assert_eq!(ask(0x1001, &[]).unwrap(), [0_u64; 0]);
+    assert_eq!(ask(0x6000, &[1, 2]), None);
+}
+
 /// A frame that is its own caller ends.
 #[test]
 fn stacks_that_go_round_end() {

@@ -34,6 +34,13 @@ pub(crate) fn trials() -> Vec<Trial> {
             format!("sampling::chains::x86_64-linux::{}", family.name()),
             move || chains(Target::X86_64, family, WITH_FRAMES, 0),
         ));
+        for flag in [WITH_FRAMES, "-fomit-frame-pointer"] {
+            let name = family.name();
+            trials.push(trial(
+                format!("sampling::small-functions::{name}::{flag}"),
+                move || small(family, flag),
+            ));
+        }
         trials.push(trial(
             format!("sampling::chains-of-copied-stacks::{}", family.name()),
             move || chains(Target::X86_64, family, "-fomit-frame-pointer", 16384),
@@ -284,6 +291,50 @@ fn chains(target: Target, family: Family, flag: &str, copied: u32) -> Check {
         })?;
     }
     Ok(())
+}
+
+/// Samples in functions that hardly do anything but begin and end: no caller is wrong, and with frame pointers none is missing.
+fn small(family: Family, flag: &str) -> Check {
+    const CHAIN: [&str; 5] = ["fourth", "third", "second", "first", "main"];
+    let dir = workspace::work_dir("sampling-small")?;
+    let flags = [flag, "-O2", "-fno-builtin", "-fno-optimize-sibling-calls"];
+    let program = program(dir.path(), "small", Target::X86_64, family, &flags)?;
+    let trace = dir.path().join("t");
+    Run::new(&program)
+        .arg("0.4")
+        .env("INSTR_TRACE", &trace)
+        .env("INSTR_SAMPLING_PERIOD", "200us")
+        .succeed()?;
+    let samples = &summary(&trace)?["samples"];
+    let (mut inside, mut whole) = (0, 0);
+    for path in samples["paths"].as_array().into_iter().flatten() {
+        let functions = path["functions"].as_array().into_iter().flatten();
+        let names: Vec<&str> = functions.filter_map(Value::as_str).collect();
+        let periods = path["periods"].as_u64().unwrap_or(0);
+        // What the C library calls itself is its own.
+        let own = names.iter().position(|name| CHAIN.contains(name));
+        let (Some(at), Some(first)) = (own, own.map(|at| names[at])) else {
+            continue;
+        };
+        if first == "main" {
+            continue;
+        }
+        let begin = CHAIN.iter().position(|name| *name == first).unwrap_or(0);
+        // Only `fourth` calls the library.
+        ensure(at == 0 || first == "fourth", || format!("{names:?}"))?;
+        let expected = &CHAIN[begin..];
+        let told = &names[at..];
+        let common = told.len().min(expected.len());
+        ensure(told[..common] == expected[..common], || {
+            format!("{periods} samples in {names:?}: {}", samples["paths"])
+        })?;
+        inside += periods;
+        whole += if common == expected.len() { periods } else { 0 };
+    }
+    let kept = flag == WITH_FRAMES;
+    ensure(inside > 50 && (!kept || whole == inside), || {
+        format!("{whole} of {inside} to main: {}", samples["paths"])
+    })
 }
 
 fn is(name: &str, wanted: &str) -> bool {
