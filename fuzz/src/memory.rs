@@ -35,16 +35,21 @@ pub(crate) fn end() -> bool {
     EXCEEDED.load(Relaxed)
 }
 
-/// Counts `size` bytes in, or refuses them.
+/// Counts `size` bytes in, or refuses them. What is refused never counts: not even for the moment of a look by another thread,
+/// which would have its own request refused for it.
 fn admit(size: usize) -> bool {
-    let live = LIVE.fetch_add(size, Relaxed).saturating_add(size);
-    if live <= BASE.load(Relaxed).saturating_add(LIMIT) {
-        HIGHEST.fetch_max(live, Relaxed);
-        return true;
+    let limit = BASE.load(Relaxed).saturating_add(LIMIT);
+    let within = |live: usize| live.checked_add(size).filter(|live| *live <= limit);
+    match LIVE.fetch_update(Relaxed, Relaxed, within) {
+        Ok(before) => {
+            HIGHEST.fetch_max(before + size, Relaxed);
+            true
+        }
+        Err(_) => {
+            EXCEEDED.store(true, Relaxed);
+            false
+        }
     }
-    LIVE.fetch_sub(size, Relaxed);
-    EXCEEDED.store(true, Relaxed);
-    false
 }
 
 // SAFETY: every request goes to `System` unchanged or is refused with a null pointer, as the contract allows; counting
@@ -81,5 +86,32 @@ unsafe impl GlobalAlloc for Counting {
         }
         // SAFETY: `pointer` came from `System` with this layout, the new size is the caller's.
         unsafe { System.realloc(pointer, layout, size) }
+    }
+}
+
+/// Held by tests that count: there is one input at a time.
+#[cfg(test)]
+pub(crate) static COUNTS: std::sync::Mutex<()> = std::sync::Mutex::new(());
+
+#[cfg(test)]
+mod tests {
+    use super::{COUNTS, LIMIT, admit};
+
+    /// One thread asks for too much all the time; those of another get what they ask for.
+    #[test]
+    fn what_is_refused_costs_others_nothing() {
+        let _one = COUNTS.lock().unwrap();
+        super::begin();
+        std::thread::scope(|scope| {
+            let greedy = scope.spawn(|| (0..200_000).all(|_| !admit(LIMIT + 1)));
+            let modest = (0..200_000).all(|_| {
+                let admitted = admit(64);
+                super::LIVE.fetch_sub(if admitted { 64 } else { 0 }, super::Relaxed);
+                admitted
+            });
+            assert!(greedy.join().unwrap_or(false));
+            assert!(modest);
+        });
+        assert!(super::end());
     }
 }

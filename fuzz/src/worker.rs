@@ -229,6 +229,7 @@ mod tests {
 
     #[test]
     fn panics_and_excessive_memory_are_noticed() {
+        let _one = memory::COUNTS.lock().unwrap();
         remember_panics();
         let run = |bytes: &[u8]| {
             feed(
