@@ -103,7 +103,7 @@ mod tests {
         let _one = COUNTS.lock().unwrap();
         super::begin();
         std::thread::scope(|scope| {
-            let greedy = scope.spawn(|| (0..200_000).all(|_| !admit(LIMIT + 1)));
+            let greedy = scope.spawn(|| (0..200_000).all(|_| !admit(2 * LIMIT)));
             let modest = (0..200_000).all(|_| {
                 let admitted = admit(64);
                 super::LIVE.fetch_sub(if admitted { 64 } else { 0 }, super::Relaxed);
