@@ -107,7 +107,37 @@ pub(crate) fn in_words_of_binutils(mangled: &str, mut name: String) -> String {
     if LITERALS.iter().any(|(type_, _)| name.contains(type_)) {
         name = literals(&name);
     }
+    if mangled.contains("Xsp") && name.contains(")...") {
+        name = packs_of_values(&name);
+    }
     name
+}
+
+/// `f<0ul, 1ul>` for `f<(0ul, 1ul)...>`: a pack of values that is expanded. One that is not has a name in the parentheses.
+fn packs_of_values(name: &str) -> String {
+    let mut out = String::with_capacity(name.len());
+    let mut rest = name;
+    while let Some(end) = rest.find(")...") {
+        let (before, behind) = (&rest[..end], &rest[end + 4..]);
+        let open = before.rfind('(').filter(|&open| {
+            let mut values = before[open + 1..].split(", ");
+            before.len() == open + 1
+                || values.all(|value| {
+                    let digits = value.strip_prefix('-').unwrap_or(value);
+                    digits.starts_with(|c: char| c.is_ascii_digit())
+                        && digits.bytes().all(|b| b.is_ascii_alphanumeric())
+                })
+        });
+        match open {
+            Some(open) => {
+                out.push_str(&before[..open]);
+                out.push_str(&before[open + 1..]);
+            }
+            None => out.push_str(&rest[..end + 4]),
+        }
+        rest = behind;
+    }
+    out + rest
 }
 
 /// `vtable for X` for `{vtable(X)}`, `non-virtual thunk to f()` for `{virtual override thunk({offset(-8)}, f())}`.

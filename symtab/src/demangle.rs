@@ -145,7 +145,8 @@ fn without_empty_packs(mut name: String) -> String {
         ("<, ", "<"),
     ];
     for (leftover, clean) in LEFTOVERS {
-        if name.contains(leftover) {
+        // Several packs may be empty, one behind the other.
+        while name.contains(leftover) {
             name = name.replace(leftover, clean);
         }
     }
@@ -240,6 +241,16 @@ mod tests {
                 "void std::_Construct<int>(int*)",
             ),
             ("_Z1fIJEEvDpOT_", "void f<>()"),
+            // Packs of values, and several empty packs, as libstdc++'s std::pair has them.
+            (
+                "_Z1gIiJLm0ELm1EEEiT_2IxIJXspT0_EEE",
+                "int g<int, 0ul, 1ul>(int, Ix<0ul, 1ul>)",
+            ),
+            ("_Z1gIiJEEiT_2IxIJXspT0_EEE", "int g<int>(int, Ix<>)"),
+            (
+                "_ZNSt4pairIKilEC1IJRS0_EJLm0EEJEJEEERSt5tupleIJDpT_EERS4_IJDpT1_EESt12_Index_tupleIJXspT0_EEESD_IJXspT2_EEE",
+                "std::pair<int const, long>::pair<int const&, 0ul>(std::tuple<int const&>&, std::tuple<>&, std::_Index_tuple<0ul>, std::_Index_tuple<>)",
+            ),
             ("_Z1fOFbiE", "f(bool (&&)(int))"),
             ("_Zbroken", "_Zbroken"),
         ] {
