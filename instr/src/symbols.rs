@@ -88,6 +88,12 @@ impl Symbols {
         }
     }
 
+    /// The module that a run-time address belongs to, and the address that the linker gave it.
+    fn at(&self, address: u64) -> Option<(&Loaded, u64)> {
+        let (number, linked) = self.map.find(address)?;
+        Some((self.modules.get(number)?, linked))
+    }
+
     fn image<'s>(&'s self, loaded: &'s Loaded) -> Option<&'s Image> {
         loaded.image.get_or_init(|| self.open(loaded)).as_ref()
     }
@@ -136,8 +142,8 @@ impl Symbols {
     /// one's result between them; so the bytes of both must have one place. Those of a program's own calls have at least
     /// columns of their own.
     fn is_pair(&self, site: u64) -> Option<bool> {
-        let (number, linked) = self.map.find(site.checked_sub(1)?)?;
-        let image = self.image(self.modules.get(number)?)?;
+        let (loaded, linked) = self.at(site.checked_sub(1)?)?;
+        let image = self.image(loaded)?;
         let bytes = match image.machine() {
             // Two calls of 5 bytes and a move of 2 or 3.
             EM_X86_64 => 12,
@@ -155,14 +161,13 @@ impl Symbols {
 
     /// See [`Names::object`].
     fn object_of(&self, address: u64) -> Option<String> {
-        let (number, _) = self.map.find(address)?;
-        let path = Path::new(&self.modules.get(number)?.module.path);
+        let (loaded, _) = self.at(address)?;
+        let path = Path::new(&loaded.module.path);
         Some(path.file_name()?.to_string_lossy().into_owned())
     }
 
     fn look_up(&self, address: u64) -> Option<CodeName> {
-        let (number, linked) = self.map.find(address)?;
-        let loaded = self.modules.get(number)?;
+        let (loaded, linked) = self.at(address)?;
         let module = Some(loaded.module.path.clone());
         let Some(image) = self.image(loaded) else {
             return is_vdso(&loaded.module.path).then(|| CodeName {
@@ -271,39 +276,6 @@ fn outlined_name(directive: &Directive) -> String {
 
 fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-impl Names for &Symbols {
-    fn resolve(&self, address: u64) -> Option<CodeName> {
-        Symbols::resolve(self, address)
-    }
-
-    fn object(&self, address: u64) -> Option<String> {
-        self.object_of(address)
-    }
-
-    fn is_pair_of_directive(&self, site: u64) -> Option<bool> {
-        self.is_pair(site)
-    }
-
-    fn callers(&self, pc: u64, sp: u64, registers: &[u64], stack: &[u64]) -> Vec<u64> {
-        self.unwind(pc, sp, registers, stack)
-    }
-
-    fn callers_with_frames(
-        &self,
-        pc: u64,
-        sp: u64,
-        frame: u64,
-        words: &[u64],
-        by_frames: &[u64],
-    ) -> Option<Vec<u64>> {
-        self.unwind_to_frame(pc, sp, frame, words, by_frames)
-    }
-
-    fn is_return_address(&self, address: u64) -> bool {
-        self.returns_here(address)
-    }
 }
 
 /// Opens a trace and warns about its damaged parts.

@@ -60,6 +60,39 @@ pub trait Names {
     }
 }
 
+impl<N: Names + ?Sized> Names for &N {
+    fn resolve(&self, address: u64) -> Option<CodeName> {
+        (**self).resolve(address)
+    }
+
+    fn object(&self, address: u64) -> Option<String> {
+        (**self).object(address)
+    }
+
+    fn is_pair_of_directive(&self, site: u64) -> Option<bool> {
+        (**self).is_pair_of_directive(site)
+    }
+
+    fn callers(&self, pc: u64, sp: u64, registers: &[u64], stack: &[u64]) -> Vec<u64> {
+        (**self).callers(pc, sp, registers, stack)
+    }
+
+    fn callers_with_frames(
+        &self,
+        pc: u64,
+        sp: u64,
+        frame: u64,
+        words: &[u64],
+        by_frames: &[u64],
+    ) -> Option<Vec<u64>> {
+        (**self).callers_with_frames(pc, sp, frame, words, by_frames)
+    }
+
+    fn is_return_address(&self, address: u64) -> bool {
+        (**self).is_return_address(address)
+    }
+}
+
 /// Knows no name at all: every label is a hexadecimal address.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoNames;

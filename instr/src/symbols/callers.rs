@@ -46,8 +46,7 @@ impl Symbols {
 
     /// The call frame information for a run-time address, and its link address.
     fn call_frames(&self, address: u64) -> Option<(&CallFrames, u64)> {
-        let (number, linked) = self.map.find(address)?;
-        let loaded = self.modules.get(number)?;
+        let (loaded, linked) = self.at(address)?;
         let image = self.image(loaded)?;
         let frames = loaded.frames.get_or_init(|| CallFrames::of(image));
         Some((frames, linked))
@@ -58,8 +57,8 @@ impl Symbols {
         if let Some(&known) = self.returns.borrow().get(&address) {
             return known;
         }
-        let found = self.map.find(address).and_then(|(number, linked)| {
-            let image = self.image(self.modules.get(number)?)?;
+        let found = self.at(address).and_then(|(loaded, linked)| {
+            let image = self.image(loaded)?;
             Some(image.follows_call(linked).unwrap_or(true))
         });
         let known = found.unwrap_or(false);
