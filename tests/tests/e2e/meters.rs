@@ -38,6 +38,18 @@ pub(crate) fn trials() -> Vec<Trial> {
     trials
 }
 
+/// What was asked for under this name is not there, and the reason has these words.
+fn says_why(definitions: &Definitions, name: &str, why: &str) -> Check {
+    let trouble = definitions
+        .troubles
+        .iter()
+        .find(|trouble| trouble.name == name);
+    ensure(
+        trouble.is_some_and(|trouble| trouble.why.contains(why)),
+        || format!("{name}: {trouble:?}, expected {why}"),
+    )
+}
+
 fn put(root: &Path, path: &str, text: impl AsRef<[u8]>) -> Check {
     let path = root.join(path);
     if let Some(dir) = path.parent() {
@@ -171,14 +183,7 @@ fn hostile() -> Check {
         ("cpufreq/cpu0", "not a number"),
         ("psi", "cannot be read"),
     ] {
-        let trouble = definitions
-            .troubles
-            .iter()
-            .find(|trouble| trouble.name == name);
-        ensure(
-            trouble.is_some_and(|trouble| trouble.why.contains(why)),
-            || format!("{name}: {trouble:?}, expected {why}"),
-        )?;
+        says_why(&definitions, name, why)?;
     }
     let long = root.join("x".repeat(150));
     let short_of_room = dir.path().join("long");
@@ -412,14 +417,7 @@ fn units() -> Check {
         ("none:other", "tracing"),
         ("page-faults:pp", "modifier"),
     ] {
-        let trouble = definitions
-            .troubles
-            .iter()
-            .find(|trouble| trouble.name == name);
-        ensure(
-            trouble.is_some_and(|trouble| trouble.why.contains(why)),
-            || format!("{name}: {trouble:?}, expected {why}"),
-        )?;
+        says_why(&definitions, name, why)?;
     }
     Ok(())
 }
