@@ -81,8 +81,7 @@ static int ensure_open(void)
 
 static int ask(void)
 {
-    static const struct ipmi_system_interface_addr CONTROLLER = {.addr_type = IPMI_SYSTEM_INTERFACE_ADDR_TYPE, .channel = IPMI_BMC_CHANNEL};
-    struct ipmi_system_interface_addr to = CONTROLLER;
+    struct ipmi_system_interface_addr to = {.addr_type = IPMI_SYSTEM_INTERFACE_ADDR_TYPE, .channel = IPMI_BMC_CHANNEL};
     unsigned char question[] = {DCMI, SYSTEM_POWER, 0, 0};
     struct ipmi_req request = {.addr = (unsigned char *)&to, .addr_len = sizeof to, .msgid = ++meter.asked};
     request.msg.netfn = NETFN_DCMI;
