@@ -237,11 +237,11 @@ impl Setup {
         }
         let cache = Cache::open(|name| std::env::var_os(name))
             .context("cannot make a folder for the runtime")?;
+        cache.notes().iter().for_each(|note| self.note(note));
         let headers = additions
             .headers
-            .then(|| runtime::sources(&cache))
-            .transpose()?
-            .map(|dir| dir.join("include"));
+            .then(|| runtime::headers(&cache))
+            .transpose()?;
         let system = if additions.link {
             self.known_compilers_system(&cache)?
         } else {

@@ -116,14 +116,24 @@ pub struct Builder<'a> {
     pub variant: Variant,
 }
 
-/// The folder with the runtime's sources; `include` in it holds the public headers.
+/// The folder of the public headers: what every compilation of a user's needs.
 ///
 /// # Errors
 /// When they cannot be written.
-pub fn sources(cache: &Cache) -> io::Result<PathBuf> {
-    cache.entry(&format!("source-{}", instr_runtime::KEY), |dir| {
-        fs::create_dir_all(dir.join("include"))?;
-        for (name, text) in instr_runtime::FILES {
+pub fn headers(cache: &Cache) -> io::Result<PathBuf> {
+    let entry = write_files(cache, "headers", |name| name.starts_with("include/"))?;
+    Ok(entry.join("include"))
+}
+
+/// The folder with all of the runtime's sources.
+fn sources(cache: &Cache) -> io::Result<PathBuf> {
+    write_files(cache, "source", |_| true)
+}
+
+fn write_files(cache: &Cache, kind: &str, wanted: fn(&str) -> bool) -> io::Result<PathBuf> {
+    cache.entry(&format!("{kind}-{}", instr_runtime::KEY), |dir| {
+        let files = instr_runtime::FILES.iter();
+        for (name, text) in files.filter(|(name, _)| wanted(name)) {
             let path = dir.join(name);
             if let Some(parent) = path.parent() {
                 fs::create_dir_all(parent)?;
@@ -183,14 +193,13 @@ impl Builder<'_> {
     /// # Errors
     /// When it cannot be built.
     pub fn library(&self) -> Result<PathBuf, BuildError> {
-        let source = sources(self.cache)?;
         let name = format!(
             "lib-{}",
             key([instr_runtime::KEY.as_bytes(), self.setting_key().as_bytes()])
         );
         let entry = self
             .cache
-            .entry(&name, |dir| self.build_library(&source, dir))?;
+            .entry(&name, |dir| self.build_library(&sources(self.cache)?, dir))?;
         Ok(entry.join("libinstr.a"))
     }
 
@@ -205,7 +214,6 @@ impl Builder<'_> {
         symbols: &[String],
         emit: impl FnOnce() -> anyhow::Result<String>,
     ) -> anyhow::Result<PathBuf> {
-        let source = sources(self.cache)?;
         let setting = self.setting_key();
         let fixed = [descriptions, instr_runtime::KEY, &setting];
         let parts = fixed
@@ -217,6 +225,7 @@ impl Builder<'_> {
             |dir| -> anyhow::Result<()> {
                 let file = dir.join("stubs.c");
                 fs::write(&file, emit()?)?;
+                let source = sources(self.cache)?;
                 Ok(self.compile(&source, &file, STUB_FLAGS, &dir.join("stubs.o"))?)
             },
         )?;
@@ -228,13 +237,13 @@ impl Builder<'_> {
     /// # Errors
     /// When it cannot be built.
     pub fn config(&self, text: &str) -> Result<PathBuf, BuildError> {
-        let source = sources(self.cache)?;
         let setting = self.setting_key();
         let parts = [text, instr_runtime::KEY, &setting];
         let name = format!("config-{}", key(parts.map(str::as_bytes)));
         let entry = self.cache.entry(&name, |dir| -> Result<(), BuildError> {
             let file = dir.join("instr_config.c");
             fs::write(&file, text)?;
+            let source = sources(self.cache)?;
             self.compile(&source, &file, &[], &dir.join("instr_config.o"))
         })?;
         Ok(entry.join("instr_config.o"))

@@ -137,10 +137,16 @@ fn a_compiler_killed_by_a_signal_kills_the_wrapper_by_it() {
     script(&place, "cc-dies", "kill -USR1 $$");
     let status = place.wrapped("./cc-dies -c x.c").status;
     assert_eq!(status.signal(), Some(libc::SIGUSR1));
+    // No place for a cache: a file lies where the user's own folder among temporary files would be.
+    // SAFETY: the call has no arguments and always succeeds.
+    let user = unsafe { libc::geteuid() };
+    place.write(&format!("instr-cache-{user}"), "");
     let mut private = place.command(INSTR_CC);
     private
         .args(["./cc-dies", "-c", "x.c"])
         .env("INSTR_CACHE", "/dev/null/x")
+        .env_remove("XDG_CACHE_HOME")
+        .env_remove("HOME")
         .env("TMPDIR", place.path());
     assert_eq!(private.status().unwrap().signal(), Some(libc::SIGUSR1));
     let left = fs::read_dir(place.path()).unwrap().filter(|e| {

@@ -1,14 +1,17 @@
-//! The folder of things built once: `$INSTR_CACHE`, else `$XDG_CACHE_HOME/instr`, else `~/.cache/instr`, else a private
-//! temporary folder that lives as long as one command.
+//! The folder of things built once, in one of the places that [`place`] lists, else a private temporary folder that lives as long as
+//! one command.
 //!
 //! Every entry is a folder that is built under a temporary name and then renamed, so that an entry is complete if it is
-//! there. Builders of the same entry wait for each other; where a file system cannot lock, the first rename wins.
+//! there; one that is damaged is built anew ([`seal`]). Builders of the same entry wait for each other; where a file system
+//! cannot lock, the first rename wins.
+
+mod place;
+mod seal;
 
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io;
 use std::os::fd::AsRawFd;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
@@ -21,40 +24,42 @@ const LAYOUT: &str = "v1";
 pub struct Cache {
     root: PathBuf,
     private: Option<tempfile::TempDir>,
+    notes: Vec<String>,
 }
 
 impl Cache {
-    /// Opens the first folder that can be written, else a private one.
+    /// Opens the first place that can be used, else a private folder.
     ///
     /// # Errors
     /// When not even a temporary folder can be made.
     pub fn open(variable: impl Fn(&str) -> Option<OsString>) -> io::Result<Self> {
-        let set = |name| variable(name).filter(|v| !v.is_empty()).map(PathBuf::from);
-        let absolute = |p: PathBuf| p.is_absolute().then_some(p);
-        let places = [
-            set("INSTR_CACHE").and_then(|p| std::path::absolute(p).ok()),
-            set("XDG_CACHE_HOME")
-                .and_then(absolute)
-                .map(|p| p.join("instr")),
-            set("HOME")
-                .and_then(absolute)
-                .map(|p| p.join(".cache/instr")),
-        ];
-        // The first that is set counts; a later one is no stand-in for a folder that the user chose.
-        if let Some(place) = places.into_iter().flatten().next() {
-            let root = place.join(LAYOUT);
-            if is_usable(&root) {
-                return Ok(Self {
-                    root,
-                    private: None,
-                });
-            }
+        let found = place::find(&variable, LAYOUT);
+        let mut notes = found.refused;
+        if let Some(root) = found.folder {
+            return Ok(Self {
+                root,
+                private: None,
+                notes,
+            });
         }
-        let private = tempfile::Builder::new().prefix("instr-cc-").tempdir()?;
+        let private = tempfile::Builder::new()
+            .prefix("instr-cc-")
+            .tempdir_in(place::temporary(&variable))?;
+        notes.push(
+            "there is no folder to keep the runtime in: each link builds it again; set INSTR_CACHE to a folder that can be written"
+                .into(),
+        );
         Ok(Self {
             root: private.path().to_owned(),
             private: Some(private),
+            notes,
         })
+    }
+
+    /// Why places before the one that is used are not, for people who ask.
+    #[must_use]
+    pub fn notes(&self) -> &[String] {
+        &self.notes
     }
 
     /// The same folder, seen from a process that does not own it.
@@ -63,6 +68,7 @@ impl Cache {
         Self {
             root,
             private: None,
+            notes: Vec::new(),
         }
     }
 
@@ -78,7 +84,7 @@ impl Cache {
         self.private.is_some()
     }
 
-    /// The entry `name`, made by `build` in an empty folder if it is not there.
+    /// The entry `name`, made by `build` in an empty folder if it is not there or damaged.
     ///
     /// # Errors
     /// What `build` returns, or trouble with the folder.
@@ -88,23 +94,38 @@ impl Cache {
         build: impl FnOnce(&Path) -> Result<(), E>,
     ) -> Result<PathBuf, E> {
         let path = self.root.join(name);
-        if path.is_dir() {
+        if seal::holds(&path) {
             return Ok(path);
         }
         let _lock = self.lock(name);
-        if path.is_dir() {
+        if seal::holds(&path) {
             return Ok(path);
         }
-        let work = tempfile::Builder::new()
-            .prefix(".new-")
-            .tempdir_in(&self.root)?;
+        let work = self.temporary()?;
         build(work.path())?;
+        seal::close(work.path())?;
+        self.put_aside(&path)?;
         match fs::rename(work.path(), &path) {
             Ok(()) => _ = work.keep(),
-            Err(_) if path.is_dir() => {}
+            Err(_) if seal::holds(&path) => {}
             Err(error) => return Err(error.into()),
         }
         Ok(path)
+    }
+
+    fn temporary(&self) -> io::Result<tempfile::TempDir> {
+        tempfile::Builder::new()
+            .prefix(".new-")
+            .tempdir_in(&self.root)
+    }
+
+    /// Takes a damaged entry out of the way: renamed first, so that others find it whole or not at all.
+    fn put_aside(&self, path: &Path) -> io::Result<()> {
+        if path.symlink_metadata().is_err() || seal::holds(path) {
+            return Ok(());
+        }
+        let aside = self.temporary()?;
+        fs::rename(path, aside.path().join("damaged"))
     }
 
     /// Waits for other builders of an entry. Without locks the entry is built twice, which does no harm.
@@ -114,16 +135,6 @@ impl Cache {
         let locked = unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX) } == 0;
         locked.then_some(file)
     }
-}
-
-/// Makes the folder and tries to write in it. `:` would end the path in the search lists of compilers.
-fn is_usable(root: &Path) -> bool {
-    !root.as_os_str().as_bytes().contains(&b':')
-        && fs::create_dir_all(root).is_ok()
-        && tempfile::Builder::new()
-            .prefix(".probe-")
-            .tempfile_in(root)
-            .is_ok()
 }
 
 /// A key from parts; parts cannot run into each other.
@@ -155,20 +166,50 @@ mod tests {
     }
 
     #[test]
-    fn places_are_tried_in_order() {
+    fn without_a_place_the_folder_is_private_and_a_note_says_so() {
         let dir = tempfile::tempdir().unwrap();
-        let d = dir.path();
-        assert_eq!(
-            open(&[("INSTR_CACHE", &d.join("a")), ("HOME", d)]).root(),
-            d.join("a/v1")
-        );
-        assert_eq!(
-            open(&[("XDG_CACHE_HOME", &d.join("b")), ("HOME", d)]).root(),
-            d.join("b/instr/v1")
-        );
-        assert_eq!(open(&[("HOME", d)]).root(), d.join(".cache/instr/v1"));
-        assert!(open(&[]).is_private());
-        assert!(open(&[("INSTR_CACHE", Path::new("/dev/null/x")), ("HOME", d)]).is_private());
+        // SAFETY: the call has no arguments and always succeeds.
+        let user = unsafe { libc::geteuid() };
+        fs::write(dir.path().join(format!("instr-cache-{user}")), "").unwrap();
+        let cache = open(&[("TMPDIR", dir.path())]);
+        assert!(cache.is_private() && cache.root().starts_with(dir.path()));
+        let [why, consequence] = cache.notes() else {
+            panic!("{:?}", cache.notes())
+        };
+        assert!(why.contains("not a folder of this user alone"), "{why}");
+        assert!(consequence.contains("set INSTR_CACHE"), "{consequence}");
+        let root = cache.root().to_owned();
+        drop(cache);
+        assert!(!root.exists());
+    }
+
+    #[test]
+    fn a_damaged_entry_is_built_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let cache = open(&[("INSTR_CACHE", dir.path())]);
+        let build = || cache.entry("thing", |work| fs::write(work.join("x"), "whole"));
+        let path = build().unwrap();
+        type Damage = fn(&Path);
+        let damages: [Damage; 4] = [
+            |path| fs::write(path.join("x"), "").unwrap(),
+            |path| fs::remove_dir_all(path).unwrap(),
+            |path| {
+                // As versions that wrote no list left them.
+                fs::remove_file(path.join(".seal")).unwrap();
+            },
+            |path| {
+                fs::remove_dir_all(path).unwrap();
+                fs::write(path, "a file").unwrap();
+            },
+        ];
+        for damage in damages {
+            damage(&path);
+            assert_eq!(build().unwrap(), path);
+            assert_eq!(fs::read_to_string(path.join("x")).unwrap(), "whole");
+        }
+        let left = cache.root().read_dir().unwrap().flatten();
+        let left: Vec<_> = left.map(|entry| entry.file_name()).collect();
+        assert_eq!(left.len(), 2, "the entry and its lock: {left:?}");
     }
 
     #[test]
@@ -202,15 +243,8 @@ mod tests {
             Err(io::Error::other("no"))
         });
         assert_eq!(result.unwrap_err().to_string(), "no");
-        assert!(
-            cache
-                .entry("thing", |_| io::Result::Ok(()))
-                .unwrap()
-                .read_dir()
-                .unwrap()
-                .next()
-                .is_none()
-        );
+        let empty = cache.entry("thing", |_| io::Result::Ok(())).unwrap();
+        assert!(!empty.join("half").exists());
     }
 
     #[test]
