@@ -270,30 +270,6 @@ fn looks_like_compiler(name: &[u8]) -> bool {
         .is_some_and(|part| known.contains(&part))
 }
 
-/// The text of `--instr-help`.
-pub const HELP: &str = "\
-Usage: instr-cc [COMPILER] ARGUMENTS...
-
-Runs COMPILER (default: $INSTR_CC, then cc) with ARGUMENTS and instruments what it links. Called as instr-NAME
-(instr-gcc, instr-g++, instr-gfortran, instr-clang ...) it runs NAME. The compiler's output, exit status and files
-are its own; what cannot be instrumented is built plainly.
-
-Own options, removed before the compiler sees the rest:
-  --instr-dry-run      print what would be run, run nothing
-  --instr-verbose      say what was instrumented, and why something was not
-  --instr-memory       also instrument the heap: malloc and its family, new and delete, mmap
-  --instr-target=NAME  compiler and flags of a known target
-  --instr-api=FILE     also instrument the functions that FILE describes (may be repeated)
-  --instr-config=FILE  compile these settings into the program (TOML, docs/environment.md)
-  --instr-off          be the plain compiler (also: INSTR_CC=off in the environment)
-  --instr-help         print this text
-  --instr-version      print the version
-
-Environment:
-  INSTR_CC     the compiler, or off
-  INSTR_CACHE  folder for the runtime built for each compiler (default: $XDG_CACHE_HOME/instr, ~/.cache/instr)
-";
-
 #[cfg(test)]
 mod tests {
     use super::*;

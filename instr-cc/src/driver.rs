@@ -18,7 +18,7 @@ use crate::exec::{Call, end_like};
 use crate::plan::{self, Additions, Plan, Reason};
 use crate::shim::context::{self, Context};
 use crate::targets::{self, Target};
-use crate::{runtime, say, shim};
+use crate::{help, runtime, say, shim};
 
 /// Counts how often wrappers have called each other, to stop a compiler script that calls the wrapper.
 const DEPTH_VARIABLE: &str = "INSTR_CC_DEPTH";
@@ -51,7 +51,7 @@ pub fn run(argv0: &OsStr, argv: Vec<OsString>) -> i32 {
 fn try_run(argv0: &OsStr, argv: Vec<OsString>) -> Result<i32> {
     let words = cli::split(argv)?;
     if words.options.help {
-        return print(cli::HELP);
+        return print(&help::text());
     }
     if words.options.version {
         return print(&format!("instr-cc {}\n", env!("CARGO_PKG_VERSION")));

@@ -7,7 +7,7 @@
 //!   (pure); [`driver`]: the way through all of them;
 //! * [`shim`]: the same on the linker's side;
 //! * [`runtime`], [`cache`]: things built once; [`compiler`], [`targets`]: what is known of compilers and targets;
-//!   [`config`]: settings compiled into a program;
+//!   [`config`]: settings compiled into a program; [`help`], [`documents`]: what people are told;
 //! * [`exec`]: the only place that starts processes; [`say`]: the only place that writes to standard error.
 
 pub mod argv;
@@ -15,9 +15,11 @@ pub mod cache;
 pub mod cli;
 pub mod compiler;
 pub mod config;
+pub mod documents;
 pub mod driver;
 pub mod error;
 pub mod exec;
+pub mod help;
 pub mod plan;
 pub mod runtime;
 pub mod say;

@@ -4,7 +4,8 @@ mod list;
 mod output;
 
 use anyhow::{Context, Result};
-use clap::{CommandFactory, Parser, ValueEnum, error::ErrorKind};
+use clap::{CommandFactory as _, Parser as _, error::ErrorKind};
+use instr_rewrite::arguments::{Arguments, Style};
 use instr_rewrite::redirect::redirect;
 use instr_rewrite::scan::{Inputs, scan_file};
 use instr_rewrite::select::{Selection, select};
@@ -13,79 +14,6 @@ use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
-
-/// Reads ELF symbol tables, decides what to wrap, emits linker flags, stubs and rewritten objects.
-#[derive(Debug, Parser)]
-#[command(name = "instr-rewrite", version)]
-struct Arguments {
-    #[command(flatten)]
-    action: Action,
-    /// Objects, archives (thin too), shared objects or executables
-    #[arg(value_name = "FILE", required = true)]
-    files: Vec<PathBuf>,
-    /// Where to write instead of the standard output ("-")
-    #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
-    /// One more description of a library; overrides the built-in ones
-    #[arg(long, value_name = "FILE")]
-    api: Vec<PathBuf>,
-    /// Also the heap: malloc and its family, new and delete, mmap
-    #[arg(long)]
-    memory: bool,
-    /// Form of the flags: for the compiler driver, for the linker, or quoted for an @file
-    #[arg(long, value_enum, default_value = "gcc")]
-    style: Style,
-    /// What stubs are called: by --wrap, or by objects that went through --redirect
-    #[arg(long, value_enum, default_value = "wrap")]
-    linkage: LinkageName,
-    /// With --list: JSON instead of a table
-    #[arg(long)]
-    json: bool,
-}
-
-#[derive(Debug, clap::Args)]
-#[group(required = true, multiple = false)]
-struct Action {
-    /// Print a --wrap flag for every known function that the files call, one a line
-    #[arg(long)]
-    emit_wrap_flags: bool,
-    /// Print the C source of the stubs of these functions
-    #[arg(long)]
-    emit_stubs: bool,
-    /// Tell what would be wrapped, by which description, and what would not and why
-    #[arg(long)]
-    list: bool,
-    /// Rename undefined references of one object or archive, in place of --wrap
-    #[arg(long)]
-    redirect: bool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Style {
-    /// -Wl,--wrap=SYMBOL
-    Gcc,
-    /// --wrap=SYMBOL
-    Ld,
-    /// "--wrap=SYMBOL", quoted for an @file
-    Response,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum LinkageName {
-    /// __wrap_F calls __real_F
-    Wrap,
-    /// instr_wrap_F calls F
-    Rename,
-}
-
-impl From<LinkageName> for stubs::Linkage {
-    fn from(name: LinkageName) -> Self {
-        match name {
-            LinkageName::Wrap => Self::Wrap,
-            LinkageName::Rename => Self::Rename,
-        }
-    }
-}
 
 /// Files were refused; each was reported already.
 #[derive(Debug, thiserror::Error)]

@@ -5,9 +5,11 @@
 //! * [`resolve`]: which of those objects a linker would really take, and what they refer to;
 //! * [`select`]: undefined symbols ∩ descriptions, with a reason for everything left out;
 //! * [`stubs`]: the C source of the stubs that call the runtime's probes;
-//! * [`redirect`]: undefined references renamed inside an object, for linkers without `--wrap`.
+//! * [`redirect`]: undefined references renamed inside an object, for linkers without `--wrap`;
+//! * [`arguments`]: the command line.
 
 pub mod api;
+pub mod arguments;
 mod ctype;
 pub mod redirect;
 pub mod resolve;

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 
 use crate::symbolize::options::SymbolizeOptions;
 
@@ -22,6 +22,17 @@ pub struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
+}
+
+/// The command line as a process takes it: where a help text names documents, it ends with the folder they are in.
+#[must_use]
+pub fn command() -> clap::Command {
+    let note = instr_cc::documents::note();
+    ["run", "summary", "graph", "symbolize"]
+        .into_iter()
+        .fold(Cli::command(), |command, name| {
+            command.mut_subcommand(name, |sub| sub.after_help(note.clone()))
+        })
 }
 
 /// The commands of `instr`.

@@ -30,7 +30,7 @@ pub mod symbols;
 use std::ffi::OsString;
 
 use anyhow::Result;
-use clap::Parser;
+use clap::FromArgMatches as _;
 
 use cli::{Cli, Command};
 use console::{Console, Status};
@@ -45,7 +45,9 @@ pub fn run_process() -> u8 {
 ///
 /// Messages about failure are printed to the console's error stream; the status says what happened.
 pub fn run(arguments: Vec<OsString>, console: &mut Console<'_>) -> Status {
-    match Cli::try_parse_from(symbolize::arguments::prepare(arguments)) {
+    let words = symbolize::arguments::prepare(arguments);
+    let parsed = cli::command().try_get_matches_from(words);
+    match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => {
             let result = dispatch(&cli.command, console);
             console.finish(result)

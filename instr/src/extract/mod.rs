@@ -79,7 +79,10 @@ fn nothing(what: &str) -> anyhow::Error {
     Refusal {
         message: format!("it does not hold {what}"),
         notes: Vec::new(),
-        help: Some("docs/porting.md tells how to get a trace from a board".to_owned()),
+        help: Some(format!(
+            "{} describes how to get a trace from a board",
+            instr_cc::documents::path("porting.md").display()
+        )),
     }
     .into()
 }
