@@ -6,4 +6,5 @@ cd "$root"
 make -s -C examples/imgpipe BUILD="$target/golden"
 "$target/golden/imgpipe" 6 320 240 >examples/imgpipe/expected.txt
 INSTR_GOLDEN=1 scripts/cargo.sh test -q -p instr-tests --test e2e -- conformance::support-matrix
-git --no-pager diff --stat -- examples/imgpipe/expected.txt docs/support-matrix.md
+INSTR_GOLDEN=1 scripts/cargo.sh test -q -p instr-tests --test e2e -- manual::kept-files
+git --no-pager diff --stat -- examples/imgpipe/expected.txt docs/support-matrix.md packaging

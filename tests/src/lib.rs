@@ -13,6 +13,7 @@ pub mod conformance;
 pub mod ctf;
 pub mod directives;
 pub mod expect;
+pub mod manual;
 pub mod outcome;
 pub mod process;
 pub mod prv;

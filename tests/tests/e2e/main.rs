@@ -5,6 +5,7 @@ mod conformance;
 mod footprint;
 mod libomp;
 mod libomp_links;
+mod manual;
 mod matrix;
 mod memory;
 mod meters;
@@ -24,7 +25,7 @@ const THREADS: usize = 2;
 fn main() {
     let mut arguments = Arguments::from_args();
     arguments.test_threads.get_or_insert(THREADS);
-    let parts: [fn() -> Vec<Trial>; 15] = [
+    let parts: [fn() -> Vec<Trial>; 16] = [
         boundaries::trials,
         symbols::trials,
         programs::trials,
@@ -40,6 +41,7 @@ fn main() {
         footprint::trials,
         transparency::trials,
         matrix::trials,
+        manual::trials,
     ];
     let trials = parts.into_iter().flat_map(|trials| trials()).collect();
     libtest_mimic::run(&arguments, trials).exit();

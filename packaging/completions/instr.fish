@@ -1,0 +1,106 @@
+# Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
+function __fish_instr_global_optspecs
+    string join \n h/help V/version
+end
+
+function __fish_instr_needs_command
+    # Figure out if the current invocation already has a command.
+    set -l cmd (commandline -opc)
+    set -e cmd[1]
+    argparse -s (__fish_instr_global_optspecs) -- $cmd 2>/dev/null
+    or return
+    if set -q argv[1]
+        # Also print the command, so this can be used to figure out what it is.
+        echo $argv[1]
+        return 1
+    end
+    return 0
+end
+
+function __fish_instr_using_subcommand
+    set -l cmd (__fish_instr_needs_command)
+    test -z "$cmd"
+    and return 1
+    contains -- $cmd[1] $argv
+end
+
+complete -c instr -n "__fish_instr_needs_command" -s h -l help -d 'Print help'
+complete -c instr -n "__fish_instr_needs_command" -s V -l version -d 'Print version'
+complete -c instr -n "__fish_instr_needs_command" -f -a "run" -d 'Run a program that instr-cc built, with the settings of a file'
+complete -c instr -n "__fish_instr_needs_command" -f -a "doctor" -d 'Tell what works on this machine, and why what does not, does not'
+complete -c instr -n "__fish_instr_needs_command" -f -a "merge" -d 'Write a trace as Paraver files NAME.prv, NAME.pcf and NAME.row'
+complete -c instr -n "__fish_instr_needs_command" -f -a "summary" -d 'Show what the program did, as tables or JSON'
+complete -c instr -n "__fish_instr_needs_command" -f -a "graph" -d 'Show how parallel the explicit tasks are, and write their graph'
+complete -c instr -n "__fish_instr_needs_command" -f -a "repair" -d 'Join the windows a killed program left behind, so that any CTF reader opens the trace'
+complete -c instr -n "__fish_instr_needs_command" -f -a "extract" -d 'Make a trace directory of a console\'s text, a dump of memory or a core file of a board'
+complete -c instr -n "__fish_instr_needs_command" -f -a "symbolize" -d 'Translate addresses into functions, files and lines, as addr2line does'
+complete -c instr -n "__fish_instr_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c instr -n "__fish_instr_using_subcommand run" -l config -d 'Settings of the program (TOML, docs/environment.md); those in the environment are stronger' -r -F
+complete -c instr -n "__fish_instr_using_subcommand run" -s o -l output -d 'Trace directory [default: ./NAME.instr]' -r -F
+complete -c instr -n "__fish_instr_using_subcommand run" -s h -l help -d 'Print help'
+complete -c instr -n "__fish_instr_using_subcommand doctor" -l json -d 'Write JSON'
+complete -c instr -n "__fish_instr_using_subcommand doctor" -s h -l help -d 'Print help'
+complete -c instr -n "__fish_instr_using_subcommand merge" -s o -l output -d 'Base name of the three files [default: the program\'s name, in the current directory]' -r -F
+complete -c instr -n "__fish_instr_using_subcommand merge" -l comms -d 'Arrows to write' -r -f -a "none\t'No arrows'
+create\t'From the creation of a task to its execution'
+depend\t'From the end of a task to the start of each task that depends on it'
+all\t'Both'"
+complete -c instr -n "__fish_instr_using_subcommand merge" -l exe -d 'Take the names of the program from PROGRAM, in place of the path in the trace' -r -F
+complete -c instr -n "__fish_instr_using_subcommand merge" -l sysroot -d 'Look below DIR for the files whose paths are in the trace' -r -F
+complete -c instr -n "__fish_instr_using_subcommand merge" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c instr -n "__fish_instr_using_subcommand summary" -l target -d 'Take the power model of this target, or of a description FILE.toml, in place of that of the trace\'s own target' -r
+complete -c instr -n "__fish_instr_using_subcommand summary" -l exe -d 'Take the names of the program from PROGRAM, in place of the path in the trace' -r -F
+complete -c instr -n "__fish_instr_using_subcommand summary" -l sysroot -d 'Look below DIR for the files whose paths are in the trace' -r -F
+complete -c instr -n "__fish_instr_using_subcommand summary" -l json -d 'Write JSON (docs/summary-json.md): an object, or an array of objects for several directories'
+complete -c instr -n "__fish_instr_using_subcommand summary" -l leaks -d 'Show only the memory that was never given back, and the calls that got it'
+complete -c instr -n "__fish_instr_using_subcommand summary" -s h -l help -d 'Print help'
+complete -c instr -n "__fish_instr_using_subcommand graph" -l format -d 'How to write the graph; without it only the tables of the analysis are shown' -r -f -a "dot\t'Graphviz'
+graphml\t'For yEd, Gephi, networkx and others'
+json\t'Everything (docs/graph-json.md)'
+svg\t'A picture'"
+complete -c instr -n "__fish_instr_using_subcommand graph" -s o -l output -d 'Where to write it; - is standard output' -r -F
+complete -c instr -n "__fish_instr_using_subcommand graph" -l exe -d 'Take the names of the program from PROGRAM, in place of the path in the trace' -r -F
+complete -c instr -n "__fish_instr_using_subcommand graph" -l sysroot -d 'Look below DIR for the files whose paths are in the trace' -r -F
+complete -c instr -n "__fish_instr_using_subcommand graph" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c instr -n "__fish_instr_using_subcommand repair" -s o -l output -d 'Directory to make; it must not exist' -r -F
+complete -c instr -n "__fish_instr_using_subcommand repair" -s h -l help -d 'Print help'
+complete -c instr -n "__fish_instr_using_subcommand extract" -s o -l output -d 'Directory to make; it must not exist [default: NAME.instr of the traced program\'s name]' -r -F
+complete -c instr -n "__fish_instr_using_subcommand extract" -l trace -d 'Which trace of a console that saw several, from 1 [default: the last]' -r
+complete -c instr -n "__fish_instr_using_subcommand extract" -s h -l help -d 'Print help'
+complete -c instr -n "__fish_instr_using_subcommand symbolize" -s e -l exe -d 'Program or shared object the addresses belong to [default: a.out]' -r -F
+complete -c instr -n "__fish_instr_using_subcommand symbolize" -s C -l demangle -d 'Show C++ and Rust names as in the source' -r -f -a "none\t'As the linker sees them'
+auto\t'By what the name looks like'
+gnu-v3\t'C++'
+java\t'As gnu-v3'
+gnat\t'Ada: as the linker sees them'
+dlang\t'D: as the linker sees them'
+rust\t'Rust only'"
+complete -c instr -n "__fish_instr_using_subcommand symbolize" -s j -l section -d 'Take addresses as offsets into section NAME' -r
+complete -c instr -n "__fish_instr_using_subcommand symbolize" -s b -l target -d 'Accepted for addr2line\'s sake: the file itself says what format it has' -r
+complete -c instr -n "__fish_instr_using_subcommand symbolize" -l trace -d 'Take addresses as those of the traced process; without ADDRESS, all code addresses in the trace' -r -F
+complete -c instr -n "__fish_instr_using_subcommand symbolize" -l search -d 'Look in DIR, too, for programs, libraries and .dwo files that were moved' -r -F
+complete -c instr -n "__fish_instr_using_subcommand symbolize" -l sysroot -d 'Look below DIR for files with absolute paths: a copy of the system where the program ran' -r -F
+complete -c instr -n "__fish_instr_using_subcommand symbolize" -l debug-file -d 'Take the debug information from FILE' -r -F
+complete -c instr -n "__fish_instr_using_subcommand symbolize" -l debug-dir -d 'Look for debug files below DIR [default: /usr/lib/debug]' -r -F
+complete -c instr -n "__fish_instr_using_subcommand symbolize" -l path-map -d 'Take NEW for OLD at the start of paths of .dwo files' -r
+complete -c instr -n "__fish_instr_using_subcommand symbolize" -l adjust-vma -l obj-offset -d 'Take PROGRAM as loaded at OFFSET: it is subtracted from each address' -r
+complete -c instr -n "__fish_instr_using_subcommand symbolize" -s f -l functions -d 'Show function names'
+complete -c instr -n "__fish_instr_using_subcommand symbolize" -s i -l inlines -d 'Show the functions a line was inlined into'
+complete -c instr -n "__fish_instr_using_subcommand symbolize" -l no-inlines -d 'Show the innermost function only (the default, as addr2line\'s)'
+complete -c instr -n "__fish_instr_using_subcommand symbolize" -s p -l pretty-print -d 'One line for each place'
+complete -c instr -n "__fish_instr_using_subcommand symbolize" -s s -l basenames -d 'File names without their directories'
+complete -c instr -n "__fish_instr_using_subcommand symbolize" -s a -l addresses -d 'Show the address before its place'
+complete -c instr -n "__fish_instr_using_subcommand symbolize" -s R -l recurse-limit -l recursion-limit -d 'Accepted for addr2line\'s sake: demangling is always limited'
+complete -c instr -n "__fish_instr_using_subcommand symbolize" -s r -l no-recurse-limit -l no-recursion-limit -d 'Accepted for addr2line\'s sake: demangling is always limited'
+complete -c instr -n "__fish_instr_using_subcommand symbolize" -l json -d 'Write one JSON object a line (docs/symbolize.md)'
+complete -c instr -n "__fish_instr_using_subcommand symbolize" -s h -l help -d 'Show this help'
+complete -c instr -n "__fish_instr_using_subcommand symbolize" -s V -l version -d 'Show the version'
+complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from run doctor merge summary graph repair extract symbolize help" -f -a "run" -d 'Run a program that instr-cc built, with the settings of a file'
+complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from run doctor merge summary graph repair extract symbolize help" -f -a "doctor" -d 'Tell what works on this machine, and why what does not, does not'
+complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from run doctor merge summary graph repair extract symbolize help" -f -a "merge" -d 'Write a trace as Paraver files NAME.prv, NAME.pcf and NAME.row'
+complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from run doctor merge summary graph repair extract symbolize help" -f -a "summary" -d 'Show what the program did, as tables or JSON'
+complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from run doctor merge summary graph repair extract symbolize help" -f -a "graph" -d 'Show how parallel the explicit tasks are, and write their graph'
+complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from run doctor merge summary graph repair extract symbolize help" -f -a "repair" -d 'Join the windows a killed program left behind, so that any CTF reader opens the trace'
+complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from run doctor merge summary graph repair extract symbolize help" -f -a "extract" -d 'Make a trace directory of a console\'s text, a dump of memory or a core file of a board'
+complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from run doctor merge summary graph repair extract symbolize help" -f -a "symbolize" -d 'Translate addresses into functions, files and lines, as addr2line does'
+complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from run doctor merge summary graph repair extract symbolize help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
