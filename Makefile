@@ -2,6 +2,7 @@
 SHELL := /bin/bash
 CARGO := scripts/cargo.sh
 PREFIX ?= /usr/local
+export PREFIX DESTDIR
 
 all: ## Build the tools: instr, instr-cc, instr-rewrite (the default)
 	@scripts/setup.sh demo
@@ -45,8 +46,14 @@ check: ## Format and lints only
 	$(CARGO) fmt --all -- --check
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
 
-install: all ## Install below PREFIX (default /usr/local; DESTDIR is respected)
-	@scripts/install.sh '$(PREFIX)'
+install: ## Install what make built below PREFIX (default /usr/local; DESTDIR is respected); never compiles
+	@scripts/install.sh
+
+uninstall: ## Remove what make install put below PREFIX
+	@scripts/uninstall.sh
+
+deb: all ## Make a Debian package of the tools
+	@scripts/deb.sh
 
 clean: ## Remove everything that was built
 	$(CARGO) clean
@@ -54,4 +61,4 @@ clean: ## Remove everything that was built
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-.PHONY: all demo test cross rtems conformance bench golden fuzz-smoke docs check install clean help
+.PHONY: all demo test cross rtems conformance bench golden fuzz-smoke docs check install uninstall deb clean help

@@ -53,7 +53,7 @@ const COMPILERS: [(&str, &[&str]); 8] = [
 ];
 
 /// Files below `dir` with one of these extensions, sorted.
-fn files(dir: &Path, extensions: &[&str]) -> Check<Vec<PathBuf>> {
+pub(crate) fn files(dir: &Path, extensions: &[&str]) -> Check<Vec<PathBuf>> {
     let mut found = Vec::new();
     let Ok(entries) = std::fs::read_dir(dir) else {
         return Ok(found);
@@ -323,7 +323,7 @@ fn links() -> Check {
 }
 
 /// Targets of `[text](target)` that are relative paths, without `#fragment`; code blocks aside.
-fn link_targets(text: &str) -> Vec<String> {
+pub(crate) fn link_targets(text: &str) -> Vec<String> {
     let mut targets = Vec::new();
     let mut in_code = false;
     for line in text.lines() {

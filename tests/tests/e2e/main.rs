@@ -3,6 +3,7 @@
 mod boundaries;
 mod conformance;
 mod footprint;
+mod install;
 mod libomp;
 mod libomp_links;
 mod manual;
@@ -25,7 +26,7 @@ const THREADS: usize = 2;
 fn main() {
     let mut arguments = Arguments::from_args();
     arguments.test_threads.get_or_insert(THREADS);
-    let parts: [fn() -> Vec<Trial>; 16] = [
+    let parts: [fn() -> Vec<Trial>; 17] = [
         boundaries::trials,
         symbols::trials,
         programs::trials,
@@ -42,6 +43,7 @@ fn main() {
         transparency::trials,
         matrix::trials,
         manual::trials,
+        install::trials,
     ];
     let trials = parts.into_iter().flat_map(|trials| trials()).collect();
     libtest_mimic::run(&arguments, trials).exit();

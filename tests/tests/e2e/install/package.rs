@@ -1,0 +1,136 @@
+//! `make deb`: what is in the package, and that it works where it is unpacked.
+
+use std::path::{Path, PathBuf};
+
+use instr_tests::outcome::{Check, ensure, trial};
+use instr_tests::process::Run;
+use instr_tests::toolchain::need;
+use instr_tests::workspace;
+use libtest_mimic::Trial;
+
+use super::clone::{Clone, TOOLS};
+use super::use_tools;
+
+pub(super) fn trials() -> Vec<Trial> {
+    vec![
+        trial("install::package-has-working-tools", works),
+        trial("install::package-is-reproducible", reproducible),
+    ]
+}
+
+/// Makes the package of a clone.
+fn package(clone: &Clone) -> Check<PathBuf> {
+    for tool in ["dpkg-deb", "readelf"] {
+        need(tool)?;
+    }
+    let script = clone.root.join("scripts/deb.sh");
+    let made = Run::new(script)
+        .env("SOURCE_DATE_EPOCH", "1700000000")
+        .succeed()?;
+    let text = made.text();
+    let path = text.trim().strip_prefix("package: ").ok_or("no package")?;
+    Ok(path.into())
+}
+
+fn field(package: &Path, name: &str) -> Check<String> {
+    let run = Run::words(["dpkg-deb", "--field"]).arg(package).arg(name);
+    Ok(run.succeed()?.text().trim().to_owned())
+}
+
+fn works() -> Check {
+    let dir = workspace::work_dir("package-works")?;
+    let package = package(&Clone::with_tools(dir.path())?)?;
+    let root = dir.path().join("root");
+    Run::words(["dpkg-deb", "--extract"])
+        .arg(&package)
+        .arg(&root)
+        .succeed()?;
+    Run::words(["dpkg-deb", "--control"])
+        .arg(&package)
+        .arg(dir.path().join("control"))
+        .succeed()?;
+    let sums = dir.path().join("control/md5sums");
+    let checked = Run::words(["md5sum", "--check", "--strict"]).arg(&sums);
+    let checked = checked.dir(&root).succeed()?.text();
+    let files = Run::words(["find", "usr", "-type", "f"])
+        .dir(&root)
+        .succeed()?
+        .text();
+    ensure(checked.lines().count() == files.lines().count(), || {
+        "md5sums lists other files".into()
+    })?;
+    use_tools(&root.join("usr/bin"), dir.path())?;
+    for tool in TOOLS {
+        let page = format!("usr/share/man/man1/{tool}.1.gz");
+        ensure(root.join(&page).is_file(), || format!("no {page}"))?;
+    }
+    let alias = root.join("usr/share/man/man1/instr-gcc.1.gz");
+    ensure(alias.canonicalize()?.ends_with("instr-cc.1.gz"), || {
+        "instr-gcc has no page".into()
+    })?;
+    let size: u64 = field(&package, "Installed-Size")?.parse()?;
+    let du = Run::words(["du", "-sk", "--apparent-size"]).arg(root.join("usr"));
+    let du = du.succeed()?.text();
+    let du: u64 = du.split_whitespace().next().unwrap_or("").parse()?;
+    ensure(size.abs_diff(du) <= du / 10, || {
+        format!("{size} KiB, {du} by du")
+    })?;
+    let depends = field(&package, "Depends")?;
+    ensure(depends.ends_with("gcc | clang | c-compiler"), || {
+        depends.clone()
+    })?;
+    same_libraries(dir.path(), &root, &depends)?;
+    lintian(&package)
+}
+
+/// Debian's own tool names the same packages of libraries; where it is not installed, the C library is looked for alone.
+fn same_libraries(dir: &Path, root: &Path, depends: &str) -> Check {
+    let names = |text: &str| -> Vec<String> {
+        let parts = text.split(',').map(|part| part.split_whitespace().next());
+        let names = parts.flatten().filter(|name| name.starts_with("lib"));
+        let mut names: Vec<String> = names.map(str::to_owned).collect();
+        names.sort();
+        names
+    };
+    let ours = names(depends);
+    ensure(ours.iter().any(|name| name.starts_with("libc6")), || {
+        depends.into()
+    })?;
+    if need("dpkg-shlibdeps").is_err() {
+        return Ok(());
+    }
+    std::fs::create_dir_all(dir.join("source/debian"))?;
+    std::fs::write(
+        dir.join("source/debian/control"),
+        "Source: instr\n\nPackage: instr\nArchitecture: any\n",
+    )?;
+    let asked = Run::words(["dpkg-shlibdeps", "-O"]).dir(&dir.join("source"));
+    let tools = TOOLS.map(|tool| root.join("usr/bin").join(tool));
+    let theirs = asked.args(tools).succeed()?.text();
+    let theirs = names(theirs.trim().trim_start_matches("shlibs:Depends="));
+    ensure(ours == theirs, || {
+        format!("{ours:?}, {theirs:?} by dpkg-shlibdeps")
+    })
+}
+
+fn reproducible() -> Check {
+    let dir = workspace::work_dir("package-reproducible")?;
+    let clone = Clone::with_small_programs(dir.path())?;
+    let first = std::fs::read(package(&clone)?)?;
+    // Another time, another folder, another umask.
+    let moved = dir.path().join("moved");
+    std::fs::rename(&clone.root, &moved)?;
+    let clone = Clone { root: moved };
+    clone.build_small(&clone.root.join("target"))?;
+    let second = std::fs::read(package(&clone)?)?;
+    ensure(first == second, || "the second package differs".into())
+}
+
+/// Debian's own judge of packages, where it is installed: it is too large to ask everybody for.
+fn lintian(package: &Path) -> Check {
+    if need("lintian").is_err() {
+        return Ok(());
+    }
+    let run = Run::words(["lintian", "--fail-on", "error,warning"]);
+    run.arg(package).succeed().map(drop)
+}
