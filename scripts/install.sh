@@ -32,11 +32,12 @@ sources_of() { # tool
     [[ ! -f $bin/$1.d ]] || sed -e 's/^.*: //' -e 's/\\ /\x01/g' -e 's/ /\n/g' "$bin/$1.d" | tr '\1' ' '
 }
 
+permission="type: sudo make install, or without any right: make install PREFIX=~/.local"
 check_writable() {
     local above=$to
     while [[ ! -e $above ]]; do above=$(dirname "$above"); done
     [[ -d $above && -w $above && -x $above ]] ||
-        fail "cannot write into $above" "type: sudo make install, or without any right: make install PREFIX=~/.local"
+        fail "cannot write into $above" "$permission"
 }
 
 # Makes the folders that are missing, and lists them.
@@ -46,11 +47,11 @@ make_folders() { # staged tree
         above=("above ${path#"$destdir"}" "${above[@]}")
         path=$(dirname "$path")
     done
-    mkdir -p "$to"
+    mkdir -p "$to" 2>"$work/why" || fail "$(tail -n 1 "$work/why")" "$permission"
     [[ ${#above[@]} == 0 ]] || printf '%s\n' "${above[@]}" >>"$work/list"
     while IFS= read -r name; do
         [[ ! -d $to/$name ]] || continue
-        mkdir "$to/$name"
+        mkdir "$to/$name" 2>"$work/why" || fail "$(tail -n 1 "$work/why")" "$permission"
         echo "dir $name" >>"$work/list"
     done < <(cd "$1" && find . -mindepth 1 -type d -printf '%P\n' | sort)
 }
@@ -64,8 +65,8 @@ list_files() { # staged tree
 copy_files() { # staged tree
     local name
     while IFS= read -r name; do
-        cp -P --preserve=mode "$1/$name" "$to/$name.instr-new"
-        mv -fT "$to/$name.instr-new" "$to/$name"
+        { cp -P --preserve=mode "$1/$name" "$to/$name.instr-new" && mv -fT "$to/$name.instr-new" "$to/$name"; } 2>"$work/why" ||
+            fail "cannot write $to/$name: $(tail -n 1 "$work/why")" "what is there already is removed by: $(again uninstall)"
     done < <(cd "$1" && find . ! -type d -printf '%P\n')
 }
 

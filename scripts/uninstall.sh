@@ -13,8 +13,8 @@ done <<<"$list"
 rm -f "$manifest"
 
 # The inner folders first. Those that hold something else stay.
-while read -r kind name; do
-    path=
+while IFS= read -r line; do
+    kind=${line%% *} name=${line#* } path=
     [[ $kind != dir ]] || path=$to/$name
     [[ $kind != above || $to/ != "$destdir$name/"* ]] || path=$destdir$name
     [[ -z $path || ! -d $path || -L $path ]] || rmdir "$path" 2>/dev/null || true
