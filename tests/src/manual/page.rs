@@ -55,7 +55,10 @@ fn whole(sections: &[u8]) -> String {
     let mut lines = definitions;
     lines.truncate(2);
     // A line break beside the space between paragraphs says nothing.
-    let spaced = |at: usize| rest.get(at).is_some_and(|line| *line == ".sp");
+    let spaced = |at: usize| {
+        rest.get(at)
+            .is_some_and(|line| *line == ".sp" || line.is_empty())
+    };
     let says_nothing =
         |at: usize| rest[at] == ".br" && (spaced(at + 1) || (at > 0 && spaced(at - 1)));
     lines.extend(
@@ -63,6 +66,12 @@ fn whole(sections: &[u8]) -> String {
             .filter(|at| !says_nothing(*at))
             .map(|at| rest[at]),
     );
+    let blank = |line: &mut &str| {
+        if line.is_empty() {
+            *line = ".sp";
+        }
+    };
+    lines.iter_mut().for_each(blank);
     let mut page = lines.join("\n").replacen(" 1  \"", " 1 \"\" \"", 1);
     page.push('\n');
     page
