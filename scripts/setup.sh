@@ -13,114 +13,199 @@ has_file() { # compiler, option, file: does the compiler find it?
     has "$1" && [[ $("$1" "$2" -print-file-name="$3") == /* ]]
 }
 
-# package | what it is for | a test that succeeds when it is there
+# package | a test that succeeds when it is there
 base_packages() {
     cat <<'TABLE'
-gcc|C compiler|has gcc && has cc
-libc6-dev|C library headers|has_file gcc -m64 crt1.o
-make|make|has make
-ca-certificates|downloads of Rust crates|[[ -d /etc/ssl/certs ]]
+gcc|has gcc && has cc
+libc6-dev|has_file gcc -m64 crt1.o
+make|has make
+ca-certificates|[[ -d /etc/ssl/certs ]]
 TABLE
 }
 
-test_packages() {
+test_packages() { # compilers, linkers, emulators, and independent readers of everything that the tools write
     cat <<'TABLE'
-g++|C++ compiler|has g++
-gfortran|Fortran compiler|has gfortran
-clang|second C compiler, another object layout|has clang
-libomp-dev|OpenMP header for clang|compgen -G '/usr/lib/llvm-*/lib/clang/*/include/omp.h'
-lld|linker|has ld.lld
-mold|linker|has mold
-llvm|llvm-ar, llvm-objcopy, llvm-symbolizer, llvm-dwp: archives, objects and names by another maker|has llvm-ar && has llvm-symbolizer
-gcc-sparc64-linux-gnu|SPARC cross compiler|has sparc64-linux-gnu-gcc
-g++-sparc64-linux-gnu|SPARC cross compiler for C++|has sparc64-linux-gnu-g++
-gfortran-sparc64-linux-gnu|SPARC cross compiler for Fortran|has sparc64-linux-gnu-gfortran
-gcc-multilib-sparc64-linux-gnu|32-bit SPARC libraries|has_file sparc64-linux-gnu-gcc -m32 libgomp.a
-g++-multilib-sparc64-linux-gnu|32-bit SPARC libraries for C++|has_file sparc64-linux-gnu-gcc -m32 libstdc++.a
-gfortran-multilib-sparc64-linux-gnu|32-bit SPARC libraries for Fortran|has_file sparc64-linux-gnu-gcc -m32 libgfortran.a
-gcc-aarch64-linux-gnu|Arm cross compiler|has aarch64-linux-gnu-gcc
-libc6-dev-arm64-cross|its C library|has_file aarch64-linux-gnu-gcc -static libc.a
-gcc-riscv64-linux-gnu|RISC-V cross compiler|has riscv64-linux-gnu-gcc
-libc6-dev-riscv64-cross|its C library|has_file riscv64-linux-gnu-gcc -static libc.a
-elfutils|eu-addr2line, a third voice about names|has eu-addr2line
-dwz|debug information shared by several programs, for tests of names|has dwz
-qemu-user|runs SPARC, Arm and RISC-V programs|has qemu-sparc32plus && has qemu-sparc64 && has qemu-aarch64 && has qemu-riscv64
-babeltrace2|independent reader of raw traces|has babeltrace2
-cmake|the CMake example|has cmake
-valgrind|memory checks of the runtime|has valgrind
-gcc-12-source|libgomp's own test programs|compgen -G '/usr/src/gcc-12/gcc-*.tar.*'
-xz-utils|unpacks them|has xz && has tar
-binutils|objdump, readelf, strip|has readelf
+g++|has g++
+gfortran|has gfortran
+clang|has clang
+libomp-dev|compgen -G '/usr/lib/llvm-*/lib/clang/*/include/omp.h'
+lld|has ld.lld
+mold|has mold
+llvm|has llvm-ar && has llvm-symbolizer
+gcc-sparc64-linux-gnu|has sparc64-linux-gnu-gcc
+g++-sparc64-linux-gnu|has sparc64-linux-gnu-g++
+gfortran-sparc64-linux-gnu|has sparc64-linux-gnu-gfortran
+gcc-multilib-sparc64-linux-gnu|has_file sparc64-linux-gnu-gcc -m32 libgomp.a
+g++-multilib-sparc64-linux-gnu|has_file sparc64-linux-gnu-gcc -m32 libstdc++.a
+gfortran-multilib-sparc64-linux-gnu|has_file sparc64-linux-gnu-gcc -m32 libgfortran.a
+gcc-aarch64-linux-gnu|has aarch64-linux-gnu-gcc
+libc6-dev-arm64-cross|has_file aarch64-linux-gnu-gcc -static libc.a
+gcc-riscv64-linux-gnu|has riscv64-linux-gnu-gcc
+libc6-dev-riscv64-cross|has_file riscv64-linux-gnu-gcc -static libc.a
+elfutils|has eu-addr2line
+dwz|has dwz
+qemu-user|has qemu-sparc32plus && has qemu-sparc64 && has qemu-aarch64 && has qemu-riscv64
+babeltrace2|has babeltrace2
+cmake|has cmake
+pkg-config|has pkg-config
+zsh|has zsh
+fish|has fish
+man-db|has man
+mandoc|has mandoc
+valgrind|has valgrind
+gcc-12-source|compgen -G '/usr/src/gcc-12/gcc-*.tar.*'
+xz-utils|has xz && has tar
+binutils|has readelf
 TABLE
 }
 
 missing=()
 look_for() { # table on standard input
-    local package reason probe
-    while IFS='|' read -r package reason probe; do
-        if ! eval "$probe" >/dev/null 2>&1; then
-            missing+=("$package")
-            echo "setup: missing: $package ($reason)"
-        fi
+    local package probe
+    while IFS='|' read -r package probe; do
+        eval "$probe" >/dev/null 2>&1 || missing+=("$package")
     done
 }
 
+# What cargo downloads and builds below the target folder, measured on x86-64.
 level=${1:-test}
 case $level in
-demo) look_for < <(base_packages) ;;
-test) look_for < <(base_packages && test_packages) ;;
+demo)
+    look_for < <(base_packages)
+    crates="11 MB of crates, 0.4 GB in the target folder"
+    ;;
+test)
+    look_for < <(base_packages && test_packages)
+    crates="13 MB of crates, 4 GB in the target folder"
+    ;;
 *)
     echo "setup: error: unknown level '$level': expected demo or test" >&2
     exit 2
     ;;
 esac
 
-rust_missing=false
+rust=complete # or missing, or without-lints
 if ! scripts/cargo.sh --check 2>/dev/null; then
-    rust_missing=true
-    echo "setup: missing: Rust 1.88 or later (the tools are written in it)"
+    rust=missing
+elif [[ $level == test ]] && ! scripts/cargo.sh --check-lints 2>/dev/null; then
+    rust=without-lints
 fi
-[[ ${#missing[@]} == 0 && $rust_missing == false ]] && exit 0
+[[ ${#missing[@]} == 0 && $rust == complete ]] && exit 0
 
-give_up() {
+shown=("${missing[@]}")
+case $rust in
+missing) shown+=("Rust 1.88 or later") ;;
+without-lints) shown+=("rustfmt and clippy") ;;
+esac
+list=$(printf '%s, ' "${shown[@]}")
+echo "setup: missing: ${list%, }"
+
+give_up() { # reason
     echo "setup: error: cannot install what is missing: $1" >&2
-    echo "  help: install it by hand: ${missing[*]} $($rust_missing && echo 'and Rust from https://rustup.rs')" >&2
+    if [[ ${#missing[@]} -gt 0 ]]; then
+        echo "  help: ask somebody who may: apt-get install -y --no-install-recommends ${missing[*]}" >&2
+    fi
+    case $rust in
+    missing) echo "  help: Rust needs no right, it goes into your home: see https://rustup.rs, or: curl -sSf https://sh.rustup.rs | sh -s -- -y" >&2 ;;
+    without-lints) echo "  help: install rustfmt and clippy for the Rust in $(scripts/cargo.sh --directory)" >&2 ;;
+    esac
+    echo "  help: then repeat the command" >&2
     exit 1
 }
 
 [[ ${INSTR_SETUP:-} == off ]] && give_up "INSTR_SETUP=off forbids it"
+
+# The lints of a toolchain by rustup need no right.
+if [[ $rust == without-lints ]] && has_rustup=$(scripts/cargo.sh --exec rustup --version 2>/dev/null) && [[ -n $has_rustup ]] &&
+    [[ $(scripts/cargo.sh --directory) == */.cargo/bin ]]; then
+    echo "setup: rustup component add rustfmt clippy"
+    scripts/cargo.sh --exec rustup -q component add rustfmt clippy || give_up "rustup failed"
+    rust=complete
+    [[ ${#missing[@]} == 0 ]] && exit 0
+fi
+
 has apt-get || give_up "this is not Debian or Ubuntu (no apt-get)"
 if [[ $(id -u) == 0 ]]; then
     as_root=(env DEBIAN_FRONTEND=noninteractive)
-elif has sudo; then
+elif ! has sudo; then
+    give_up "you are not root, and there is no sudo"
+elif sudo -n true 2>/dev/null; then
+    as_root=(sudo -n env DEBIAN_FRONTEND=noninteractive)
+elif [[ -t 0 ]]; then
+    echo "setup: sudo may ask for your password"
+    sudo -v || give_up "sudo refuses"
     as_root=(sudo env DEBIAN_FRONTEND=noninteractive)
 else
-    give_up "needs root, and there is no sudo"
+    give_up "you are not root, sudo refuses or asks for a password, and there is no terminal"
 fi
+
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+quietly() { # command: its output appears only when it fails
+    "$@" >"$log" 2>&1 </dev/null && return
+    tail -n 20 "$log" >&2
+    return 1
+}
 
 candidate_version() { # of a package; empty when there is none
     apt-cache policy "$1" 2>/dev/null | awk '$1 == "Candidate:" && $2 != "(none)" { print $2 }'
 }
-available() { [[ -n $(candidate_version "$1") ]]; }
+recent() { # package: is its candidate Rust 1.88 or later?
+    local version
+    version=$(candidate_version "$1")
+    [[ -n $version ]] && dpkg --compare-versions "$version" ge 1.88
+}
 
-echo "setup: apt-get update"
-"${as_root[@]}" apt-get -qq update || give_up "apt-get update failed"
+# The endings of the names of Rust's packages: none; -web, which follows upstream in Debian's stable releases; -1.NN in Ubuntu.
+rust_suffixes() {
+    printf '%s\n' "" -web
+    apt-cache pkgnames rustc-1. | sed -n 's/^rustc\(-1\.[0-9]*\)$/\1/p' | sort -V -r
+}
+lint_packages() { # suffix
+    case $1 in
+    -web) echo "rustfmt-web rust-web-clippy" ;;
+    *) echo "rustfmt$1 rust$1-clippy" ;;
+    esac
+}
+installed_suffix() { # of the toolchain that is used
+    local directory package
+    directory=$(scripts/cargo.sh --directory)
+    case $directory in
+    /usr/lib/rust-1.*) directory=${directory#/usr/lib/rust} && echo "${directory%/bin}" ;;
+    *)
+        package=$(dpkg -S "$(readlink -f "$directory/rustc")" 2>/dev/null) || return 1
+        package=${package%%:*}
+        echo "${package#rustc}"
+        ;;
+    esac
+}
 
-if $rust_missing; then
-    # Debian's rustc-web follows upstream in stable releases; newer releases have it as rustc.
-    for suffix in -web ""; do
-        if available "rustc$suffix" && dpkg --compare-versions "$(candidate_version "rustc$suffix")" ge 1.88; then
-            missing+=("rustc$suffix" "cargo$suffix")
-            for extra in "rustfmt$suffix" "rust$suffix-clippy"; do
-                if [[ $level == test ]] && available "$extra"; then missing+=("$extra"); fi
-            done
-            break
-        fi
-    done
-    [[ " ${missing[*]} " == *" cargo"* ]] || give_up "no package of this release holds Rust 1.88 or later"
+quietly "${as_root[@]}" apt-get update || give_up "apt-get update failed"
+
+packages=("${missing[@]}")
+if [[ $rust == missing ]]; then
+    found=false
+    while read -r suffix && [[ $found == false ]]; do
+        recent "rustc$suffix" && recent "cargo$suffix" || continue
+        found=true
+        packages+=("rustc$suffix" "cargo$suffix")
+        [[ $level == demo ]] || read -ra lints < <(lint_packages "$suffix")
+    done < <(rust_suffixes)
+    [[ $found == true ]] || give_up "no package of this release holds Rust 1.88 or later"
+elif [[ $rust == without-lints ]]; then
+    suffix=$(installed_suffix) || give_up "the Rust in $(scripts/cargo.sh --directory) comes from no package"
+    read -ra lints < <(lint_packages "$suffix")
 fi
+packages+=("${lints[@]}")
 
-echo "setup: apt-get install ${missing[*]}"
-"${as_root[@]}" apt-get -qq install -y --no-install-recommends "${missing[@]}" || give_up "apt-get install failed"
+# Sizes as apt-get computes them: "Need to get 170 MB of archives." until version 2, "Download size: 170 MB" from version 3 on.
+"${as_root[@]}" LC_ALL=C apt-get install --assume-no --no-install-recommends "${packages[@]}" >"$log" 2>&1 </dev/null || true
+download=$(sed -n -e 's/^Need to get \(.*\) of archives.*/\1/p' -e 's/^ *Download size: *//p' "$log" | tail -n 1)
+disk=$(sed -n -e 's/^After this operation, \(.*\) of additional disk space.*/\1/p' -e 's|^ *Space needed: *\([^/]*[^/ ]\) */.*|\1|p' "$log" | tail -n 1)
+count=$(sed -n -e 's/^.* \([0-9]*\) newly installed.*/\1/p' -e 's/^.*Installing: \([0-9]*\),.*/\1/p' "$log" | tail -n 1)
+echo "setup: apt-get install ${packages[*]}"
+echo "setup: ${count:-some} packages, ${download:-an unknown size} to download, ${disk:-an unknown size} on disk; then cargo: $crates"
+begin=$SECONDS
+quietly "${as_root[@]}" apt-get install -y -q --no-install-recommends -o Dpkg::Use-Pty=0 "${packages[@]}" || give_up "apt-get install failed"
 scripts/cargo.sh --check
-echo "setup: done"
+echo "setup: done in $((SECONDS - begin)) s"
