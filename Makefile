@@ -25,6 +25,15 @@ rtems: ## Build the examples for an RTEMS board: RTEMS_BSP=gr740 (docs/porting.m
 	@$(MAKE) --no-print-directory all
 	@scripts/rtems.sh
 
+test-all: test ## Also what takes longer: all programs on SPARC V9, all releases of libomp, libgomp's own tests, fuzzing, planted faults
+	@INSTR_TEST_ALL=1 INSTR_TEST_PROFILE=release scripts/test.sh
+	@scripts/libomp-versions.sh
+	@scripts/conformance.sh $(CONFORMANCE)
+	@scripts/fuzz-smoke.sh
+
+bare-machines: ## As root: try these commands on bare Debian and Ubuntu machines (debootstrap)
+	@scripts/bare-machines.sh $(BARE)
+
 conformance: all ## Run libgomp's own test programs, plainly and instrumented, and ours with libomp 15 to 21
 	@scripts/setup.sh test
 	@scripts/libomp-versions.sh
@@ -42,9 +51,8 @@ fuzz-smoke: ## Feed random and broken inputs to every parser, a minute each
 docs: ## Build the reference of the Rust crates
 	$(CARGO) doc --workspace --no-deps
 
-check: ## Format and lints only
-	$(CARGO) fmt --all -- --check
-	$(CARGO) clippy --workspace --all-targets -- -D warnings
+check: ## Format, lints, reference of the crates
+	@scripts/lints.sh
 
 install: ## Install what make built below PREFIX (default /usr/local; DESTDIR is respected); never compiles
 	@scripts/install.sh
@@ -61,4 +69,4 @@ clean: ## Remove everything that was built
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-.PHONY: all demo test cross rtems conformance bench golden fuzz-smoke docs check install uninstall deb clean help
+.PHONY: all demo test test-all bare-machines cross rtems conformance bench golden fuzz-smoke docs check install uninstall deb clean help

@@ -6,7 +6,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 unset MAKEFLAGS MAKELEVEL MFLAGS # builds started from here are not part of the calling make
 target=${CARGO_TARGET_DIR:-$root/target}
 [[ $target == /* ]] || target=$PWD/$target
-bin=$target/release
+bin=${INSTR_TOOLS:-$target/release} # the tools that the scripts use
 scripts=$root/scripts
 # What instr-cc builds once for each compiler; apart from the user's own, so that runs do not depend on it.
 export INSTR_CACHE=${INSTR_CACHE:-$target/instr-cache}

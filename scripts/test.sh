@@ -1,59 +1,39 @@
 #!/usr/bin/env bash
-# Everything that has to hold before a change goes in: format, lints, tests (a skipped test is a failure), examples.
+# Everything that has to hold before a change goes in: format, lints, tests, examples. A skipped test is a failure.
+#
+#   scripts/test.sh            all of it
+#   scripts/test.sh FILTER     the tests whose names contain FILTER
+#
+# One build, with checks of overflow and assertions, makes the tools and every test executable; then one queue runs all tests and scripts,
+# the longest first (tests/src/queue.rs). The tools that users get differ from these in optimization alone; `make test-all` tests them.
+# INSTR_TEST_ALL=1 adds what `make test-all` adds to the tests themselves: every conformance program on 64-bit SPARC, more random graphs.
 source "$(dirname "$0")/env.sh"
 cd "$root"
-export INSTR_TEST_STRICT=1 INSTR_TEST_BIN=$bin # the tools that a user gets are tested
 begin=$SECONDS
-results=()
-failed=0
+profile=(--profile "${INSTR_TEST_PROFILE:-dev}")
+bin=$target/debug
+if [[ ${profile[1]} != dev ]]; then bin=$target/${profile[1]}; fi
+export INSTR_TEST_STRICT=1 INSTR_TEST_BIN=$bin INSTR_TOOLS=$bin
+[[ -z ${CI:-} ]] || export CARGO_INCREMENTAL=0 # only who builds again gains by it
 
-# Runs one part; a failure does not keep the next part from running.
-part() { # name, command…
-    local name=$1 start=$SECONDS
-    shift
-    say "$name"
-    if "$@"; then
-        results+=("ok      $name ($((SECONDS - start)) s)")
-    else
-        results+=("FAILED  $name ($((SECONDS - start)) s)")
-        failed=$((failed + 1))
-    fi
-}
+say "build: tools and tests"
+list=$target/test-executables.json
+mkdir -p "$target"
+scripts/cargo.sh test --workspace "${profile[@]}" --no-run --message-format=json-render-diagnostics >"$list.new"
+mv "$list.new" "$list"
+scripts/links.sh "$bin" # make install goes on installing what make built
+runner=$(sed -n 's|.*"executable":"\([^"]*/e2e-[0-9a-f]*\)".*|\1|p' "$list" | tail -n 1)
+[[ -x $runner ]] || fail "cargo names no executable of the end-to-end tests in $list"
+built=$SECONDS
 
-lint() {
-    if ! "$scripts/cargo.sh" clippy --version >/dev/null 2>&1; then
-        echo "clippy is not installed: lints are not checked"
-        return 0
-    fi
-    "$scripts/cargo.sh" clippy --workspace --all-targets -- -D warnings &&
-        "$scripts/cargo.sh" clippy -p instr-symtab -- -D warnings && # by itself: without its loader
-        RUSTDOCFLAGS="-D warnings" "$scripts/cargo.sh" doc -q --workspace --no-deps
-}
-
-format() {
-    if ! "$scripts/cargo.sh" fmt --version >/dev/null 2>&1; then
-        echo "rustfmt is not installed: the format is not checked"
-        return 0
-    fi
-    "$scripts/cargo.sh" fmt --all -- --check
-}
-
-tools() {
-    "$scripts/cargo.sh" build --release && "$scripts/links.sh"
-}
-
-part "format" format
-part "lints" lint
-part "tools" tools
-part "tests" "$scripts/cargo.sh" test --workspace --no-fail-fast
-part "libomp versions" "$scripts/libomp-versions.sh" --debian
-part "examples" "$scripts/examples.sh"
-part "cross examples" "$scripts/cross.sh"
+say "tests, examples, lints"
+status=0
+(cd tests && INSTR_TEST_BINARIES=$list INSTR_TEST_SCRIPTS=1 "$runner" "$@") || status=$?
 
 say "make test"
-printf '%s\n' "${results[@]}"
-if [[ $failed -gt 0 ]]; then
-    echo "make test: FAILED: $failed of ${#results[@]} parts, $((SECONDS - begin)) s"
+printf '%5d s  build\n%5d s  tests, examples, lints\n' $((built - begin)) $((SECONDS - built))
+if [[ $status != 0 ]]; then
+    echo "make test: FAILED, $((SECONDS - begin)) s"
     exit 1
 fi
-echo "make test: passed: ${#results[@]} parts, $((SECONDS - begin)) s"
+echo "make test: passed, $((SECONDS - begin)) s"

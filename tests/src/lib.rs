@@ -17,6 +17,7 @@ pub mod manual;
 pub mod outcome;
 pub mod process;
 pub mod prv;
+pub mod queue;
 pub mod random_graphs;
 pub mod redirect;
 pub mod sparselu;

@@ -1,6 +1,7 @@
 //! How a test ends: passed, skipped for a stated reason, or failed.
 
 use std::fmt;
+use std::time::Instant;
 
 use libtest_mimic::{Completion, Failed, Trial};
 
@@ -77,8 +78,14 @@ pub fn strict() -> bool {
 /// A test named `name` with body `body`.
 pub fn trial(name: impl Into<String>, body: impl FnOnce() -> Check + Send + 'static) -> Trial {
     let name = name.into();
-    let shown = name.clone();
-    Trial::ignorable_test(name, move || match body() {
+    let (shown, timed_name) = (name.clone(), name.clone());
+    let timed = move || {
+        let begin = Instant::now();
+        let verdict = body();
+        crate::queue::took(&timed_name, begin.elapsed());
+        verdict
+    };
+    Trial::ignorable_test(name, move || match timed() {
         Ok(()) => Ok(Completion::Completed),
         Err(Stop::Skip(reason)) if strict() => {
             Err(Failed::from(format!("skip in strict mode: {reason}")))

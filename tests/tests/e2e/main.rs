@@ -11,6 +11,7 @@ mod matrix;
 mod memory;
 mod meters;
 mod programs;
+mod readme;
 mod robust;
 mod sampling;
 mod sensors;
@@ -18,33 +19,32 @@ mod sparselu;
 mod symbols;
 mod transparency;
 
-use libtest_mimic::{Arguments, Trial};
+use instr_tests::queue;
+use libtest_mimic::Trial;
 
-/// Two tests at once: each starts compilers and programs of several threads.
-const THREADS: usize = 2;
+const PARTS: &[fn() -> Vec<Trial>] = &[
+    queue::scripts,
+    queue::other_executables,
+    boundaries::trials,
+    symbols::trials,
+    programs::trials,
+    conformance::trials,
+    libomp::trials,
+    libomp_links::trials,
+    sparselu::trials,
+    robust::trials,
+    sensors::trials,
+    meters::trials,
+    memory::trials,
+    sampling::trials,
+    footprint::trials,
+    transparency::trials,
+    matrix::trials,
+    manual::trials,
+    install::trials,
+    readme::trials,
+];
 
 fn main() {
-    let mut arguments = Arguments::from_args();
-    arguments.test_threads.get_or_insert(THREADS);
-    let parts: [fn() -> Vec<Trial>; 17] = [
-        boundaries::trials,
-        symbols::trials,
-        programs::trials,
-        conformance::trials,
-        libomp::trials,
-        libomp_links::trials,
-        sparselu::trials,
-        robust::trials,
-        sensors::trials,
-        meters::trials,
-        memory::trials,
-        sampling::trials,
-        footprint::trials,
-        transparency::trials,
-        matrix::trials,
-        manual::trials,
-        install::trials,
-    ];
-    let trials = parts.into_iter().flat_map(|trials| trials()).collect();
-    libtest_mimic::run(&arguments, trials).exit();
+    queue::run(PARTS.iter().flat_map(|trials| trials()).collect());
 }

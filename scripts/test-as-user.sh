@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# As root: runs the end-to-end tests once more as an ordinary user, who may not mount, count whole processors or read others' files.
+# What `make test` built is copied into a folder of that user; nothing is built. Arguments go to the tests (a filter, --skip …).
+# Left out are the conformance programs and the checks of the tree, which no right can change.
+source "$(dirname "$0")/env.sh"
+cd "$root"
+[[ $(id -u) == 0 ]] || fail "only root can become somebody else" "an ordinary user types: make test"
+user=61234 # no account has to exist
+runner=$(sed -n 's|.*"executable":"\([^"]*/e2e-[0-9a-f]*\)".*|\1|p' "$target/test-executables.json" 2>/dev/null | tail -n 1)
+[[ -x $runner ]] || fail "the tests are not built" "run make test first"
+need_tools
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/instr-user.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+mkdir -p "$work/home" "$work/tmp" "$work/target/release/deps"
+git ls-files -z | xargs -0 cp --parents -t "$work" # into $work, as $work/tests/…
+cp -P "$bin"/instr "$bin"/instr-* "$work/target/release/" 2>/dev/null || true
+rm -f "$work"/target/release/*.d
+cp "$runner" "$work/target/release/deps/e2e"
+chown -R "$user:$user" "$work"
+chmod 711 "$work"
+
+say "end-to-end tests as an ordinary user"
+cd "$work/tests"
+exec_as_user=(setpriv --reuid "$user" --regid "$user" --clear-groups --inh-caps=-all)
+env -i PATH="$PATH" HOME="$work/home" TMPDIR="$work/tmp" LC_ALL=C INSTR_TEST_STRICT=1 INSTR_TEST_BIN="$work/target/release" \
+    INSTR_CACHE="$work/cache" "${exec_as_user[@]}" "$work/target/release/deps/e2e" --skip conformance:: --skip boundary:: "$@"
