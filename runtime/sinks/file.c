@@ -174,11 +174,36 @@ static bool is_earlier_run(const char *program)
     return holds(head, "    program = \"", program, '"') && !open_still;
 }
 
+/*
+ * Opens a file of ours, made when it is not there. Whatever the program's mask takes away, the trace's owner can read and write it: the
+ * mask of a program is meant for the program's own files.
+ */
+static int open_ours(const char *path, int flags)
+{
+    const int fd = open(path, flags | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+    const mode_t owner = S_IRUSR | S_IWUSR;
+    struct stat status;
+    if (fd >= 0 && fstat(fd, &status) == 0 && (status.st_mode & owner) != owner)
+        (void)fchmod(fd, (status.st_mode & 07777) | owner); /* refused for a file of another user: it is as it was */
+    return fd;
+}
+
+/* Makes the directory `place`, which its owner can use whatever the program's mask is. */
+static bool make_place(void)
+{
+    if (mkdir(place, 0777) != 0)
+        return false;
+    struct stat status;
+    if (lstat(place, &status) == 0 && S_ISDIR(status.st_mode) && (status.st_mode & S_IRWXU) != S_IRWXU)
+        (void)chmod(place, (status.st_mode & 07777) | S_IRWXU);
+    return true;
+}
+
 /* Takes the directory `place` for this process: it must be new, empty, or hold an earlier trace of the same program. */
 static bool take_place(const char *program)
 {
     char path[PATH_BYTES];
-    const bool made = mkdir(place, 0777) == 0;
+    const bool made = make_place();
     if (!made && errno != EEXIST)
         return false;
     if (!path_of(path, ".lock", UINT32_MAX))
@@ -186,7 +211,7 @@ static bool take_place(const char *program)
     const enum content content = look(place);
     if (content == CONTENT_FOREIGN)
         return false;
-    const int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+    const int fd = open_ours(path, O_RDWR);
     if (fd < 0) {
         if (made)
             (void)rmdir(place);
@@ -240,7 +265,7 @@ static bool open_child(uint32_t pid)
 {
     if (place[0] == '\0' || !instr_text_append(place, sizeof place, "/fork-") || !append_number(place, sizeof place, pid, 1))
         return false;
-    if (mkdir(place, 0777) == 0)
+    if (make_place())
         return true;
     if (errno != EEXIST)
         return false;
@@ -286,7 +311,7 @@ static void *window(uint32_t number, size_t bytes)
     char path[PATH_BYTES];
     if (!path_of(path, ".window_", number))
         return NULL;
-    const int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
+    const int fd = open_ours(path, O_RDWR | O_TRUNC);
     if (fd < 0)
         return NULL;
     void *block = MAP_FAILED;
@@ -327,7 +352,7 @@ static bool append_packet(uint32_t thread, const void *bytes, size_t count)
     char path[PATH_BYTES];
     if (!path_of(path, "thread_", thread))
         return false;
-    const int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0666);
+    const int fd = open_ours(path, O_WRONLY | O_APPEND);
     if (fd < 0)
         return false;
     const off_t end = lseek(fd, 0, SEEK_END);
@@ -345,7 +370,7 @@ static bool text_begin(void)
     text.ok = false;
     if (!path_of(path, ".metadata.new", UINT32_MAX))
         return false;
-    text.fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
+    text.fd = open_ours(path, O_WRONLY | O_TRUNC);
     text.used = 0;
     text.ok = text.fd >= 0;
     return text.ok;
