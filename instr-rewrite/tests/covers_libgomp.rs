@@ -52,10 +52,7 @@ fn told(symbol: &str) -> bool {
 #[test]
 fn every_entry_point_of_the_installed_libgomp_is_described() {
     let Some(symbols) = symbols() else {
-        let strict = std::env::var_os("INSTR_TEST_STRICT").is_some_and(|value| value == "1");
-        assert!(!strict, "libgomp.so or nm is not installed");
-        eprintln!("skipped: libgomp.so or nm is not installed");
-        return;
+        return instr_test_needs::skipped("libgomp.so or nm is not installed");
     };
     let api = Api::builtin();
     let wanted: Vec<&String> = symbols.iter().filter(|symbol| told(symbol)).collect();

@@ -71,9 +71,9 @@ fn agreement(library: &Path) -> (usize, usize) {
 #[test]
 fn names_of_large_libraries_are_spelled_as_binutils_does() {
     // Measured: all but 46 of 74,759. See docs/decisions/0007-demangler.md.
-    for name in ["libstdc++.so.6", "libLLVM-14.so", "libclang-cpp.so.14"] {
+    for name in ["libstdc++.so.6", "libLLVM", "libclang-cpp.so"] {
         let Some(library) = library(name) else {
-            eprintln!("skipped: no {name}");
+            instr_test_needs::skipped(&format!("there is no {name}"));
             continue;
         };
         let (equal, all) = agreement(&library);

@@ -191,12 +191,7 @@ int main(int argc, char **) {
         ("clang++", CLANG),
         ("sparc64-linux-gnu-g++", SPARC64),
     ] {
-        if std::process::Command::new(compiler)
-            .arg("--version")
-            .output()
-            .is_err()
-        {
-            eprintln!("skipped: {compiler} is not installed");
+        if !instr_test_needs::has(compiler) {
             continue;
         }
         let compiler: &'static [&'static str] = match compiler {

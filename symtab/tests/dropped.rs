@@ -97,14 +97,6 @@ fn check(image: &Image, what: &str) {
     }
 }
 
-fn has(tool: &str) -> bool {
-    let found = Command::new(tool).arg("--version").output().is_ok();
-    if !found {
-        eprintln!("skipped: {tool} is not installed");
-    }
-    found
-}
-
 #[test]
 fn sections_that_nothing_refers_to() {
     for target in gcc_targets() {
@@ -126,7 +118,7 @@ fn sections_dropped_by_other_linkers_and_compilers() {
             ("-fuse-ld=mold", "mold"),
         ] {
             for version in ["-gdwarf-4", "-gdwarf-5"] {
-                if has(tool) {
+                if instr_test_needs::has(tool) {
                     let folder = tempfile::tempdir().expect("a folder");
                     let program = build(&target, folder.path(), &[linker, version]);
                     check(

@@ -8,15 +8,6 @@ use std::path::{Path, PathBuf};
 use common::*;
 use instr_symtab::SymbolKind;
 
-/// Whether `xz` can be run; the tests are skipped without.
-fn has_xz() -> bool {
-    let found = std::process::Command::new("xz").arg("--version").output();
-    if found.is_err() {
-        eprintln!("skipped: xz is not installed");
-    }
-    found.is_ok()
-}
-
 /// Names of `nm`'s lines.
 fn names(target: &Target, folder: &Path, arguments: &[&str]) -> BTreeSet<String> {
     let out = run(folder, &format!("{}nm", target.binutils), arguments);
@@ -76,7 +67,7 @@ fn pack(target: &Target, folder: &Path) -> PathBuf {
 
 #[test]
 fn packed_names_join_the_dynamic_ones() {
-    if !has_xz() {
+    if !instr_test_needs::has("xz") {
         return;
     }
     for target in gcc_targets() {
@@ -116,7 +107,7 @@ fn packed_names_join_the_dynamic_ones() {
 
 #[test]
 fn a_damaged_packed_table_leaves_the_dynamic_names() {
-    if !has_xz() {
+    if !instr_test_needs::has("xz") {
         return;
     }
     let folder = tempfile::tempdir().expect("a folder");
@@ -145,7 +136,7 @@ fn a_damaged_packed_table_leaves_the_dynamic_names() {
 
 #[test]
 fn a_packed_table_of_endless_zeros_is_refused() {
-    if !has_xz() {
+    if !instr_test_needs::has("xz") {
         return;
     }
     let folder = tempfile::tempdir().expect("a folder");

@@ -123,9 +123,7 @@ fn with_indirect_branch_tracking() {
 fn of_other_linkers() {
     for linker in ["-fuse-ld=gold", "-fuse-ld=lld", "-fuse-ld=mold"] {
         let tool = linker.replace("-fuse-ld=", "ld.");
-        let found = std::process::Command::new(&tool).arg("--version").output();
-        if found.is_err() {
-            eprintln!("skipped: {tool} is not installed");
+        if !instr_test_needs::has(&tool) {
             continue;
         }
         let names = check(&X86_64, &[linker]);

@@ -59,6 +59,7 @@ pub fn run(mut trials: Vec<Trial>) -> ! {
     if !arguments.list {
         report(known, begin.elapsed());
     }
+    crate::outcome::say_not_allowed();
     conclusion.exit()
 }
 

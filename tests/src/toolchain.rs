@@ -278,9 +278,7 @@ impl Family {
 ///
 /// A skip when it is not.
 pub fn need(program: &str) -> Check {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let found = std::env::split_paths(&path).any(|dir| dir.join(program).is_file());
-    if found {
+    if instr_test_needs::installed(program) {
         Ok(())
     } else {
         Err(Stop::Skip(format!("{program} is not installed")))

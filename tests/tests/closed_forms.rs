@@ -29,7 +29,7 @@ fn main() {
             trial(name, move || all(target, family))
         })
         .collect();
-    libtest_mimic::run(&arguments, trials).exit();
+    instr_tests::outcome::run(&arguments, trials);
 }
 
 /// Three sizes of each graph.

@@ -45,7 +45,7 @@ fn main() {
             ));
         }
     }
-    libtest_mimic::run(&arguments, trials).exit();
+    instr_tests::outcome::run(&arguments, trials);
 }
 
 fn number(variable: &str) -> Option<u64> {

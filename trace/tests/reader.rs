@@ -396,12 +396,7 @@ fn check_fields(payload: &Payload<'_>) {
 
 #[test]
 fn babeltrace_reads_the_same_events_at_the_same_times() {
-    let available = Command::new("babeltrace2")
-        .arg("--version")
-        .output()
-        .is_ok();
-    if !available {
-        eprintln!("skipped: no babeltrace2");
+    if !instr_test_needs::has("babeltrace2") {
         return;
     }
     for layout in synth::layouts() {

@@ -99,21 +99,7 @@ fn shared_cache() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache")
 }
 
-/// Whether a tool is installed; says so when it is not. With `INSTR_TEST_STRICT=1` a missing tool is a failure.
-pub(crate) fn has(tool: &str) -> bool {
-    let found = Command::new(tool)
-        .arg("--version")
-        .output()
-        .is_ok_and(|o| o.status.success());
-    if !found {
-        assert!(
-            std::env::var_os("INSTR_TEST_STRICT").is_none(),
-            "{tool} is not installed"
-        );
-        eprintln!("skipped: {tool} is not installed");
-    }
-    found
-}
+pub(crate) use instr_test_needs::has;
 
 pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()

@@ -51,15 +51,7 @@ pub(crate) fn gcc_targets() -> Vec<Target> {
 impl Target {
     /// Whether the compiler runs here.
     pub(crate) fn is_installed(&self) -> bool {
-        let found = Command::new(self.compiler[0])
-            .arg("--version")
-            .stdout(Stdio::null())
-            .status()
-            .is_ok();
-        if !found {
-            eprintln!("skipped: {} is not installed", self.compiler[0]);
-        }
-        found
+        instr_test_needs::has(self.compiler[0])
     }
 
     /// Compiles `source` in `folder` with `flags` into `output`.

@@ -11,12 +11,11 @@ use instr_libgomp_tests::exceptions::Exceptions;
 use instr_libgomp_tests::facts::Facts;
 use instr_libgomp_tests::trial::{self, Outcome, Plain, Settings, Step, Trial};
 use instr_libgomp_tests::unpack::Suite;
-use instr_tests::toolchain::{Tools, need};
+use instr_tests::toolchain::Tools;
 
 /// A program with this text, tried in a folder of its own; `says` is what the false wrapper prints.
 fn attempt(text: &str, says: &str) -> Option<Trial> {
-    if need("gcc").is_err() {
-        eprintln!("skip: gcc is not installed");
+    if !instr_test_needs::has("gcc") {
         return None;
     }
     let dir = tempfile::tempdir().expect("a folder");

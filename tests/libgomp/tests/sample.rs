@@ -28,7 +28,7 @@ fn main() {
         .into_iter()
         .map(|name| trial(format!("libgomp::{name}"), move || run(name)))
         .collect();
-    libtest_mimic::run(&arguments, trials).exit();
+    instr_tests::outcome::run(&arguments, trials);
 }
 
 /// What all programs of the sample share.

@@ -13,5 +13,5 @@ fn main() {
     arguments.test_threads.get_or_insert(2);
     let parts: [fn() -> Vec<Trial>; 2] = [dropin::trials, extras::trials];
     let trials = parts.into_iter().flat_map(|trials| trials()).collect();
-    libtest_mimic::run(&arguments, trials).exit();
+    instr_tests::outcome::run(&arguments, trials);
 }

@@ -75,7 +75,7 @@ fn main() {
         "board::the_runtime_has_no_heap_and_small_frames",
         no_heap,
     ));
-    libtest_mimic::run(&arguments, trials).exit();
+    instr_tests::outcome::run(&arguments, trials);
 }
 
 fn config(policy: &str, more: &str) -> String {

@@ -234,7 +234,7 @@ fn energy_by_perf() -> Check {
             .iter()
             .all(|trouble| trouble.why.contains("not permitted"));
         return match told && !definitions.troubles.is_empty() {
-            true => Err(Stop::Skip(
+            true => Err(Stop::NotAllowed(
                 "whole processors may not be counted here".to_owned(),
             )),
             false => Err(Stop::Fail(format!("{definitions:?}"))),
@@ -305,7 +305,7 @@ fn counters() -> Check {
             .position(|counter| counter.name == name)
     };
     if at("schedstat-run").is_none() && at("task-clock").is_none() {
-        return Err(Stop::Skip(format!(
+        return Err(Stop::NotAllowed(format!(
             "nothing is counted here: {:?}",
             definitions.troubles
         )));
@@ -388,7 +388,7 @@ fn units() -> Check {
     let trace = opened(&trace)?;
     let definitions = Definitions::of(trace.metadata());
     if definitions.counters.is_empty() {
-        return Err(Stop::Skip(format!(
+        return Err(Stop::NotAllowed(format!(
             "nothing is counted here: {:?}",
             definitions.troubles
         )));

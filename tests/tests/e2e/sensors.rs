@@ -426,7 +426,7 @@ fn counters() -> Check {
     let opened = opened(&trace)?;
     let definitions = Definitions::of(opened.metadata());
     if definitions.counters.is_empty() {
-        return Err(Stop::Skip(format!(
+        return Err(Stop::NotAllowed(format!(
             "nothing is counted here: {:?}",
             definitions.troubles
         )));
