@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::conformance::matrix::Program;
-use crate::conformance::{Tally, edges, pairs, sound};
+use crate::conformance::{Tally, edges, pairs, pieces, sound};
 use crate::ctf;
 use crate::directives::{Demands, Directives};
 use crate::expect::{Expect, lookup};
+use crate::lives::Lives;
 use crate::outcome::{Check, Stop, ensure};
 use crate::process::{Outcome, Run, Status};
 use crate::prv;
@@ -404,6 +405,7 @@ impl Case {
         match summary(trace) {
             Ok(summary) => {
                 problems.extend(self.judge_summary(&summary, demands)?);
+                problems.extend(Lives::of(trace)?.check(&summary).err());
                 shown = format!("{summary:#}");
             }
             Err(stop) => problems.push(format!("summary: {stop}")),
@@ -411,6 +413,7 @@ impl Case {
         match ctf::read(trace) {
             Ok(events) => {
                 problems.extend(judge_events(&events, demands));
+                problems.extend(pieces(&events));
                 if self.suite == Suite::Conformance {
                     problems.extend(sound(&events));
                     problems.extend(self.agree(trace, &events).err());
@@ -472,7 +475,6 @@ impl Case {
                 self.target.in_trace()
             ));
         }
-        problems.extend(times(summary).err());
         Ok(problems)
     }
 }
@@ -560,35 +562,6 @@ pub fn summary(trace: &Path) -> Check<Value> {
         .map_err(|error| Stop::Fail(format!("summary --json: {error}\n{outcome}")))
 }
 
-/// The five times of each thread add up to no more than the program's duration, and each is sensible.
-fn times(summary: &Value) -> Result<(), String> {
-    let duration = summary["duration_ns"]
-        .as_u64()
-        .ok_or("summary: duration_ns is no integer")?;
-    for thread in summary["threads"]
-        .as_array()
-        .ok_or("summary: threads is no array")?
-    {
-        let part = |name: &str| {
-            thread[name]
-                .as_u64()
-                .ok_or_else(|| format!("summary: thread's {name} is no unsigned integer"))
-        };
-        let parts = ["useful_ns", "sync_ns", "sched_ns", "idle_ns", "flush_ns"].map(part);
-        let total: u64 = parts
-            .into_iter()
-            .collect::<Result<Vec<_>, _>>()?
-            .into_iter()
-            .sum();
-        if total > duration {
-            return Err(format!(
-                "summary: a thread's times add up to {total} ns in a run of {duration} ns: {thread}"
-            ));
-        }
-    }
-    Ok(())
-}
-
 /// Merges a trace to Paraver beside it, reads the result back and proves it right.
 ///
 /// # Errors
@@ -629,16 +602,6 @@ mod tests {
         assert_ne!(
             neutral(&said("ld: /tmp/ccAbCd12.o: bad")),
             neutral(&said("ld: /tmp/ccAbCd12.o: good"))
-        );
-    }
-
-    #[test]
-    fn thread_times_longer_than_the_run_are_noticed() {
-        let thread = |useful: u64| serde_json::json!({"useful_ns": useful, "sync_ns": 1, "sched_ns": 0, "idle_ns": 0, "flush_ns": 0});
-        assert!(times(&serde_json::json!({"duration_ns": 10, "threads": [thread(9)]})).is_ok());
-        assert!(times(&serde_json::json!({"duration_ns": 10, "threads": [thread(10)]})).is_err());
-        assert!(
-            times(&serde_json::json!({"duration_ns": 10, "threads": [{"useful_ns": -1}]})).is_err()
         );
     }
 }

@@ -14,6 +14,7 @@ pub mod ctf;
 pub mod directives;
 pub mod expect;
 pub mod manual;
+pub mod lives;
 pub mod outcome;
 pub mod process;
 pub mod prv;

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use instr_tests::cases;
 use instr_tests::ctf;
@@ -22,7 +22,9 @@ const RUNS: [(&str, u64, u64); 5] = [
     ("buffer-16384", 10, 16384),
     ("buffer-262144", 10, 262_144),
 ];
-const RUNS_SPARC: u64 = 3;
+const RUNS_SPARC: u64 = 4;
+/// Runs of each buffer that may be killed before they have begun; in the others every thread must have recorded.
+const ANY_TIME: u64 = 2;
 const THREADS: u32 = 3;
 /// As in killed.c: 4-byte numbers, 16 to a thread.
 const STRIDE: u64 = 16 * 4;
@@ -49,23 +51,60 @@ pub(crate) fn trials() -> Vec<Trial> {
 fn runs(target: Target, count: u64, buffer: u64, seed: u64) -> Check {
     let guest = Guest::build_for("killed", target)?;
     let mut random = Random(seed);
+    // From the program's first instruction to many buffers later: the first two runs are killed at any time, at which they may
+    // not have begun, the others after every thread has recorded.
+    let spread = if target == Target::X86_64 {
+        40_000
+    } else {
+        250_000
+    };
     for run in 0..count {
-        // From before the program's first instruction to many buffers later.
-        let delay = Duration::from_micros(random.below(if target == Target::X86_64 {
-            40_000
-        } else {
-            250_000
-        }));
+        let delay = Duration::from_micros(random.below(spread));
+        let begun = run >= ANY_TIME;
         let trace = guest.path(&format!("trace{run}"));
-        let stored = kill_after(&guest, delay, buffer, &trace)?;
+        let stored = kill_after(&guest, delay, begun, buffer, &trace)?;
         let judged = judge(&trace, &stored);
         judged.map_err(|stop| format!("killed after {delay:?}, stored {stored:?}: {stop}"))?;
     }
     Ok(())
 }
 
-/// Starts the program, kills it, and returns what each thread had stored.
-fn kill_after(guest: &Guest, delay: Duration, buffer: u64, trace: &Path) -> Check<Vec<u32>> {
+/// Waits until every thread has stored a number.
+fn wait_for_all(file: &std::fs::File, target: Target) -> Check {
+    const LIMIT: Duration = Duration::from_secs(60);
+    let begin = Instant::now();
+    while stored(file, target)?.contains(&0) {
+        ensure(begin.elapsed() < LIMIT, || {
+            format!("a thread stored nothing within {LIMIT:?}")
+        })?;
+        std::thread::sleep(Duration::from_micros(200));
+    }
+    Ok(())
+}
+
+/// What each thread has stored.
+fn stored(file: &std::fs::File, target: Target) -> Check<Vec<u32>> {
+    let mut stored = Vec::new();
+    for thread in 0..u64::from(THREADS) {
+        let mut bytes = [0; 4];
+        file.read_exact_at(&mut bytes, thread * STRIDE)?;
+        stored.push(if target.emulator().is_some() {
+            u32::from_be_bytes(bytes)
+        } else {
+            u32::from_le_bytes(bytes)
+        });
+    }
+    Ok(stored)
+}
+
+/// Starts the program, kills it `delay` later (after every thread has `begun` to record), and returns what each had stored.
+fn kill_after(
+    guest: &Guest,
+    delay: Duration,
+    begun: bool,
+    buffer: u64,
+    trace: &Path,
+) -> Check<Vec<u32>> {
     let shared = guest.path("shared");
     let mut file = std::fs::File::options()
         .read(true)
@@ -83,20 +122,16 @@ fn kill_after(guest: &Guest, delay: Duration, buffer: u64, trace: &Path) -> Chec
         run = run.env("INSTR_BUFFER", buffer.to_string());
     }
     let mut child = run.spawn()?;
+    let ready = if begun {
+        wait_for_all(&file, guest.target)
+    } else {
+        Ok(())
+    };
     std::thread::sleep(delay);
     child.kill()?;
     child.wait()?;
-    let mut stored = Vec::new();
-    for thread in 0..u64::from(THREADS) {
-        let mut bytes = [0; 4];
-        file.read_exact_at(&mut bytes, thread * STRIDE)?;
-        stored.push(if guest.target.emulator().is_some() {
-            u32::from_be_bytes(bytes)
-        } else {
-            u32::from_le_bytes(bytes)
-        });
-    }
-    Ok(stored)
+    ready?;
+    stored(&file, guest.target)
 }
 
 fn judge(trace: &Path, stored: &[u32]) -> Check {

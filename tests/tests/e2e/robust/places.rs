@@ -1,13 +1,14 @@
 //! Where the trace goes: named, replaced, never over somebody else's files; full, read-only and impossible places.
 
 use std::collections::BTreeMap;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use instr_tests::cases;
 use instr_tests::ctf;
 use instr_tests::outcome::{Check, Stop, ensure, trial};
-use instr_tests::process::{Outcome, Run};
+use instr_tests::process::{Outcome, Run, Status};
+use instr_tests::toolchain::need;
 use libtest_mimic::Trial;
 
 use super::{Guest, contiguous, discarded, only_entry, repair_to, sound, values};
@@ -27,6 +28,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             "robust::place::program-closes-descriptors-and-changes-directory",
             closes,
         ),
+        trial("robust::place::masks-leave-the-owner-his-trace", masks),
         trial("robust::full::file-size-limit", || file_size_limit(true)),
         trial("robust::full::file-size-limit-with-deadly-signal", || {
             file_size_limit(false)
@@ -145,8 +147,51 @@ fn closes() -> Check {
         &[],
         &[("INSTR_TRACE", utf8(&trace)), ("INSTR_BUFFER", "8192")],
     )?;
+    owner_may_use(&trace)?;
     let events = sound(&trace, false)?;
     contiguous(&events, 650, 1, 10_000)
+}
+
+/// A mask that takes all rights away takes none from the owner of a trace; one that takes others' rights away takes these.
+fn masks() -> Check {
+    let guest = Guest::build("events")?;
+    for (mask, others) in [("0777", 0), ("0377", 0), ("0077", 0), ("0027", 0o040)] {
+        let trace = guest.path(&format!("trace{mask}"));
+        let script = format!("umask {mask}; exec \"$@\"");
+        let env = [("INSTR_TRACE", utf8(&trace)), ("INSTR_BUFFER", "4096")];
+        compare_in_shell(&guest, &script, &["5000"], &env)?;
+        owner_may_use(&trace)?;
+        for (path, mode) in modes(&trace)? {
+            ensure(mode & 0o066 == others, || {
+                format!("umask {mask}: {} has mode {mode:o}", path.display())
+            })?;
+        }
+        contiguous(&sound(&trace, false)?, 500, 1, 5000)?;
+    }
+    Ok(())
+}
+
+/// The owner may read and write every file of a trace, and look into its folder. Checked by the modes: root may do it anyway.
+fn owner_may_use(trace: &Path) -> Check {
+    for (path, mode) in modes(trace)? {
+        let wanted = if path.is_dir() { 0o700 } else { 0o600 };
+        ensure(mode & 0o700 == wanted, || {
+            format!("{} has mode {mode:o}", path.display())
+        })?;
+    }
+    Ok(())
+}
+
+/// A trace's folder and its files with their modes.
+fn modes(trace: &Path) -> Check<Vec<(PathBuf, u32)>> {
+    let mut found = vec![(trace.to_owned(), std::fs::metadata(trace)?.mode())];
+    for entry in std::fs::read_dir(trace)? {
+        let path = entry?.path();
+        let mode = std::fs::symlink_metadata(&path)?.mode();
+        found.push((path, mode));
+    }
+    ensure(found.len() > 2, || format!("too few files: {found:?}"))?;
+    Ok(found)
 }
 
 /// Runs both programs through `sh -c SCRIPT`, where `"$@"` is the program, and compares.
@@ -217,73 +262,75 @@ fn no_descriptors() -> Check {
     Ok(())
 }
 
-/// A file system of `size` in a folder of the guest; unmounted when dropped.
-struct Disk(PathBuf);
-
-impl Disk {
-    fn mount(guest: &Guest, size: &str) -> Check<Self> {
-        let at = guest.path("disk");
-        std::fs::create_dir(&at)?;
-        let options = format!("size={size}");
-        let mounted = Command::new("mount")
-            .args(["-t", "tmpfs", "-o", &options, "none"])
-            .arg(&at)
-            .output()?;
-        if mounted.status.success() {
-            Ok(Self(at))
-        } else {
-            Err(Stop::Skip("no right to mount a small disk".into()))
-        }
+/// Runs a shell script as [`compare_in_shell`] does, where `disk` in the working folder is a file system of `size` that only the
+/// script sees. Root needs a name space of its own for that, others one in which they are root.
+fn compare_on_disk(
+    guest: &Guest,
+    size: &str,
+    script: &str,
+    args: &[&str],
+    env: &[(&str, &str)],
+) -> Check {
+    need("unshare")?;
+    let disk = guest.path("disk");
+    std::fs::create_dir_all(&disk)?;
+    let mount = format!("mount -t tmpfs -o size={size} none disk");
+    let space = if instr_test_needs::administrator() {
+        "--mount"
+    } else {
+        "-Urm" // user (mapped to root) and mounts
+    };
+    let inside = |script: &str| {
+        let script = format!("{mount} || exit 99; {script}");
+        Run::words(["unshare", space, "sh", "-c", &script, "sh"]).dir(guest.dir.path())
+    };
+    let tried = inside("exit 0").output()?;
+    if tried.status != Status::Code(0) {
+        return Err(Stop::NotAllowed(format!(
+            "no right to mount a small disk, not even in a name space: {}",
+            tried.errors().trim()
+        )));
     }
-}
-
-impl Drop for Disk {
-    fn drop(&mut self) {
-        // A failure shows as a folder that cannot be removed.
-        let _ = Command::new("umount").arg(&self.0).status();
-    }
+    let run = |program: &Path| {
+        env.iter()
+            .fold(
+                inside(script).arg(program).args(args),
+                |run, (name, value)| run.env(name, value),
+            )
+            .output()
+    };
+    let (plain, traced) = (run(&guest.plain)?, run(&guest.traced)?);
+    // Codes that no program of ours uses: what the script itself finds.
+    let of_script = |run: &Outcome| matches!(run.status, Status::Code(90..=99));
+    ensure(!of_script(&plain) && !of_script(&traced), || {
+        format!("{plain}\n{traced}")
+    })?;
+    plain.same_as(&traced)
 }
 
 fn small_disk() -> Check {
     let guest = Guest::build("events")?;
-    let disk = Disk::mount(&guest, "400k")?;
-    let trace = disk.0.join("trace");
-    let env = [("INSTR_TRACE", utf8(&trace)), ("INSTR_BUFFER", "65536")];
-    guest.compare(&[&COUNT.to_string()], &env)?;
-    lossy(&guest, &trace)?;
-    // The same disk, filled by somebody else while the default window (larger than the disk) is asked for.
-    let second = disk.0.join("second");
-    guest.compare(&["5000"], &[("INSTR_TRACE", utf8(&second))])?;
-    Ok(())
+    // The disk is filled by somebody else, too, while the default window (larger than the disk) is asked for.
+    let script = "\"$@\" || exit; test ! -d disk/trace || cp -r disk/trace kept || exit 98
+        INSTR_TRACE=disk/second INSTR_BUFFER= exec \"$1\" 5000";
+    let env = [("INSTR_TRACE", "disk/trace"), ("INSTR_BUFFER", "65536")];
+    compare_on_disk(&guest, "400k", script, &[&COUNT.to_string()], &env)?;
+    lossy(&guest, &guest.path("kept"))
 }
 
 fn disk_without_a_byte() -> Check {
     let guest = Guest::build("mixed")?;
-    let disk = Disk::mount(&guest, "64k")?;
-    let filler = disk.0.join("filler");
-    let fill = Command::new("dd")
-        .arg("if=/dev/zero")
-        .arg(format!("of={}", filler.display()))
-        .arg("bs=4096")
-        .output()?;
-    ensure(!fill.status.success(), || "the disk is not full".into())?;
-    let trace = disk.0.join("trace");
-    guest.compare(&[], &[("INSTR_TRACE", utf8(&trace))])?;
-    ensure(std::fs::metadata(&filler)?.len() > 0, || {
-        "the other file was changed".into()
-    })
+    let script = "dd if=/dev/zero of=disk/filler bs=4096 2>/dev/null && exit 97
+        before=$(cksum disk/filler); \"$@\"; status=$?
+        test -s disk/filler && test \"$before\" = \"$(cksum disk/filler)\" || exit 96; exit $status";
+    compare_on_disk(&guest, "64k", script, &[], &[("INSTR_TRACE", "disk/trace")])
 }
 
 fn read_only_disk() -> Check {
     let guest = Guest::build("mixed")?;
-    let disk = Disk::mount(&guest, "1m")?;
-    let remounted = Command::new("mount")
-        .args(["-o", "remount,ro"])
-        .arg(&disk.0)
-        .output()?;
-    ensure(remounted.status.success(), || "cannot remount".into())?;
-    for trace in [disk.0.clone(), disk.0.join("trace")] {
-        guest.compare(&[], &[("INSTR_TRACE", utf8(&trace))])?;
+    let script = "mount -o remount,ro disk && ! touch disk/file 2>/dev/null || exit 97; \"$@\"";
+    for trace in ["disk", "disk/trace"] {
+        compare_on_disk(&guest, "1m", script, &[], &[("INSTR_TRACE", trace)])?;
     }
     Ok(())
 }
