@@ -45,6 +45,10 @@ bench: all ## Measure overhead, size and speed
 golden: ## Rewrite the expected outputs kept in the tree and show the difference
 	@scripts/golden.sh
 
+planted-faults: ## Plant faults in a copy of the tree and expect the tests to catch each: FAULTS=NAME
+	@scripts/setup.sh test
+	@scripts/planted-faults.sh $(FAULTS)
+
 fuzz-smoke: ## Feed random and broken inputs to every parser, a minute each
 	@scripts/fuzz-smoke.sh
 
@@ -67,6 +71,6 @@ clean: ## Remove everything that was built
 	$(CARGO) clean
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-.PHONY: all demo test test-all bare-machines cross rtems conformance bench golden fuzz-smoke docs check install uninstall deb clean help
+.PHONY: all demo test test-all bare-machines cross rtems conformance bench golden planted-faults fuzz-smoke docs check install uninstall deb clean help

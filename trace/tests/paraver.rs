@@ -552,6 +552,36 @@ fn events_of(prv: &Prv, kind: u64) -> Vec<(u64, u64, u64)> {
 }
 
 #[test]
+fn behind_a_loss_the_task_of_the_packet_runs() {
+    const TASK_FUNCTION: u64 = 60_000_023;
+    for layout in synth::layouts() {
+        let dir = tempfile::tempdir().unwrap();
+        synth::begin(dir.path(), layout, 1_000_000_000).unwrap();
+        let at = |time: u64| START_TICKS + time;
+        let mut main = StreamWriter::create(dir.path(), layout, 0, 4096).unwrap();
+        main.event(at(0), 1, |b| _ = b.u32(50).u32(1)).unwrap();
+        let create = |b: &mut synth::Body| _ = b.u32(1).addr(0x2000).u32(8).u32(0);
+        main.event(at(10), 40, create).unwrap();
+        main.event(at(20), 41, |_| {}).unwrap();
+        main.close_packet().unwrap();
+        // The begin of the task is lost, its end is not.
+        main.context.discarded = 2;
+        main.context.task = (0, 1);
+        main.event(at(50), 8, |b| _ = b.u32(7).u64(1)).unwrap();
+        main.event(at(60), 43, |_| {}).unwrap();
+        main.event(at(90), 2, |_| {}).unwrap();
+        main.finish().unwrap();
+        let (_, prv) = merge(&[dir.path()], Comms::All);
+        prv.check();
+        let runs: Vec<(u64, bool)> = events_of(&prv, TASK_FUNCTION)
+            .into_iter()
+            .map(|(_, time, function)| (time, function != 0))
+            .collect();
+        assert_eq!(runs, [(50, true), (60, false)], "{layout:?}");
+    }
+}
+
+#[test]
 fn threads_tell_their_processors_by_switches_and_by_their_own_events() {
     for layout in synth::layouts() {
         let dir = tempfile::tempdir().unwrap();

@@ -418,6 +418,33 @@ mod tests {
     }
 
     #[test]
+    fn a_static_link_takes_the_archive_beside_a_shared_library() {
+        let dir = tempfile::tempdir().unwrap();
+        for file in ["libwork.so", "libwork.a"] {
+            fs::write(dir.path().join(file), "").unwrap();
+        }
+        let placed = Placed {
+            input: Input::Library {
+                name: "work".into(),
+                archives_only: false,
+            },
+            word: 0,
+            whole: false,
+            group: 0,
+        };
+        let found = |fixed| {
+            let line = Line {
+                folders: vec![dir.path().into()],
+                fixed,
+                ..Line::default()
+            };
+            path_of(&placed, &line)
+        };
+        assert_eq!(found(false), None);
+        assert_eq!(found(true), Some(dir.path().join("libwork.a")));
+    }
+
+    #[test]
     fn the_sysroot_stands_for_its_sign() {
         assert_eq!(
             in_sysroot("=/usr/lib".as_ref(), "/s".as_ref()),

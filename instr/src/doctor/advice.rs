@@ -48,6 +48,18 @@ mod tests {
                 .contains("CVE-2020-8694")
         );
         assert!(of("rapl", "no zone").unwrap().contains("modprobe"));
+        for name in ["hwmon/coretemp/temp1", "thermal/zone0"] {
+            let advice = of(name, "permission denied").unwrap();
+            assert!(advice.contains("chmod a+r"), "{name}: {advice}");
+        }
+        assert!(of("hwmon", "no device").unwrap().contains("sensors-detect"));
+        assert_eq!(of("thermal", "no device"), None);
+        let counts = [("perf-energy/pkg", "=0"), ("cycles", "=1")];
+        for (name, level) in counts {
+            let advice = of(name, "not permitted").unwrap();
+            let setting = format!("perf_event_paranoid{level}");
+            assert!(advice.contains(&setting), "{name}: {advice}");
+        }
         assert_eq!(of("cpufreq", "no driver"), None);
     }
 }

@@ -8,7 +8,7 @@ mod cargo;
 mod copy;
 mod fault;
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
@@ -75,15 +75,12 @@ fn plant_all(root: &Path, faults: &[Fault]) -> Result<bool> {
     std::fs::create_dir_all(&cargo.tree)?;
     copy::update(root, &cargo.tree)?;
     let begin = Instant::now();
-    without_faults(&cargo, faults)?;
-    println!(
-        "without a fault the tests pass ({} s)",
-        begin.elapsed().as_secs()
-    );
+    let useless = without_faults(&cargo, faults)?;
+    println!("without a fault: {} s", begin.elapsed().as_secs());
     let mut escaped = Vec::new();
     for fault in faults {
         let start = Instant::now();
-        let said = plant(&cargo, fault)?;
+        let said = plant(&cargo, fault, &useless)?;
         let seconds = start.elapsed().as_secs();
         match said {
             Ok(tests) => println!("caught   {} ({seconds} s): {tests}", fault.name),
@@ -105,35 +102,43 @@ fn plant_all(root: &Path, faults: &[Fault]) -> Result<bool> {
     Ok(escaped.is_empty())
 }
 
-/// What is red without a fault proves nothing when it is red with one.
-fn without_faults(cargo: &Cargo, faults: &[Fault]) -> Result<()> {
-    let mut all = BTreeSet::new();
+/// What is red without a fault proves nothing when it is red with one: the selections that are of no use, and why.
+fn without_faults(cargo: &Cargo, faults: &[Fault]) -> Result<BTreeMap<Selection, String>> {
+    let mut all = BTreeMap::new();
     for fault in faults {
-        all.extend(fault.selections()?);
-    }
-    for selection in all {
-        let name = shown(&selection);
-        match cargo.test(&selection)? {
-            Verdict::Green(0) => bail!("{name}: no such test, or it was skipped"),
-            Verdict::Green(_) => {}
-            Verdict::Red(failed) => bail!(
-                "{name}: fails without any fault: {}\n{}",
-                failed.join(", "),
-                std::fs::read_to_string(&cargo.log).unwrap_or_default()
-            ),
-            Verdict::Broken(text) => bail!("{name}: does not compile without any fault\n{text}"),
+        for selection in fault.selections()? {
+            all.insert(selection, String::new());
         }
     }
-    Ok(())
+    for (selection, problem) in &mut all {
+        *problem = match cargo.test(selection)? {
+            Verdict::Green(0) => "there is no such test, or it was skipped".to_owned(),
+            Verdict::Green(_) => continue,
+            Verdict::Red(failed) => format!("fails without any fault: {}", failed.join(", ")),
+            Verdict::Broken(text) => format!("does not compile without any fault: {text}"),
+        };
+        println!("of no use: {}: {problem}", shown(selection));
+    }
+    all.retain(|_, problem| !problem.is_empty());
+    Ok(all)
 }
 
 /// Plants a fault, runs its tests until one fails, and takes the fault out again. `Ok`: who caught it; `Err`: why nobody did.
-fn plant(cargo: &Cargo, fault: &Fault) -> Result<Result<String, String>> {
+fn plant(
+    cargo: &Cargo,
+    fault: &Fault,
+    useless: &BTreeMap<Selection, String>,
+) -> Result<Result<String, String>> {
+    let mut selections = fault.selections()?;
+    selections.retain(|selection| !useless.contains_key(selection));
+    if selections.is_empty() {
+        return Ok(Err("its tests are of no use without the fault".into()));
+    }
     let path = cargo.tree.join(&fault.file);
     let text = std::fs::read_to_string(&path)
         .with_context(|| format!("cannot read {}", path.display()))?;
     std::fs::write(&path, fault.plant(&text)?)?;
-    let caught = notice(cargo, &fault.selections()?);
+    let caught = notice(cargo, &selections);
     std::fs::write(&path, text)?;
     caught
 }
