@@ -99,3 +99,39 @@ impl Chain {
         &self.callers
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::Addresses;
+    use crate::layout::{ByteOrder, Layout, WordSize};
+
+    #[test]
+    fn a_sample_stands_for_its_periods_and_for_one_at_least() {
+        let layout = Layout {
+            order: ByteOrder::Little,
+            word: WordSize::Eight,
+        };
+        let stack = Addresses::new(&[], layout);
+        let mut chain = Chain::default();
+        for (weight, periods) in [(0, 1), (1, 1), (7, 7)] {
+            let by_frames = Payload::Sample {
+                pc: 0x40,
+                sp: 0x80,
+                weight,
+                stack,
+            };
+            let copied = Payload::SampleStack {
+                pc: 0x40,
+                sp: 0x80,
+                weight,
+                registers: stack,
+                stack,
+            };
+            for sample in [by_frames, copied] {
+                assert_eq!(chain.read(&crate::names::NoNames, &sample), Some(periods));
+                assert_eq!(chain.pc(), 0x40);
+            }
+        }
+    }
+}

@@ -184,6 +184,32 @@ fn a_region_of_two_threads_worked_out_by_hand() {
 }
 
 #[test]
+fn a_region_whose_end_is_lost_ends_with_the_loss() {
+    let dir = tempfile::tempdir().unwrap();
+    let layout = synth::layouts()[0];
+    synth::begin(dir.path(), layout, 1_000_000_000).unwrap();
+    let mut stream = StreamWriter::create(dir.path(), layout, 0, 1 << 14).unwrap();
+    let at = |time: u64| START_TICKS + time;
+    stream.event(at(0), 1, |b| _ = b.u32(7).u32(1)).unwrap();
+    let fork = |b: &mut synth::Body| _ = b.u32(1).addr(0x1000).u32(0).u32(0);
+    stream.event(at(100), 16, fork).unwrap();
+    let implicit = |b: &mut synth::Body| _ = b.u32(0).u32(1).u32(0).u32(1);
+    stream.event(at(110), 18, implicit).unwrap();
+    stream.close_packet().unwrap();
+    // No region runs when the next packet begins.
+    stream.context.discarded = 2;
+    stream.event(at(300), 8, |b| _ = b.u32(1).u64(1)).unwrap();
+    stream.event(at(400), 2, |_| {}).unwrap();
+    stream.finish().unwrap();
+    let budget = collect_trace(&Trace::open(dir.path()).unwrap()).budget;
+    assert_eq!((budget.elapsed_ns, budget.parallel_ns), (400, 200));
+    assert_eq!(
+        (budget.serial_useful_ns, budget.region_useful_ns),
+        (200, 190)
+    );
+}
+
+#[test]
 fn a_program_without_regions_is_one_thread_that_loses_nothing() {
     let report = collect(&[vec![begin(0, true), end(500, 2, &[])]]);
     assert_eq!(report.budget.threads, 1);

@@ -2,7 +2,7 @@
 #![allow(dead_code)] // every test binary uses a part
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use instr_symtab::Image;
 

@@ -2,7 +2,7 @@
 //! that must notice it, and expects them to fail. A fault that no test notices is an error, as is one that no longer applies or
 //! does not compile. Without any fault the same tests must pass.
 //!
-//! `scripts/planted-faults.sh [--list] [NAME…]`: all faults of `tests/planted/faults.toml`, or those with NAME in name or area.
+//! `scripts/planted-faults.sh [--list] [NAME…]`: all faults of `tests/planted/faults.toml`, or those with NAME in name, area or file.
 
 mod cargo;
 mod copy;
@@ -46,7 +46,8 @@ fn run() -> Result<bool> {
         stale.join("\n  ")
     );
     faults.retain(|fault| {
-        let fits = |word: &String| fault.name.contains(word) || fault.area.contains(word);
+        let texts = [&fault.name, &fault.area, &fault.file];
+        let fits = |word: &String| texts.iter().any(|text| text.contains(word));
         wanted.is_empty() || wanted.iter().any(fits)
     });
     ensure!(!faults.is_empty(), "no fault is called so: {wanted:?}");

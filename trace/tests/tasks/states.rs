@@ -371,3 +371,43 @@ fn a_gap_costs_only_what_it_hides() {
         Some(RegionId { thread: 0, seq: 1 })
     );
 }
+
+#[test]
+fn a_task_whose_begin_is_lost_runs_behind_the_gap() {
+    let dir = tempfile::tempdir().unwrap();
+    let layout = synth::layouts()[0];
+    synth::begin(dir.path(), layout, 1_000_000_000).unwrap();
+    let mut stream = StreamWriter::create(dir.path(), layout, 0, 1 << 16).unwrap();
+    let mut put = |time: u64, id: u8, fields: &dyn Fn(&mut Body)| {
+        stream
+            .event(START_TICKS + time, id, |body| fields(body))
+            .unwrap();
+        if time == 31 {
+            stream.close_packet().unwrap();
+            stream.context.discarded = 1;
+            stream.context.task = (0, 1);
+            stream.context.region = (0, 1);
+        }
+    };
+    put(0, 1, &|b| _ = b.u32(1).u32(1));
+    put(10, 16, &|b| _ = b.u32(1).addr(0x1000).u32(1).u32(0));
+    put(20, 18, &|b| _ = b.u32(0).u32(1).u32(0).u32(1));
+    put(30, 40, &task(1, 8));
+    put(31, 41, &none);
+    put(60, 40, &task(2, 8));
+    put(61, 41, &none);
+    put(90, 43, &none);
+    put(91, 42, &id(2));
+    put(95, 43, &none);
+    put(100, 17, &|b| _ = b.u32(1));
+    stream.finish().unwrap();
+    let collected = collect(&Trace::open(dir.path()).unwrap(), TaskStates::new());
+    let ends: Vec<_> = collected
+        .tasks
+        .iter()
+        .map(|task| (task.id.seq, task.end, task.cancelled))
+        .collect();
+    assert_eq!(ends, [(1, Some(90), false), (2, Some(95), false)]);
+    // The second is a child of the first, not its sibling.
+    assert!(collected.edges.is_empty(), "{:?}", collected.edges);
+}
