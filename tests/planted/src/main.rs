@@ -115,8 +115,17 @@ fn without_faults(cargo: &Cargo, faults: &[Fault]) -> Result<BTreeMap<Selection,
         *problem = match cargo.test(selection)? {
             Verdict::Green(0) => "there is no such test, or it was skipped".to_owned(),
             Verdict::Green(_) => continue,
-            Verdict::Red(failed) => format!("fails without any fault: {}", failed.join(", ")),
-            Verdict::Broken(text) => format!("does not compile without any fault: {text}"),
+            Verdict::Red(failed) => {
+                let log = std::fs::read_to_string(&cargo.log).unwrap_or_default();
+                format!(
+                    "fails without any fault: {}\n{}",
+                    failed.join(", "),
+                    last_lines(&log)
+                )
+            }
+            Verdict::Broken(text) => {
+                format!("does not compile without any fault:\n{}", last_lines(&text))
+            }
         };
         println!("of no use: {}: {problem}", shown(selection));
     }
@@ -171,6 +180,13 @@ fn notice(cargo: &Cargo, selections: &[Selection]) -> Result<Result<String, Stri
         }
     }
     Ok(Err(format!("no failure in {}", green.join(", "))))
+}
+
+/// The end of an output, where the reason is.
+fn last_lines(text: &str) -> String {
+    const LINES: usize = 20;
+    let lines: Vec<&str> = text.lines().collect();
+    lines[lines.len().saturating_sub(LINES)..].join("\n")
 }
 
 fn shown(selection: &Selection) -> String {
