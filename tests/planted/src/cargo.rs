@@ -47,7 +47,10 @@ impl Cargo {
         if !status.is_some_and(|status| status.success()) {
             return Ok(Verdict::Broken(text));
         }
-        let arguments = ["--", &selection.filter];
+        let arguments = match selection.filter.strip_prefix('=') {
+            Some(name) => vec!["--", "--exact", name],
+            None => vec!["--", selection.filter.as_str()],
+        };
         let (status, text) = self.run(&["test"], selection, &arguments)?;
         let Some(status) = status else {
             return Ok(Verdict::Red(vec![format!(

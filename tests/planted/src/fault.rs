@@ -31,7 +31,7 @@ pub(crate) struct Selection {
     pub(crate) package: String,
     /// The name of an integration test, or `lib`.
     pub(crate) target: String,
-    /// Part of the tests' names; empty: of all.
+    /// Part of the tests' names, or all of one behind `=`; empty: all tests.
     pub(crate) filter: String,
 }
 
