@@ -252,6 +252,8 @@ mod tests {
         );
         for wrong in [
             "S30940000000deadbeef7f",
+            "S30940000000deadbeef00",
+            "S30940000000deadbeee7e",
             "S30840000000deadbeef7e",
             "S3",
             "S309",

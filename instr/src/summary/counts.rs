@@ -288,3 +288,27 @@ pub fn allocation_name(kind: u32) -> &'static str {
         _ => "unknown",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_spread_has_the_extremes_of_all_its_values() {
+        let of = |values: &[u64]| {
+            let mut spread = Spread::default();
+            values.iter().for_each(|value| spread.add(*value));
+            spread
+        };
+        let spread = of(&[5, 2, 9]);
+        assert_eq!((spread.count, spread.total), (3, 16));
+        assert_eq!((spread.min, spread.max), (2, 9));
+        for (one, two) in [(&[5, 2][..], &[9][..]), (&[9], &[2, 5]), (&[], &[5, 2, 9])] {
+            let mut both = of(one);
+            both.merge(&of(two));
+            assert_eq!(both, spread);
+            both.merge(&Spread::default());
+            assert_eq!(both, spread);
+        }
+    }
+}

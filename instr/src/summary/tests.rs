@@ -346,3 +346,38 @@ fn every_field_of_the_json_form_is_described() {
         "not in docs/summary-json.md: {missing:?}"
     );
 }
+
+#[test]
+fn memory_of_allocators_has_its_peak_while_most_was_in_use() {
+    let dir = tempfile::tempdir().unwrap();
+    let layout = synth::layouts()[0];
+    synth::begin(dir.path(), layout, 1_000_000_000).unwrap();
+    let mut stream = synth::StreamWriter::create(dir.path(), layout, 0, 1 << 14).unwrap();
+    let mut now = synth::START_TICKS;
+    let mut put = |id: u8, address: u64, bytes: Option<u64>| {
+        now += 10;
+        let fields = |body: &mut synth::Body| {
+            body.u32(1).addr(address);
+            if let Some(bytes) = bytes {
+                body.u64(bytes).addr(4);
+            }
+        };
+        stream.event(now, id, fields).unwrap();
+    };
+    put(56, 0x1000, Some(100));
+    put(56, 0x2000, Some(50));
+    put(57, 0x1000, None);
+    put(56, 0x3000, Some(10));
+    put(56, 0, Some(7)); // refused
+    stream.finish().unwrap();
+    let trace = instr_trace::Trace::open(dir.path()).unwrap();
+    let summary = summarize(&trace, &NoNames, None, |_| {}).unwrap();
+    let [found] = &summary.allocations[..] else {
+        panic!("{:?}", summary.allocations)
+    };
+    assert_eq!((found.count, found.freed, found.refused), (3, 1, 1));
+    assert_eq!(
+        (found.bytes, found.peak_bytes, found.live_bytes),
+        (160, 150, 60)
+    );
+}
