@@ -1,8 +1,8 @@
 //! How a test ends: passed, skipped for a stated reason, not allowed to this account, or failed.
 
 use std::fmt;
-use std::time::Instant;
 use std::sync::Mutex;
+use std::time::Instant;
 
 use instr_test_needs::{administrator, say, strict};
 use libtest_mimic::{Arguments, Completion, Failed, Trial};

@@ -246,7 +246,10 @@ fn succeeds(mut command: Command) -> Check {
         text(&output.stdout) + &text(&output.stderr)
     };
     if output.status.success() {
-        return match shown().lines().find_map(|line| line.strip_prefix("skip ")) {
+        return match shown()
+            .lines()
+            .find_map(|line| line.strip_prefix("skipped: "))
+        {
             Some(reason) => Err(Stop::Skip(reason.to_owned())),
             None => Ok(()),
         };
@@ -279,6 +282,6 @@ mod tests {
         };
         assert!(shell("true").is_ok());
         assert!(matches!(shell("echo why; exit 3"), Err(Stop::Fail(text)) if text.contains("why")));
-        assert!(matches!(shell("echo 'skip x: no y'"), Err(Stop::Skip(text)) if text == "x: no y"));
+        assert!(matches!(shell("echo 'skipped: no y'"), Err(Stop::Skip(text)) if text == "no y"));
     }
 }
