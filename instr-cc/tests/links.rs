@@ -2,7 +2,8 @@
 
 mod common;
 
-use common::{Place, has, text};
+use common::{Place, text};
+use instr_test_needs::has;
 
 /// Compiles plainly and wrapped, runs both, compares; the wrapped one must be instrumented.
 fn same_program_with_trace(compiler: &str, args: &str, emulator: &str) {

@@ -8,7 +8,8 @@ use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::process::ExitStatusExt;
 
-use common::{INSTR_CC, Place, has, text};
+use common::{INSTR_CC, Place, text};
+use instr_test_needs::has;
 
 fn same_output(place: &Place, line: &str) {
     let (plain, wrapped) = (place.run(line), place.wrapped(line));

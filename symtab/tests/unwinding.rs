@@ -8,7 +8,7 @@ use instr_symtab::{CallFrames, Image, Registers, return_addresses, return_addres
 
 /// As in `programs/unwinding.c`.
 const CALLERS: usize = 40;
-const WORDS: usize = 400;
+const WORDS: usize = 800;
 const NUMBERS: usize = 8 + 1 + CALLERS + 1 + WORDS;
 /// rbx, rbp, r12 to r15.
 const KEPT: [u16; 6] = [3, 6, 12, 13, 14, 15];

@@ -1,8 +1,8 @@
-//! The folder of things built once, in one of the places that [`place`] lists, else a private temporary folder that lives as long as
+//! The folder of things built once, in one of the places that `place` lists, else a private temporary folder that lives as long as
 //! one command.
 //!
 //! Every entry is a folder that is built under a temporary name and then renamed, so that an entry is complete if it is
-//! there; one that is damaged is built anew ([`seal`]). Builders of the same entry wait for each other; where a file system
+//! there; one that is damaged is built anew (`seal`). Builders of the same entry wait for each other; where a file system
 //! cannot lock, the first rename wins.
 
 mod place;

@@ -19,7 +19,7 @@
 #define NOINLINE __attribute__((noinline))
 #define MOST 6000
 #define CALLERS 40
-#define WORDS 400
+#define WORDS 800
 
 #ifdef __cplusplus
 extern "C"
