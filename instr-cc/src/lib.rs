@@ -8,7 +8,7 @@
 //! * [`shim`]: the same on the linker's side;
 //! * [`runtime`], [`cache`]: things built once; [`compiler`], [`targets`]: what is known of compilers and targets;
 //!   [`config`]: settings compiled into a program; [`help`], [`documents`]: what people are told;
-//! * [`exec`]: the only place that starts processes; [`say`]: the only place that writes to standard error.
+//! * `parallel`: one function for many items; [`exec`]: the only place that starts processes; [`say`]: the only place that writes to standard error.
 
 pub mod argv;
 pub mod cache;
@@ -20,6 +20,7 @@ pub mod driver;
 pub mod error;
 pub mod exec;
 pub mod help;
+mod parallel;
 pub mod plan;
 pub mod runtime;
 pub mod say;

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use instr_rewrite::stubs::Linkage;
 use thiserror::Error;
 
 use crate::cache::{Cache, key};
@@ -98,6 +99,9 @@ const OUTER: &[&str] = &["probes/", "ompt/"];
 /// Options of stubs. GNU ld also renames the references of shared libraries that are linked with: a hidden stub would be
 /// an error then. A protected one is not, and is still the one that its own module calls.
 const STUB_FLAGS: &[&str] = &["-fvisibility=protected"];
+
+/// The file of [`Builder::whole`].
+const WHOLE: &str = "instr.o";
 
 /// A compiler with the user's flags, ready to build for one kind of output.
 #[derive(Debug)]
@@ -211,15 +215,21 @@ impl Builder<'_> {
     pub fn stubs(
         &self,
         descriptions: &str,
-        symbols: &[String],
+        symbols: &[(&str, Linkage)],
         emit: impl FnOnce() -> anyhow::Result<String>,
     ) -> anyhow::Result<PathBuf> {
         let setting = self.setting_key();
         let fixed = [descriptions, instr_runtime::KEY, &setting];
-        let parts = fixed
-            .into_iter()
-            .chain(symbols.iter().map(String::as_str))
-            .map(str::as_bytes);
+        let linkages = symbols.iter().flat_map(|(symbol, linkage)| {
+            let linkage = match linkage {
+                Linkage::Wrap => "wrap",
+                Linkage::Rename => "rename",
+                Linkage::Both => "both",
+                Linkage::Forward => "forward",
+            };
+            [linkage, symbol]
+        });
+        let parts = fixed.into_iter().chain(linkages).map(str::as_bytes);
         let entry = self.cache.entry(
             &format!("stubs-{}", key(parts)),
             |dir| -> anyhow::Result<()> {
@@ -230,6 +240,44 @@ impl Builder<'_> {
             },
         )?;
         Ok(entry.join("stubs.o"))
+    }
+
+    /// One object with some others and all that `parts` bring in of the runtime, made if it is not there. Nothing where the linker cannot
+    /// make it.
+    ///
+    /// # Errors
+    /// When the cache fails.
+    pub fn whole(
+        &self,
+        objects: &[PathBuf],
+        parts: &[&str],
+        library: &Path,
+    ) -> io::Result<Option<PathBuf>> {
+        let files = objects.iter().map(PathBuf::as_path).chain([library]);
+        let setting = self.setting_key();
+        let key = key([setting.as_bytes()]
+            .into_iter()
+            // These files are entries of the cache, whose names differ when their contents do.
+            .chain(files.clone().map(|file| file.as_os_str().as_bytes()))
+            .chain(parts.iter().map(|part| part.as_bytes())));
+        let entry = self
+            .cache
+            .entry(&format!("whole-{key}"), |dir| -> io::Result<()> {
+                let call = Call::new(self.compiler).args(self.abi);
+                // The identity of a program is made of all of it, in its own link.
+                let call = call.args(["-fno-lto", "-nostdlib", "-r", "-Wl,--build-id=none"]);
+                let call = call.args(parts.iter().map(|part| format!("-Wl,-u,{part}")));
+                let object = dir.join(WHOLE);
+                let call = call.args(["-o".as_ref(), object.as_os_str()]).args(files);
+                let output = call.run_privately()?;
+                // An entry without the object keeps later links from trying again.
+                if !output.status.success() && object.exists() {
+                    fs::remove_file(&object)?;
+                }
+                Ok(())
+            })?;
+        let object = entry.join(WHOLE);
+        Ok(object.is_file().then_some(object))
     }
 
     /// The object with a program's configuration, built if it is not there.

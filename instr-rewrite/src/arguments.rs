@@ -4,8 +4,6 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, ValueEnum};
 
-use crate::stubs::Linkage;
-
 /// Reads ELF symbol tables, decides what to wrap, emits linker flags, stubs and rewritten objects.
 #[derive(Debug, Parser)]
 #[command(name = "instr-rewrite", version)]
@@ -68,17 +66,8 @@ pub enum Style {
 /// What stubs are called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum LinkageName {
-    /// __wrap_F calls __real_F
+    /// __wrap_F calls __real_F; for objects that went through --redirect, it is instr_wrap_F too
     Wrap,
     /// instr_wrap_F calls F
     Rename,
-}
-
-impl From<LinkageName> for Linkage {
-    fn from(name: LinkageName) -> Self {
-        match name {
-            LinkageName::Wrap => Self::Wrap,
-            LinkageName::Rename => Self::Rename,
-        }
-    }
 }

@@ -5,11 +5,12 @@ mod output;
 
 use anyhow::{Context, Result};
 use clap::{CommandFactory as _, Parser as _, error::ErrorKind};
-use instr_rewrite::arguments::{Arguments, Style};
+use instr_rewrite::Api;
+use instr_rewrite::arguments::{Arguments, LinkageName, Style};
 use instr_rewrite::redirect::redirect;
-use instr_rewrite::scan::{Inputs, scan_file};
+use instr_rewrite::scan::{Inputs, Source};
 use instr_rewrite::select::{Selection, select};
-use instr_rewrite::{Api, stubs};
+use instr_rewrite::stubs::{self, Linkage};
 use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
@@ -85,7 +86,8 @@ fn run(arguments: &Arguments) -> Result<()> {
     if arguments.action.redirect {
         return redirect_file(arguments, &api);
     }
-    let inputs = scan_all(&arguments.files)?;
+    let (sources, refused) = open_all(&arguments.files);
+    let inputs = scan_all(&sources, refused)?;
     let (strong, weak) = undefined(&inputs);
     let selection = select(&strong, &weak, &api);
     for symbol in &selection.unknown {
@@ -97,9 +99,13 @@ fn run(arguments: &Arguments) -> Result<()> {
         );
     }
     let text = match &arguments.action {
-        action if action.emit_stubs => {
-            stubs::emit(selection.symbols(), &api, arguments.linkage.into())
-        }
+        action if action.emit_stubs => match arguments.linkage {
+            LinkageName::Wrap => stubs::emit_each(selection.stubs(), &api),
+            LinkageName::Rename => {
+                let symbols = selection.stubs().map(|(symbol, _)| symbol);
+                stubs::emit(symbols, &api, Linkage::Rename)
+            }
+        },
         action if action.list && arguments.json => list::json(&selection)?,
         action if action.list => list::table(&selection),
         _ => wrap_flags(&selection, arguments.style),
@@ -129,12 +135,26 @@ fn redirect_file(arguments: &Arguments, api: &Api) -> Result<()> {
     )
 }
 
-/// Reads all files; every one that cannot be used is reported.
-fn scan_all(files: &[PathBuf]) -> Result<Vec<Inputs>> {
-    let mut inputs = Vec::with_capacity(files.len());
-    let mut refused = 0;
+/// Opens all files; every one that cannot be is reported, and counted.
+fn open_all(files: &[PathBuf]) -> (Vec<Source<'static>>, usize) {
+    let (mut sources, mut refused) = (Vec::with_capacity(files.len()), 0);
     for file in files {
-        match scan_file(file) {
+        match Source::open(file) {
+            Ok(source) => sources.push(source),
+            Err(error) => {
+                report("error", &error.to_string());
+                refused += 1;
+            }
+        }
+    }
+    (sources, refused)
+}
+
+/// Reads all files; every one that cannot be used is reported. `refused` of them were before.
+fn scan_all<'s>(sources: &'s [Source<'_>], mut refused: usize) -> Result<Vec<Inputs<'s>>> {
+    let mut inputs = Vec::with_capacity(sources.len());
+    for source in sources {
+        match source.scan() {
             Ok(input) => {
                 for error in &input.refused {
                     report("error", &error.to_string());
@@ -154,9 +174,9 @@ fn scan_all(files: &[PathBuf]) -> Result<Vec<Inputs>> {
     Ok(inputs)
 }
 
-type Symbols = BTreeSet<Vec<u8>>;
+type Symbols<'s> = BTreeSet<&'s [u8]>;
 
-fn undefined(inputs: &[Inputs]) -> (Symbols, Symbols) {
+fn undefined<'s>(inputs: &[Inputs<'s>]) -> (Symbols<'s>, Symbols<'s>) {
     let (mut strong, mut weak) = (Symbols::new(), Symbols::new());
     for input in inputs {
         let (input_strong, input_weak) = input.undefined();

@@ -1,6 +1,7 @@
 //! Reads ELF symbol tables, decides what to wrap, emits flags, stubs and rewritten objects.
 //!
 //! * [`api`]: descriptions of interceptable libraries (`api/*.rs`, ordinary `extern "C"` blocks with attributes);
+//! * [`object`]: ELF files and archives, read with goblin;
 //! * [`scan`]: what objects, archives, shared objects and executables define and leave undefined;
 //! * [`resolve`]: which of those objects a linker would really take, and what they refer to;
 //! * [`select`]: undefined symbols ∩ descriptions, with a reason for everything left out;
@@ -11,6 +12,7 @@
 pub mod api;
 pub mod arguments;
 mod ctype;
+pub mod object;
 pub mod redirect;
 pub mod resolve;
 pub mod scan;

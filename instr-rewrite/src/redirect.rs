@@ -10,8 +10,8 @@ mod elf;
 mod verify;
 
 use crate::api::Api;
+use crate::object::{ObjectError, ObjectKind, is_archive, read_globals};
 use crate::scan::ScanErrorKind;
-use instr_symtab::objects::{ObjectError, ObjectKind, is_archive, read_globals};
 use std::path::Path;
 
 /// An object or archive after [`redirect`].

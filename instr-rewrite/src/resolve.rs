@@ -1,15 +1,15 @@
 //! Which objects a linker takes from its command line, and what those refer to.
 
 use crate::scan::{FileKind, Inputs, Object};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// One item of a link line, in order.
 #[derive(Debug)]
 pub enum LinkItem<'a> {
     /// An object, shared object, or archive whose members are taken when needed.
-    File(&'a Inputs),
+    File(&'a Inputs<'a>),
     /// An archive between `--whole-archive` and `--no-whole-archive`.
-    WholeArchive(&'a Inputs),
+    WholeArchive(&'a Inputs<'a>),
     /// The items between `--start-group` and `--end-group`.
     Group(Vec<LinkItem<'a>>),
 }
@@ -23,17 +23,24 @@ pub enum ArchiveOrder {
     Any,
 }
 
-/// The objects that are really linked, and their symbols together.
+/// The objects that are really linked, and what they refer to.
 #[derive(Debug, Default)]
 pub struct Closure<'a> {
     /// Objects taken, in the order in which they were: file, object.
-    pub objects: Vec<(&'a Inputs, &'a Object)>,
+    pub objects: Vec<(&'a Inputs<'a>, &'a Object<'a>)>,
     /// Symbols that these objects leave undefined, at least one reference being strong, defined elsewhere or not.
-    pub undefined: BTreeSet<Vec<u8>>,
+    pub undefined: BTreeSet<&'a [u8]>,
     /// Symbols with weak references only.
-    pub weak: BTreeSet<Vec<u8>>,
-    /// Symbols that these objects define.
-    pub defined: BTreeSet<Vec<u8>>,
+    pub weak: BTreeSet<&'a [u8]>,
+}
+
+impl<'a> Closure<'a> {
+    /// Those of `names` that the objects define. Most programs define many symbols, and few of them matter.
+    #[must_use]
+    pub fn defined_of(&self, names: &HashSet<Vec<u8>>) -> BTreeSet<&'a [u8]> {
+        let all = self.objects.iter().flat_map(|(_, object)| &object.defined);
+        all.copied().filter(|name| names.contains(*name)).collect()
+    }
 }
 
 /// Follows the symbols of a link line as a linker does: objects are taken as they are, members of archives when they
@@ -41,6 +48,7 @@ pub struct Closure<'a> {
 /// objects define and need symbols, but are not part of the result.
 pub fn closure<'a>(items: &[LinkItem<'a>], roots: &[&'a [u8]], order: ArchiveOrder) -> Closure<'a> {
     let mut state = State::default();
+    state.offer(items);
     for root in roots {
         state.need(root);
     }
@@ -57,51 +65,71 @@ pub fn closure<'a>(items: &[LinkItem<'a>], roots: &[&'a [u8]], order: ArchiveOrd
         }
     }
     let State { mut closure, .. } = state;
-    closure.weak = closure
-        .weak
-        .difference(&closure.undefined)
-        .cloned()
-        .collect();
+    let strong = &closure.undefined;
+    closure.weak.retain(|name| !strong.contains(name));
     closure
 }
 
 #[derive(Default)]
 struct State<'a> {
     closure: Closure<'a>,
-    /// Every symbol needed or defined so far; `true` once defined. Only looked up, never iterated.
-    known: HashMap<&'a [u8], bool>,
-    /// Symbols needed, in the order in which they were first.
+    /// Every symbol that a member of an archive defines, and what became of it. No other symbol decides what is taken. Only
+    /// looked up, never iterated.
+    offered: HashMap<&'a [u8], Offered>,
+    /// Offered symbols needed, in the order in which they were first.
     needed: Vec<&'a [u8]>,
-    /// Members taken, by address. Only looked up.
-    taken: BTreeSet<*const Object>,
+    /// Objects taken, by address. Only looked up.
+    taken: BTreeSet<*const Object<'a>>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Offered {
+    Unknown,
+    Needed,
+    Defined,
 }
 
 impl<'a> State<'a> {
-    fn need(&mut self, symbol: &'a [u8]) {
-        self.known.entry(symbol).or_insert_with(|| {
-            self.needed.push(symbol);
-            false
-        });
+    fn offer(&mut self, items: &[LinkItem<'a>]) {
+        for item in items {
+            match item {
+                LinkItem::File(file) if is_archive(file) => {
+                    let symbols = file.objects.iter().flat_map(|object| &object.defined);
+                    let symbols = symbols.map(|symbol| (*symbol, Offered::Unknown));
+                    self.offered.extend(symbols);
+                }
+                LinkItem::File(_) | LinkItem::WholeArchive(_) => {}
+                LinkItem::Group(items) => self.offer(items),
+            }
+        }
     }
 
-    fn take(&mut self, file: &'a Inputs, object: &'a Object) {
+    fn need(&mut self, symbol: &'a [u8]) {
+        if let Some(offered @ Offered::Unknown) = self.offered.get_mut(symbol) {
+            *offered = Offered::Needed;
+            self.needed.push(symbol);
+        }
+    }
+
+    fn take(&mut self, file: &'a Inputs<'a>, object: &'a Object<'a>) {
         if !self.taken.insert(object) {
             return;
         }
-        for symbol in &object.defined {
-            self.known.insert(symbol, true);
-        }
-        for symbol in &object.undefined {
-            self.need(symbol);
+        if !self.offered.is_empty() {
+            for symbol in &object.defined {
+                if let Some(offered) = self.offered.get_mut(symbol) {
+                    *offered = Offered::Defined;
+                }
+            }
+            for symbol in &object.undefined {
+                self.need(symbol);
+            }
         }
         if file.kind == FileKind::Shared {
             return;
         }
-        self.closure
-            .undefined
-            .extend(object.undefined.iter().cloned());
-        self.closure.weak.extend(object.weak.iter().cloned());
-        self.closure.defined.extend(object.defined.iter().cloned());
+        self.closure.undefined.extend(&object.undefined);
+        self.closure.weak.extend(&object.weak);
         self.closure.objects.push((file, object));
     }
 
@@ -126,7 +154,7 @@ impl<'a> State<'a> {
     }
 
     /// Takes everything but the members of archives, which are collected.
-    fn eager(&mut self, items: &[LinkItem<'a>], archives: &mut Vec<&'a Inputs>) {
+    fn eager(&mut self, items: &[LinkItem<'a>], archives: &mut Vec<&'a Inputs<'a>>) {
         for item in items {
             match item {
                 LinkItem::File(file) if is_archive(file) => archives.push(file),
@@ -141,8 +169,8 @@ impl<'a> State<'a> {
     }
 
     /// Takes members of `archives` until none defines anything undefined.
-    fn exhaust(&mut self, archives: &[&'a Inputs]) {
-        let mut definers: HashMap<&[u8], (&'a Inputs, &'a Object)> = HashMap::new();
+    fn exhaust(&mut self, archives: &[&'a Inputs<'a>]) {
+        let mut definers: HashMap<&[u8], (&'a Inputs<'a>, &'a Object<'a>)> = HashMap::new();
         for file in archives {
             for object in &file.objects {
                 for symbol in &object.defined {
@@ -153,18 +181,19 @@ impl<'a> State<'a> {
         let mut next = 0;
         while let Some(&symbol) = self.needed.get(next) {
             next += 1;
-            if !self.known[symbol]
+            if self.offered[symbol] == Offered::Needed
                 && let Some(&(file, object)) = definers.get(symbol)
             {
                 self.take(file, object);
             }
         }
-        let known = &self.known;
-        self.needed.retain(|symbol| !known[symbol]);
+        let offered = &self.offered;
+        self.needed
+            .retain(|symbol| offered[symbol] == Offered::Needed);
     }
 }
 
-fn is_archive(file: &Inputs) -> bool {
+fn is_archive(file: &Inputs<'_>) -> bool {
     matches!(file.kind, FileKind::Archive { .. })
 }
 
@@ -173,24 +202,21 @@ mod tests {
     use super::*;
     use crate::scan::Machine;
 
-    fn set(names: &str) -> BTreeSet<Vec<u8>> {
-        names
-            .split_whitespace()
-            .map(|name| name.as_bytes().to_vec())
-            .collect()
+    fn set(names: &str) -> BTreeSet<&[u8]> {
+        names.split_whitespace().map(str::as_bytes).collect()
     }
 
     /// `objects`: pairs of defined and undefined symbols.
-    fn file(name: &str, kind: FileKind, objects: &[(&str, &str)]) -> Inputs {
-        let objects = objects.iter().map(|(defined, undefined)| Object {
+    fn file<'s>(name: &'s str, kind: FileKind, objects: &[(&'s str, &'s str)]) -> Inputs<'s> {
+        let objects = objects.iter().map(|&(defined, undefined)| Object {
             member: None,
             machine: Machine::X86_64,
-            undefined: set(undefined),
-            weak: BTreeSet::new(),
-            defined: set(defined),
+            undefined: set(undefined).into_iter().collect(),
+            weak: Vec::new(),
+            defined: set(defined).into_iter().collect(),
         });
         Inputs {
-            path: name.into(),
+            path: name.as_ref(),
             kind,
             objects: objects.collect(),
             refused: Vec::new(),

@@ -2,7 +2,7 @@
 
 use crate::api::{Api, Function, Probe};
 use crate::ctype::{CType, parameter_list};
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 /// How a stub takes the place of its function.
@@ -12,22 +12,28 @@ pub enum Linkage {
     Wrap,
     /// `instr_wrap_F` calls `F`; the objects went through [`crate::redirect`].
     Rename,
+    /// Both in one program: as [`Linkage::Wrap`], and `instr_wrap_F` is another name of the stub. A stub of its own would call `F`,
+    /// which `--wrap=F` makes the other stub.
+    Both,
+    /// `instr_wrap_F` calls `F` and records nothing: something else records what `F` does. Functions with variable arguments get no such
+    /// stub.
+    Forward,
 }
 
 impl Linkage {
     /// Prefix of the symbol of a stub.
     pub fn stub_prefix(self) -> &'static str {
         match self {
-            Self::Wrap => "__wrap_",
-            Self::Rename => "instr_wrap_",
+            Self::Wrap | Self::Both => "__wrap_",
+            Self::Rename | Self::Forward => "instr_wrap_",
         }
     }
 
     /// Prefix of the symbol that a stub calls as the real function.
     pub fn real_prefix(self) -> &'static str {
         match self {
-            Self::Wrap => "__real_",
-            Self::Rename => "",
+            Self::Wrap | Self::Both => "__real_",
+            Self::Rename | Self::Forward => "",
         }
     }
 }
@@ -60,21 +66,29 @@ pub fn emit<S: AsRef<[u8]>>(
     api: &Api,
     linkage: Linkage,
 ) -> String {
-    let functions: BTreeSet<&str> = symbols
+    emit_each(symbols.into_iter().map(|symbol| (symbol, linkage)), api)
+}
+
+/// As [`emit`], with a linkage for each symbol.
+pub fn emit_each<S: AsRef<[u8]>>(
+    symbols: impl IntoIterator<Item = (S, Linkage)>,
+    api: &Api,
+) -> String {
+    let functions: BTreeMap<&str, (&Function, Linkage)> = symbols
         .into_iter()
-        .filter_map(|symbol| api.get(symbol))
-        .filter(|function| function.refusal.is_none())
-        .map(|function| function.symbol.as_str())
-        .collect();
-    let functions: Vec<&Function> = functions
-        .into_iter()
-        .filter_map(|symbol| api.get(symbol))
+        .filter_map(|(symbol, linkage)| Some((api.get(symbol)?, linkage)))
+        .filter(|(function, _)| function.refusal.is_none())
+        .filter(|(function, linkage)| *linkage != Linkage::Forward || !function.variadic)
+        .map(|(function, linkage)| (function.symbol.as_str(), (function, linkage)))
         .collect();
     let mut text = HEADER.to_owned();
-    if functions.iter().any(|function| records_float(function)) {
+    if functions
+        .values()
+        .any(|(function, _)| records_float(function))
+    {
         text.push_str(FLOAT_HELPERS);
     }
-    for (number, function) in functions.into_iter().enumerate() {
+    for (number, (function, linkage)) in functions.into_values().enumerate() {
         emit_one(&mut text, function, linkage, number);
     }
     text
@@ -109,10 +123,23 @@ fn emit_one(text: &mut String, function: &Function, linkage: Linkage, number: us
     _ = writeln!(text, "extern {stub}{stub_label}{noreturn};");
     _ = writeln!(text, "{stub}\n{{");
     match &function.probe {
+        _ if linkage == Linkage::Forward => emit_call(text, function, &names.real),
         Some(probe) => emit_probe_call(text, function, probe, &names.real),
         None => emit_generic_call(text, function, &names.real),
     }
     text.push_str("}\n");
+    if linkage == Linkage::Both {
+        let other = function
+            .result
+            .declare(&format!("instr_alias_{number}({params})"));
+        let symbol = &function.symbol;
+        let other_label = label(Linkage::Rename.stub_prefix(), symbol);
+        let target = format!("{}{}", linkage.stub_prefix(), escape(symbol));
+        _ = writeln!(
+            text,
+            "extern {other}{other_label} __attribute__((__alias__(\"{target}\"))){noreturn};"
+        );
+    }
 }
 
 /// The C names of one stub. Symbols that are no C identifiers, and in rename linkage all (the function's own name
@@ -141,7 +168,7 @@ impl Names {
                 label(linkage.stub_prefix(), symbol),
             )
         };
-        let (real, real_label) = if identifier && linkage == Linkage::Wrap {
+        let (real, real_label) = if identifier && !linkage.real_prefix().is_empty() {
             (format!("{}{base}", linkage.real_prefix()), String::new())
         } else {
             (
@@ -207,6 +234,16 @@ fn named_parameters(params: &[CType], variadic: bool) -> String {
 
 fn arguments(count: usize) -> Vec<String> {
     (0..count).map(|i| format!("a{i}")).collect()
+}
+
+/// The real function and nothing else.
+fn emit_call(text: &mut String, function: &Function, real: &str) {
+    let result = match function.noreturn || function.result.is_void() {
+        true => "",
+        false => "return ",
+    };
+    let list = arguments(function.params.len()).join(", ");
+    _ = writeln!(text, "    {result}{real}({list});");
 }
 
 fn emit_probe_call(text: &mut String, function: &Function, probe: &Probe, real: &str) {
@@ -342,6 +379,31 @@ mod tests {
             "extern void __real_f(long, ...);\nextern void __wrap_f(long a0, ...);\n\
              void __wrap_f(long a0, ...)\n{\n    va_list rest;\n    va_start(rest, a0);\n    \
              instr_probe_p(__real_f, a0, rest);\n    va_end(rest);\n}\n"
+        );
+    }
+
+    #[test]
+    fn a_stub_for_both_ways_in_has_both_names() {
+        let text = stub("extern \"C\" { fn f(x: c_int); }", Linkage::Both);
+        assert!(text.starts_with("extern void __real_f(int);\n"), "{text}");
+        assert!(
+            text.ends_with(
+                "}\nextern void instr_alias_0(int a0) __asm__(\"instr_wrap_f\") __attribute__((__alias__(\"__wrap_f\")));\n"
+            ),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_forwarding_stub_only_calls() {
+        let text = stub(
+            "extern \"C\" { #[probe(p)] fn f(x: c_int) -> bool; fn g(x: c_int, ...); }",
+            Linkage::Forward,
+        );
+        assert_eq!(
+            text,
+            "extern bool instr_real_f(int) __asm__(\"f\");\nextern bool instr_wrap_f(int a0);\n\
+             bool instr_wrap_f(int a0)\n{\n    return instr_real_f(a0);\n}\n"
         );
     }
 

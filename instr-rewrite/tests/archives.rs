@@ -4,7 +4,7 @@ mod common;
 
 use common::{GCC, V8, nm_undefined, run, scratch, source, tool, wrapped};
 use instr_rewrite::resolve::{ArchiveOrder, LinkItem, closure};
-use instr_rewrite::scan::{FileKind, scan_file};
+use instr_rewrite::scan::{FileKind, Source};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -86,7 +86,8 @@ fn gnu_bsd_and_thin_archives_tell_the_same() {
         ("bsd.a", false),
         ("thin.a", true),
     ] {
-        let inputs = scan_file(&path(name)).unwrap();
+        let source = Source::open(&path(name)).unwrap();
+        let inputs = source.scan().unwrap();
         assert_eq!(inputs.kind, FileKind::Archive { thin }, "{name}");
         assert!(inputs.refused.is_empty(), "{name}: {:?}", inputs.refused);
         let found: Vec<Option<String>> = inputs
@@ -103,7 +104,7 @@ fn gnu_bsd_and_thin_archives_tell_the_same() {
         let (strong, _) = inputs.undefined();
         let strong: BTreeSet<String> = strong
             .into_iter()
-            .map(|symbol| String::from_utf8(symbol).unwrap())
+            .map(|symbol| String::from_utf8(symbol.to_vec()).unwrap())
             .collect();
         assert_eq!(strong, all, "{name}");
     }
@@ -273,11 +274,16 @@ fn the_simulated_link_takes_the_members_that_linkers_take() {
             .arg("rcs")
             .arg(&path)
             .args(members.iter().map(|&number| &files[number])));
-        scan_file(&path).unwrap()
+        Source::open(&path).unwrap()
     };
-    let main = scan_file(&files[0]).unwrap();
+    let main = Source::open(&files[0]).unwrap();
     let first = archive("first.a", &[1, 3, 4]);
     let second = archive("second.a", &[2, 5, 6]);
+    let (main, first, second) = (
+        main.scan().unwrap(),
+        first.scan().unwrap(),
+        second.scan().unwrap(),
+    );
     let item = |name: &str| match name {
         "first.a" => LinkItem::File(&first),
         "second.a" => LinkItem::File(&second),

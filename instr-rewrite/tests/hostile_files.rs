@@ -5,7 +5,8 @@ mod common;
 use common::{CLANG, GCC, V8, V9, run, scratch, source, tool};
 use instr_rewrite::Api;
 use instr_rewrite::redirect::{RedirectErrorKind, redirect};
-use instr_rewrite::scan::scan_bytes;
+use instr_rewrite::scan::Source;
+use object::{Object as _, ObjectSection as _, ObjectSymbol as _};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
@@ -51,8 +52,8 @@ fn every_truncation_is_refused() {
             let cut = &bytes[..length];
             // Cut between two members, an archive is one with fewer members.
             let complete = boundaries.contains(&length);
-            let scanned =
-                scan_bytes(Path::new("cut"), cut).is_ok_and(|inputs| inputs.refused.is_empty());
+            let source = Source::of(Path::new("cut"), cut);
+            let scanned = source.scan().is_ok_and(|inputs| inputs.refused.is_empty());
             assert_eq!(scanned, complete, "{name} cut at {length}");
             let redirected = redirect(Path::new("cut"), cut, &api).is_ok();
             assert_eq!(redirected, complete, "{name} cut at {length}");
@@ -62,13 +63,14 @@ fn every_truncation_is_refused() {
 
 /// Where the members of an archive end, with and without padding; nothing for an object.
 fn member_ends(bytes: &[u8]) -> BTreeSet<usize> {
-    let Ok(archive) = goblin::archive::Archive::parse(bytes) else {
+    let Ok(archive) = object::read::archive::ArchiveFile::parse(bytes) else {
         return BTreeSet::new();
     };
-    let members: Vec<_> = (0..archive.len())
-        .filter_map(|number| archive.get_at(number))
-        .map(|member| (member.offset as usize, member.size()))
-        .collect();
+    let members = archive.members().map(|member| {
+        let (start, size) = member.unwrap().file_range();
+        (start as usize, size as usize)
+    });
+    let members: Vec<(usize, usize)> = members.collect();
     let first = members.iter().map(|member| member.0).min().unwrap() - 60;
     let mut ends = BTreeSet::from([8, first]);
     for table in [&b"/ "[..], b"// "] {
@@ -106,7 +108,7 @@ fn damaged_bytes_never_panic_and_never_pass_the_check_wrongly() {
                 damaged[at] =
                     [0, 0xff, 1 << random.below(8), random.below(256) as u8][random.below(4)];
             }
-            _ = scan_bytes(Path::new("damaged"), &damaged);
+            _ = Source::of(Path::new("damaged"), &damaged).scan();
             match redirect(Path::new("damaged"), &damaged, &api) {
                 Ok(redirected) => {
                     let again = redirect(Path::new("again"), &redirected.bytes, &api);
@@ -129,14 +131,29 @@ fn damaged_bytes_never_panic_and_never_pass_the_check_wrongly() {
     );
 }
 
+/// Where the section headers of an object begin.
+fn section_table(bytes: &[u8]) -> usize {
+    let is_64 = bytes[4] == 2;
+    let field = if is_64 {
+        &bytes[40..48]
+    } else {
+        &bytes[32..36]
+    };
+    let number = |value: u64, &byte: &u8| value << 8 | u64::from(byte);
+    let value = match bytes[5] {
+        1 => field.iter().rev().fold(0, number),
+        _ => field.iter().fold(0, number),
+    };
+    value as usize
+}
+
 /// Damage aimed at headers, where it matters most.
 #[test]
 fn damaged_section_headers_never_panic() {
     let api = Api::builtin();
     let mut random = Random(99);
     for (name, bytes) in samples().into_iter().filter(|(name, _)| name != "archive") {
-        let elf = goblin::elf::Elf::parse(&bytes).unwrap();
-        let start = elf.header.e_shoff as usize;
+        let start = section_table(&bytes);
         for _ in 0..2000 {
             let mut damaged = bytes.clone();
             for _ in 0..=random.below(3) {
@@ -147,7 +164,7 @@ fn damaged_section_headers_never_panic() {
                 };
                 damaged[at] = [0, 1, 0x7f, 0xff, random.below(256) as u8][random.below(5)];
             }
-            _ = scan_bytes(Path::new(&name), &damaged);
+            _ = Source::of(Path::new(&name), &damaged).scan();
             _ = redirect(Path::new(&name), &damaged, &api);
         }
     }
@@ -166,26 +183,21 @@ fn overlapping_names_are_refused() {
     let object = directory.path().join("names.o");
     run(Command::new("as").arg(&text).arg("-o").arg(&object));
     let mut bytes = std::fs::read(&object).unwrap();
-    let elf = goblin::elf::Elf::parse(&bytes).unwrap();
-    let name = elf
-        .syms
-        .iter()
-        .find(|symbol| {
-            elf.strtab
-                .get_at(symbol.st_name)
-                .is_some_and(|name| name.len() == 100_000)
-        })
-        .unwrap()
-        .st_name;
-    let table = elf
-        .section_headers
-        .iter()
-        .find(|section| section.sh_type == goblin::elf::section_header::SHT_SYMTAB)
-        .unwrap();
-    for entry in table.file_range().unwrap().step_by(24).skip(1) {
-        bytes[entry..entry + 4].copy_from_slice(&(name as u32).to_le_bytes());
+    let elf = object::File::parse(&*bytes).unwrap();
+    let is_long = |symbol: &object::Symbol<'_, '_>| symbol.name_bytes().unwrap().len() == 100_000;
+    let number = elf.symbols().find(is_long).unwrap().index().0;
+    let is_table = |section: &object::Section<'_, '_>| {
+        matches!(section.flags(), object::SectionFlags::Elf { .. })
+            && section.name() == Ok(".symtab")
+    };
+    let table = elf.sections().find(is_table).unwrap().file_range().unwrap();
+    let table = table.0 as usize..(table.0 + table.1) as usize;
+    let name = bytes[table.start + 24 * number..][..4].to_vec();
+    for entry in table.step_by(24).skip(1) {
+        bytes[entry..entry + 4].copy_from_slice(&name);
     }
-    let error = scan_bytes(Path::new("names.o"), &bytes).unwrap_err();
+    let source = Source::of(Path::new("names.o"), &bytes);
+    let error = source.scan().unwrap_err();
     assert_eq!(
         error.to_string(),
         "names.o: truncated or malformed: names of symbols overlap"

@@ -1,4 +1,4 @@
-//! `--redirect` changes what it must and nothing else, checked with binutils and goblin, for objects of every compiler.
+//! `--redirect` changes what it must and nothing else, checked with binutils and object, for objects of every compiler.
 
 mod common;
 
@@ -7,62 +7,58 @@ use common::{
 };
 use instr_rewrite::Api;
 use instr_rewrite::redirect::redirect;
+use object::{
+    Object as _, ObjectSection as _, ObjectSymbol as _, RelocationFlags, RelocationTarget,
+};
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Section, offset, type, addend → name of the symbol of every relocation, read with goblin.
-type References = BTreeMap<(usize, u64, u32, i64), String>;
+/// Relocated section, offset, type, addend → name of the symbol of every relocation.
+type References = BTreeMap<(String, usize, u64, String, i64), String>;
 
 fn references(bytes: &[u8]) -> References {
-    let elf = goblin::elf::Elf::parse(bytes).unwrap();
+    let elf = object::File::parse(bytes).unwrap();
     let mut all = References::new();
-    for (section, list) in &elf.shdr_relocs {
-        for relocation in list {
-            let symbol = elf.syms.get(relocation.r_sym).unwrap();
-            let mut name = elf.strtab.get_at(symbol.st_name).unwrap().to_owned();
+    for section in elf.sections() {
+        for (offset, relocation) in section.relocations() {
+            let RelocationTarget::Symbol(symbol) = relocation.target() else {
+                panic!("a relocation without a symbol");
+            };
+            let symbol = elf.symbol_by_index(symbol).unwrap();
+            let mut name = symbol.name().unwrap().to_owned();
             if name.is_empty() {
-                name = format!("section {}", symbol.st_shndx);
+                name = format!("section {:?}", symbol.section());
             }
-            all.insert(
-                (
-                    *section,
-                    relocation.r_offset,
-                    relocation.r_type,
-                    relocation.r_addend.unwrap_or(0),
-                ),
-                name,
+            let RelocationFlags::Elf { r_type } = relocation.flags() else {
+                panic!("no relocation of ELF");
+            };
+            let place = (
+                section.name().unwrap().to_owned(),
+                section.index().0,
+                offset,
+                format!("{r_type:?}"),
+                relocation.addend(),
             );
+            all.insert(place, name);
         }
     }
     all
 }
 
-/// Name and contents of the sections that must not change.
-fn sections(bytes: &[u8]) -> Vec<(String, u32, Vec<u8>)> {
-    use goblin::elf::section_header::{
-        SHT_NOBITS, SHT_REL, SHT_RELA, SHT_STRTAB, SHT_SYMTAB, SHT_SYMTAB_SHNDX,
+/// Name, type and contents of the sections that must not change.
+fn sections(bytes: &[u8]) -> Vec<(String, String, Vec<u8>)> {
+    let elf = object::File::parse(bytes).unwrap();
+    let changed = |name: &str| {
+        [".symtab", ".strtab", ".symtab_shndx"].contains(&name) || name.starts_with(".rel")
     };
-    let elf = goblin::elf::Elf::parse(bytes).unwrap();
     let mut all = Vec::new();
-    for section in &elf.section_headers {
-        if ![
-            SHT_NOBITS,
-            SHT_REL,
-            SHT_RELA,
-            SHT_STRTAB,
-            SHT_SYMTAB,
-            SHT_SYMTAB_SHNDX,
-        ]
-        .contains(&section.sh_type)
-        {
-            let name = elf.shdr_strtab.get_at(section.sh_name).unwrap().to_owned();
-            all.push((
-                name,
-                section.sh_type,
-                bytes[section.file_range().unwrap()].to_vec(),
-            ));
+    for section in elf.sections() {
+        let name = section.name().unwrap().to_owned();
+        if !changed(&name) {
+            let kind = format!("{:?} {:?}", section.kind(), section.flags());
+            all.push((name, kind, section.data().unwrap().to_vec()));
         }
     }
     all
@@ -81,16 +77,15 @@ fn check(object: &Path, what: &str) {
     let functions = wrapped(object);
     let (before, after) = (references(&old), references(&new));
     assert_eq!(before.len(), after.len(), "{what}");
-    let elf = goblin::elf::Elf::parse(&old).unwrap();
+    let elf = object::File::parse(&*old).unwrap();
     let mut changed = 0;
     for (place, name) in &before {
-        let target = &elf.section_headers[elf.section_headers[place.0].sh_info as usize];
-        let loaded = target.sh_flags & u64::from(goblin::elf::section_header::SHF_ALLOC) != 0;
-        let unwinding = elf
-            .shdr_strtab
-            .get_at(target.sh_name)
-            .unwrap()
-            .starts_with(".eh_frame");
+        let target = elf.section_by_index(object::SectionIndex(place.1)).unwrap();
+        let object::SectionFlags::Elf { sh_flags, .. } = target.flags() else {
+            panic!("no section of ELF");
+        };
+        let loaded = sh_flags.contains(object::elf::SHF_ALLOC);
+        let unwinding = place.0.starts_with(".eh_frame");
         let expected = if functions.contains(name) && loaded && !unwinding {
             changed += 1;
             format!("instr_wrap_{name}")

@@ -31,11 +31,18 @@ fn compile(toolchain: &Toolchain, text: &str, name: &str) {
         .arg(directory.path().join("out.o")));
 }
 
+const ALL_LINKAGES: [Linkage; 4] = [
+    Linkage::Wrap,
+    Linkage::Rename,
+    Linkage::Both,
+    Linkage::Forward,
+];
+
 #[test]
 fn all_stubs_compile_everywhere() {
     let mut api = Api::builtin();
     api.add_memory();
-    for linkage in [Linkage::Wrap, Linkage::Rename] {
+    for linkage in ALL_LINKAGES {
         let text = emit(
             api.functions().map(|function| &function.symbol),
             &api,
@@ -78,7 +85,7 @@ fn every_type_of_a_user_description_compiles() {
     "#;
     let mut api = Api::empty();
     api.add_source("odd */ name.rs", DESCRIPTION).unwrap();
-    for linkage in [Linkage::Wrap, Linkage::Rename] {
+    for linkage in ALL_LINKAGES {
         let text = emit(
             api.functions().map(|function| &function.symbol),
             &api,

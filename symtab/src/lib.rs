@@ -43,7 +43,6 @@ mod lookup;
 mod mini;
 mod modules;
 mod names;
-pub mod objects;
 mod origin;
 mod outlined;
 mod packs;

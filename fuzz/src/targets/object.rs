@@ -6,9 +6,9 @@ use anyhow::Result;
 use instr_rewrite::Api;
 use instr_rewrite::redirect::redirect;
 use instr_rewrite::resolve::{ArchiveOrder, LinkItem, closure};
-use instr_rewrite::scan::scan_bytes;
+use instr_rewrite::scan::Source;
 use instr_rewrite::select::select;
-use instr_rewrite::stubs::{Linkage, emit};
+use instr_rewrite::stubs::emit_each;
 
 use super::Target;
 use crate::input::Input;
@@ -43,11 +43,12 @@ impl Target for Objects {
         let bytes = input.first();
         // No file of this name exists, so a thin archive's members are missing.
         let path = Path::new("/nonexistent/input");
-        let scanned = scan_bytes(path, bytes);
+        let source = Source::of(path, bytes);
+        let scanned = source.scan();
         if let Ok(inputs) = &scanned {
             let (strong, weak) = inputs.undefined();
             let selection = select(&strong, &weak, &self.api);
-            let _ = emit(selection.symbols(), &self.api, Linkage::Wrap);
+            let _ = emit_each(selection.stubs(), &self.api);
             for order in [ArchiveOrder::Sequential, ArchiveOrder::Any] {
                 let _ = closure(&[LinkItem::File(inputs)], &[b"main"], order);
             }
@@ -55,7 +56,7 @@ impl Target for Objects {
         let redirected = redirect(path, bytes, &self.api);
         if let Ok(redirected) = &redirected {
             // What is written must be readable by what wrote it.
-            if let Err(error) = scan_bytes(path, &redirected.bytes) {
+            if let Err(error) = Source::of(path, &redirected.bytes).scan() {
                 panic!("the redirected file is refused: {error}");
             }
         }

@@ -1,13 +1,16 @@
 //! What a link needs of us: the described functions that the user's objects call, and the public interface they use.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::ffi::{OsStr, OsString};
-use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use instr_rewrite::object::STUB_PREFIX;
 use instr_rewrite::resolve::{ArchiveOrder, Closure, LinkItem, closure};
-use instr_rewrite::scan::{Inputs, ObjectError, ScanError, ScanErrorKind, scan_file};
+use instr_rewrite::scan::{Inputs, ObjectError, ScanError, ScanErrorKind, Source};
+use instr_rewrite::stubs::Linkage;
+
+use crate::parallel;
 
 use super::index::{Entry, Index};
 use super::line::{Input, Line, Placed};
@@ -80,6 +83,10 @@ const HEAP_FAMILY: [&str; 4] = ["calloc", "free", "malloc", "realloc"];
 pub struct Demand {
     /// Functions to wrap, sorted.
     pub wrap: Vec<String>,
+    /// Functions whose stubs are called by objects that went through `instr-rewrite --redirect`, sorted.
+    pub redirected: Vec<String>,
+    /// Those of them that libomp's tool interface records: their stubs must not.
+    pub forwarded: Vec<String>,
     /// Functions of the public interface that are used, sorted.
     pub interface: Vec<&'static str>,
     /// Wrapped functions that the program itself defines, sorted: other modules may look for them.
@@ -94,108 +101,201 @@ impl Demand {
     /// Whether there is anything to do.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.wrap.is_empty() && self.interface.is_empty() && !self.ompt
+        self.wrap.is_empty()
+            && self.redirected.is_empty()
+            && self.interface.is_empty()
+            && !self.ompt
+    }
+
+    /// The functions that need a stub, sorted, and its linkage.
+    #[must_use]
+    pub fn stubs(&self) -> Vec<(&str, Linkage)> {
+        let linkage = |name: &String| {
+            let wrapped = self.wrap.contains(name);
+            match self.redirected.contains(name) {
+                _ if self.forwarded.contains(name) => Linkage::Forward,
+                true if wrapped => Linkage::Both,
+                true => Linkage::Rename,
+                false => Linkage::Wrap,
+            }
+        };
+        let names: BTreeSet<&String> = self.wrap.iter().chain(&self.redirected).collect();
+        let stubs = names.into_iter().map(|name| (name.as_str(), linkage(name)));
+        stubs.collect()
     }
 }
 
 /// Reads the inputs of a link and finds out what it needs.
 #[must_use]
 pub fn demand(line: &Line, order: ArchiveOrder, index: &Index) -> Demand {
-    let scanned = scan(line, index);
+    let files: Vec<(&Placed, PathBuf)> = line
+        .inputs
+        .iter()
+        .filter_map(|placed| Some((placed, path_of(placed, line)?)))
+        .collect();
+    let sources = parallel::map(&files, |(_, path)| Source::open(path));
+    let inputs = parallel::map(&sources, |source| source.as_ref().ok().map(Source::scan));
+    let placed = files.iter().map(|(placed, _)| *placed);
+    let mut scanned = Scanned::default();
+    for ((placed, source), inputs) in placed.zip(sources.iter()).zip(inputs) {
+        match (source, inputs) {
+            (Ok(source), Some(inputs)) => scanned.add(placed, source, inputs, index),
+            (Err(error), _) => scanned.notes.extend(note(error)),
+            (Ok(_), None) => {}
+        }
+    }
     let items = items(&scanned.files);
     let roots: Vec<&[u8]> = [b"main".as_slice(), b"MAIN__"]
         .into_iter()
         .chain(line.roots.iter().map(Vec::as_slice))
         .collect();
     let mut found = closure(&items, &roots, order);
-    found.undefined.extend(scanned.from_lto);
-    let llvm = openmp::runtime(line) == Some(Runtime::Llvm);
-    let is_openmp = |symbol: &Vec<u8>| {
-        let described = |e: &Entry| openmp::is_openmp_description(&e.source) && e.refusal.is_none();
-        openmp::is_entry(symbol) || index.get(symbol).is_some_and(described)
-    };
-    let mut demand = Demand {
-        ompt: llvm && (scanned.bitcode_openmp || found.undefined.iter().any(is_openmp)),
-        notes: scanned.notes,
-        ..Demand::default()
-    };
-    let used = |name: &&str| {
-        found.undefined.contains(name.as_bytes()) || found.weak.contains(name.as_bytes())
-    };
-    demand.interface = INTERFACE.into_iter().filter(used).collect();
-    let mut is_reason = demand.ompt || !demand.interface.is_empty();
-    for symbol in found.undefined.union(&found.weak) {
-        let Some(name) = std::str::from_utf8(symbol).ok() else {
-            continue;
-        };
-        match index.get(symbol) {
-            Some(entry) if llvm && openmp::is_openmp_description(&entry.source) => {}
-            Some(entry) => match refusal(name, entry.refusal.as_deref(), line, &found) {
-                Some(why) => demand.notes.push(format!("{name} is not wrapped: {why}")),
-                None => {
-                    is_reason |= !COMPANIONS.contains(&entry.source.as_str());
-                    demand.wrap.push(name.to_owned());
-                }
-            },
-            None if name.starts_with("GOMP_") && !llvm => {
-                demand
-                    .notes
-                    .push(format!("{name} is not wrapped: it is not described"));
-            }
-            None => {}
-        }
-    }
-    if line.fixed {
-        whole_heap(&mut demand.wrap, line, &found, index);
-    }
-    if !is_reason {
-        demand.wrap.clear();
-    }
-    demand.defined = demand
-        .wrap
-        .iter()
-        .filter(|s| found.defined.contains(s.as_bytes()))
-        .cloned()
-        .collect();
+    let from_lto = scanned.from_lto.iter().map(Vec::as_slice);
+    found.undefined.extend(from_lto);
+    let calls = Calls::new(line, &found, index);
+    let mut demand = calls.demand(scanned.bitcode_openmp);
+    demand.notes.splice(0..0, scanned.notes.iter().cloned());
     demand
 }
 
-/// Adds what is missing of the heap's family to `wrap`, if some of the heap is there.
-fn whole_heap(wrap: &mut Vec<String>, line: &Line, found: &Closure, index: &Index) {
-    let is_heap = |name: &String| {
-        let entry = index.get(name.as_bytes());
-        entry.is_some_and(|entry| entry.source == HEAP)
-    };
-    if !wrap.iter().any(is_heap) {
-        return;
-    }
-    let more = HEAP_FAMILY
-        .iter()
-        .filter(|name| !wrap.iter().any(|w| w == *name) && !is_taken(name, line, found));
-    let more: Vec<String> = more.map(|name| (*name).to_owned()).collect();
-    wrap.extend(more);
-    wrap.sort_unstable();
+/// The symbols that a link's objects refer to, and what decides what becomes of them.
+struct Calls<'a> {
+    line: &'a Line,
+    index: &'a Index,
+    found: &'a Closure<'a>,
+    /// Constructs are recorded by libomp's tool interface.
+    llvm: bool,
+    /// Described functions and stubs that the program defines itself.
+    defined: BTreeSet<&'a [u8]>,
 }
 
-/// Whether the program wraps a symbol itself.
-fn is_taken(name: &str, line: &Line, found: &Closure) -> bool {
-    let stub = [b"__wrap_", name.as_bytes()].concat();
-    line.wrapped.iter().any(|w| w == name.as_bytes()) || found.defined.contains(&stub)
+impl<'a> Calls<'a> {
+    fn new(line: &'a Line, found: &'a Closure<'a>, index: &'a Index) -> Self {
+        let named = found.undefined.union(&found.weak).copied();
+        let named = named.map(|name| name.strip_prefix(STUB_PREFIX).unwrap_or(name));
+        let described = named.filter(|name| index.get(name).is_some());
+        let described = described.chain(HEAP_FAMILY.map(str::as_bytes));
+        let names: HashSet<Vec<u8>> = described
+            .flat_map(|name| [b"", &b"__wrap_"[..], STUB_PREFIX].map(|p| [p, name].concat()))
+            .collect();
+        Self {
+            line,
+            index,
+            found,
+            llvm: openmp::runtime(line) == Some(Runtime::Llvm),
+            defined: found.defined_of(&names),
+        }
+    }
+
+    fn demand(&self, bitcode_openmp: bool) -> Demand {
+        let (found, index, llvm) = (self.found, self.index, self.llvm);
+        let is_openmp = |symbol: &&[u8]| {
+            let described =
+                |e: &Entry| openmp::is_openmp_description(&e.source) && e.refusal.is_none();
+            openmp::is_entry(symbol) || index.get(symbol).is_some_and(described)
+        };
+        let mut demand = Demand {
+            ompt: llvm && (bitcode_openmp || found.undefined.iter().any(is_openmp)),
+            redirected: self.redirected(),
+            ..Demand::default()
+        };
+        let of_openmp = |name: &&String| is_openmp(&name.as_bytes());
+        let forwarded = demand.redirected.iter().filter(|_| llvm).filter(of_openmp);
+        demand.forwarded = forwarded.cloned().collect();
+        let used = |name: &&str| {
+            found.undefined.contains(name.as_bytes()) || found.weak.contains(name.as_bytes())
+        };
+        demand.interface = INTERFACE.into_iter().filter(used).collect();
+        let needed = demand.ompt || !demand.interface.is_empty();
+        let mut is_reason = needed || !demand.redirected.is_empty();
+        for symbol in found.undefined.union(&found.weak) {
+            let Some(name) = std::str::from_utf8(symbol).ok() else {
+                continue;
+            };
+            match index.get(symbol) {
+                Some(entry) if llvm && openmp::is_openmp_description(&entry.source) => {}
+                Some(entry) => match self.refusal(name, entry.refusal.as_deref()) {
+                    Some(why) => demand.notes.push(format!("{name} is not wrapped: {why}")),
+                    None => {
+                        is_reason |= !COMPANIONS.contains(&entry.source.as_str());
+                        demand.wrap.push(name.to_owned());
+                    }
+                },
+                None if name.starts_with("GOMP_") && !llvm => {
+                    demand
+                        .notes
+                        .push(format!("{name} is not wrapped: it is not described"));
+                }
+                None => {}
+            }
+        }
+        if self.line.fixed {
+            self.whole_heap(&mut demand.wrap);
+        }
+        if !is_reason {
+            demand.wrap.clear();
+        }
+        let defined = demand.wrap.iter();
+        let defined = defined.filter(|s| self.defined.contains(s.as_bytes()));
+        demand.defined = defined.cloned().collect();
+        demand
+    }
+
+    /// Functions whose stubs are called and missing.
+    fn redirected(&self) -> Vec<String> {
+        let missing = |stub: &&&[u8]| !self.defined.contains(**stub);
+        let stubs = self.found.undefined.iter().filter(missing);
+        let names = stubs.filter_map(|stub| stub.strip_prefix(STUB_PREFIX));
+        let described = names.filter(|name| self.index.is_wrappable(name));
+        let names = described.filter_map(|name| std::str::from_utf8(name).ok());
+        names.map(str::to_owned).collect()
+    }
+
+    /// Adds what is missing of the heap's family to `wrap`, if some of the heap is there.
+    fn whole_heap(&self, wrap: &mut Vec<String>) {
+        let is_heap = |name: &String| {
+            let entry = self.index.get(name.as_bytes());
+            entry.is_some_and(|entry| entry.source == HEAP)
+        };
+        if !wrap.iter().any(is_heap) {
+            return;
+        }
+        let more = HEAP_FAMILY
+            .iter()
+            .filter(|name| !wrap.iter().any(|w| w == *name) && self.taken(name).is_none());
+        let more: Vec<String> = more.map(|name| (*name).to_owned()).collect();
+        wrap.extend(more);
+        wrap.sort_unstable();
+    }
+
+    /// Why the program's own stubs keep ours away from a symbol, if they do.
+    fn taken(&self, name: &str) -> Option<&'static str> {
+        let is_defined = |prefix: &[u8]| {
+            let stub = [prefix, name.as_bytes()].concat();
+            self.defined.contains(stub.as_slice())
+        };
+        if self.line.wrapped.iter().any(|w| w == name.as_bytes()) || is_defined(b"__wrap_") {
+            return Some("the program wraps it itself");
+        }
+        is_defined(STUB_PREFIX).then_some("the program has a stub for its redirected calls itself")
+    }
+
+    /// Why a described symbol is not wrapped, if it is not (as `instr_rewrite::select` has it, and what only a link shows).
+    fn refusal(&self, name: &str, described: Option<&str>) -> Option<String> {
+        if let Some(why) = described {
+            return Some(why.to_owned());
+        }
+        if !self.found.undefined.contains(name.as_bytes()) {
+            return Some("only weak references: the program may test whether it exists".into());
+        }
+        self.taken(name).map(str::to_owned)
+    }
 }
 
-/// Why a described symbol is not wrapped, if it is not (as `instr_rewrite::select` has it, and what only a link shows).
-fn refusal(name: &str, described: Option<&str>, line: &Line, found: &Closure) -> Option<String> {
-    if let Some(why) = described {
-        return Some(why.to_owned());
-    }
-    if !found.undefined.contains(name.as_bytes()) {
-        return Some("only weak references: the program may test whether it exists".into());
-    }
-    is_taken(name, line, found).then(|| "the program wraps it itself".into())
-}
-
+/// What the inputs of a link hold.
+#[derive(Default)]
 struct Scanned<'a> {
-    files: Vec<(&'a Placed, Inputs)>,
+    files: Vec<(&'a Placed, Inputs<'a>)>,
     /// Names that matter in objects with intermediate code only.
     from_lto: BTreeSet<Vec<u8>>,
     /// An input of LLVM bitcode calls libomp.
@@ -203,52 +303,34 @@ struct Scanned<'a> {
     notes: Vec<String>,
 }
 
-fn scan<'a>(line: &'a Line, index: &Index) -> Scanned<'a> {
-    let mut scanned = Scanned {
-        files: Vec::new(),
-        from_lto: BTreeSet::new(),
-        bitcode_openmp: false,
-        notes: Vec::new(),
-    };
-    let wanted =
-        |name: &[u8]| index.is_wrappable(name) || INTERFACE.iter().any(|i| i.as_bytes() == name);
-    for placed in &line.inputs {
-        let Some(path) = path_of(placed, line) else {
-            continue;
+impl<'a> Scanned<'a> {
+    fn add(
+        &mut self,
+        placed: &'a Placed,
+        source: &Source<'_>,
+        inputs: Result<Inputs<'a>, ScanError>,
+        index: &Index,
+    ) {
+        let refused = match &inputs {
+            Ok(inputs) => inputs.refused.as_slice(),
+            Err(error) => std::slice::from_ref(error),
         };
-        match scan_file(&path) {
-            Ok(inputs) => {
-                if inputs
-                    .refused
-                    .iter()
-                    .any(|e| matches!(e.kind, ScanErrorKind::Object(ObjectError::LtoOnly)))
-                {
-                    scanned.from_lto.extend(lto_names(&path, &wanted));
-                }
-                scanned.bitcode_openmp |=
-                    inputs.refused.iter().any(is_bitcode) && bitcode_calls_libomp(&path);
-                scanned.notes.extend(inputs.refused.iter().filter_map(note));
-                scanned.files.push((placed, inputs));
-            }
-            Err(ScanError {
-                kind: ScanErrorKind::Object(ObjectError::LtoOnly),
-                ..
-            }) => scanned.from_lto.extend(lto_names(&path, &wanted)),
-            Err(error) => {
-                scanned.bitcode_openmp |= is_bitcode(&error) && bitcode_calls_libomp(&path);
-                scanned.notes.extend(note(&error));
-            }
+        let is_lto = |e: &ScanError| matches!(e.kind, ScanErrorKind::Object(ObjectError::LtoOnly));
+        if refused.iter().any(is_lto) {
+            let wanted = |name: &[u8]| {
+                index.is_wrappable(name) || INTERFACE.iter().any(|i| i.as_bytes() == name)
+            };
+            self.from_lto.extend(lto::names(source.bytes(), &wanted));
         }
+        self.bitcode_openmp |= refused.iter().any(is_bitcode) && openmp::in_bitcode(source.bytes());
+        self.notes.extend(refused.iter().filter_map(note));
+        self.files
+            .extend(inputs.ok().map(|inputs| (placed, inputs)));
     }
-    scanned
 }
 
 fn is_bitcode(error: &ScanError) -> bool {
     matches!(error.kind, ScanErrorKind::Object(ObjectError::Bitcode))
-}
-
-fn bitcode_calls_libomp(path: &Path) -> bool {
-    fs::read(path).is_ok_and(|bytes| openmp::in_bitcode(&bytes))
 }
 
 fn note(error: &ScanError) -> Option<String> {
@@ -260,14 +342,8 @@ fn note(error: &ScanError) -> Option<String> {
     .then(|| error.to_string())
 }
 
-fn lto_names(path: &Path, wanted: &dyn Fn(&[u8]) -> bool) -> BTreeSet<Vec<u8>> {
-    fs::read(path)
-        .map(|bytes| lto::names(&bytes, wanted))
-        .unwrap_or_default()
-}
-
 /// Puts inputs into their groups.
-fn items<'a>(files: &'a [(&Placed, Inputs)]) -> Vec<LinkItem<'a>> {
+fn items<'a>(files: &'a [(&Placed, Inputs<'a>)]) -> Vec<LinkItem<'a>> {
     let mut items: Vec<LinkItem<'a>> = Vec::new();
     let mut last_group = 0;
     for (placed, inputs) in files {
@@ -368,6 +444,8 @@ fn in_sysroot(folder: &OsStr, sysroot: &OsStr) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 use std::io::Read;
 
-use instr_symtab::objects::{Archive, Contents, sections_with_prefix};
+use instr_rewrite::object::{Archive, Contents, sections_with_prefix};
 
 /// How much text is taken out of one section.
 const MAX_TEXT: u64 = 256 << 20;
@@ -19,7 +19,7 @@ pub fn names(bytes: &[u8], wanted: &dyn Fn(&[u8]) -> bool) -> BTreeSet<Vec<u8>> 
     match Archive::parse(bytes) {
         Ok(archive) => {
             for member in archive.members().map_while(Result::ok) {
-                if let Ok(Contents::Inside(data)) = member.contents() {
+                if let Contents::Inside(data) = member.contents {
                     object_names(data, wanted, &mut found);
                 }
             }

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use instr_rewrite::resolve::ArchiveOrder;
-use instr_rewrite::stubs::{self, Linkage};
+use instr_rewrite::stubs;
 
 use crate::argv::response_file;
 use crate::cache::Cache;
@@ -163,26 +163,61 @@ fn instrumented(real: &Path, words: &[OsString], context: &Context, own: &Path) 
         variant: variant(&line),
     };
     let library = builder.library()?;
-    let stubs = match demand.wrap.as_slice() {
-        [] => None,
-        symbols => {
-            let emit = || {
-                Ok(stubs::emit(
-                    symbols,
-                    &index::parse(&context.apis, context.memory)?,
-                    Linkage::Wrap,
-                ))
-            };
-            Some(builder.stubs(&index.key, symbols, emit)?)
-        }
-    };
+    let wanted = demand.stubs();
+    let stubs = (!wanted.is_empty()).then(|| {
+        let emit = || {
+            let api = index::parse(&context.apis, context.memory)?;
+            Ok(stubs::emit_each(wanted.iter().copied(), &api))
+        };
+        builder.stubs(&index.key, &wanted, emit)
+    });
     let config = config(context, &facts.os)?;
     let parts = optional_parts(&line, config.as_ref());
     let config = config.map(|config| config_object(&config, &builder, context, &facts.os, &line));
-    let objects = stubs.into_iter().chain(config.transpose()?);
-    let objects: Vec<PathBuf> = objects.chain([library]).collect();
-    let words = insert(&expanded, &line, &demand, &parts, &objects);
+    let objects = stubs.transpose()?.into_iter().chain(config.transpose()?);
+    let ours = Ours::of(&line, &demand, &builder, objects.collect(), parts, library)?;
+    let words = insert(&expanded, &line, &demand, &ours);
     link(real, &words, &demand, context)
+}
+
+/// What a link gets of us.
+struct Ours {
+    /// Objects and archives, in the order of the line.
+    files: Vec<PathBuf>,
+    /// Symbols that bring parts of the runtime in.
+    parts: Vec<&'static str>,
+}
+
+impl Ours {
+    /// A program that gets all parts of the runtime gets them as one object, which linkers read much faster than the members of an
+    /// archive. What a program may define itself, and so keep out, still comes from the archive.
+    fn of(
+        line: &Line,
+        demand: &Demand,
+        builder: &Builder<'_>,
+        objects: Vec<PathBuf>,
+        parts: Vec<&'static str>,
+        library: PathBuf,
+    ) -> Result<Self> {
+        let whole = match line.fixed {
+            true => None,
+            false => builder.whole(&objects, &parts, &library)?,
+        };
+        let needs_library = demand.ompt || !demand.interface.is_empty();
+        Ok(match whole {
+            Some(whole) => Self {
+                files: [Some(whole), needs_library.then_some(library)]
+                    .into_iter()
+                    .flatten()
+                    .collect(),
+                parts: Vec::new(),
+            },
+            None => Self {
+                files: objects.into_iter().chain([library]).collect(),
+                parts,
+            },
+        })
+    }
 }
 
 /// The program's configuration: what the user's file says; the defaults when a target was named, or on systems without an environment.
@@ -247,13 +282,7 @@ fn variant(line: &Line) -> Variant {
 }
 
 /// The link line with ours in it: options in front, objects at the place that the line offers.
-fn insert(
-    words: &[OsString],
-    line: &Line,
-    demand: &Demand,
-    parts: &[&str],
-    objects: &[PathBuf],
-) -> Vec<OsString> {
+fn insert(words: &[OsString], line: &Line, demand: &Demand, ours: &Ours) -> Vec<OsString> {
     let (before, after) = words.split_at(line.place);
     let mut all: Vec<OsString> = Vec::with_capacity(words.len() + demand.wrap.len() + 8);
     all.extend(demand.wrap.iter().map(|s| format!("--wrap={s}").into()));
@@ -266,7 +295,8 @@ fn insert(
     if demand.ompt {
         all.extend(["-u".into(), openmp::TOOL.into()]);
     }
-    all.extend(parts.iter().flat_map(|s| ["-u".into(), OsString::from(*s)]));
+    let parts = ours.parts.iter();
+    all.extend(parts.flat_map(|s| ["-u".into(), OsString::from(*s)]));
     if !line.shared && !line.fixed {
         // Wrapped symbols are no longer exported by themselves, but libraries may look for them.
         all.extend(
@@ -282,7 +312,7 @@ fn insert(
             .flat_map(|s| ["-u".into(), OsString::from(*s)]),
     );
     all.extend_from_slice(before);
-    all.extend(objects.iter().map(OsString::from));
+    all.extend(ours.files.iter().map(OsString::from));
     all.extend_from_slice(after);
     all
 }
@@ -382,6 +412,10 @@ fn done_notes(demand: &Demand) -> Vec<String> {
     if !demand.wrap.is_empty() {
         notes.push(format!("instrumented: {}", demand.wrap.join(" ")));
     }
+    if !demand.redirected.is_empty() {
+        let names = demand.redirected.join(" ");
+        notes.push(format!("redirected objects call the stubs of: {names}"));
+    }
     if demand.ompt {
         notes.push("linked with the OMPT tool: libomp tells what it does".into());
     }
@@ -406,6 +440,8 @@ mod tests {
         let words = words(text);
         let demand = Demand {
             wrap: vec!["f".into(), "g".into()],
+            redirected: Vec::new(),
+            forwarded: Vec::new(),
             interface: vec!["instr_event"],
             defined: vec!["g".into()],
             ompt: false,
@@ -415,8 +451,10 @@ mod tests {
             &words,
             &line::parse(&words),
             &demand,
-            &optional_parts(&line::parse(&words), None),
-            &[PathBuf::from("S"), PathBuf::from("L")],
+            &Ours {
+                files: vec!["S".into(), "L".into()],
+                parts: optional_parts(&line::parse(&words), None),
+            },
         );
         all.join(OsStr::new(" ")).into_string().unwrap()
     }

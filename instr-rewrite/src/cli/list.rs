@@ -24,10 +24,13 @@ fn rows(selection: &Selection<'_>) -> Vec<Row> {
         wrapped,
         why,
     };
-    let wrapped = selection
-        .wrapped
-        .iter()
-        .map(|function| described(function, true, how(function)));
+    let how = |function: &Function| match selection.is_redirected(&function.symbol) {
+        true => format!("redirected, {}", how(function)),
+        false => how(function),
+    };
+    let wrapped = selection.wrapped.iter().copied();
+    let wrapped = wrapped.chain(selection.only_redirected());
+    let wrapped = wrapped.map(|function| described(function, true, how(function)));
     let refused = selection
         .refused
         .iter()

@@ -2,8 +2,8 @@
 
 use super::{RedirectError, RedirectErrorKind, Redirected, redirect_object};
 use crate::api::Api;
+use crate::object::{ARCHIVE_MAGIC, Archive, read_globals};
 use crate::scan::member_contents;
-use instr_symtab::objects::{ARCHIVE_MAGIC, Archive, read_globals};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -26,11 +26,10 @@ pub(super) fn redirect(path: &Path, bytes: &[u8], api: &Api) -> Result<Redirecte
     let archive = Archive::parse(bytes).map_err(|error| whole(error.into()))?;
     let mut members = Vec::new();
     let mut renamed = BTreeSet::new();
-    archive.check_index().map_err(|error| whole(error.into()))?; // it is not read, but must be there
     for member in archive.members() {
         let member = member.map_err(|error| whole(error.into()))?;
         let inside = |kind| {
-            let name = String::from_utf8_lossy(member.name());
+            let name = String::from_utf8_lossy(member.name);
             RedirectError {
                 file: format!("{}({name})", path.display()),
                 kind,
@@ -40,14 +39,14 @@ pub(super) fn redirect(path: &Path, bytes: &[u8], api: &Api) -> Result<Redirecte
         let redirected = redirect_object(&contents, api).map_err(inside)?;
         renamed.extend(redirected.renamed);
         let name = member
-            .name()
+            .name
             .rsplit(|&byte| byte == b'/')
             .next()
             .unwrap_or_default()
             .to_vec();
         members.push(Member {
             name,
-            mode: member.mode().unwrap_or(0o644),
+            mode: member.mode.unwrap_or(0o644),
             bytes: redirected.bytes,
         });
     }
@@ -123,10 +122,12 @@ fn long_names(members: &[Member]) -> (Vec<u8>, Vec<Vec<u8>>) {
 }
 
 /// Defined symbols with the number of their member, in the order of the members.
-fn definitions(members: &[Member]) -> Result<Vec<(Vec<u8>, usize)>, RedirectErrorKind> {
+fn definitions(members: &[Member]) -> Result<Vec<(&[u8], usize)>, RedirectErrorKind> {
     let mut all = Vec::new();
     for (number, member) in members.iter().enumerate() {
-        let (_, object) = read_globals(&member.bytes)?;
+        let (_, mut object) = read_globals(&member.bytes)?;
+        object.defined.sort_unstable();
+        object.defined.dedup();
         all.extend(object.defined.into_iter().map(|symbol| (symbol, number)));
     }
     Ok(all)

@@ -1,21 +1,19 @@
-//! ELF files as a linker sees them: global symbols of objects, archives and linked files; places of everything in a
-//! relocatable object, for those who change it.
+//! ELF files as a linker sees them, read with goblin: global symbols of objects and linked files, members of archives, the place of
+//! everything in a relocatable object for those who change it. Nothing in it opens a file.
 //!
-//! This is not about addresses and names in programs (see [`Image`](crate::Image)); it is here so that one crate reads
-//! ELF. Nothing in it opens a file.
+//! `goblin::elf::Elf::parse` and `goblin::archive::Archive::parse` are not used: they read all tables of a file at once, want
+//! names in UTF-8, and do not know thin archives. goblin's structures are read here one at a time from slices whose
+//! bounds were checked, so a count in a file never decides how much is allocated.
 
 mod archive;
+mod elf;
 mod globals;
-mod layout;
-mod relocatable;
 
-use std::collections::BTreeSet;
 use std::fmt;
 
 pub use archive::{ARCHIVE_MAGIC, Archive, Contents, Member, is_archive};
-pub use globals::{read_globals, sections_with_prefix};
-pub use layout::{Layout, RelocationFormat};
-pub use relocatable::{RawRelocation, RawSection, RawSymbol, Relocatable, SectionType};
+pub(crate) use elf::{Elf, Symbols, is_undefined};
+pub use globals::{Object, STUB_PREFIX, read_globals, sections_with_prefix};
 
 /// What kind of ELF file was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,21 +70,6 @@ impl Machine {
     }
 }
 
-/// The global symbols of one ELF file. Names are as in the symbol table, without version suffix for linked files.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Object {
-    /// Name inside the archive, if it came from one.
-    pub member: Option<String>,
-    /// Processor; it implies word size and byte order.
-    pub machine: Machine,
-    /// Symbols referred to but not defined, at least one reference being strong.
-    pub undefined: BTreeSet<Vec<u8>>,
-    /// Symbols with weak references only.
-    pub weak: BTreeSet<Vec<u8>>,
-    /// Global and weak definitions, common symbols included.
-    pub defined: BTreeSet<Vec<u8>>,
-}
-
 /// What is wrong with a file.
 #[derive(Debug, thiserror::Error)]
 pub enum ObjectError {
@@ -121,8 +104,12 @@ pub enum ObjectError {
     Malformed(String),
 }
 
-impl From<object::read::Error> for ObjectError {
-    fn from(error: object::read::Error) -> Self {
+impl From<goblin::error::Error> for ObjectError {
+    fn from(error: goblin::error::Error) -> Self {
         Self::Malformed(error.to_string())
     }
+}
+
+fn malformed(what: impl Into<String>) -> ObjectError {
+    ObjectError::Malformed(what.into())
 }
