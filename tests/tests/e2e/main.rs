@@ -12,6 +12,7 @@ mod memory;
 mod meters;
 mod programs;
 mod readme;
+mod redirected;
 mod robust;
 mod sampling;
 mod sensors;
@@ -40,6 +41,7 @@ const PARTS: &[fn() -> Vec<Trial>] = &[
     footprint::trials,
     transparency::trials,
     matrix::trials,
+    redirected::trials,
     manual::trials,
     install::trials,
     readme::trials,
