@@ -28,7 +28,9 @@ built=$SECONDS
 
 say "tests, examples, lints"
 status=0
-(cd tests && INSTR_TEST_BINARIES=$list INSTR_TEST_SCRIPTS=1 "$runner" "$@") || status=$?
+# Tests that ask cargo about the workspace run in a HOME of their own, where rustup's cargo finds no toolchain.
+CARGO=$(scripts/cargo.sh --exec sh -c 'rustup which cargo 2>/dev/null || command -v cargo')
+(cd tests && CARGO=$CARGO INSTR_TEST_BINARIES=$list INSTR_TEST_SCRIPTS=1 ../scripts/cargo.sh --exec "$runner" "$@") || status=$?
 
 say "make test"
 printf '%5d s  build\n%5d s  tests, examples, lints\n' $((built - begin)) $((SECONDS - built))

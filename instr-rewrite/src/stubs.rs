@@ -84,7 +84,7 @@ pub fn emit_each<S: AsRef<[u8]>>(
     let mut text = HEADER.to_owned();
     if functions
         .values()
-        .any(|(function, _)| records_float(function))
+        .any(|(function, linkage)| *linkage != Linkage::Forward && records_float(function))
     {
         text.push_str(FLOAT_HELPERS);
     }

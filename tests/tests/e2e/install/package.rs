@@ -126,11 +126,20 @@ fn reproducible() -> Check {
     ensure(first == second, || "the second package differs".into())
 }
 
-/// Debian's own judge of packages, where it is installed: it is too large to ask everybody for.
+/// Debian's own judge of packages, where it is installed: it is too large to ask everybody for. The project has no mail address of its
+/// own (who makes a package gives theirs in `DEBEMAIL`), and the tools under test keep the symbols that a release does not have.
 fn lintian(package: &Path) -> Check {
     if need("lintian").is_err() {
         return Ok(());
     }
-    let run = Run::words(["lintian", "--fail-on", "error,warning"]);
+    let left_out =
+        "bogus-mail-host,bogus-mail-host-in-debian-changelog,unstripped-binary-or-object";
+    let run = Run::words([
+        "lintian",
+        "--fail-on",
+        "error,warning",
+        "--suppress-tags",
+        left_out,
+    ]);
     run.arg(package).succeed().map(drop)
 }
