@@ -25,11 +25,13 @@ rtems: ## Build the examples for an RTEMS board: RTEMS_BSP=gr740 (docs/porting.m
 	@$(MAKE) --no-print-directory all
 	@scripts/rtems.sh
 
-test-all: test ## Also what takes longer: all programs on SPARC V9, all releases of libomp, libgomp's own tests, fuzzing, planted faults
+test-all: all ## The same with release tools, and what takes longer: all of SPARC V9, all releases of libomp, libgomp's own tests, fuzzing, planted faults
+	@scripts/setup.sh test
 	@INSTR_TEST_ALL=1 INSTR_TEST_PROFILE=release scripts/test.sh
 	@scripts/libomp-versions.sh
 	@scripts/conformance.sh $(CONFORMANCE)
 	@scripts/fuzz-smoke.sh
+	@scripts/planted-faults.sh
 
 bare-machines: ## As root: try these commands on bare Debian and Ubuntu machines (debootstrap)
 	@scripts/bare-machines.sh $(BARE)
