@@ -79,7 +79,7 @@ impl Run {
         self
     }
 
-    /// Sets an environment variable (the environment is empty but for `PATH`, `HOME`, `LC_ALL`).
+    /// Sets an environment variable (the environment is empty but for `PATH`, `HOME`, `LC_ALL`, `INSTR_CACHE`).
     #[must_use]
     pub fn env(mut self, key: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> Self {
         self.env
@@ -122,6 +122,14 @@ impl Run {
             .env("HOME", workspace::home()?);
         if let Some(path) = std::env::var_os("PATH") {
             command.env("PATH", path);
+        }
+        // One runtime for each compiler serves all tests but those that say where the cache is.
+        let places = ["INSTR_CACHE", "XDG_CACHE_HOME", "HOME"];
+        let chosen = |(key, _): &(OsString, OsString)| places.iter().any(|place| key == place);
+        if let Some(cache) =
+            std::env::var_os("INSTR_CACHE").filter(|_| !self.env.iter().any(chosen))
+        {
+            command.env("INSTR_CACHE", cache);
         }
         command.envs(self.env.iter().map(|(key, value)| (key, value)));
         if let Some(dir) = &self.dir {

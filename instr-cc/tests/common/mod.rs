@@ -94,9 +94,12 @@ impl Place {
 /// The wrapper.
 pub(crate) const INSTR_CC: &str = env!("CARGO_BIN_EXE_instr-cc");
 
-/// One cache for all tests of a test run: below the target folder, so that it is fresh after `cargo clean`.
+/// One cache for all tests of a test run: that of `make test`, or one below the target folder, so that it is fresh after `cargo clean`.
 fn shared_cache() -> PathBuf {
-    Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache")
+    std::env::var_os("INSTR_CACHE").map_or_else(
+        || Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache"),
+        PathBuf::from,
+    )
 }
 
 pub(crate) fn text(bytes: &[u8]) -> String {
