@@ -15,6 +15,7 @@ use std::fmt::Write as _;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+use instr_schema::settings::{self, SettingError};
 use serde::Deserialize;
 use thiserror::Error;
 
@@ -29,12 +30,9 @@ pub enum ConfigError {
     /// Not TOML, or of another shape.
     #[error("{0}")]
     Toml(#[from] toml::de::Error),
-    /// There is no such setting.
-    #[error("there is no setting {0}\n  help: known settings: {1}")]
-    Unknown(String, String),
-    /// A value that no setting has.
-    #[error("{0} is neither text, whole number, true or false, nor a list of texts")]
-    Value(String),
+    /// A setting that does not exist, or a value that it does not have.
+    #[error(transparent)]
+    Setting(#[from] SettingError),
     /// A size that cannot be.
     #[error("pool = \"{0}\" is not a size from 64K to 2G, such as 256K or 2M")]
     Pool(String),
@@ -47,7 +45,7 @@ pub enum ConfigError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
     /// Settings as the environment would give them, sorted.
-    pub settings: Vec<(String, String)>,
+    pub settings: Vec<(&'static str, String)>,
     /// Bytes of memory for windows, on systems that get it from the image.
     pub pool: u64,
     /// The section of that memory.
@@ -85,20 +83,10 @@ impl Config {
     /// When it is not TOML, or names what does not exist.
     pub fn parse(text: &str) -> Result<Self, ConfigError> {
         let file: File = toml::from_str(text)?;
-        let mut config = Self::default();
-        let known = instr_runtime::settings();
-        for (key, value) in &file.settings {
-            let name = format!("INSTR_{}", key.to_ascii_uppercase().replace('-', "_"));
-            if !known.contains(&name) {
-                let known: Vec<String> = known
-                    .iter()
-                    .map(|k| k["INSTR_".len()..].to_ascii_lowercase())
-                    .collect();
-                return Err(ConfigError::Unknown(key.clone(), known.join(", ")));
-            }
-            let value = text_of(value).ok_or_else(|| ConfigError::Value(key.clone()))?;
-            config.settings.push((name, value));
-        }
+        let mut config = Self {
+            settings: settings::read(&file.settings)?,
+            ..Self::default()
+        };
         if let Some(image) = file.image {
             if let Some(pool) = image.pool {
                 config.pool = size(&pool).ok_or(ConfigError::Pool(pool))?;
@@ -177,7 +165,7 @@ impl Config {
         let is_on = |name: &str| {
             self.settings
                 .iter()
-                .any(|(n, value)| n == name && !["", "0"].contains(&value.as_str()))
+                .any(|(n, value)| *n == name && !["", "0"].contains(&value.as_str()))
         };
         let sampling = is_on("INSTR_SAMPLING_PERIOD");
         [
@@ -194,14 +182,14 @@ impl Config {
     #[must_use]
     pub fn reads_sensors(&self) -> bool {
         let names = ["INSTR_SENSORS", "INSTR_COUNTERS"];
-        let set = |(name, value): &(String, String)| names.contains(&&**name) && !value.is_empty();
+        let set = |(name, value): &(&str, String)| names.contains(name) && !value.is_empty();
         self.settings.iter().any(set)
     }
 
     /// The sink that is chosen.
     #[must_use]
     pub fn sink(&self) -> Option<&str> {
-        let setting = self.settings.iter().find(|(name, _)| name == "INSTR_SINK");
+        let setting = self.settings.iter().find(|(name, _)| *name == "INSTR_SINK");
         setting.map(|(_, value)| value.as_str())
     }
 
@@ -211,24 +199,6 @@ impl Config {
         let wanted = self.sink();
         let of_name = |name: &&str| wanted.is_none_or(|sink| sink == *name || sink == "own");
         all.into_iter().filter(of_name).collect()
-    }
-}
-
-fn text_of(value: &toml::Value) -> Option<String> {
-    match value {
-        toml::Value::String(text) if !text.contains('\0') => Some(text.clone()),
-        toml::Value::Integer(number) => Some(number.to_string()),
-        toml::Value::Boolean(yes) => Some(if *yes { "1" } else { "0" }.to_owned()),
-        toml::Value::Array(items) => {
-            let items: Option<Vec<String>> = items
-                .iter()
-                .map(|item| item.as_str().map(str::to_owned))
-                .collect();
-            items
-                .map(|items| items.join(","))
-                .filter(|t| !t.contains('\0'))
-        }
-        _ => None,
     }
 }
 
@@ -274,7 +244,7 @@ mod tests {
             ("INSTR_POLICY", "ring"),
             ("INSTR_WRITE_MAX", "8192"),
         ];
-        let expected = expected.map(|(n, v)| (n.to_owned(), v.to_owned()));
+        let expected = expected.map(|(n, v)| (n, v.to_owned()));
         assert_eq!(config.settings, expected);
         assert_eq!(config.pool, 2 << 20);
     }
@@ -297,6 +267,8 @@ mod tests {
     fn what_does_not_exist_is_refused_by_name() {
         for (text, part) in [
             ("polizy = \"ring\"", "there is no setting polizy"),
+            ("policy = \"rign\"", "is not stream, end or ring"),
+            ("buffer = \"64 K\"", "is not a size"),
             ("policy = 1.5", "policy is neither text"),
             ("[image]\npool = \"1T\"", "pool = \"1T\" is not a size"),
             ("[image]\nsection = \"a b\"", "is no name of a section"),

@@ -348,9 +348,9 @@ unsafe extern "C" {
 unsafe extern "C" {
     #[probe(target)]
     pub fn GOMP_target(device: c_int, body: Body, unused: *const c_void, mapnum: size_t, hostaddrs: *mut *mut c_void, sizes: *mut size_t, kinds: *mut c_uchar);
-    #[probe(target_data, INSTR_DEVICE_DATA)]
+    #[probe(target_data, INSTR_TARGET_DATA)]
     pub fn GOMP_target_data(device: c_int, unused: *const c_void, mapnum: size_t, hostaddrs: *mut *mut c_void, sizes: *mut size_t, kinds: *mut c_uchar);
-    #[probe(target_data, INSTR_DEVICE_UPDATE)]
+    #[probe(target_data, INSTR_TARGET_UPDATE)]
     pub fn GOMP_target_update(device: c_int, unused: *const c_void, mapnum: size_t, hostaddrs: *mut *mut c_void, sizes: *mut size_t, kinds: *mut c_uchar);
     #[probe(target_end_data)]
     pub fn GOMP_target_end_data();
@@ -361,10 +361,10 @@ unsafe extern "C" {
     #[probe(target_data_ext)]
     pub fn GOMP_target_data_ext(device: c_int, mapnum: size_t, hostaddrs: *mut *mut c_void, sizes: *mut size_t, kinds: *mut c_ushort);
     #[since(6)]
-    #[probe(target_update_ext, INSTR_DEVICE_UPDATE)]
+    #[probe(target_update_ext, INSTR_TARGET_UPDATE)]
     pub fn GOMP_target_update_ext(device: c_int, mapnum: size_t, hostaddrs: *mut *mut c_void, sizes: *mut size_t, kinds: *mut c_ushort, flags: c_uint, depend: *mut *mut c_void);
     #[since(6)]
-    #[probe(target_update_ext, INSTR_DEVICE_ENTER_EXIT_DATA)]
+    #[probe(target_update_ext, INSTR_TARGET_ENTER_EXIT_DATA)]
     pub fn GOMP_target_enter_exit_data(device: c_int, mapnum: size_t, hostaddrs: *mut *mut c_void, sizes: *mut size_t, kinds: *mut c_ushort, flags: c_uint, depend: *mut *mut c_void);
     #[since(14)]
     #[no_wrap = "called for every indirect call inside a target region"]
@@ -389,10 +389,10 @@ unsafe extern "C" {
 // Memory and messages
 unsafe extern "C" {
     #[since(11)]
-    #[probe(omp_aligned_alloc, INSTR_MEMORY_CLAUSE)]
+    #[probe(omp_aligned_alloc, INSTR_ALLOC_CLAUSE)]
     pub fn GOMP_alloc(align: size_t, size: size_t, allocator: usize) -> *mut c_void;
     #[since(11)]
-    #[probe(omp_free, INSTR_MEMORY_CLAUSE)]
+    #[probe(omp_free, INSTR_ALLOC_CLAUSE)]
     pub fn GOMP_free(pointer: *mut c_void, allocator: usize);
     #[since(14)]
     #[no_wrap = "bookkeeping of Fortran allocations, nothing to measure"]

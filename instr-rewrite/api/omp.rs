@@ -71,7 +71,7 @@ unsafe extern "C" {
     #[probe(omp_alloc)]
     pub fn omp_alloc(size: size_t, allocator: usize) -> *mut c_void;
     #[since(12)]
-    #[probe(omp_aligned_alloc, INSTR_MEMORY_ROUTINE)]
+    #[probe(omp_aligned_alloc, INSTR_ALLOC_OMP)]
     pub fn omp_aligned_alloc(alignment: size_t, size: size_t, allocator: usize) -> *mut c_void;
     #[since(12)]
     #[probe(omp_calloc)]
@@ -83,7 +83,7 @@ unsafe extern "C" {
     #[probe(omp_realloc)]
     pub fn omp_realloc(pointer: *mut c_void, size: size_t, allocator: usize, free_allocator: usize) -> *mut c_void;
     #[since(11)]
-    #[probe(omp_free, INSTR_MEMORY_ROUTINE)]
+    #[probe(omp_free, INSTR_ALLOC_OMP)]
     pub fn omp_free(pointer: *mut c_void, allocator: usize);
 }
 

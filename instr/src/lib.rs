@@ -7,7 +7,6 @@
 //! | [`output`] | files that appear complete or not at all |
 //! | [`progress`] | the bar on a terminal |
 //! | [`symbols`] | run-time addresses to names, through the metadata's module list |
-//! | [`settings`] | settings of traced programs, from TOML |
 //! | [`mod@run`], [`doctor`], [`merge`], [`summary`], [`graph`], [`repair`], [`extract`], [`symbolize`] | one command each |
 
 pub mod cli;
@@ -22,7 +21,6 @@ pub mod output;
 pub mod progress;
 pub mod repair;
 pub mod run;
-pub mod settings;
 pub mod summary;
 pub mod symbolize;
 pub mod symbols;

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, anyhow};
 use instr_cc::compiler::Machine;
 use instr_cc::exec::Call;
+use instr_schema::settings;
 
 use crate::cli::RunOptions;
 use crate::console::Console;
-use crate::settings;
 
 /// Larger configurations are refused.
 const MAX_CONFIG: u64 = 1 << 20;

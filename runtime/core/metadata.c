@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "arch/arch.h"
+#include "core/format.h"
 #include "core/packet.h"
 #include "core/settings.h"
 #include "core/static_config.h"
@@ -200,88 +201,11 @@ static const char STREAM[] =
     "struct depend {\n    addr_t address;\n    u32 kind;\n};\n\n"
     "stream {\n    id = 0;\n    event.header := struct event_header;\n    packet.context := struct packet_context;\n};\n\n";
 
-/*
- * One row per event of docs/trace-format.md: name and fields; in front of a field's name stands its type (u u32, U u64, I i64, a addr_t,
- * s string, d struct depend). One text for all, since a processor may want each text of its own at an aligned address.
- */
-#define EVENTS(X) \
-    X(INSTR_EV_THREAD_BEGIN, "thread_begin uos_tid uflags") \
-    X(INSTR_EV_THREAD_END, "thread_end") \
-    X(INSTR_EV_CLOCK_SYNC, "clock_sync Uticks Umonotonic_ns Urealtime_ns") \
-    X(INSTR_EV_FLUSH, "flush Ubegin ubytes") \
-    X(INSTR_EV_TRACING_OFF, "tracing_off") \
-    X(INSTR_EV_TRACING_ON, "tracing_on") \
-    X(INSTR_EV_STRING, "string stext aaddress") \
-    X(INSTR_EV_USER, "user_event utype Uvalue") \
-    X(INSTR_EV_REGION_BEGIN, "region_begin aname") \
-    X(INSTR_EV_REGION_END, "region_end") \
-    X(INSTR_EV_COUNTER, "counter aname Ivalue") \
-    X(INSTR_EV_CALL_BEGIN, "call_begin aname ucount Uargs[count]") \
-    X(INSTR_EV_CALL_END, "call_end Uresult") \
-    X(INSTR_EV_PARALLEL_BEGIN, "parallel_begin useq afunction urequested ukind") \
-    X(INSTR_EV_PARALLEL_END, "parallel_end useq") \
-    X(INSTR_EV_IMPLICIT_BEGIN, "implicit_begin uregion_thread uregion_seq uthread_num uteam_size") \
-    X(INSTR_EV_IMPLICIT_END, "implicit_end") \
-    X(INSTR_EV_LOOP_BEGIN, "loop_begin uschedule Istart Iend Iincr Ichunk") \
-    X(INSTR_EV_SECTIONS_BEGIN, "sections_begin ucount") \
-    X(INSTR_EV_SINGLE, "single uexecutor") \
-    X(INSTR_EV_CHUNK_BEGIN, "chunk_begin Ibegin Iend") \
-    X(INSTR_EV_SECTION_BEGIN, "section_begin unumber") \
-    X(INSTR_EV_DISPATCH, "dispatch") \
-    X(INSTR_EV_WORK_END, "work_end unowait") \
-    X(INSTR_EV_STATIC_LOOP, "static_loop asite") \
-    X(INSTR_EV_MASKED_BEGIN, "masked_begin") \
-    X(INSTR_EV_MASKED_END, "masked_end") \
-    X(INSTR_EV_SCOPE_BEGIN, "scope_begin") \
-    X(INSTR_EV_SINGLE_END, "single_end") \
-    X(INSTR_EV_SYNC_BEGIN, "sync_begin ukind") \
-    X(INSTR_EV_SYNC_END, "sync_end ukind") \
-    X(INSTR_EV_MUTEX_ACQUIRE, "mutex_acquire ukind aobject") \
-    X(INSTR_EV_MUTEX_ACQUIRED, "mutex_acquired ukind aobject") \
-    X(INSTR_EV_MUTEX_RELEASED, "mutex_released ukind aobject") \
-    X(INSTR_EV_MUTEX_FAILED, "mutex_failed ukind aobject") \
-    X(INSTR_EV_CANCEL, "cancel ukind uflags") \
-    X(INSTR_EV_DOACROSS, "doacross ukind ucount Ivector[count]") \
-    X(INSTR_EV_TASK_CREATE, "task_create useq afunction uflags ucount ddeps[count]") \
-    X(INSTR_EV_TASK_CREATED, "task_created") \
-    X(INSTR_EV_TASK_BEGIN, "task_begin uthread useq") \
-    X(INSTR_EV_TASK_END, "task_end") \
-    X(INSTR_EV_TASK_DEPEND, "task_depend useq ucount ddeps[count]") \
-    X(INSTR_EV_TASKWAIT_DEPEND, "taskwait_depend useq uflags ucount ddeps[count]") \
-    X(INSTR_EV_TASKLOOP_BEGIN, "taskloop_begin useq afunction uflags Unum_tasks Istart Iend Istep") \
-    X(INSTR_EV_TASKLOOP_END, "taskloop_end") \
-    X(INSTR_EV_TASKGROUP_BEGIN, "taskgroup_begin") \
-    X(INSTR_EV_TASKLOOP_TASK, "taskloop_task uloop_thread uloop_seq useq Istart Iend") \
-    X(INSTR_EV_TASK_SUSPEND, "task_suspend") \
-    X(INSTR_EV_TASK_RESUME, "task_resume uthread useq") \
-    X(INSTR_EV_TASK_EVENT, "task_event uthread useq ahandle") \
-    X(INSTR_EV_TASK_FULFILL, "task_fulfill uthread useq ahandle") \
-    X(INSTR_EV_TARGET_BEGIN, "target_begin ukind afunction udevice uflags") \
-    X(INSTR_EV_TARGET_END, "target_end ukind") \
-    X(INSTR_EV_OMP_ALLOC, "omp_alloc ukind aaddress Ubytes aallocator") \
-    X(INSTR_EV_OMP_FREE, "omp_free ukind aaddress") \
-    X(INSTR_EV_SENSOR, "sensor usensor ucount Ivalues[count]") \
-    X(INSTR_EV_SENSOR_LOST, "sensor_lost usensor uerror") \
-    X(INSTR_EV_THREAD_COUNTERS, "thread_counters uflags ucount Ivalues[count]") \
-    X(INSTR_EV_MEM_ALLOC, "mem_alloc ukind aaddress Ubytes asite") \
-    X(INSTR_EV_MEM_FREE, "mem_free ukind aaddress") \
-    X(INSTR_EV_MEM_REALLOC, "mem_realloc aold aaddress Ubytes asite") \
-    X(INSTR_EV_MEM_MAP, "mem_map aaddress Ubytes asite") \
-    X(INSTR_EV_MEM_UNMAP, "mem_unmap aaddress Ubytes") \
-    X(INSTR_EV_MEM_REMAP, "mem_remap aold Uold_bytes aaddress Ubytes asite") \
-    X(INSTR_EV_MEM_HEAP, "mem_heap Uarena Uused Ufree Umapped") \
-    X(INSTR_EV_STACK, "stack ukind alow ahigh amark") \
-    X(INSTR_EV_SAMPLING, "sampling usource usignal Uperiod_ns") \
-    X(INSTR_EV_SAMPLE, "sample apc asp uweight ucount astack[count]") \
-    X(INSTR_EV_SAMPLE_STACK, "sample_stack apc asp uweight uregisters ucount awords[count]") \
-    X(INSTR_EV_SAMPLE_LOST, "sample_lost ucount") \
-    X(INSTR_EV_THREAD_SWITCH, "thread_switch uprocessor ufrom uto") \
-    X(INSTR_EV_PROCESSOR, "processor uprocessor")
-
+/* One text for all events, since a processor may want each text of its own at an aligned address. */
 #define ID(id, text) id,
 #define TEXT(id, text) text "\0"
-static const uint8_t IDS[] = {EVENTS(ID)};
-static const char TEXTS[] = EVENTS(TEXT);
+static const uint8_t IDS[] = {INSTR_EVENTS(ID)};
+static const char TEXTS[] = INSTR_EVENTS(TEXT);
 
 static const char *type_of(char letter)
 {

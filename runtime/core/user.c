@@ -13,7 +13,7 @@ EXPORT void instr_event(uint32_t type, uint64_t value)
     struct instr_thread *t = instr_thread();
     struct instr_slot s;
     uint32_t *p;
-    if (t != NULL && (p = instr_open(t, &s, INSTR_EV_USER, 3)) != NULL) {
+    if (t != NULL && (p = instr_open(t, &s, INSTR_EV_USER_EVENT, 3)) != NULL) {
         instr_put64(instr_put32(p, type), value);
         instr_close(&s);
     }

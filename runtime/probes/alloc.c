@@ -4,8 +4,6 @@
 #include "core/record.h"
 #include "instr/probes.h"
 
-_Static_assert(INSTR_MEMORY_ROUTINE == (int)INSTR_ALLOC_OMP && INSTR_MEMORY_CLAUSE == (int)INSTR_ALLOC_CLAUSE, "as descriptions have it");
-
 static void got(unsigned kind, const void *address, uint64_t bytes, uintptr_t allocator)
 {
     struct instr_thread *t = instr_thread();

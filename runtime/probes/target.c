@@ -68,7 +68,7 @@ void instr_probe_target_ext(target_fn *real, int device, instr_fn *fn, size_t co
     const bool nowait = (flags & TARGET_NOWAIT) != 0;
     const bool task = nowait || depend != NULL;
     const uint32_t seq = task ? instr_target_task(t, (uintptr_t)fn, depend) : 0;
-    instr_target_begin(t, INSTR_TARGET, (uintptr_t)fn, device, nowait ? INSTR_TARGET_NOWAIT : 0);
+    instr_target_begin(t, INSTR_TARGET_REGION, (uintptr_t)fn, device, nowait ? INSTR_TARGET_NOWAIT : 0);
     uint32_t outer[2];
     if (task && count <= MAX_ENTRIES && (device == HOST_FALLBACK || omp_get_num_devices() == 0)) {
         struct target_header h = {fn, t->index, seq};
@@ -80,7 +80,7 @@ void instr_probe_target_ext(target_fn *real, int device, instr_fn *fn, size_t co
     } else {
         real(device, fn, count, hostaddrs, sizes, kinds, flags, depend, args);
     }
-    instr_target_end(t, INSTR_TARGET);
+    instr_target_end(t, INSTR_TARGET_REGION);
     if (task)
         instr_event0(t, INSTR_EV_TASK_CREATED);
 }

@@ -8,9 +8,9 @@ void instr_probe_target(void (*real)(int, instr_fn *, const void *, size_t, void
                         instr_fn *fn, const void *unused, size_t count, void **hostaddrs, size_t *sizes, unsigned char *kinds)
 {
     struct instr_thread *t = instr_thread();
-    instr_target_begin(t, INSTR_TARGET, (uintptr_t)fn, device, 0);
+    instr_target_begin(t, INSTR_TARGET_REGION, (uintptr_t)fn, device, 0);
     real(device, fn, unused, count, hostaddrs, sizes, kinds);
-    instr_target_end(t, INSTR_TARGET);
+    instr_target_end(t, INSTR_TARGET_REGION);
 }
 
 void instr_probe_target_data(void (*real)(int, const void *, size_t, void **, size_t *, unsigned char *), unsigned kind, int device,

@@ -3,10 +3,6 @@
 #include "instr/probes.h"
 #include "probes/target.h"
 
-_Static_assert(INSTR_DEVICE_DATA == (int)INSTR_TARGET_DATA && INSTR_DEVICE_UPDATE == (int)INSTR_TARGET_UPDATE &&
-                   INSTR_DEVICE_ENTER_EXIT_DATA == (int)INSTR_TARGET_ENTER_EXIT_DATA,
-               "as descriptions have it");
-
 void instr_target_begin(struct instr_thread *t, uint32_t kind, uintptr_t function, int device, uint32_t flags)
 {
     struct instr_slot s;

@@ -32,6 +32,6 @@ void instr_probe_taskwait_depend(void (*real)(void **), void **depend)
 
 void instr_probe_taskwait_depend_nowait(void (*real)(void **), void **depend)
 {
-    record(depend, INSTR_TASKWAIT_NOWAIT);
+    record(depend, INSTR_TASKWAIT_DEPEND_NOWAIT);
     real(depend);
 }

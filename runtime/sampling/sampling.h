@@ -13,11 +13,9 @@
 #include <stdint.h>
 
 #include "arch/arch.h"
+#include "instr/kinds.h"
 
 struct instr_thread;
-
-/* As event 80 has it: what ends periods. */
-enum { INSTR_SAMPLING_CPU = 1, INSTR_SAMPLING_REAL = 2, INSTR_SAMPLING_TASK = 3 };
 
 #define INSTR_SAMPLE_REGISTERS 6u /* x86-64: rbx, rbp, r12 to r15 */
 #define INSTR_SAMPLE_KEPT 24u     /* return addresses of a sample that waits for the end of an event */

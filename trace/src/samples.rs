@@ -50,8 +50,9 @@ impl Chain {
                 sp,
                 weight,
                 registers,
-                stack,
+                words,
             } => {
+                let (registers, stack) = words.split_at(registers as usize);
                 self.pc = pc;
                 self.registers.clear();
                 self.registers.extend(registers);
@@ -125,8 +126,8 @@ mod tests {
                 pc: 0x40,
                 sp: 0x80,
                 weight,
-                registers: stack,
-                stack,
+                registers: 0,
+                words: stack,
             };
             for sample in [by_frames, copied] {
                 assert_eq!(chain.read(&crate::names::NoNames, &sample), Some(periods));

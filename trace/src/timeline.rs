@@ -2,7 +2,7 @@
 
 use hashbrown::HashMap;
 
-use crate::event::{Event, Payload, RegionId, Schedule, SyncKind, TaskId};
+use crate::event::{Event, Payload, RegionId, SyncKind, TargetKind, TaskId, schedule_flags};
 use crate::trace::{ThreadInfo, Trace};
 
 /// What a thread does. The five add up to its life.
@@ -377,7 +377,7 @@ impl Line {
             }
             // Where chunks or sections are not told, all of the construct is user code.
             Payload::LoopBegin { schedule, .. } => {
-                self.push(Frame::Work(!schedule.has(Schedule::COUNTED)))
+                self.push(Frame::Work(!schedule.has(schedule_flags::COUNTED)))
             }
             Payload::SectionsBegin { .. } => self.push(Frame::Work(!self.whole_sections)),
             Payload::Dispatch => self.ask(true),
@@ -400,7 +400,9 @@ impl Line {
                 }
             }
             Payload::ScopeBegin => self.push(Frame::Work(false)),
-            Payload::TargetBegin { kind, .. } => self.push(Frame::Target(kind == 0)),
+            Payload::TargetBegin { kind, .. } => {
+                self.push(Frame::Target(kind == TargetKind::Target))
+            }
             Payload::TargetEnd { .. } => _ = self.pop(|frame| matches!(frame, Frame::Target(_))),
             Payload::Lost { task, region, .. } => {
                 self.frames.clear();

@@ -10,6 +10,7 @@ use instr_cc::compiler::Machine;
 use instr_cc::exec::Call;
 use instr_cc::runtime::{Builder, Variant, identify};
 use instr_cc::shim::SENSORS;
+use instr_schema::settings::SETTINGS;
 use instr_trace::sensors::{Definitions, SensorDef, SensorKind};
 use instr_trace::{Payload, Trace};
 
@@ -83,9 +84,9 @@ fn probe(dir: &Path, report: &mut Report) -> Result<()> {
         ));
     }
     let mut call = Call::new(&program);
-    for name in crate::settings::names() {
-        if name != "INSTR_SENSORS_ROOT" {
-            call.env.push((name, None));
+    for setting in SETTINGS {
+        if setting.name != "INSTR_SENSORS_ROOT" {
+            call.env.push((setting.name, None));
         }
     }
     let set = |name, value: &std::ffi::OsStr| (name, Some(value.to_owned()));

@@ -3,7 +3,7 @@
 //! Memory grows with the threads, the functions of the program and the tasks that wait to run, not with the events.
 
 use hashbrown::HashMap;
-use instr_trace::event::{SyncKind, task_flags};
+use instr_trace::event::{AllocatorKind, SyncKind, task_flags};
 use instr_trace::{Event, Payload, RegionId, TaskId, ThreadInfo};
 
 use super::counts::{Code, Collected, sync_name};
@@ -25,7 +25,7 @@ pub(super) struct Shared {
     bodies_of_tasks: HashMap<TaskId, Code>,
     pub(super) suspended: HashMap<TaskId, Suspended>,
     /// Bytes and kind of what OpenMP allocators gave and did not get back, by address.
-    pub(super) allocated: HashMap<u64, (u32, u64)>,
+    pub(super) allocated: HashMap<u64, (AllocatorKind, u64)>,
 }
 
 impl Collector {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use instr_trace::event::{MutexKind, SyncKind};
+use instr_trace::event::{AllocatorKind, CancelKind, MutexKind, SyncKind, TargetKind};
 
 use super::contention::MutexCount;
 use super::model::Times;
@@ -54,13 +54,13 @@ pub struct Collected {
     /// Single blocks whose end is known.
     pub single_times: Times,
     /// Cancellation by the construct's number.
-    pub cancellations: BTreeMap<u32, CancelCount>,
+    pub cancellations: BTreeMap<CancelKind, CancelCount>,
     /// Doacross loops by enclosing body.
     pub doacross: BTreeMap<Option<Code>, DoacrossCount>,
     /// Device constructs by kind and body.
-    pub targets: BTreeMap<(u32, u64), Times>,
+    pub targets: BTreeMap<(TargetKind, u64), Times>,
     /// Memory of OpenMP allocators by kind.
-    pub allocations: BTreeMap<u32, AllocationCount>,
+    pub allocations: BTreeMap<AllocatorKind, AllocationCount>,
     /// Single blocks executed.
     pub singles: u64,
     /// Waiting by kind name.
@@ -240,7 +240,7 @@ pub fn sync_name(kind: SyncKind) -> &'static str {
         SyncKind::DoacrossSink => "doacross sink",
         SyncKind::Reduction => "reduction",
         SyncKind::TeamsEnd => "end of teams",
-        SyncKind::Other(_) => "unknown",
+        _ => "unknown",
     }
 }
 
@@ -253,38 +253,38 @@ pub fn mutex_name(kind: MutexKind) -> &'static str {
         MutexKind::Ordered => "ordered",
         MutexKind::Lock => "lock",
         MutexKind::NestLock => "nest lock",
-        MutexKind::Other(_) => "unknown",
+        _ => "unknown",
     }
 }
 
 /// The construct of a cancellation, in the words of the directive.
-pub fn cancel_name(kind: u32) -> &'static str {
+pub fn cancel_name(kind: CancelKind) -> &'static str {
     match kind {
-        1 => "parallel",
-        2 => "for",
-        4 => "sections",
-        8 => "taskgroup",
+        CancelKind::Parallel => "parallel",
+        CancelKind::Loop => "for",
+        CancelKind::Sections => "sections",
+        CancelKind::Taskgroup => "taskgroup",
         _ => "unknown",
     }
 }
 
 /// A device construct, in the words of the directive.
-pub fn target_name(kind: u32) -> &'static str {
+pub fn target_name(kind: TargetKind) -> &'static str {
     match kind {
-        0 => "target",
-        1 => "target data",
-        2 => "end of target data",
-        3 => "target update",
-        4 => "target enter/exit data",
+        TargetKind::Target => "target",
+        TargetKind::Data => "target data",
+        TargetKind::DataEnd => "end of target data",
+        TargetKind::Update => "target update",
+        TargetKind::EnterExitData => "target enter/exit data",
         _ => "unknown",
     }
 }
 
 /// How memory of an OpenMP allocator was asked for.
-pub fn allocation_name(kind: u32) -> &'static str {
+pub fn allocation_name(kind: AllocatorKind) -> &'static str {
     match kind {
-        1 => "omp_alloc",
-        2 => "allocate clause",
+        AllocatorKind::Call => "omp_alloc",
+        AllocatorKind::Clause => "allocate clause",
         _ => "unknown",
     }
 }

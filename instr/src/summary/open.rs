@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use hashbrown::HashMap;
-use instr_trace::event::{MutexKind, Schedule, SyncKind};
+use instr_trace::event::{MutexKind, Schedule, SyncKind, TargetKind, schedule_flags};
 use instr_trace::{RegionId, TaskId};
 
 use super::counts::{Code, Spread};
@@ -93,7 +93,7 @@ impl OpenWork {
 
 /// How many times a loop from `begin` to before `end` runs; unsigned bounds come as the same bits.
 fn iterations(schedule: Schedule, begin: i64, end: i64, incr: i64) -> u64 {
-    let wide = |bound: i64| match schedule.has(Schedule::UNSIGNED) {
+    let wide = |bound: i64| match schedule.has(schedule_flags::UNSIGNED) {
         true => i128::from(bound.cast_unsigned()),
         false => i128::from(bound),
     };
@@ -119,7 +119,7 @@ pub(super) struct ThreadState {
     pub(super) holding: Vec<(MutexKind, u64, u64)>,
     pub(super) masked: Vec<(Option<Code>, u64)>,
     pub(super) single: Option<u64>,
-    pub(super) targets: Vec<(u32, u64, u64)>,
+    pub(super) targets: Vec<(TargetKind, u64, u64)>,
     pub(super) user: Vec<(u64, u64)>,
     pub(super) calls: Vec<(u64, u64)>,
     pub(super) strings: HashMap<u64, String>,

@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "instr/kinds.h"
+
 typedef void instr_fn(void *);
 typedef void instr_cpyfn(void *, void *);
 typedef unsigned long long instr_ull;
@@ -21,37 +23,6 @@ __extension__ typedef _Complex int instr_complex_int;
 
 /* Given as a constant in a description: where the stub returns to. */
 #define INSTR_CALLER ((uintptr_t)__builtin_extract_return_addr(__builtin_return_address(0)))
-
-/* Loop schedules as recorded (docs/trace-format.md). */
-enum {
-    INSTR_LOOP_RUNTIME = 0,
-    INSTR_LOOP_STATIC = 1,
-    INSTR_LOOP_DYNAMIC = 2,
-    INSTR_LOOP_GUIDED = 3,
-    INSTR_LOOP_AUTO = 4,
-    INSTR_LOOP_ORDERED = 0x100,
-    INSTR_LOOP_MONOTONIC = 0x200,
-    INSTR_LOOP_NONMONOTONIC = 0x400,
-    INSTR_LOOP_ULL = 0x800,
-    INSTR_LOOP_DOACROSS = 0x1000,
-    INSTR_LOOP_COMBINED = 0x2000,
-    INSTR_LOOP_COUNTED = 0x4000,
-    INSTR_LOOP_DISTRIBUTE = 0x8000
-};
-
-/* Kinds of mutual exclusion as recorded. */
-enum {
-    INSTR_MUTEX_CRITICAL = 1,
-    INSTR_MUTEX_CRITICAL_NAME = 2,
-    INSTR_MUTEX_ATOMIC = 3,
-    INSTR_MUTEX_ORDERED = 4,
-    INSTR_MUTEX_LOCK = 5,
-    INSTR_MUTEX_NEST_LOCK = 6
-};
-
-/* Kinds of device data constructs and of allocations as recorded. */
-enum { INSTR_DEVICE_DATA = 1, INSTR_DEVICE_UPDATE = 3, INSTR_DEVICE_ENTER_EXIT_DATA = 4 };
-enum { INSTR_MEMORY_ROUTINE = 1, INSTR_MEMORY_CLAUSE = 2 };
 
 /* Parallel constructs. `schedule` is a constant from the description. */
 void instr_probe_parallel(void (*real)(instr_fn *, void *, unsigned, unsigned), instr_fn *fn, void *data, unsigned num_threads,

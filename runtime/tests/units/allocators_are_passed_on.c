@@ -35,7 +35,7 @@ static void routines(void)
     answer = memory;
     CHECK(instr_probe_omp_alloc(alloc, 40, 7) == memory && was(2, 40, 7, 0, 0));
     p = GOT(p, INSTR_ALLOC_OMP, memory, 40, 7);
-    CHECK(instr_probe_omp_aligned_alloc(alloc3, INSTR_MEMORY_CLAUSE, 32, 40, 7) == memory && was(3, 32, 40, 7, 0));
+    CHECK(instr_probe_omp_aligned_alloc(alloc3, INSTR_ALLOC_CLAUSE, 32, 40, 7) == memory && was(3, 32, 40, 7, 0));
     p = GOT(p, INSTR_ALLOC_CLAUSE, memory, 40, 7);
     CHECK(instr_probe_omp_calloc(alloc3, 5, 8, 7) == memory && was(3, 5, 8, 7, 0));
     p = GOT(p, INSTR_ALLOC_OMP, memory, 40, 7);
@@ -59,10 +59,10 @@ static void moves_and_ends(void)
     p = GOT(p, INSTR_ALLOC_OMP, NULL, 60, 7);
     CHECK(instr_probe_omp_realloc(re, other, 0, 7, 9) == NULL); /* frees */
     p = GONE(p, INSTR_ALLOC_OMP, other);
-    instr_probe_omp_free(release, INSTR_MEMORY_CLAUSE, memory, 7);
+    instr_probe_omp_free(release, INSTR_ALLOC_CLAUSE, memory, 7);
     CHECK(was(2, (uintptr_t)memory, 7, 0, 0));
     p = GONE(p, INSTR_ALLOC_CLAUSE, memory);
-    instr_probe_omp_free(release, INSTR_MEMORY_ROUTINE, NULL, 7);
+    instr_probe_omp_free(release, INSTR_ALLOC_OMP, NULL, 7);
     CHECK(was(2, 0, 7, 0, 0));
     recorded_end(p);
 }

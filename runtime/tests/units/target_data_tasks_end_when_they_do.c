@@ -20,7 +20,7 @@ static void real(int device, size_t count, void **a, size_t *s, unsigned short *
 static void one(bool nowait, bool dependent)
 {
     void *list[] = {(void *)1, (void *)1, &x};
-    const uint32_t kind = INSTR_DEVICE_UPDATE;
+    const uint32_t kind = INSTR_TARGET_UPDATE;
     const uint32_t seq = instr_self != NULL ? instr_self->next_task : 0;
     const uint32_t self = instr_self != NULL ? instr_self->index : 0;
     const uint32_t *p = recorded_from();

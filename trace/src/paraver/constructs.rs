@@ -2,23 +2,26 @@
 
 use std::io::Write;
 
-use crate::event::{Payload, cancel_flags};
+use crate::event::{
+    AllocatorKind, CancelKind, DoacrossKind, Payload, TargetKind, cancel_flags, target_flags,
+};
 
 use super::events::At;
 use super::types::*;
 
 /// Value of the target type for a `target_begin`.
 pub(super) fn target(payload: &Payload<'_>) -> u64 {
-    /// Bit of the event's flags: the data leave the device.
-    const EXIT_DATA: u32 = 2;
     let Payload::TargetBegin { kind, flags, .. } = *payload else {
         return 0;
     };
     match kind {
-        0..=3 => u64::from(kind) + 1,
-        4 if flags & EXIT_DATA != 0 => 6,
-        4 => 5,
-        _ => 7,
+        TargetKind::Target => 1,
+        TargetKind::Data => 2,
+        TargetKind::DataEnd => 3,
+        TargetKind::Update => 4,
+        TargetKind::EnterExitData if flags & target_flags::EXIT_DATA != 0 => 6,
+        TargetKind::EnterExitData => 5,
+        TargetKind::Other(_) => 7,
     }
 }
 
@@ -27,13 +30,16 @@ pub(super) fn moment<W: Write>(to: &mut At<'_, '_, W>, payload: &Payload<'_>) {
     match *payload {
         Payload::Cancel { kind, flags } => {
             let construct = match kind {
-                1 | 2 | 4 | 8 => u64::from(kind),
-                _ => 9,
+                CancelKind::Other(_) => 9,
+                known => u64::from(u32::from(known)),
             };
             to.put(CANCEL, construct);
             to.put(CANCEL_ACTION, action(flags));
         }
-        Payload::Doacross { source: true, .. } => {
+        Payload::Doacross {
+            kind: DoacrossKind::Source,
+            ..
+        } => {
             to.put(DOACROSS, 1);
             to.put(DOACROSS, 0);
         }
@@ -45,17 +51,24 @@ pub(super) fn moment<W: Write>(to: &mut At<'_, '_, W>, payload: &Payload<'_>) {
             bytes,
             ..
         } => {
-            to.put(MEMORY, if kind == 2 { 18 } else { 16 });
+            to.put(MEMORY, clause(kind, 18, 16));
             to.put(MEMORY_SIZE, bytes);
             to.put(MEMORY_OUT, address);
             to.put(MEMORY, 0);
         }
         Payload::OmpFree { kind, address } => {
-            to.put(MEMORY, if kind == 2 { 19 } else { 17 });
+            to.put(MEMORY, clause(kind, 19, 17));
             to.put(MEMORY_IN, address);
             to.put(MEMORY, 0);
         }
         _ => {}
+    }
+}
+
+fn clause(kind: AllocatorKind, clause: u64, call: u64) -> u64 {
+    match kind {
+        AllocatorKind::Clause => clause,
+        _ => call,
     }
 }
 

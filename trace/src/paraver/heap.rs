@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use crate::blocks::Blocks;
-use crate::event::Payload;
+use crate::event::{BlockKind, Payload};
 
 use super::events::At;
 use super::types::*;
@@ -38,11 +38,11 @@ impl Heap {
                 ..
             } => {
                 let call = match kind {
-                    2 => 4,
-                    4 => 5,
-                    5 => 20,
-                    6 => 21,
-                    7 => 22,
+                    BlockKind::Calloc => 4,
+                    BlockKind::Aligned => 5,
+                    BlockKind::Pages => 20,
+                    BlockKind::New => 21,
+                    BlockKind::NewArray => 22,
                     _ => 1,
                 };
                 to.put(MEMORY, call);
@@ -55,8 +55,8 @@ impl Heap {
             }
             Payload::MemFree { kind, address } => {
                 let call = match kind {
-                    6 => 23,
-                    7 => 24,
+                    BlockKind::New => 23,
+                    BlockKind::NewArray => 24,
                     _ => 2,
                 };
                 to.put(MEMORY, call);

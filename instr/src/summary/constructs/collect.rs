@@ -1,7 +1,7 @@
 //! Constructs that programs use now and then: inferred static loops, masked, single and scope blocks, cancellation, doacross
 //! loops, device constructs, memory of OpenMP allocators, tasks that leave their thread or are detached.
 
-use instr_trace::event::cancel_flags;
+use instr_trace::event::{AllocatorKind, CancelKind, DoacrossKind, TargetKind, cancel_flags};
 use instr_trace::{Event, Payload, TaskId};
 
 use super::super::collect::Shared;
@@ -48,18 +48,18 @@ impl Shared {
             }
             Payload::ScopeBegin => thread.open_work(Work::Scope, now),
             Payload::Cancel { kind, flags } => self.cancel(kind, flags),
-            Payload::Doacross { source, .. } => {
+            Payload::Doacross { kind, .. } => {
                 let count = self.doacross(thread);
-                match source {
-                    true => count.posts += 1,
-                    false => count.waits += 1,
+                match kind {
+                    DoacrossKind::Source => count.posts += 1,
+                    _ => count.waits += 1,
                 }
             }
             Payload::TargetBegin { kind, function, .. } => {
                 thread.targets.push((kind, function, now))
             }
             Payload::TargetEnd { kind } => {
-                let is = |open: &&(u32, u64, u64)| open.0 == kind;
+                let is = |open: &&(TargetKind, u64, u64)| open.0 == kind;
                 if thread.targets.last().filter(is).is_some()
                     && let Some((kind, function, begin)) = thread.targets.pop()
                 {
@@ -83,7 +83,7 @@ impl Shared {
         self.out.doacross.entry(thread.around().0).or_default()
     }
 
-    fn cancel(&mut self, kind: u32, flags: u32) {
+    fn cancel(&mut self, kind: CancelKind, flags: u32) {
         let count = self.out.cancellations.entry(kind).or_default();
         if flags & cancel_flags::DISCARDED_TASK != 0 {
             count.discarded += 1;
@@ -97,7 +97,7 @@ impl Shared {
         count.left += u64::from(flags & cancel_flags::DETECTED != 0);
     }
 
-    fn allocate(&mut self, kind: u32, address: u64, bytes: u64) {
+    fn allocate(&mut self, kind: AllocatorKind, address: u64, bytes: u64) {
         let count = self.out.allocations.entry(kind).or_default();
         if address == 0 {
             count.refused += 1;
@@ -112,7 +112,7 @@ impl Shared {
         }
     }
 
-    fn free(&mut self, kind: u32, address: u64) {
+    fn free(&mut self, kind: AllocatorKind, address: u64) {
         if address == 0 {
             return;
         }

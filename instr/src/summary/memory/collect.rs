@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use hashbrown::HashMap;
+use instr_trace::event::StackKind;
 use instr_trace::{Blocks, Event, Payload, RegionId};
 
 use super::super::counts::Code;
@@ -17,9 +18,6 @@ const MAX_MAPPINGS: usize = 1 << 20;
 const MAX_REGIONS: usize = 1 << 14;
 /// Intervals of the time line.
 const POINTS: usize = 128;
-/// Stack events of one thread: its bounds, its use.
-const BOUNDS: u32 = 1;
-const TOUCHED: u32 = 2;
 
 /// A body and whether it is an explicit task's.
 pub type BodyCode = (Option<Code>, bool);
@@ -428,10 +426,10 @@ impl Collector {
         let stack = Stack {
             thread: event.thread,
             bytes: high.saturating_sub(mark),
-            exact: kind == TOUCHED,
+            exact: kind == StackKind::Touched,
             size_bytes: high.saturating_sub(low),
         };
-        if kind != BOUNDS || !self.out.stacks.contains_key(&event.thread) {
+        if kind != StackKind::Bounds || !self.out.stacks.contains_key(&event.thread) {
             self.out.stacks.insert(event.thread, stack);
         }
     }

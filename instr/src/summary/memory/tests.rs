@@ -1,6 +1,6 @@
 //! Closed forms and a model of single bytes.
 
-use instr_trace::event::ParallelKind;
+use instr_trace::event::{BlockKind, ParallelKind};
 use instr_trace::{Event, Payload};
 
 use super::collect::{Collector, Counted};
@@ -21,7 +21,7 @@ fn fold(events: &[(u64, u32, Payload<'_>)]) -> Counted {
 
 fn got(address: u64, bytes: u64) -> Payload<'static> {
     Payload::MemAlloc {
-        kind: 1,
+        kind: BlockKind::Malloc,
         address,
         bytes,
         site: 0x40,
@@ -29,7 +29,10 @@ fn got(address: u64, bytes: u64) -> Payload<'static> {
 }
 
 fn free(address: u64) -> Payload<'static> {
-    Payload::MemFree { kind: 1, address }
+    Payload::MemFree {
+        kind: BlockKind::Malloc,
+        address,
+    }
 }
 
 fn moved(old: u64, address: u64, bytes: u64) -> Payload<'static> {

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 
 use hashbrown::HashMap;
+use instr_trace::event::SamplingClock;
 use instr_trace::names::sampled_function;
 use instr_trace::samples::Chain;
 use instr_trace::{Names, Payload};
@@ -70,12 +71,15 @@ impl<'n> Collector<'n> {
                 self.out.lost += u64::from(count);
             }
             Payload::Sampling {
-                clock, period_ns, ..
+                source, period_ns, ..
             } => {
                 self.any = true;
                 self.out.period_ns = period_ns;
-                self.out.clock = if clock == 2 { "real" } else { "cpu" };
-                self.out.exact = clock != 1;
+                self.out.clock = match source {
+                    SamplingClock::Real => "real",
+                    _ => "cpu",
+                };
+                self.out.exact = source != SamplingClock::Ticks;
             }
             _ => {}
         }

@@ -1,5 +1,6 @@
 //! Shares of samples whose functions are known.
 
+use instr_trace::event::SamplingClock;
 use instr_trace::{CodeName, Names, Payload};
 
 use super::collect::Collector;
@@ -24,7 +25,7 @@ impl Names for Hundreds {
 fn shares_are_weighed_by_periods_and_recursion_counts_once() {
     let mut collector = Collector::new(&Hundreds);
     collector.event(&Payload::Sampling {
-        clock: 1,
+        source: SamplingClock::Ticks,
         signal: 27,
         period_ns: 1_000_000,
     });

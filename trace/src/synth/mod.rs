@@ -1,12 +1,17 @@
-//! Writes synthetic traces of any byte order and word size: for tests, fuzzing and benchmarks. Follows
-//! `docs/trace-format.md` by itself and shares no code with the reader. Not part of the stable interface.
+//! Writes synthetic traces of any byte order and word size: for tests, fuzzing and benchmarks. Shares the tables of `instr-schema`
+//! with the reader, and no code. Not part of the stable interface.
 #![allow(missing_docs, reason = "a test helper")]
+
+#[rustfmt::skip]
+mod events;
 
 use std::fs::File;
 use std::io::{BufWriter, Result, Write};
 use std::path::{Path, PathBuf};
 
 use crate::layout::{ByteOrder, Layout, WordSize};
+
+pub use events::{EVENTS, Row};
 
 /// Identity of every synthetic trace.
 pub const UUID: [u8; 16] = *b"\x2a\x64\x22\xd0\x6c\xee\x11\xe0\x8c\x08\xcb\x07\xd7\xb3\xa5\x64";
@@ -84,6 +89,14 @@ impl Body {
         self.u32(deps.len() as u32);
         for (address, kind) in deps {
             self.addr(*address).u32(*kind);
+        }
+        self
+    }
+
+    fn list<T>(&mut self, entries: &[T], mut entry: impl FnMut(&mut Self, &T)) -> &mut Self {
+        self.u32(entries.len() as u32);
+        for of in entries {
+            entry(self, of);
         }
         self
     }
@@ -183,6 +196,30 @@ impl<W: Write> StreamWriter<W> {
         }
     }
 
+    /// Writes an event of this id; `number` gives its fields, and for a list first how many entries it has, modulo 4.
+    pub fn any(&mut self, ticks: u64, id: u8, number: &mut impl FnMut() -> u64) -> Result<()> {
+        let row = EVENTS.iter().find(|row| row.0 == id);
+        self.event(ticks, id, |body| {
+            let mut count = 0;
+            for (kind, name) in row.map_or(&[][..], |row| row.2) {
+                let entries = if name.ends_with(']') { count } else { 1 };
+                for _ in 0..entries {
+                    match *kind {
+                        "u32" if *name == "count" => {
+                            count = number() % 4;
+                            body.u32(count as u32)
+                        }
+                        "u32" => body.u32(number() as u32),
+                        "addr" => body.addr(number()),
+                        "string" => body.text(["", "a", "text"][number() as usize % 3]),
+                        "depend" => body.addr(number()).u32(number() as u32),
+                        _ => body.u64(number()),
+                    };
+                }
+            }
+        })
+    }
+
     /// Header and events of the packet being filled; `complete` or as it stands in a window.
     pub fn packet(&self, complete: bool) -> Vec<u8> {
         let mut header = Body::new(self.layout);
@@ -277,143 +314,6 @@ pub fn window(
     file.bytes
 }
 
-/// Id, name and fields of every event.
-const EVENTS: &[(u8, &str, &str)] = &[
-    (1, "thread_begin", "u32 os_tid; u32 flags;"),
-    (2, "thread_end", ""),
-    (
-        3,
-        "clock_sync",
-        "u64 ticks; u64 monotonic_ns; u64 realtime_ns;",
-    ),
-    (4, "flush", "u64 begin; u32 bytes;"),
-    (5, "tracing_off", ""),
-    (6, "tracing_on", ""),
-    (7, "string", "string text; addr address;"),
-    (8, "user_event", "u32 type; u64 value;"),
-    (9, "region_begin", "addr name;"),
-    (10, "region_end", ""),
-    (11, "counter", "addr name; i64 value;"),
-    (12, "call_begin", "addr name; u32 count; u64 args[count];"),
-    (13, "call_end", "u64 result;"),
-    (
-        16,
-        "parallel_begin",
-        "u32 seq; addr function; u32 requested; u32 kind;",
-    ),
-    (17, "parallel_end", "u32 seq;"),
-    (
-        18,
-        "implicit_begin",
-        "u32 region_thread; u32 region_seq; u32 thread_num; u32 team_size;",
-    ),
-    (19, "implicit_end", ""),
-    (
-        20,
-        "loop_begin",
-        "u32 schedule; i64 start; i64 end; i64 incr; i64 chunk;",
-    ),
-    (21, "sections_begin", "u32 count;"),
-    (22, "single", "u32 executor;"),
-    (23, "chunk_begin", "i64 begin; i64 end;"),
-    (24, "section_begin", "u32 number;"),
-    (25, "dispatch", ""),
-    (26, "work_end", "u32 nowait;"),
-    (27, "static_loop", "addr site;"),
-    (28, "masked_begin", ""),
-    (29, "masked_end", ""),
-    (30, "scope_begin", ""),
-    (31, "single_end", ""),
-    (32, "sync_begin", "u32 kind;"),
-    (33, "sync_end", "u32 kind;"),
-    (34, "mutex_acquire", "u32 kind; addr object;"),
-    (35, "mutex_acquired", "u32 kind; addr object;"),
-    (36, "mutex_released", "u32 kind; addr object;"),
-    (37, "mutex_failed", "u32 kind; addr object;"),
-    (38, "cancel", "u32 kind; u32 flags;"),
-    (39, "doacross", "u32 kind; u32 count; i64 vector[count];"),
-    (
-        40,
-        "task_create",
-        "u32 seq; addr function; u32 flags; u32 count; struct { addr address; u32 kind; } deps[count];",
-    ),
-    (41, "task_created", ""),
-    (42, "task_begin", "u32 thread; u32 seq;"),
-    (43, "task_end", ""),
-    (
-        44,
-        "task_depend",
-        "u32 seq; u32 count; struct { addr address; u32 kind; } deps[count];",
-    ),
-    (
-        45,
-        "taskwait_depend",
-        "u32 seq; u32 flags; u32 count; struct { addr address; u32 kind; } deps[count];",
-    ),
-    (
-        46,
-        "taskloop_begin",
-        "u32 seq; addr function; u32 flags; u64 num_tasks; i64 start; i64 end; i64 step;",
-    ),
-    (47, "taskloop_end", ""),
-    (48, "taskgroup_begin", ""),
-    (
-        49,
-        "taskloop_task",
-        "u32 loop_thread; u32 loop_seq; u32 seq; i64 start; i64 end;",
-    ),
-    (50, "task_suspend", ""),
-    (51, "task_resume", "u32 thread; u32 seq;"),
-    (52, "task_event", "u32 thread; u32 seq; addr handle;"),
-    (53, "task_fulfill", "u32 thread; u32 seq; addr handle;"),
-    (
-        54,
-        "target_begin",
-        "u32 kind; addr function; u32 device; u32 flags;",
-    ),
-    (55, "target_end", "u32 kind;"),
-    (
-        56,
-        "omp_alloc",
-        "u32 kind; addr address; u64 bytes; addr allocator;",
-    ),
-    (57, "omp_free", "u32 kind; addr address;"),
-    (
-        72,
-        "mem_alloc",
-        "u32 kind; addr address; u64 bytes; addr site;",
-    ),
-    (73, "mem_free", "u32 kind; addr address;"),
-    (
-        74,
-        "mem_realloc",
-        "addr old; addr address; u64 bytes; addr site;",
-    ),
-    (75, "mem_map", "addr address; u64 bytes; addr site;"),
-    (76, "mem_unmap", "addr address; u64 bytes;"),
-    (
-        77,
-        "mem_remap",
-        "addr old; u64 old_bytes; addr address; u64 bytes; addr site;",
-    ),
-    (78, "mem_heap", "u64 arena; u64 used; u64 free; u64 mapped;"),
-    (79, "stack", "u32 kind; addr low; addr high; addr mark;"),
-    (80, "sampling", "u32 source; u32 signal; u64 period_ns;"),
-    (
-        81,
-        "sample",
-        "addr pc; addr sp; u32 weight; u32 count; addr stack[count];",
-    ),
-    (
-        82,
-        "sample_stack",
-        "addr pc; addr sp; u32 weight; u32 registers; u32 count; addr words[count];",
-    ),
-    (83, "sample_lost", "u32 count;"),
-    (88, "thread_switch", "u32 processor; u32 from; u32 to;"),
-    (89, "processor", "u32 processor;"),
-];
-
 /// The metadata text.
 pub fn metadata(layout: Layout, freq: u64, closed: bool) -> String {
     let (bits, target) = match (layout.word, layout.order) {
@@ -462,6 +362,13 @@ stream {{
 "#
     );
     for (id, name, fields) in EVENTS {
+        let fields: String = fields
+            .iter()
+            .map(|(kind, name)| match *kind {
+                "depend" => format!("struct {{ addr address; u32 kind; }} {name};"),
+                kind => format!("{kind} {name};"),
+            })
+            .collect();
         text.push_str(&format!("event {{ id = {id}; name = \"{name}\"; stream_id = 0; fields := struct {{ {fields} }}; }};\n"));
     }
     text

@@ -1,0 +1,77 @@
+//! The headers of the runtime.
+
+use std::fmt::Write as _;
+
+use super::{MARK, wire};
+use crate::Kind;
+use crate::events::{EVENTS, Type};
+use crate::kinds::KINDS;
+
+/// `include/instr/kinds.h`.
+pub(super) fn kinds() -> String {
+    let mut out = format!(
+        "/* {MARK} */\n#ifndef INSTR_KINDS_H\n#define INSTR_KINDS_H\n\n/* Kinds and flags of events, as recorded. */\n"
+    );
+    for kind in KINDS {
+        _ = write!(out, "\n/* {} */\n", kind.doc);
+        if kind.bits {
+            for value in kind.values {
+                _ = writeln!(out, "#define {}{} {:#x}u", kind.c, value.c, value.number);
+            }
+        } else {
+            enumeration(&mut out, kind);
+        }
+    }
+    out.push_str("\n/* Bits that stand in one word with something else, or alone in theirs. */\n");
+    for event in EVENTS {
+        for field in event.fields {
+            let (name, bit) = match &field.ty {
+                Type::Bit(bit) => (format!("INSTR_{}_{}", event.name, field.rust), bit),
+                Type::KindAndBit(kind, name, bit) => (format!("{}{name}", kind.c), bit),
+                _ => continue,
+            };
+            _ = writeln!(out, "#define {} {bit:#x}u", name.to_ascii_uppercase());
+        }
+    }
+    out.push_str("\n#endif\n");
+    out
+}
+
+fn enumeration(out: &mut String, kind: &Kind) {
+    out.push_str("enum {\n");
+    for (at, value) in kind.values.iter().enumerate() {
+        let comma = if at + 1 < kind.values.len() { "," } else { "" };
+        _ = writeln!(out, "    {}{} = {}{comma}", kind.c, value.c, value.number);
+    }
+    out.push_str("};\n");
+}
+
+/// `core/events.h`.
+pub(super) fn events() -> String {
+    let id = |name: &str| format!("INSTR_EV_{}", name.to_ascii_uppercase());
+    let mut out = format!(
+        "/* {MARK} */\n#ifndef INSTR_EVENTS_H\n#define INSTR_EVENTS_H\n\n#include \"instr/kinds.h\"\n\nenum {{\n"
+    );
+    for (at, event) in EVENTS.iter().enumerate() {
+        let comma = if at + 1 < EVENTS.len() { "," } else { "" };
+        _ = writeln!(out, "    {} = {}{comma}", id(event.name), event.id);
+    }
+    out.push_str(
+        "};\n\n/*\n * One row an event, for the metadata: id, then name and fields in one text; a letter in front of a field's name \
+         is its type:\n * u u32, U u64, I i64, a addr_t, s string, d struct depend.\n */\n#define INSTR_EVENTS(X)",
+    );
+    for event in EVENTS {
+        let mut text = event.name.to_owned();
+        for (ty, name) in event.fields.iter().flat_map(wire) {
+            let letter = match ty {
+                "u64" => 'U',
+                "i64" => 'I',
+                other => other.chars().next().unwrap_or('u'),
+            };
+            _ = write!(text, " {letter}{name}");
+        }
+        _ = write!(out, " \\\n    X({}, \"{text}\")", id(event.name));
+    }
+    out.push_str("\n\n#endif\n");
+    out
+}
