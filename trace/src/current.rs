@@ -25,6 +25,8 @@ pub enum Parent {
 #[derive(Clone, Debug, Default)]
 pub struct CurrentTask {
     frames: Vec<Frame>,
+    /// Places of the implicit tasks among them.
+    implicit: Vec<(usize, RegionId)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +37,8 @@ enum Frame {
 
 /// Deeper nesting is damage: it is not followed.
 const MAX_DEPTH: usize = 1 << 16;
+/// The end of a region is not looked for below so many implicit tasks that lost their own.
+pub(crate) const MAX_LOST: usize = 64;
 
 impl CurrentTask {
     /// The running task of `thread` (the thread this value was fed with).
@@ -50,27 +54,6 @@ impl CurrentTask {
         }
     }
 
-    /// The innermost running explicit task, also when a nested region's implicit task runs inside it.
-    pub fn explicit(&self) -> Option<TaskId> {
-        self.frames.iter().rev().find_map(|frame| match frame {
-            Frame::Explicit(task) => Some(*task),
-            Frame::Implicit(_) => None,
-        })
-    }
-
-    /// The innermost region whose implicit task runs.
-    pub fn region(&self) -> Option<RegionId> {
-        self.frames.iter().rev().find_map(|frame| match frame {
-            Frame::Implicit(region) => Some(*region),
-            Frame::Explicit(_) => None,
-        })
-    }
-
-    /// Nothing but the initial task runs.
-    pub fn is_initial(&self) -> bool {
-        self.frames.is_empty()
-    }
-
     /// Takes an event of this thread into account. Calls `ended` for each task that ends by it, innermost first.
     #[inline]
     pub fn event(&mut self, thread: u32, payload: &Payload<'_>, mut ended: impl FnMut(Parent)) {
@@ -84,20 +67,15 @@ impl CurrentTask {
                 }
             }
             Payload::ImplicitEnd => {
-                let last = self
-                    .frames
-                    .iter()
-                    .rposition(|frame| matches!(frame, Frame::Implicit(_)));
+                let last = self.implicit.last().map(|(place, _)| *place);
                 self.close_from(last, thread, ended);
             }
             // An implicit task that lost its end.
             Payload::ParallelEnd { seq } => {
                 let region = RegionId { thread, seq };
-                let last = self
-                    .frames
-                    .iter()
-                    .rposition(|frame| *frame == Frame::Implicit(region));
-                self.close_from(last, thread, ended);
+                let mut within = self.implicit.iter().rev().take(MAX_LOST);
+                let found = within.find(|(_, of)| *of == region);
+                self.close_from(found.map(|(place, _)| *place), thread, ended);
             }
             Payload::TaskSuspend => {
                 if let Some(Frame::Explicit(_)) = self.frames.last() {
@@ -136,6 +114,9 @@ impl CurrentTask {
 
     fn push(&mut self, frame: Frame) {
         if self.frames.len() < MAX_DEPTH {
+            if let Frame::Implicit(region) = frame {
+                self.implicit.push((self.frames.len(), region));
+            }
             self.frames.push(frame);
         }
     }
@@ -145,6 +126,8 @@ impl CurrentTask {
         while self.frames.len() > at {
             ended(self.parent(thread));
             self.frames.pop();
+            let len = self.frames.len();
+            self.implicit.pop_if(|(place, _)| *place >= len);
         }
     }
 }

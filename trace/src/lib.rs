@@ -21,6 +21,7 @@ pub mod event;
 mod layout;
 mod merge;
 mod metadata;
+pub mod model;
 pub mod names;
 mod packet;
 pub mod paraver;
@@ -32,7 +33,6 @@ pub mod switches;
 #[doc(hidden)]
 pub mod synth;
 pub mod tasks;
-pub mod timeline;
 mod trace;
 mod window;
 

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use instr_trace::Trace;
 use instr_trace::efficiency::{Collector, Efficiencies, Loss, RegionCode, Report};
+use instr_trace::model::Interpreter;
 use instr_trace::synth::{self, START_TICKS, StreamWriter};
-use instr_trace::timeline::Timeline;
 
 /// Id and fields (32-bit words, or one address behind the first) of an event.
 type Entry = (u64, u8, Vec<u32>, Option<u64>);
@@ -42,13 +42,13 @@ fn collect(threads: &[Vec<Entry>]) -> Report {
 }
 
 fn collect_trace(trace: &Trace) -> Report {
-    let mut timeline = Timeline::of(trace);
+    let mut model = Interpreter::of(trace);
     let mut collector = Collector::new(trace.threads());
     let mut merge = trace.merge();
     while let Some(event) = merge.next().unwrap() {
         let position = trace.position(event.thread).unwrap();
-        timeline.event(position, &event, |_| {});
-        collector.event(position, &event, &timeline);
+        model.event(position, &event, &mut ());
+        collector.event(position, &event, &model);
     }
     collector.finish()
 }
@@ -502,16 +502,16 @@ fn threads_let_out_of_a_barrier_are_those_of_the_last_event_whoever_gave_it() {
         (301, 8, vec![7, 0, 0], None),
     ]);
     let (_dir, trace) = write(&threads);
-    let mut timeline = Timeline::new(trace.threads());
+    let mut model = Interpreter::new(trace.threads());
     let mut merge = trace.merge();
     while let Some(event) = merge.next().unwrap() {
         let position = trace.position(event.thread).unwrap();
-        timeline.event(position, &event, |_| {});
+        model.event(position, &event, &mut ());
         let expected: &[usize] = match event.time {
             300 => &[1],
             _ => &[],
         };
-        assert_eq!(timeline.joined(), expected, "at {}", event.time);
+        assert_eq!(model.joined(), expected, "at {}", event.time);
     }
 }
 

@@ -1,8 +1,8 @@
 //! Lost events and flushes as packets tell them: where, how many, and what the thread does behind them.
 
 use instr_trace::depend::DependGraph;
+use instr_trace::model::{Interpreter, Interval, Intervals, State};
 use instr_trace::synth::{self, START_TICKS, StreamWriter};
-use instr_trace::timeline::{Interval, State, Timeline};
 use instr_trace::{Layout, Payload, RegionId, TaskId, Trace};
 
 /// Bytes of a window file before the count of lost events (see `docs/trace-format.md`).
@@ -65,19 +65,19 @@ fn losses(trace: &Trace) -> Vec<Loss> {
 
 /// Intervals of the thread at a position.
 fn intervals(trace: &Trace, position: usize) -> Vec<(State, u64, u64)> {
-    let mut timeline = Timeline::of(trace);
+    let mut model = Interpreter::of(trace);
     let mut found = Vec::new();
-    let mut take = |interval: Interval| {
+    let mut take = Intervals(|interval: Interval| {
         if interval.position == position {
             found.push((interval.state, interval.begin, interval.end));
         }
-    };
+    });
     let mut merge = trace.merge();
     while let Some(event) = merge.next().expect("readable") {
         let at = trace.position(event.thread).expect("a known thread");
-        timeline.event(at, &event, &mut take);
+        model.event(at, &event, &mut take);
     }
-    timeline.finish(&mut take);
+    model.finish(&mut take);
     found
 }
 

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use instr_trace::model::{Interpreter, Intervals, State};
 use instr_trace::paraver::{self, Comms, Options, Stats, TAG_CREATE, TAG_DEPEND};
 use instr_trace::synth::{self, START_TICKS, StreamWriter};
-use instr_trace::timeline::{State, Timeline};
 use instr_trace::{CodeName, Layout, Names, Trace};
 
 struct Random(u64);
@@ -459,24 +459,24 @@ fn the_five_states_add_up_to_the_life_of_each_thread() {
         let (files, ..) = Program::new(layout, 4, seed).run(6);
         write_files(dir.path(), layout, &files);
         let trace = Trace::open(dir.path()).unwrap();
-        let mut timeline = Timeline::new(trace.threads());
+        let mut model = Interpreter::new(trace.threads());
         let mut sums = vec![0; trace.threads().len()];
         let mut reached: Vec<u64> = trace
             .threads()
             .iter()
             .map(|thread| thread.first_time)
             .collect();
-        let mut add = |interval: instr_trace::timeline::Interval| {
+        let mut add = Intervals(|interval: instr_trace::model::Interval| {
             assert_eq!(interval.begin, reached[interval.position]);
             reached[interval.position] = interval.end;
             sums[interval.position] += interval.end - interval.begin;
-        };
+        });
         let mut merge = trace.merge();
         while let Some(event) = merge.next().unwrap() {
             let position = trace.position(event.thread).unwrap();
-            timeline.event(position, &event, &mut add);
+            model.event(position, &event, &mut add);
         }
-        timeline.finish(&mut add);
+        model.finish(&mut add);
         for (thread, sum) in trace.threads().iter().zip(sums) {
             assert_eq!(sum, thread.last_time - thread.first_time);
         }
@@ -519,16 +519,16 @@ fn states_are_those_of_a_region_computed_by_hand() {
     worker.finish().unwrap();
     let trace = Trace::open(dir.path()).unwrap();
     let mut sums: BTreeMap<(usize, State), u64> = BTreeMap::new();
-    let mut timeline = Timeline::new(trace.threads());
+    let mut model = Interpreter::new(trace.threads());
     let mut merge = trace.merge();
-    let mut add = |interval: instr_trace::timeline::Interval| {
+    let mut add = Intervals(|interval: instr_trace::model::Interval| {
         *sums.entry((interval.position, interval.state)).or_default() +=
             interval.end - interval.begin;
-    };
+    });
     while let Some(event) = merge.next().unwrap() {
-        timeline.event(event.thread as usize, &event, &mut add);
+        model.event(event.thread as usize, &event, &mut add);
     }
-    timeline.finish(&mut add);
+    model.finish(&mut add);
     let expected = [
         ((0, State::Useful), 100 + 20 + 40 + 10 + 90),
         ((0, State::Synchronization), 10 + 10),

@@ -2,10 +2,10 @@
 
 use anyhow::Result;
 use instr_trace::depend::DependGraph;
+use instr_trace::model::{Interpreter, State};
 use instr_trace::names::{Names, NoNames};
 use instr_trace::paraver::{self, Comms, Options};
 use instr_trace::tasks::{RegionRecord, Sink, TaskRecord, TaskStates};
-use instr_trace::timeline::{State, Timeline};
 use instr_trace::{Payload, Trace, synth};
 
 use super::Target;
@@ -127,7 +127,7 @@ impl Sink for Analysis {
 
 /// Reads the trace in both ways; gives the number of recorded events.
 fn read_all(trace: &Trace) -> u64 {
-    let mut timeline = Timeline::new(trace.threads());
+    let mut model = Interpreter::new(trace.threads());
     let mut graph = DependGraph::new();
     let mut states = TaskStates::with_segments();
     let (mut events, mut last) = (0_u64, 0);
@@ -141,8 +141,8 @@ fn read_all(trace: &Trace) -> u64 {
         last = event.time;
         let mut useful = false;
         if let Some(position) = trace.position(event.thread) {
-            timeline.event(position, &event, |_| {});
-            useful = timeline.state(position) == Some(State::Useful);
+            model.event(position, &event, &mut ());
+            useful = model.state(position) == Some(State::Useful);
         }
         states.event(&event, useful, &mut Analysis);
         graph.event(&event, |_, _| {});
@@ -150,7 +150,7 @@ fn read_all(trace: &Trace) -> u64 {
         let added = matches!(event.payload, Payload::FlushBegin | Payload::Lost { .. });
         events += u64::from(!added);
     }
-    timeline.finish(|_| {});
+    model.finish(&mut ());
     states.finish(&mut Analysis);
     for position in 0..trace.threads().len() {
         let Some(mut stream) = trace.stream(position) else {

@@ -18,9 +18,9 @@ use std::io::{self, Write};
 
 use anyhow::{Context, Result};
 use hashbrown::HashMap;
+use instr_trace::model::{Interpreter, State};
 use instr_trace::names::CodeRole;
 use instr_trace::tasks::{TaskKind, TaskRecord, TaskStates};
-use instr_trace::timeline::{State, Timeline};
 use instr_trace::{Names, TaskId, Trace};
 
 use crate::cli::{GraphFormat, GraphOptions};
@@ -132,14 +132,14 @@ pub fn write_graph(
     };
     let mut collector = Collector::new(Places::new(names), &mut *sink);
     let mut states = TaskStates::with_segments();
-    let mut timeline = Timeline::of(trace);
+    let mut model = Interpreter::of(trace);
     let mut merge = trace.merge();
     while let Some(event) = merge.next()? {
         seen(event.time);
         let mut useful = false;
         if let Some(position) = trace.position(event.thread) {
-            timeline.event(position, &event, |_| {});
-            useful = timeline.state(position) == Some(State::Useful);
+            model.event(position, &event, &mut ());
+            useful = model.state(position) == Some(State::Useful);
         }
         states.event(&event, useful, &mut collector);
         collector.check()?;

@@ -224,7 +224,7 @@ impl Shared {
                     .entry(function.unwrap_or_default())
                     .or_default()
                     .executed += 1;
-                if task.thread == event.thread && thread.creating.contains(&task.seq) {
+                if task.thread == event.thread && thread.creating.last() == Some(&task.seq) {
                     self.out.undeferred += 1;
                 }
                 let body = thread.task_body(task, function, Some(event.time));

@@ -25,8 +25,8 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use instr_trace::efficiency;
+use instr_trace::model::{Interpreter, Interval, Intervals, State};
 use instr_trace::tasks::{TaskStates, Totals};
-use instr_trace::timeline::{Interval, State, Timeline};
 use instr_trace::{Names, ThreadInfo, Trace};
 
 use crate::cli::SummaryOptions;
@@ -127,7 +127,7 @@ pub fn summarize(
     let mut memory = memory::collect::Collector::default();
     let mut samples = samples::collect::Collector::new(names);
     let mut load = efficiency::Collector::new(trace.threads());
-    let mut timeline = Timeline::of(trace);
+    let mut model = Interpreter::of(trace);
     let mut states = States::new(trace.threads().len());
     let mut readings =
         sensors::collect::Collector::new(trace, chip.map(|chip| chip.power.clone()))?;
@@ -144,14 +144,18 @@ pub fn summarize(
         processors.event(position, &event);
         samples.event(&event.payload);
         memory.event(&event, || collector.body(position));
-        timeline.event(position, &event, |interval| states.add(interval));
-        load.event(position, &event, &timeline);
-        let useful = timeline.state(position) == Some(State::Useful);
+        model.event(
+            position,
+            &event,
+            &mut Intervals(|interval| states.add(interval)),
+        );
+        load.event(position, &event, &model);
+        let useful = model.state(position) == Some(State::Useful);
         readings.state(position, event.time, useful);
         tasks.event(&event, useful, &mut totals);
     }
     tasks.finish(&mut totals);
-    timeline.finish(|interval| states.add(interval));
+    model.finish(&mut Intervals(|interval| states.add(interval)));
     let collected = collector.finish();
     let mut summary = head(trace);
     let begin = collected.span.map_or(0, |(first, _)| first);

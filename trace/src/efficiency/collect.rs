@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use hashbrown::HashMap;
 
 use crate::event::{Event, Payload, RegionId};
-use crate::timeline::{Activity, Timeline};
+use crate::model::{Activity, Interpreter};
 use crate::trace::ThreadInfo;
 
 use super::Report;
@@ -94,7 +94,7 @@ struct Place {
 /// Deeper nesting is damage: it is not followed.
 const MAX_DEPTH: usize = 1 << 12;
 
-/// Follows a merged trace; feed it every event after the time line has taken it.
+/// Follows a merged trace; feed it every event after the interpreter has taken it.
 #[derive(Clone, Debug, Default)]
 pub struct Collector {
     lines: Vec<Line>,
@@ -129,9 +129,9 @@ impl Collector {
         }
     }
 
-    /// Takes an event of the thread at `position` into account, after `timeline` has.
+    /// Takes an event of the thread at `position` into account, after `model` has.
     #[inline]
-    pub fn event(&mut self, position: usize, event: &Event<'_>, timeline: &Timeline) {
+    pub fn event(&mut self, position: usize, event: &Event<'_>, model: &Interpreter) {
         let now = event.time;
         let Some(line) = self.lines.get_mut(position) else {
             return;
@@ -155,10 +155,10 @@ impl Collector {
             | Payload::Lost { .. } => self.structure(position, event),
             _ => {}
         }
-        for &joined in timeline.joined() {
-            self.observe(joined, timeline.activity(joined), now);
+        for &joined in model.joined() {
+            self.observe(joined, model.activity(joined), now);
         }
-        self.observe(position, timeline.activity(position), now);
+        self.observe(position, model.activity(position), now);
     }
 
     #[inline]

@@ -1,6 +1,6 @@
 //! Load balance of parallel regions and the thread-level efficiencies of POP and TALP: `docs/metrics.md` has the definitions.
 //!
-//! [`Collector`] follows a merged trace next to a [`Timeline`](crate::timeline::Timeline); [`Report`] is what comes of it. Memory
+//! [`Collector`] follows a merged trace next to an [`Interpreter`](crate::model::Interpreter); [`Report`] is what comes of it. Memory
 //! grows with the threads, the regions that run and the region functions, not with the events.
 
 mod collect;

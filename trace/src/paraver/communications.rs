@@ -15,10 +15,9 @@ use crate::current::{CurrentTask, Parent};
 use crate::depend::DependGraph;
 use crate::error::Error;
 use crate::event::{Event, Payload, SyncKind, TaskId};
+use crate::model::Code;
 
 use super::Comms;
-use super::events::end_task;
-use super::names::Code;
 use super::tasks::Tasks;
 
 /// Records sorted in memory at a time (48 bytes each).
@@ -355,8 +354,8 @@ impl Collector {
         let own = &mut self.processes[process];
         let (tasks, finished) = (&mut own.tasks, &mut self.finished);
         own.current[position].event(event.thread, &event.payload, |parent| {
-            end_task(tasks, parent);
             if let Parent::Explicit(task) = parent {
+                tasks.end(task);
                 finished.push(task);
             }
         });

@@ -1,34 +1,30 @@
-//! Events that mark a moment: cancellation, posts of doacross loops, detach events, memory of OpenMP allocators.
+//! Device constructs, and marks: cancellation, posts of doacross loops, detach events, memory of OpenMP allocators.
 
 use std::io::Write;
 
-use crate::event::{
-    AllocatorKind, CancelKind, DoacrossKind, Payload, TargetKind, cancel_flags, target_flags,
-};
+use crate::event::{AllocatorKind, CancelKind, TargetKind, cancel_flags};
+use crate::model::{Mark, Target};
 
 use super::events::At;
 use super::types::*;
 
-/// Value of the target type for a `target_begin`.
-pub(super) fn target(payload: &Payload<'_>) -> u64 {
-    let Payload::TargetBegin { kind, flags, .. } = *payload else {
-        return 0;
-    };
-    match kind {
+/// Value of the target type.
+pub(super) fn target(target: &Target) -> u64 {
+    match target.kind {
         TargetKind::Target => 1,
         TargetKind::Data => 2,
         TargetKind::DataEnd => 3,
         TargetKind::Update => 4,
-        TargetKind::EnterExitData if flags & target_flags::EXIT_DATA != 0 => 6,
+        TargetKind::EnterExitData if target.is_exit() => 6,
         TargetKind::EnterExitData => 5,
         TargetKind::Other(_) => 7,
     }
 }
 
 /// Writes an event without an end.
-pub(super) fn moment<W: Write>(to: &mut At<'_, '_, W>, payload: &Payload<'_>) {
-    match *payload {
-        Payload::Cancel { kind, flags } => {
+pub(super) fn moment<W: Write>(to: &mut At<'_, '_, W>, mark: Mark<'_>) {
+    match mark {
+        Mark::Cancel { kind, flags } => {
             let construct = match kind {
                 CancelKind::Other(_) => 9,
                 known => u64::from(u32::from(known)),
@@ -36,27 +32,23 @@ pub(super) fn moment<W: Write>(to: &mut At<'_, '_, W>, payload: &Payload<'_>) {
             to.put(CANCEL, construct);
             to.put(CANCEL_ACTION, action(flags));
         }
-        Payload::Doacross {
-            kind: DoacrossKind::Source,
-            ..
-        } => {
+        Mark::Post => {
             to.put(DOACROSS, 1);
             to.put(DOACROSS, 0);
         }
-        Payload::TaskEvent { handle, .. } => to.put(DETACH, handle),
-        Payload::TaskFulfill { handle, .. } => to.put(FULFILL, handle),
-        Payload::OmpAlloc {
+        Mark::Detach { handle } => to.put(DETACH, handle),
+        Mark::Fulfill { handle } => to.put(FULFILL, handle),
+        Mark::Alloc {
             kind,
             address,
             bytes,
-            ..
         } => {
             to.put(MEMORY, clause(kind, 18, 16));
             to.put(MEMORY_SIZE, bytes);
             to.put(MEMORY_OUT, address);
             to.put(MEMORY, 0);
         }
-        Payload::OmpFree { kind, address } => {
+        Mark::Free { kind, address } => {
             to.put(MEMORY, clause(kind, 19, 17));
             to.put(MEMORY_IN, address);
             to.put(MEMORY, 0);

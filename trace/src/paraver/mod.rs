@@ -36,15 +36,17 @@ use std::path::{Path, PathBuf};
 use crate::error::Error;
 use crate::event::{Event, Payload};
 use crate::merge::Merge;
+use crate::model::Interpreter;
 use crate::names::Names;
-use crate::timeline::Timeline;
+use crate::samples::Chain;
 use crate::trace::Trace;
 
 pub use types::{TAG_CREATE, TAG_DEPEND};
 
 use background::Background;
 use communications::{Collector, Point, Sorted};
-use events::{At, Events};
+use events::{At, Events, Output};
+use heap::Heap;
 use names::NameTables;
 use out::Records;
 use processors::Processors;
@@ -171,7 +173,11 @@ pub fn write<'a>(
     let mut writer = Writer {
         rows: &rows,
         events: Events::new(NameTables::new(names), rows.rows.len(), traces.len()),
-        lines: traces.iter().map(Timeline::of).collect(),
+        models: traces.iter().map(Interpreter::of).collect(),
+        heaps: std::iter::repeat_with(Heap::default)
+            .take(traces.len())
+            .collect(),
+        chain: Chain::default(),
         records: Records::new(file, &rows.rows),
         readings: Readings::new(traces),
         processors: Processors::new(traces, &rows)?,
@@ -210,8 +216,11 @@ pub fn write<'a>(
 struct Writer<'r, 'n> {
     rows: &'r Rows,
     events: Events<'n>,
-    lines: Vec<Timeline>,
+    models: Vec<Interpreter>,
     records: Records<'r, Background>,
+    heaps: Vec<Heap>,
+    /// The sample at hand.
+    chain: Chain,
     readings: Readings,
     processors: Processors<'r>,
     /// Of the program, by process; the runtime's own have positions behind.
@@ -240,47 +249,48 @@ impl<'n> Writer<'_, 'n> {
         if self.communications.is_some() {
             self.communicate(time)?;
         }
-        let mut at = At {
-            records: &mut self.records,
-            row,
-            time,
-            main: position == 0,
-        };
         let reads = matches!(
             event.payload,
             Payload::Sensor { .. } | Payload::ThreadCounters { .. }
         );
         if own || reads {
             if reads && self.threads[process] > 0 && self.events.is_running(row) {
-                self.readings.event(&mut at, process, &event.payload);
+                let records = &mut self.records;
+                let mut to = At { records, row, time };
+                self.readings.event(&mut to, process, &event.payload);
             }
             return Ok(());
         }
-        self.events.event(&mut at, process, event);
-        match event.payload {
-            Payload::Processor { processor } => {
-                self.processors.set(row, processor);
-                self.processors.write(&mut at);
+        let mut output = Output {
+            events: &mut self.events,
+            records: &mut self.records,
+            processors: &mut self.processors,
+            process,
+            first,
+            shift: self.rows.shift[process],
+        };
+        self.models[process].event(position, event, &mut output);
+        self.blocks_and_samples(process, row, time, &event.payload);
+        Ok(())
+    }
+
+    /// Events that have no meaning for others.
+    #[inline]
+    fn blocks_and_samples(&mut self, process: usize, row: usize, time: u64, payload: &Payload<'_>) {
+        let records = &mut self.records;
+        match payload {
+            Payload::MemAlloc { .. } | Payload::MemFree { .. } | Payload::MemRealloc { .. }
+                if self.events.is_running(row) =>
+            {
+                self.heaps[process].event(&mut At { records, row, time }, payload);
             }
-            Payload::ThreadBegin { .. } => self.processors.write(&mut at),
+            Payload::Sample { .. } | Payload::SampleStack { .. } if self.events.is_running(row) => {
+                let (names, chain) = (&mut self.events.names, &mut self.chain);
+                let mut to = At { records, row, time };
+                samples::sample(&mut to, names, chain, process, payload);
+            }
             _ => {}
         }
-        let line = &mut self.lines[process];
-        let quiet = matches!(
-            event.payload,
-            Payload::UserEvent { .. } | Payload::Counter { .. } | Payload::String { .. }
-        );
-        if quiet && line.state(position).is_some() {
-            return Ok(());
-        }
-        line.event(position, event, |_| {});
-        for position in line.joined().iter().copied().chain([position]) {
-            let state = line
-                .state(position)
-                .map_or(types::NOT_CREATED, types::state_number);
-            self.records.state(first + position, time, state);
-        }
-        Ok(())
     }
 
     /// Ends of rows before `time` and context switches up to it, in their order; communications between them.
@@ -311,7 +321,6 @@ impl<'n> Writer<'_, 'n> {
                         records: &mut self.records,
                         row,
                         time: at,
-                        main: false,
                     });
                 }
             }
@@ -340,15 +349,21 @@ impl<'n> Writer<'_, 'n> {
             let Row {
                 process, position, ..
             } = self.rows.rows[row];
-            let mut at = At {
+            self.processors.end(&mut At {
                 records: &mut self.records,
                 row,
                 time: last,
-                main: position == 0,
+            });
+            let shift = self.rows.shift[process];
+            let mut output = Output {
+                events: &mut self.events,
+                records: &mut self.records,
+                processors: &mut self.processors,
+                process,
+                first: self.rows.first[process],
+                shift,
             };
-            self.processors.end(&mut at);
-            self.events.end(&mut at);
-            self.lines[process].end(position, last, |_| {});
+            self.models[process].end(position, last.saturating_sub(shift), &mut output);
             self.records.state(row, last, types::NOT_CREATED);
         }
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use hashbrown::HashMap;
 
+use crate::model::Code;
 use crate::names::{
     CodeName, CodeRole, Names, NoNames, format_label, format_site_label, sampled_function,
 };
@@ -39,21 +40,6 @@ impl Table {
 
     pub(super) fn first(&self) -> u32 {
         self.first
-    }
-}
-
-/// Code as an event names it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(super) struct Code {
-    pub(super) address: u64,
-    /// The address is a return address into the function that holds the construct.
-    pub(super) site: bool,
-}
-
-impl Code {
-    /// The body at `address`, or the construct before it.
-    pub(super) fn new(address: u64, site: bool) -> Self {
-        Self { address, site }
     }
 }
 

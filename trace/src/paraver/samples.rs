@@ -3,10 +3,11 @@
 use std::io::Write;
 
 use crate::event::Payload;
+use crate::model::Code;
 use crate::samples::Chain;
 
 use super::events::At;
-use super::names::{Code, NameTables};
+use super::names::NameTables;
 use super::types::{SAMPLED_DEPTHS, SAMPLED_FUNCTION, SAMPLED_LINE};
 
 /// Writes the events of a sample; nothing for other events.

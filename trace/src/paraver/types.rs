@@ -291,12 +291,12 @@ pub(super) const LINE_TYPES: &[(u32, &str)] = &[
     (STATIC_LOOP, "Begin of a static loop (inferred)"),
 ];
 
-/// State numbers: [`crate::timeline::State`] in their order, and a thread that does not exist.
+/// State numbers: [`crate::model::State`] in their order, and a thread that does not exist.
 pub(super) const NOT_CREATED: u8 = 2;
 
 /// State number of a state.
-pub(super) fn state_number(state: crate::timeline::State) -> u8 {
-    use crate::timeline::State;
+pub(super) fn state_number(state: crate::model::State) -> u8 {
+    use crate::model::State;
     match state {
         State::Idle => 0,
         State::Useful => 1,

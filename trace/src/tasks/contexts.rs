@@ -72,6 +72,8 @@ pub(super) struct Thread {
     pub(super) index: u32,
     /// Running contexts, the initial task first.
     pub(super) frames: Vec<Key>,
+    /// Places of the implicit tasks among them.
+    pub(super) implicit: Vec<(usize, RegionId)>,
     pub(super) unit: UnitKey,
     /// Whether it is in user code since its last event.
     pub(super) useful: bool,

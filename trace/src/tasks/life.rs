@@ -262,8 +262,8 @@ impl TaskStates {
             self.create_unknown(slot, id);
         }
         let now = self.now();
-        let undeferred =
-            id.thread == self.threads[slot].index && self.threads[slot].creating.contains(&id.seq);
+        let undeferred = id.thread == self.threads[slot].index
+            && self.threads[slot].creating.last() == Some(&id.seq);
         let Some(live) = self.live.get_mut(&id) else {
             return;
         };

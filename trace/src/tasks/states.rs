@@ -8,7 +8,7 @@ use super::life::Live;
 use super::path::{Joins, Point, add};
 use super::region::{Unit, UnitKey};
 use super::slab::{Key, Slab};
-use crate::current::Parent;
+use crate::current::{MAX_LOST, Parent};
 use crate::depend::DependGraph;
 use crate::event::{Event, Payload, RegionId, SyncKind, TaskId};
 
@@ -68,7 +68,7 @@ impl TaskStates {
     }
 
     /// Takes the next event of the merged trace. `useful`: whether its thread is in user code behind it
-    /// ([`crate::timeline::Timeline::state`] is [`crate::timeline::State::Useful`]).
+    /// ([`crate::model::Interpreter::state`] is [`crate::model::State::Useful`]).
     #[inline]
     pub fn event(&mut self, event: &Event<'_>, useful: bool, sink: &mut dyn Sink) {
         if let Some((time, ..)) = self.ending.first()
@@ -196,8 +196,7 @@ impl TaskStates {
             }
             Payload::ImplicitBegin { region, .. } => self.implicit_begin(slot, region),
             Payload::ImplicitEnd => {
-                let implicit = |parent: Parent| matches!(parent, Parent::Implicit { .. });
-                self.close_implicit(slot, implicit);
+                self.close_implicit(slot, None);
             }
             Payload::ParallelEnd { seq } => self.parallel_end(slot, seq),
             Payload::SyncBegin { kind } => self.sync_begin(slot, kind),
@@ -331,16 +330,17 @@ impl TaskStates {
         let mut context = Context::new(Parent::Implicit { thread, region }, point);
         (context.unit, context.region) = (unit, Some(region));
         let key = self.contexts.insert(context);
-        self.threads[slot].frames.push(key);
+        let thread = &mut self.threads[slot];
+        thread.implicit.push((thread.frames.len(), region));
+        thread.frames.push(key);
     }
 
-    /// Ends the innermost task that `is` says, and all on top of it.
-    fn close_implicit(&mut self, slot: usize, is: impl Fn(Parent) -> bool) {
-        let frames = self.threads[slot].frames.iter();
-        let parent = |key: &Key| self.contexts.get(*key).map(|context| context.parent);
-        if let Some(at) = frames.rev().position(|key| parent(key).is_some_and(&is)) {
-            let keep = self.threads[slot].frames.len() - 1 - at;
-            self.truncate(slot, keep);
+    /// Ends the innermost implicit task, or that of `region`, and all on top of it.
+    fn close_implicit(&mut self, slot: usize, region: Option<RegionId>) {
+        let mut within = self.threads[slot].implicit.iter().rev().take(MAX_LOST);
+        let found = within.find(|(_, of)| region.is_none_or(|region| region == *of));
+        if let Some((keep, _)) = found {
+            self.truncate(slot, *keep);
         }
     }
 
@@ -354,6 +354,9 @@ impl TaskStates {
             else {
                 continue;
             };
+            let thread = &mut self.threads[slot];
+            let len = thread.frames.len();
+            thread.implicit.pop_if(|(place, _)| *place >= len);
             for group in &context.groups {
                 self.groups.remove(*group);
             }
@@ -374,10 +377,7 @@ impl TaskStates {
             thread: self.threads[slot].index,
             seq,
         };
-        self.close_implicit(
-            slot,
-            |parent| matches!(parent, Parent::Implicit { region, .. } if region == id),
-        );
+        self.close_implicit(slot, Some(id));
         let Some(team) = self.teams.get_mut(&id) else {
             return;
         };

@@ -9,8 +9,8 @@ mod random;
 mod run;
 mod states;
 
+use instr_trace::model::{Interpreter, State};
 use instr_trace::tasks::{RegionRecord, Sink, TaskRecord, TaskStates, Totals};
-use instr_trace::timeline::{State, Timeline};
 use instr_trace::{TaskId, Trace};
 
 /// Everything a sink is given.
@@ -45,12 +45,12 @@ impl Sink for Collected {
 
 fn collect(trace: &Trace, mut states: TaskStates) -> Collected {
     let mut collected = Collected::default();
-    let mut timeline = Timeline::new(trace.threads());
+    let mut model = Interpreter::new(trace.threads());
     let mut merge = trace.merge();
     while let Some(event) = merge.next().unwrap() {
         let position = trace.position(event.thread).unwrap();
-        timeline.event(position, &event, |_| {});
-        let useful = timeline.state(position) == Some(State::Useful);
+        model.event(position, &event, &mut ());
+        let useful = model.state(position) == Some(State::Useful);
         states.event(&event, useful, &mut collected);
     }
     states.finish(&mut collected);

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use instr_trace::model::{Interpreter, Intervals, State};
 use instr_trace::tasks::{TaskKind, TaskStates};
-use instr_trace::timeline::{State, Timeline};
 use instr_trace::{TaskId, Trace};
 
 use crate::model::{ALL, IN, INOUTSET, MUTEX, OUT, Program, Step, Task, model};
@@ -182,14 +182,18 @@ fn account(trace: &Trace, collected: &Collected) {
     let region = &collected.regions[0];
     let length = region.elapsed as usize;
     let mut working = vec![0u64; length];
-    let mut timeline = Timeline::new(trace.threads());
+    let mut model = Interpreter::new(trace.threads());
     let mut merge = trace.merge();
     let mut intervals = Vec::new();
     while let Some(event) = merge.next().unwrap() {
         let position = trace.position(event.thread).unwrap();
-        timeline.event(position, &event, |interval| intervals.push(interval));
+        model.event(
+            position,
+            &event,
+            &mut Intervals(|interval| intervals.push(interval)),
+        );
     }
-    timeline.finish(|interval| intervals.push(interval));
+    model.finish(&mut Intervals(|interval| intervals.push(interval)));
     for interval in intervals
         .iter()
         .filter(|interval| interval.state == State::Useful)

@@ -1,0 +1,327 @@
+//! What the events of a trace mean, derived once: spans, states and marks, given to a [`Sink`].
+//!
+//! A thread runs bodies: its initial task, implicit tasks and explicit tasks, each with a stack of its own of what is open in it
+//! (`stack`), so that a task that leaves its thread takes that along. Every end finds its begin in a constant time.
+//!
+//! One policy holds for events that were lost:
+//!
+//! * An end whose begin is not open in the running body is passed over. Ends of implicit tasks and of regions end what lies on top of
+//!   them, on the same thread.
+//! * What is inside of something that ends, ends with it ([`End::Implied`]).
+//! * Behind a gap that the reader knows of, everything on the thread has ended ([`End::Cut`]); the region and the task that are then
+//!   known to run begin ([`Begin::Found`]). Bodies that lie below them go on ([`End::Kept`]).
+//!
+//! | file | events |
+//! |---|---|
+//! | `body` | regions, tasks, gaps |
+//! | `work` | work-sharing, single and masked blocks, device constructs |
+//! | `wait` | waits, taskgroups, flushes |
+//! | `lock` | locks |
+//! | `user` | the program's own events and regions, calls, marks |
+
+#![allow(
+    clippy::vec_box,
+    reason = "a body moves between threads and lists by its address"
+)]
+
+mod body;
+mod lock;
+mod sink;
+mod span;
+mod stack;
+mod user;
+mod wait;
+mod work;
+
+use hashbrown::HashMap;
+
+use crate::event::{Event, Payload, RegionId, TaskId};
+use crate::trace::{ThreadInfo, Trace};
+
+pub use sink::{At, Intervals, Mark, Sink};
+pub use span::{Activity, Begin, Code, End, Interval, Span, State, Target, Work};
+
+use body::{Body, Region};
+use stack::MAX_DEPTH;
+
+/// One thread.
+#[derive(Debug)]
+struct Thread {
+    index: u32,
+    /// The initial task's first, the running one last.
+    bodies: Vec<Box<Body>>,
+    /// Place of the innermost implicit task among them; 0: none.
+    implicit: u32,
+    /// A worker is idle outside of regions once it has been in one.
+    worker: bool,
+    /// The run-time library gives no event for the begin of a section.
+    whole_sections: bool,
+    /// Regions of the program's own, and calls.
+    user: Vec<Span>,
+    calls: Vec<Span>,
+    /// Begin and kind of the running interval; `None` before the first event and after the end.
+    running: Option<(u64, State)>,
+    ended: bool,
+}
+
+/// What the threads of a process share.
+#[derive(Debug, Default)]
+struct Shared {
+    /// Regions that run.
+    regions: HashMap<RegionId, Region>,
+    /// Bodies of taskloops.
+    taskloops: HashMap<TaskId, Code>,
+    /// Tasks that left their thread before their end.
+    suspended: HashMap<TaskId, Box<Body>>,
+    /// Empty bodies, to be used again.
+    spare: Vec<Box<Body>>,
+}
+
+/// Follows the threads of one trace. Feed it the merged events in time order.
+#[derive(Debug)]
+pub struct Interpreter {
+    threads: Vec<Thread>,
+    last: Vec<u64>,
+    shared: Shared,
+    /// Threads that the last event let out of a closing barrier.
+    joined: Vec<usize>,
+}
+
+impl Interpreter {
+    /// For a trace, with what its run-time library leaves out: libomp gives no event for the begin of a section.
+    pub fn of(trace: &Trace) -> Self {
+        let mut model = Self::new(trace.threads());
+        let whole_sections = trace.metadata().openmp.starts_with("libomp");
+        for thread in &mut model.threads {
+            thread.whole_sections = whole_sections;
+        }
+        model
+    }
+
+    /// For the threads of one trace of libgomp, as [`Trace::threads`] gives them.
+    pub fn new(threads: &[ThreadInfo]) -> Self {
+        let thread = |info: &ThreadInfo| Thread {
+            index: info.index,
+            bodies: vec![Box::default()],
+            implicit: 0,
+            worker: false,
+            whole_sections: false,
+            user: Vec::new(),
+            calls: Vec::new(),
+            running: None,
+            ended: false,
+        };
+        Self {
+            threads: threads.iter().map(thread).collect(),
+            last: threads.iter().map(|info| info.last_time).collect(),
+            shared: Shared::default(),
+            joined: Vec::new(),
+        }
+    }
+
+    /// The state of a thread after the events so far; `None` before its first and after its end.
+    pub fn state(&self, position: usize) -> Option<State> {
+        self.threads.get(position)?.running.map(|(_, state)| state)
+    }
+
+    /// What a thread does after the events so far.
+    #[inline]
+    pub fn activity(&self, position: usize) -> Activity {
+        let Some(thread) = self.threads.get(position) else {
+            return Activity::Other;
+        };
+        match (thread.running, thread.top().stack.state()) {
+            (Some((_, State::Useful)), _) => Activity::Useful,
+            (Some(_), Some((_, true))) => Activity::Barrier,
+            _ => Activity::Other,
+        }
+    }
+
+    /// Positions of the other threads that the last event let out of a closing barrier.
+    pub fn joined(&self) -> &[usize] {
+        &self.joined
+    }
+
+    /// Whether the thread has ended.
+    pub fn ended(&self, position: usize) -> bool {
+        self.threads.get(position).is_none_or(|thread| thread.ended)
+    }
+
+    /// Takes an event of the thread at `position` into account.
+    #[inline]
+    pub fn event<S: Sink>(&mut self, position: usize, event: &Event<'_>, sink: &mut S) {
+        self.joined.clear();
+        let Some(thread) = self.threads.get_mut(position) else {
+            return;
+        };
+        if thread.ended {
+            return;
+        }
+        let time = event.time;
+        let at = At { time, position };
+        let first = thread.running.is_none();
+        if first {
+            thread.running = Some((time, thread.state()));
+            sink.thread_begin(at);
+        }
+        match event.payload {
+            // The most frequent one changes no state.
+            Payload::UserEvent { kind, value } => {
+                if S::MARKS {
+                    sink.mark(at, Mark::User { kind, value });
+                }
+                if !first {
+                    return;
+                }
+            }
+            Payload::ThreadEnd => return thread.end(at, sink),
+            Payload::ParallelEnd { seq } => self.join(at, seq, sink),
+            ref payload => thread.apply(at, payload, &mut self.shared, sink),
+        }
+        for &position in &self.joined {
+            self.threads[position].change(At { time, position }, false, sink);
+        }
+        self.threads[position].change(at, first, sink);
+    }
+
+    /// Ends the thread at `time` (no earlier than its last event), unless it has ended.
+    pub fn end<S: Sink>(&mut self, position: usize, time: u64, sink: &mut S) {
+        if let Some(thread) = self.threads.get_mut(position)
+            && !thread.ended
+        {
+            thread.end(At { time, position }, sink);
+        }
+    }
+
+    /// Ends all threads, each at the time of its last event.
+    pub fn finish<S: Sink>(mut self, sink: &mut S) {
+        for position in 0..self.threads.len() {
+            self.end(position, self.last[position], sink);
+        }
+    }
+}
+
+impl Thread {
+    fn top(&self) -> &Body {
+        &self.bodies[self.bodies.len() - 1]
+    }
+
+    fn top_mut(&mut self) -> &mut Body {
+        let last = self.bodies.len() - 1;
+        &mut self.bodies[last]
+    }
+
+    #[inline]
+    fn state(&self) -> State {
+        match self.top().stack.state() {
+            Some((state, _)) => state,
+            None if self.worker && self.bodies.len() == 1 => State::Idle,
+            None => State::Useful,
+        }
+    }
+
+    /// Ends the running interval if the state has changed; a thread's first state is given in any case.
+    #[inline]
+    fn change<S: Sink>(&mut self, at: At, first: bool, sink: &mut S) {
+        let now = self.state();
+        let Some((begin, state)) = &mut self.running else {
+            return;
+        };
+        if *state != now {
+            if *begin < at.time {
+                sink.interval(Interval {
+                    position: at.position,
+                    state: *state,
+                    begin: *begin,
+                    end: at.time,
+                });
+            }
+            (*begin, *state) = (at.time.max(*begin), now);
+            sink.state(at, now);
+        } else if first {
+            sink.state(at, now);
+        }
+    }
+
+    fn end<S: Sink>(&mut self, at: At, sink: &mut S) {
+        self.cut(at, 0, sink);
+        if let Some((begin, state)) = self.running.take() {
+            if begin < at.time {
+                sink.interval(Interval {
+                    position: at.position,
+                    state,
+                    begin,
+                    end: at.time,
+                });
+            }
+            sink.thread_end(at);
+        }
+        self.ended = true;
+    }
+
+    /// Whatever concerns one thread.
+    fn apply<S: Sink>(&mut self, at: At, payload: &Payload<'_>, shared: &mut Shared, sink: &mut S) {
+        match *payload {
+            Payload::ParallelBegin { .. }
+            | Payload::ImplicitBegin { .. }
+            | Payload::ImplicitEnd
+            | Payload::TaskBegin { .. }
+            | Payload::TaskEnd
+            | Payload::TaskSuspend
+            | Payload::TaskResume { .. }
+            | Payload::Lost { .. } => self.body(at, payload, shared, sink),
+            Payload::TaskCreate { .. }
+            | Payload::TaskCreated
+            | Payload::TaskwaitDepend { .. }
+            | Payload::TaskloopBegin { .. }
+            | Payload::TaskloopEnd => self.creation(at, payload, shared, sink),
+            Payload::LoopBegin { .. }
+            | Payload::SectionsBegin { .. }
+            | Payload::ScopeBegin
+            | Payload::Dispatch
+            | Payload::ChunkBegin { .. }
+            | Payload::SectionBegin { .. }
+            | Payload::WorkEnd { .. }
+            | Payload::Single { .. }
+            | Payload::SingleEnd
+            | Payload::MaskedBegin
+            | Payload::MaskedEnd
+            | Payload::TargetBegin { .. }
+            | Payload::TargetEnd { .. } => self.work(at, payload, sink),
+            Payload::SyncBegin { .. }
+            | Payload::SyncEnd { .. }
+            | Payload::TaskgroupBegin
+            | Payload::FlushBegin
+            | Payload::Flush { .. } => self.wait(at, payload, sink),
+            Payload::MutexAcquire { .. }
+            | Payload::MutexAcquired { .. }
+            | Payload::MutexReleased { .. }
+            | Payload::MutexFailed { .. } => self.lock(at, payload, sink),
+            _ if S::MARKS => self.mark(at, payload, shared, sink),
+            _ => {}
+        }
+    }
+
+    fn open<S: Sink>(&mut self, at: At, span: Span, sink: &mut S) {
+        if self.top_mut().stack.push(span) {
+            sink.begin(at, &span, Begin::Told);
+        }
+    }
+
+    /// Ends what is open in the running body down to the place `to`, and that one as `how` says.
+    fn close<S: Sink>(&mut self, at: At, to: usize, how: End, sink: &mut S) {
+        let stack = &mut self.top_mut().stack;
+        while stack.len() > to
+            && let Some(span) = stack.pop()
+        {
+            let how = if stack.len() == to { how } else { End::Implied };
+            sink.end(at, &span, how);
+        }
+    }
+
+    fn close_tag<S: Sink>(&mut self, at: At, tag: stack::Tag, sink: &mut S) {
+        if let Some(to) = self.top().stack.find(tag) {
+            self.close(at, to, End::Told, sink);
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! What an interpreter gives: spans, and the states of threads that follow from them.
+
+use crate::event::{
+    MutexKind, ParallelKind, RegionId, Schedule, SyncKind, TargetKind, TaskId, target_flags,
+};
+
+/// What a thread does. The five add up to its life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum State {
+    /// User code.
+    Useful,
+    /// Waiting for others: barriers, task waits, locks, the closing barrier of a region.
+    Synchronization,
+    /// Starting regions, creating tasks, asking for chunks.
+    Scheduling,
+    /// The tracer itself writes.
+    Flush,
+    /// A worker between two regions.
+    Idle,
+}
+
+/// What a thread does, as far as its load is concerned.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Activity {
+    /// User code.
+    Useful,
+    /// Waiting in a barrier: explicit, of a work-sharing construct, or closing a region.
+    Barrier,
+    /// Anything else, or nothing.
+    #[default]
+    Other,
+}
+
+/// A time in which one thread was in one state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Interval {
+    /// Position of the thread in [`crate::Trace::threads`].
+    pub position: usize,
+    /// What it did.
+    pub state: State,
+    /// Begin, ns since the trace's start.
+    pub begin: u64,
+    /// End, ns since the trace's start; later than `begin`.
+    pub end: u64,
+}
+
+/// Code as an event names it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Code {
+    /// Address; 0: unknown.
+    pub address: u64,
+    /// The address is a return address into the function that holds the construct, not the construct's own body.
+    pub site: bool,
+}
+
+impl Code {
+    /// The body at `address`, or the construct before it.
+    pub fn new(address: u64, site: bool) -> Self {
+        Self { address, site }
+    }
+}
+
+/// A work-sharing construct.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// A loop.
+    Loop(Schedule),
+    /// A loop that was begun together with its region, so that its begin has no event.
+    Combined,
+    /// `sections`.
+    Sections,
+    /// `scope`.
+    Scope,
+}
+
+/// A device construct.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// Its kind.
+    pub kind: TargetKind,
+    /// The host version of the region; 0: none.
+    pub function: u64,
+    /// See [`target_flags`].
+    pub flags: u32,
+}
+
+impl Target {
+    /// Whether data leave the device.
+    pub fn is_exit(&self) -> bool {
+        self.flags & target_flags::EXIT_DATA != 0
+    }
+}
+
+/// Something that has a begin and an end on a thread, or in a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Span {
+    /// A parallel construct on the thread that encountered it.
+    Parallel {
+        /// Its identity.
+        region: RegionId,
+        /// What it combines.
+        kind: ParallelKind,
+        /// Its body.
+        code: Code,
+    },
+    /// The body of an implicit task.
+    Implicit {
+        /// Of this region.
+        region: RegionId,
+        /// The region's body.
+        code: Code,
+    },
+    /// The closing barrier of a region.
+    Closing {
+        /// Of this region.
+        region: RegionId,
+    },
+    /// The body of an explicit task.
+    Task {
+        /// The task.
+        task: TaskId,
+    },
+    /// The call that creates an explicit task.
+    Create {
+        /// The task.
+        task: TaskId,
+        /// Its body.
+        code: Code,
+        /// See [`crate::event::task_flags`].
+        flags: u32,
+    },
+    /// A `taskwait` with dependences, which counts as an empty task.
+    WaitDepend {
+        /// The task.
+        task: TaskId,
+    },
+    /// The call of a `taskloop`.
+    Taskloop {
+        /// Its number among the tasks.
+        task: TaskId,
+        /// The body of its tasks.
+        code: Code,
+    },
+    /// A taskgroup region.
+    Taskgroup,
+    /// A work-sharing construct.
+    Work(Work),
+    /// Asking for a chunk or section.
+    Asking {
+        /// It is a call of its own, not the begin of the construct.
+        called: bool,
+    },
+    /// A `single` block on the thread that executes it.
+    Single,
+    /// A `masked` block.
+    Masked,
+    /// A wait.
+    Sync(SyncKind),
+    /// Waiting for a lock.
+    Acquire {
+        /// Its kind.
+        kind: MutexKind,
+        /// Its address.
+        object: u64,
+    },
+    /// Holding a lock. Unlike other spans these need not nest.
+    Hold {
+        /// Its kind.
+        kind: MutexKind,
+        /// Its address.
+        object: u64,
+    },
+    /// A device construct.
+    Target(Target),
+    /// The tracer writes.
+    Flush,
+    /// A region of the program's own.
+    User {
+        /// Address of its name.
+        name: u64,
+    },
+    /// A call of a described function.
+    Call {
+        /// Address of its name.
+        name: u64,
+    },
+}
+
+impl Span {
+    /// The state of a thread in it; `None`: that of what is around it.
+    pub fn state(&self) -> Option<State> {
+        Some(match self {
+            Self::Implicit { .. } | Self::Task { .. } | Self::Work(_) => State::Useful,
+            Self::Target(target) => match target.kind {
+                // The host runs the body.
+                TargetKind::Target => State::Useful,
+                _ => State::Scheduling,
+            },
+            Self::Parallel { .. }
+            | Self::Create { .. }
+            | Self::Taskloop { .. }
+            | Self::Asking { .. } => State::Scheduling,
+            Self::Closing { .. } | Self::Sync(_) | Self::Acquire { .. } => State::Synchronization,
+            Self::Flush => State::Flush,
+            Self::WaitDepend { .. }
+            | Self::Taskgroup
+            | Self::Single
+            | Self::Masked
+            | Self::Hold { .. }
+            | Self::User { .. }
+            | Self::Call { .. } => return None,
+        })
+    }
+}
+
+/// How a span begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Begin {
+    /// By an event.
+    Told,
+    /// It was found running behind a gap.
+    Found,
+    /// The task it is in goes on.
+    Resumed,
+}
+
+/// How a span ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// By an event.
+    Told,
+    /// A lock was asked for in vain.
+    Refused,
+    /// By the end of what it is in: its own event was lost.
+    Implied,
+    /// By a gap, or with its thread.
+    Cut,
+    /// The task it is in leaves its thread.
+    Suspended,
+    /// By a gap, but it goes on below what is known to run behind it; its true end comes as [`End::Unseen`].
+    Kept,
+    /// See [`End::Kept`].
+    Unseen,
+}

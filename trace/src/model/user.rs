@@ -1,0 +1,77 @@
+//! The program's own events and regions, calls of described functions, and whatever marks a moment.
+
+use crate::event::{DoacrossKind, Payload, TaskId};
+
+use super::sink::{At, Mark, Sink};
+use super::span::{Begin, End, Span};
+use super::{MAX_DEPTH, Shared, Thread};
+
+impl Thread {
+    pub(super) fn mark<S: Sink>(
+        &mut self,
+        at: At,
+        payload: &Payload<'_>,
+        shared: &Shared,
+        sink: &mut S,
+    ) {
+        let mark = match *payload {
+            Payload::Counter { name, value } => Mark::Counter { name, value },
+            Payload::String { address, text } => Mark::Text { address, text },
+            Payload::TracingOff => Mark::Tracing(false),
+            Payload::TracingOn => Mark::Tracing(true),
+            Payload::StaticLoop { site } => Mark::StaticLoop { site },
+            Payload::Cancel { kind, flags } => Mark::Cancel { kind, flags },
+            Payload::Doacross {
+                kind: DoacrossKind::Source,
+                ..
+            } => Mark::Post,
+            Payload::TaskloopTask { taskloop, seq, .. } => Mark::Piece {
+                task: TaskId {
+                    thread: self.index,
+                    seq,
+                },
+                code: shared.taskloops.get(&taskloop).copied().unwrap_or_default(),
+            },
+            Payload::TaskEvent { handle, .. } => Mark::Detach { handle },
+            Payload::TaskFulfill { handle, .. } => Mark::Fulfill { handle },
+            Payload::OmpAlloc {
+                kind,
+                address,
+                bytes,
+                ..
+            } => Mark::Alloc {
+                kind,
+                address,
+                bytes,
+            },
+            Payload::OmpFree { kind, address } => Mark::Free { kind, address },
+            Payload::Processor { processor } => Mark::Processor(processor),
+            _ => return self.own_region(at, payload, sink),
+        };
+        sink.mark(at, mark);
+    }
+
+    fn own_region<S: Sink>(&mut self, at: At, payload: &Payload<'_>, sink: &mut S) {
+        let ended = match *payload {
+            Payload::RegionBegin { name } => begin(at, &mut self.user, Span::User { name }, sink),
+            Payload::CallBegin { name, .. } => {
+                begin(at, &mut self.calls, Span::Call { name }, sink)
+            }
+            Payload::RegionEnd => self.user.pop(),
+            Payload::CallEnd { .. } => self.calls.pop(),
+            _ => None,
+        };
+        if let Some(span) = ended {
+            sink.end(at, &span, End::Told);
+        }
+    }
+}
+
+/// Ends nothing.
+fn begin<S: Sink>(at: At, open: &mut Vec<Span>, span: Span, sink: &mut S) -> Option<Span> {
+    if open.len() < MAX_DEPTH {
+        open.push(span);
+        sink.begin(at, &span, Begin::Told);
+    }
+    None
+}

@@ -1,0 +1,350 @@
+//! The interpreter: its rules for lost events, and its cost whatever the events.
+
+use std::fmt::Write as _;
+use std::time::{Duration, Instant};
+
+use instr_trace::event::MutexKind;
+use instr_trace::model::{At, Begin, End, Interpreter, Mark, Sink, Span, State};
+use instr_trace::synth::{self, START_TICKS, StreamWriter};
+use instr_trace::tasks::{TaskStates, Totals};
+use instr_trace::{Trace, paraver};
+
+type Stream = StreamWriter<std::io::BufWriter<std::fs::File>>;
+
+/// A trace whose thread 0 is written by `fill`; another thread by `worker`.
+fn trace(fill: impl Fn(&mut Stream), worker: impl Fn(&mut Stream)) -> (tempfile::TempDir, Trace) {
+    let dir = tempfile::tempdir().unwrap();
+    let layout = synth::layouts()[0];
+    synth::begin(dir.path(), layout, 1_000_000_000).unwrap();
+    for (thread, fill) in [&fill as &dyn Fn(&mut Stream), &worker]
+        .into_iter()
+        .enumerate()
+    {
+        let mut stream = StreamWriter::create(dir.path(), layout, thread as u32, 1 << 16).unwrap();
+        stream
+            .thread_begin(START_TICKS, 4000, u32::from(thread == 0))
+            .unwrap();
+        fill(&mut stream);
+        stream.finish().unwrap();
+    }
+    let trace = Trace::open(dir.path()).unwrap();
+    (dir, trace)
+}
+
+/// One thread.
+fn alone(fill: impl Fn(&mut Stream)) -> (tempfile::TempDir, Trace) {
+    trace(fill, |_| {})
+}
+
+/// A line for each call: time, thread, what.
+#[derive(Default)]
+struct Protocol(String);
+
+fn short(span: &Span) -> String {
+    let text = match span {
+        Span::Parallel { region, .. } => format!("parallel {}", region.seq),
+        Span::Implicit { region, .. } => format!("implicit {}", region.seq),
+        Span::Closing { region } => format!("closing {}", region.seq),
+        Span::Task { task } => format!("task {}", task.seq),
+        Span::Create { task, .. } => format!("create {}", task.seq),
+        other => format!("{other:?}"),
+    };
+    text.to_lowercase()
+}
+
+impl Sink for Protocol {
+    fn begin(&mut self, at: At, span: &Span, how: Begin) {
+        let (time, thread) = (at.time, at.position);
+        writeln!(self.0, "{time} {thread} +{} {how:?}", short(span)).unwrap();
+    }
+
+    fn end(&mut self, at: At, span: &Span, how: End) {
+        let (time, thread) = (at.time, at.position);
+        writeln!(self.0, "{time} {thread} -{} {how:?}", short(span)).unwrap();
+    }
+
+    fn mark(&mut self, at: At, mark: Mark<'_>) {
+        writeln!(self.0, "{} {} {mark:?}", at.time, at.position).unwrap();
+    }
+
+    fn state(&mut self, at: At, state: State) {
+        writeln!(self.0, "{} {} = {state:?}", at.time, at.position).unwrap();
+    }
+}
+
+fn protocol(trace: &Trace) -> Vec<String> {
+    let mut model = Interpreter::of(trace);
+    let mut protocol = Protocol::default();
+    let mut merge = trace.merge();
+    while let Some(event) = merge.next().unwrap() {
+        let position = trace.position(event.thread).unwrap();
+        model.event(position, &event, &mut protocol);
+    }
+    model.finish(&mut protocol);
+    protocol.0.lines().map(str::to_owned).collect()
+}
+
+/// The spans only.
+fn spans(trace: &Trace) -> Vec<String> {
+    let lines = protocol(trace).into_iter();
+    lines.filter(|line| !line.contains('=')).collect()
+}
+
+const AT: u64 = START_TICKS;
+
+#[test]
+fn a_region_whose_inner_ends_are_lost_ends_with_the_outer_one() {
+    let (_dir, trace) = alone(|thread| {
+        thread.parallel_begin(AT + 10, 1, 0x100, 1, 0u32).unwrap();
+        thread.implicit_begin(AT + 20, (0, 1), 0, 1).unwrap();
+        thread.parallel_begin(AT + 30, 2, 0x200, 1, 0u32).unwrap();
+        thread.implicit_begin(AT + 40, (0, 2), 0, 1).unwrap();
+        // Here implicit_end and parallel_end of region 2 are missing.
+        thread.task_create(AT + 50, 1, 0x300, 0x8000, &[]).unwrap();
+        thread.task_begin(AT + 60, (0, 1)).unwrap();
+        thread.task_end(AT + 1060).unwrap();
+        thread.task_created(AT + 1070).unwrap();
+        thread.implicit_end(AT + 1080).unwrap();
+        thread.parallel_end(AT + 1090, 1).unwrap();
+        thread.thread_end(AT + 1100).unwrap();
+    });
+    let expected = [
+        "10 0 +parallel 1 Told",
+        "20 0 +implicit 1 Told",
+        "30 0 +parallel 2 Told",
+        "40 0 +implicit 2 Told",
+        "50 0 +create 1 Told",
+        "60 0 +task 1 Told",
+        "1060 0 -task 1 Told",
+        "1070 0 -create 1 Told",
+        "1080 0 -implicit 2 Told",
+        "1080 0 +closing 2 Told",
+        "1090 0 -closing 2 Implied",
+        "1090 0 -parallel 2 Implied",
+        "1090 0 -implicit 1 Implied",
+        "1090 0 -parallel 1 Told",
+    ];
+    assert_eq!(spans(&trace), expected);
+}
+
+#[test]
+fn ends_without_a_begin_are_passed_over() {
+    let (_dir, trace) = alone(|thread| {
+        thread.implicit_begin(AT + 10, (0, 1), 0, 1).unwrap();
+        thread.task_end(AT + 20).unwrap();
+        thread.work_end(AT + 30, false).unwrap();
+        thread.sync_end(AT + 40, 2u32).unwrap();
+        thread.task_created(AT + 50).unwrap();
+        thread.mutex_released(AT + 60, 1u32, 0).unwrap();
+        thread.region_end(AT + 70).unwrap();
+        thread.implicit_end(AT + 80).unwrap();
+        thread.implicit_end(AT + 90).unwrap();
+        thread.thread_end(AT + 100).unwrap();
+    });
+    let expected = [
+        "10 0 +implicit 1 Told",
+        "80 0 -implicit 1 Told",
+        "80 0 +closing 1 Told",
+        "100 0 -closing 1 Cut",
+    ];
+    assert_eq!(spans(&trace), expected);
+}
+
+#[test]
+fn an_end_does_not_reach_out_of_the_running_task() {
+    let (_dir, trace) = alone(|thread| {
+        thread.sync_begin(AT + 10, 3u32).unwrap();
+        thread.task_begin(AT + 20, (0, 7)).unwrap();
+        thread.sync_end(AT + 30, 3u32).unwrap();
+        thread.task_end(AT + 40).unwrap();
+        thread.sync_end(AT + 50, 3u32).unwrap();
+        thread.thread_end(AT + 60).unwrap();
+    });
+    let lines = protocol(&trace);
+    let expected = [
+        "0 1 = Useful",
+        "10 0 +sync(taskwait) Told",
+        "10 0 = Synchronization",
+        "20 0 +task 7 Told",
+        "20 0 = Useful",
+        "40 0 -task 7 Told",
+        "40 0 = Synchronization",
+        "50 0 -sync(taskwait) Told",
+        "50 0 = Useful",
+    ];
+    assert_eq!(lines[1..], expected);
+}
+
+#[test]
+fn a_task_that_leaves_its_thread_takes_along_what_is_open_in_it() {
+    let (_dir, trace) = trace(
+        |thread| {
+            thread.task_begin(AT + 10, (0, 1)).unwrap();
+            thread.mutex_acquire(AT + 11, 5u32, 0x10).unwrap();
+            thread.mutex_acquired(AT + 12, 5u32, 0x10).unwrap();
+            thread.sync_begin(AT + 20, 6u32).unwrap();
+            thread.task_suspend(AT + 30).unwrap();
+            thread.sync_begin(AT + 35, 3u32).unwrap();
+            thread.sync_end(AT + 60, 3u32).unwrap();
+        },
+        |thread| {
+            thread.task_resume(AT + 40, (0, 1)).unwrap();
+            thread.sync_end(AT + 50, 6u32).unwrap();
+            thread.mutex_released(AT + 51, 5u32, 0x10).unwrap();
+            thread.task_end(AT + 55).unwrap();
+        },
+    );
+    let of_task: Vec<String> = spans(&trace)
+        .into_iter()
+        .filter(|line| !line.contains("acquire") && !line.contains("taskwait"))
+        .collect();
+    let hold = format!("hold {{ kind: {:?}, object: 16 }}", MutexKind::Lock).to_lowercase();
+    let expected = [
+        "10 0 +task 1 Told".to_owned(),
+        format!("12 0 +{hold} Told"),
+        "20 0 +sync(taskyield) Told".to_owned(),
+        "30 0 -sync(taskyield) Suspended".to_owned(),
+        "30 0 -task 1 Suspended".to_owned(),
+        "40 1 +task 1 Resumed".to_owned(),
+        "40 1 +sync(taskyield) Resumed".to_owned(),
+        "50 1 -sync(taskyield) Told".to_owned(),
+        format!("51 1 -{hold} Told"),
+        "55 1 -task 1 Told".to_owned(),
+    ];
+    assert_eq!(of_task, expected);
+}
+
+#[test]
+fn behind_a_gap_outer_bodies_go_on() {
+    let (_dir, trace) = alone(|thread| {
+        thread.implicit_begin(AT + 10, (0, 1), 0, 1).unwrap();
+        thread.task_begin(AT + 20, (0, 1)).unwrap();
+        thread.sync_begin(AT + 30, 3u32).unwrap();
+        thread.task_begin(AT + 40, (0, 2)).unwrap();
+        thread.close_packet().unwrap();
+        thread.lose_packet();
+        thread.context.task = (0, 2);
+        thread.context.region = (0, 1);
+        thread.task_end(AT + 60).unwrap();
+        thread.task_end(AT + 70).unwrap();
+        thread.implicit_end(AT + 80).unwrap();
+    });
+    let expected = [
+        "10 0 +implicit 1 Told",
+        "20 0 +task 1 Told",
+        "30 0 +sync(taskwait) Told",
+        "40 0 +task 2 Told",
+        "60 0 -task 2 Kept",
+        "60 0 -sync(taskwait) Cut",
+        "60 0 -task 1 Kept",
+        "60 0 -implicit 1 Kept",
+        "60 0 +implicit 1 Found",
+        "60 0 +task 2 Found",
+        "60 0 -task 2 Told",
+        "70 0 -task 1 Unseen",
+        "80 0 -implicit 1 Told",
+        "80 0 +closing 1 Told",
+        "80 0 -closing 1 Cut",
+    ];
+    assert_eq!(spans(&trace), expected);
+}
+
+/// Processor time of this thread so far; the time of day where the system does not give it.
+fn now(begin: Instant) -> Duration {
+    let ns = std::fs::read_to_string("/proc/thread-self/schedstat")
+        .ok()
+        .and_then(|text| text.split(' ').next()?.parse().ok());
+    ns.map_or_else(|| begin.elapsed(), Duration::from_nanos)
+}
+
+/// Interprets the trace, merges it, and follows its tasks. What is linear takes some hundredths of a second (a second without
+/// optimization), what is not, minutes.
+fn is_fast(what: &str, fill: impl Fn(&mut Stream)) {
+    let (dir, trace) = alone(fill);
+    let begin = Instant::now();
+    let before = now(begin);
+    let mut model = Interpreter::of(&trace);
+    let (mut tasks, mut totals) = (TaskStates::new(), Totals::default());
+    let mut merge = trace.merge();
+    while let Some(event) = merge.next().unwrap() {
+        let position = trace.position(event.thread).unwrap();
+        model.event(position, &event, &mut ());
+        let useful = model.state(position) == Some(State::Useful);
+        tasks.event(&event, useful, &mut totals);
+    }
+    model.finish(&mut ());
+    tasks.finish(&mut totals);
+    let out = dir.path().join("out");
+    let names: [Box<dyn instr_trace::Names>; 1] = [Box::new(instr_trace::names::NoNames)];
+    let traces = [trace];
+    paraver::write(&traces, &names, &Default::default(), &out, &mut |_, _| {}).unwrap();
+    let took = now(begin) - before;
+    assert!(took < Duration::from_secs(10), "{what} took {took:?}");
+}
+
+const MANY: u64 = 20_000;
+
+#[test]
+fn no_sequence_of_events_takes_longer_than_linear() {
+    is_fast("locks asked for and others refused", |thread| {
+        for number in 0..MANY {
+            let at = AT + 2 * number;
+            thread.mutex_acquire(at, 5u32, 8 * number).unwrap();
+            thread.mutex_failed(at + 1, 5u32, 8 * number + 4).unwrap();
+        }
+    });
+    is_fast("locks held and given back in their order", |thread| {
+        for number in 0..MANY / 2 {
+            thread.mutex_acquire(AT + number, 5u32, 8 * number).unwrap();
+            thread
+                .mutex_acquired(AT + number, 5u32, 8 * number)
+                .unwrap();
+        }
+        for number in 0..MANY / 2 {
+            thread.mutex_released(AT + MANY, 5u32, 8 * number).unwrap();
+        }
+    });
+    is_fast("creations without their returns", |thread| {
+        for number in 0..MANY {
+            let seq = number as u32;
+            thread.task_create(AT + number, seq, 0x100, 0, &[]).unwrap();
+        }
+        for number in 0..MANY {
+            thread
+                .task_begin(AT + MANY + number, (0, number as u32))
+                .unwrap();
+            thread.task_end(AT + MANY + number).unwrap();
+        }
+    });
+    is_fast("tasks on top of each other, ended in vain", |thread| {
+        for number in 0..MANY / 2 {
+            thread.task_begin(AT + number, (0, number as u32)).unwrap();
+        }
+        for number in 0..MANY / 2 {
+            thread.implicit_end(AT + MANY + number).unwrap();
+            thread
+                .parallel_end(AT + MANY + number, number as u32)
+                .unwrap();
+            thread.sync_end(AT + MANY + number, 3u32).unwrap();
+        }
+    });
+    is_fast("a task with much in it that leaves and returns", |thread| {
+        thread.task_begin(AT, (0, 1)).unwrap();
+        for number in 0..MANY / 2 {
+            thread.masked_begin(AT + number).unwrap();
+        }
+        for number in 0..MANY / 2 {
+            thread.task_suspend(AT + MANY + number).unwrap();
+            thread.task_resume(AT + MANY + number, (0, 1)).unwrap();
+        }
+    });
+    is_fast("regions that never end", |thread| {
+        for number in 0..MANY {
+            let seq = number as u32;
+            thread
+                .parallel_begin(AT + number, seq, 0x100, 1, 0u32)
+                .unwrap();
+            thread.implicit_begin(AT + number, (0, seq), 0, 1).unwrap();
+        }
+    });
+}
