@@ -7,7 +7,9 @@ use instr_trace::event::{AllocatorKind, SyncKind, task_flags};
 use instr_trace::{Event, Payload, RegionId, TaskId, ThreadInfo};
 
 use super::counts::{Code, Collected, sync_name};
-use super::open::{Body, OpenWork, Suspended, ThreadState, Work, add_named, take_last, text};
+use super::open::{
+    Body, OpenWork, Suspended, ThreadState, Work, add_named, find_last, take_last, text,
+};
 
 /// Folds the events of a merged trace.
 #[derive(Debug)]
@@ -135,35 +137,30 @@ impl Shared {
                     thread: event.thread,
                     seq,
                 });
-                while let Some((open, function, begin)) = thread.regions.pop() {
-                    self.out
-                        .regions
-                        .entry(function)
-                        .or_default()
-                        .add(event.time.saturating_sub(begin));
-                    if open == seq {
-                        break;
-                    }
+                let open = find_last(&thread.regions, |region| region.0 == seq);
+                for (_, function, begin) in
+                    thread.regions.drain(open.unwrap_or(thread.regions.len())..)
+                {
+                    let times = self.out.regions.entry(function).or_default();
+                    times.add(event.time.saturating_sub(begin));
                 }
+                let region = RegionId {
+                    thread: event.thread,
+                    seq,
+                };
+                thread.close_implicit(Some(region));
             }
             Payload::ImplicitBegin {
                 region, thread_num, ..
             } => {
                 let function = self.bodies_of_regions.get(&region).copied();
-                thread.bodies.push(Body::Implicit {
+                thread.push(Body::Implicit {
                     region,
                     function,
                     leads: thread_num == 0,
                 });
             }
-            Payload::ImplicitEnd => {
-                while let Some(body) = thread.bodies.pop() {
-                    match body {
-                        Body::Implicit { .. } => break,
-                        Body::Task { .. } => self.end_task(body, thread, event.time),
-                    }
-                }
-            }
+            Payload::ImplicitEnd => thread.close_implicit(None),
             _ => {}
         }
     }
@@ -228,16 +225,11 @@ impl Shared {
                     self.out.undeferred += 1;
                 }
                 let body = thread.task_body(task, function, Some(event.time));
-                thread.bodies.push(body);
+                thread.push(body);
             }
             Payload::TaskEnd => {
-                // Innermost explicit task; an implicit one above it was cut by a loss nobody noticed.
-                if let Some(at) = thread
-                    .bodies
-                    .iter()
-                    .rposition(|body| matches!(body, Body::Task { .. }))
-                {
-                    let body = thread.bodies.remove(at);
+                let is_task = |body: &mut Body| matches!(body, Body::Task { .. });
+                if let Some(body) = thread.bodies.pop_if(is_task) {
                     self.end_task(body, thread, event.time);
                 }
             }
@@ -462,7 +454,7 @@ impl Shared {
             .iter()
             .rposition(goes_on)
             .map_or(0, |at| at + 1);
-        thread.bodies.truncate(keep);
+        thread.truncate(keep);
         if let Some(region) = region
             && !thread
                 .bodies
@@ -470,7 +462,7 @@ impl Shared {
                 .any(|body| matches!(body, Body::Implicit { region: open, .. } if *open == region))
         {
             let function = self.bodies_of_regions.get(&region).copied();
-            thread.bodies.push(Body::Implicit {
+            thread.push(Body::Implicit {
                 region,
                 function,
                 leads: false,
@@ -484,7 +476,7 @@ impl Shared {
         {
             let function = self.bodies_of_tasks.remove(&task);
             let body = thread.task_body(task, function, None);
-            thread.bodies.push(body);
+            thread.push(body);
         }
     }
 }

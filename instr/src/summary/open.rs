@@ -111,6 +111,8 @@ pub(super) struct ThreadState {
     pub(super) events: u64,
     pub(super) last: u64,
     pub(super) bodies: Vec<Body>,
+    /// Places of the implicit tasks among them.
+    implicit: Vec<(usize, RegionId)>,
     pub(super) regions: Vec<(u32, Code, u64)>,
     pub(super) creating: Vec<u32>,
     pub(super) work: Vec<OpenWork>,
@@ -131,6 +133,27 @@ impl ThreadState {
         let body = self.bodies.last();
         let counts = !matches!(body, Some(Body::Implicit { leads: false, .. }));
         (body.and_then(Body::function), counts)
+    }
+
+    pub(super) fn push(&mut self, body: Body) {
+        if let Body::Implicit { region, .. } = body {
+            self.implicit.push((self.bodies.len(), region));
+        }
+        self.bodies.push(body);
+    }
+
+    pub(super) fn truncate(&mut self, keep: usize) {
+        self.bodies.truncate(keep);
+        while self.implicit.pop_if(|(place, _)| *place >= keep).is_some() {}
+    }
+
+    /// Ends the innermost implicit task, or that of `region`, and all on top of it: those have lost their ends, so that they are not
+    /// timed.
+    pub(super) fn close_implicit(&mut self, region: Option<RegionId>) {
+        let is = |open: &(usize, RegionId)| region.is_none_or(|region| region == open.1);
+        if let Some(at) = find_last(&self.implicit, is) {
+            self.truncate(self.implicit[at].0);
+        }
     }
 
     pub(super) fn open_work(&mut self, work: Work, begin: u64) {
@@ -172,8 +195,18 @@ impl ThreadState {
     }
 }
 
+/// What lost its end may lie around what is looked for, but further out nothing is looked for.
+const MAX_LOOK: usize = 1 << 10;
+
+/// The place of the last one that matches.
+pub(super) fn find_last<T>(open: &[T], matches: impl Fn(&T) -> bool) -> Option<usize> {
+    let from = open.len().saturating_sub(MAX_LOOK);
+    let found = open[from..].iter().rposition(matches);
+    found.map(|at| from + at)
+}
+
 pub(super) fn take_last<T>(open: &mut Vec<T>, matches: impl Fn(&T) -> bool) -> Option<T> {
-    open.iter().rposition(matches).map(|at| open.remove(at))
+    find_last(open, matches).map(|at| open.remove(at))
 }
 
 pub(super) fn text(thread: &ThreadState, address: u64) -> String {

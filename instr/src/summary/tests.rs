@@ -381,3 +381,91 @@ fn memory_of_allocators_has_its_peak_while_most_was_in_use() {
         (160, 150, 60)
     );
 }
+
+/// A trace of one thread.
+fn alone(
+    fill: impl Fn(&mut synth::StreamWriter<std::io::BufWriter<std::fs::File>>),
+) -> (tempfile::TempDir, instr_trace::Trace) {
+    let (dir, layout) = (tempfile::tempdir().unwrap(), synth::layouts()[0]);
+    synth::begin(dir.path(), layout, 1_000_000_000).unwrap();
+    let mut stream = synth::StreamWriter::create(dir.path(), layout, 0, 1 << 16).unwrap();
+    stream.thread_begin(AT, 4000, 1).unwrap();
+    fill(&mut stream);
+    stream.finish().unwrap();
+    let trace = instr_trace::Trace::open(dir.path()).unwrap();
+    (dir, trace)
+}
+
+const AT: u64 = synth::START_TICKS;
+
+#[test]
+fn a_task_whose_inner_region_lost_its_end_is_timed_neither_as_a_task_nor_in_the_graph() {
+    let (_dir, trace) = alone(|thread| {
+        thread.parallel_begin(AT + 10, 1, 0x100, 1, 0u32).unwrap();
+        thread.implicit_begin(AT + 20, (0, 1), 0, 1).unwrap();
+        thread.task_create(AT + 30, 1, 0x300, 0x8000, &[]).unwrap();
+        thread.task_begin(AT + 100, (0, 1)).unwrap();
+        thread.parallel_begin(AT + 200, 2, 0x200, 1, 0u32).unwrap();
+        thread.implicit_begin(AT + 300, (0, 2), 0, 1).unwrap();
+        // Here implicit_end and parallel_end of region 2 are missing.
+        thread.task_end(AT + 1100).unwrap();
+        thread.task_created(AT + 1110).unwrap();
+        thread.implicit_end(AT + 1120).unwrap();
+        thread.parallel_end(AT + 1130, 1).unwrap();
+        // Outside of all regions again.
+        thread.loop_begin(AT + 1140, 2u32, 0, 10, 1, 1).unwrap();
+        thread.work_end(AT + 1150, false).unwrap();
+        thread.thread_end(AT + 1200).unwrap();
+    });
+    let summary = summarize(&trace, &NoNames, None, |_| {}).unwrap();
+    let summary = serde_json::to_value(summary).unwrap();
+    assert_eq!(summary["task_functions"][0]["executed"], json!(1));
+    assert_eq!(summary["task_functions"][0]["total_ns"], json!(0));
+    assert_eq!(summary["graph"]["task_work_ns"], json!(0));
+    let label = &summary["loops"][0]["label"];
+    assert_eq!(label, "(outside of parallel regions)");
+}
+
+/// Processor time of this thread so far, where the system gives it.
+fn processor_time() -> u64 {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    text.split(' ')
+        .next()
+        .and_then(|ns| ns.parse().ok())
+        .unwrap_or(0)
+}
+
+#[test]
+fn no_sequence_of_events_takes_longer_than_linear() {
+    const MANY: u64 = 20_000;
+    type Fill = fn(&mut synth::StreamWriter<std::io::BufWriter<std::fs::File>>, u64);
+    let cases: [(&str, Fill); 4] = [
+        ("locks asked for and others refused", |thread, number| {
+            let at = AT + 2 * number;
+            thread.mutex_acquire(at, 5u32, 8 * number).unwrap();
+            thread.mutex_failed(at + 1, 5u32, 8 * number + 4).unwrap();
+        }),
+        ("creations without their returns", |thread, number| {
+            let (at, seq) = (AT + 2 * number, number as u32);
+            thread.task_create(at, seq, 0x100, 0, &[]).unwrap();
+            thread.task_begin(at + 1, (0, seq)).unwrap();
+            thread.task_end(at + 1).unwrap();
+        }),
+        ("waits of two kinds that do not match", |thread, number| {
+            thread.sync_begin(AT + number, 3u32).unwrap();
+            thread.sync_end(AT + number, 1u32).unwrap();
+        }),
+        ("tasks without an end", |thread, number| {
+            thread.task_begin(AT + number, (0, number as u32)).unwrap();
+            thread.implicit_end(AT + number).unwrap();
+            thread.parallel_end(AT + number, number as u32).unwrap();
+        }),
+    ];
+    for (what, fill) in cases {
+        let (_dir, trace) = alone(|thread| (0..MANY).for_each(|number| fill(thread, number)));
+        let before = processor_time();
+        summarize(&trace, &NoNames, None, |_| {}).unwrap();
+        let took = processor_time() - before;
+        assert!(took < 10_000_000_000, "{what} took {took} ns");
+    }
+}

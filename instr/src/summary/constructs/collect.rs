@@ -185,6 +185,6 @@ impl Shared {
                 *from = begin.map(|_| now);
             }
         }
-        thread.bodies.push(body);
+        thread.push(body);
     }
 }
