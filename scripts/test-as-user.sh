@@ -8,15 +8,16 @@ cd "$root"
 user=61234 # no account has to exist
 runner=$(sed -n 's|.*"executable":"\([^"]*/e2e-[0-9a-f]*\)".*|\1|p' "$target/test-executables.json" 2>/dev/null | tail -n 1)
 [[ -x $runner ]] || fail "the tests are not built" "run make test first"
+bin=$target/debug # as make test
 need_tools
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/instr-user.XXXXXX")
 trap 'rm -rf "$work"' EXIT
-mkdir -p "$work/home" "$work/tmp" "$work/target/release/deps"
+mkdir -p "$work/home" "$work/tmp" "$work/target/debug/deps"
 git ls-files -z | xargs -0 cp --parents -t "$work" # into $work, as $work/tests/…
-cp -P "$bin"/instr "$bin"/instr-* "$work/target/release/" 2>/dev/null || true
-rm -f "$work"/target/release/*.d
-cp "$runner" "$work/target/release/deps/e2e"
+cp -P "$bin"/instr "$bin"/instr-* "$work/target/debug/" 2>/dev/null || true
+rm -f "$work"/target/debug/*.d
+cp "$runner" "$work/target/debug/deps/e2e"
 chown -R "$user:$user" "$work"
 chmod 711 "$work"
 
@@ -28,5 +29,5 @@ done
 say "end-to-end tests as an ordinary user"
 cd "$work/tests"
 exec_as_user=(setpriv --reuid "$user" --regid "$user" --clear-groups --inh-caps=-all)
-env -i PATH="$PATH" HOME="$work/home" TMPDIR="$work/tmp" LC_ALL=C INSTR_TEST_STRICT=1 INSTR_TEST_BIN="$work/target/release" \
-    INSTR_CACHE="$work/cache" "${exec_as_user[@]}" "$work/target/release/deps/e2e" "${same_for_all[@]}" "$@"
+env -i PATH="$PATH" HOME="$work/home" TMPDIR="$work/tmp" LC_ALL=C INSTR_TEST_STRICT=1 INSTR_TEST_BIN="$work/target/debug" \
+    INSTR_CACHE="$work/cache" "${exec_as_user[@]}" "$work/target/debug/deps/e2e" "${same_for_all[@]}" "$@"
