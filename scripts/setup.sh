@@ -76,7 +76,7 @@ demo)
     ;;
 test)
     look_for < <(base_packages && test_packages)
-    crates="13 MB of crates, 4 GB in the target folder"
+    crates="13 MB of crates, 3 GB in the target folder"
     ;;
 *)
     echo "setup: error: unknown level '$level': expected demo or test" >&2
