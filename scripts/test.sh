@@ -10,6 +10,8 @@
 source "$(dirname "$0")/env.sh"
 cd "$root"
 begin=$SECONDS
+# A login has 1,024 descriptors; babeltrace2 opens every stream of a trace at once, and one test has a thousand threads.
+ulimit -Sn 8192 2>/dev/null || ulimit -Sn "$(ulimit -Hn)"
 profile=(--profile "${INSTR_TEST_PROFILE:-dev}")
 bin=$target/debug
 if [[ ${profile[1]} != dev ]]; then bin=$target/${profile[1]}; fi
