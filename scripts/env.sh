@@ -25,3 +25,9 @@ need_tools() {
         [[ -x $bin/$tool ]] || fail "$bin/$tool is not there" "run make first"
     done
 }
+
+# What `make test` built, as cargo named it, and the executable in it that runs all tests.
+test_list=$target/test-executables.json
+test_runner() {
+    sed -n 's|.*"executable":"\([^"]*/e2e-[0-9a-f]*\)".*|\1|p' "$test_list" 2>/dev/null | tail -n 1 || true
+}

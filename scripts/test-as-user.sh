@@ -6,7 +6,7 @@ source "$(dirname "$0")/env.sh"
 cd "$root"
 [[ $(id -u) == 0 ]] || fail "only root can become somebody else" "an ordinary user types: make test"
 user=61234 # no account has to exist
-runner=$(sed -n 's|.*"executable":"\([^"]*/e2e-[0-9a-f]*\)".*|\1|p' "$target/test-executables.json" 2>/dev/null | tail -n 1)
+runner=$(test_runner)
 [[ -x $runner ]] || fail "the tests are not built" "run make test first"
 bin=$target/debug # as make test
 need_tools

@@ -19,20 +19,19 @@ export INSTR_TEST_STRICT=1 INSTR_TEST_BIN=$bin INSTR_TOOLS=$bin
 [[ -z ${CI:-} ]] || export CARGO_INCREMENTAL=0 # only who builds again gains by it
 
 say "build: tools and tests"
-list=$target/test-executables.json
 mkdir -p "$target"
-scripts/cargo.sh test --workspace "${profile[@]}" --no-run --message-format=json-render-diagnostics >"$list.new"
-mv "$list.new" "$list"
+scripts/cargo.sh test --workspace "${profile[@]}" --no-run --message-format=json-render-diagnostics >"$test_list.new"
+mv "$test_list.new" "$test_list"
 scripts/links.sh "$bin" # make install goes on installing what make built
-runner=$(sed -n 's|.*"executable":"\([^"]*/e2e-[0-9a-f]*\)".*|\1|p' "$list" | tail -n 1)
-[[ -x $runner ]] || fail "cargo names no executable of the end-to-end tests in $list"
+runner=$(test_runner)
+[[ -x $runner ]] || fail "cargo names no executable of the end-to-end tests in $test_list"
 built=$SECONDS
 
 say "tests, examples, lints"
 status=0
 # Tests that ask cargo about the workspace run in a HOME of their own, where rustup's cargo finds no toolchain.
 CARGO=$(scripts/cargo.sh --exec sh -c 'rustup which cargo 2>/dev/null || command -v cargo')
-(cd tests && CARGO=$CARGO INSTR_TEST_BINARIES=$list INSTR_TEST_SCRIPTS=1 ../scripts/cargo.sh --exec "$runner" "$@") || status=$?
+(cd tests && CARGO=$CARGO INSTR_TEST_BINARIES=$test_list INSTR_TEST_SCRIPTS=1 ../scripts/cargo.sh --exec "$runner" "$@") || status=$?
 
 say "make test"
 printf '%5d s  build\n%5d s  tests, examples, lints\n' $((built - begin)) $((SECONDS - built))
