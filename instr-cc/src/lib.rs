@@ -25,6 +25,7 @@ pub mod plan;
 pub mod runtime;
 pub mod say;
 pub mod shim;
+pub mod steps;
 pub mod targets;
 
 use std::ffi::OsString;

@@ -14,6 +14,7 @@ use thiserror::Error;
 use crate::cache::{Cache, key};
 use crate::compiler::{self, Facts};
 use crate::exec::Call;
+use crate::steps;
 
 /// How the runtime's code is addressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,6 +100,9 @@ const OUTER: &[&str] = &["probes/", "ompt/"];
 /// Options of stubs. GNU ld also renames the references of shared libraries that are linked with: a hidden stub would be
 /// an error then. A protected one is not, and is still the one that its own module calls.
 const STUB_FLAGS: &[&str] = &["-fvisibility=protected"];
+
+/// The file of [`Builder::library`].
+const LIBRARY: &str = "libinstr.a";
 
 /// The file of [`Builder::whole`].
 const WHOLE: &str = "instr.o";
@@ -192,19 +196,49 @@ impl Builder<'_> {
             .chain(self.abi.iter().map(|w| w.as_bytes())))
     }
 
-    /// The runtime's archive, built if it is not there.
+    /// The call of the compiler for a source of ours, with what differs from source to source left open.
+    fn call(&self) -> Call {
+        Call::new(self.compiler)
+            .args(self.abi)
+            .args(FLAGS)
+            .args(self.small_flags())
+            .args([self.variant.flag()])
+    }
+
+    /// The runtime's archive, built if it is not there. Compilers that do the same to our sources share one.
     ///
     /// # Errors
     /// When it cannot be built.
     pub fn library(&self) -> Result<PathBuf, BuildError> {
+        let setting = self.setting_key();
         let name = format!(
             "lib-{}",
-            key([instr_runtime::KEY.as_bytes(), self.setting_key().as_bytes()])
+            key([instr_runtime::KEY.as_bytes(), setting.as_bytes()])
         );
-        let entry = self
-            .cache
-            .entry(&name, |dir| self.build_library(&sources(self.cache)?, dir))?;
-        Ok(entry.join("libinstr.a"))
+        let entry = self.cache.entry(&name, |dir| {
+            let Some(steps) = steps::of(self.call()) else {
+                return self.build_library(dir);
+            };
+            let shared = format!("code-{}", self.code_key(&steps));
+            let shared = self.cache.entry(&shared, |dir| self.build_library(dir))?;
+            let (from, to) = (shared.join(LIBRARY), dir.join(LIBRARY));
+            fs::hard_link(&from, &to).or_else(|_| fs::copy(&from, &to).map(drop))?;
+            Ok::<(), BuildError>(())
+        })?;
+        Ok(entry.join(LIBRARY))
+    }
+
+    /// A key of everything that decides what the archive holds, whatever the compiler is called.
+    fn code_key(&self, steps: &str) -> String {
+        let fixed = [
+            instr_runtime::KEY,
+            env!("CARGO_PKG_VERSION"),
+            steps,
+            &self.facts.os,
+            &self.facts.machine,
+        ];
+        let parts = fixed.iter().chain(INNER_FLAGS);
+        key(parts.map(|part| part.as_bytes()))
     }
 
     /// The object of the stubs of some symbols, built if it is not there. `descriptions` differs when their descriptions
@@ -297,11 +331,12 @@ impl Builder<'_> {
         Ok(entry.join("instr_config.o"))
     }
 
-    fn build_library(&self, source: &Path, dir: &Path) -> Result<(), BuildError> {
+    fn build_library(&self, dir: &Path) -> Result<(), BuildError> {
         let files = instr_runtime::sources(&self.facts.os);
         if !files.iter().any(|f| f.starts_with("platform/")) {
             return Err(BuildError::System(self.facts.machine.clone()));
         }
+        let source = &sources(self.cache)?;
         let objects: Vec<PathBuf> = files
             .iter()
             .map(|f| dir.join(f.replace('/', "-")).with_extension("o"))
@@ -310,7 +345,7 @@ impl Builder<'_> {
         in_parallel(&jobs, |(file, object)| {
             self.compile(source, &source.join(file), self.inner_flags(file), object)
         })?;
-        self.archive(&dir.join("libinstr.a"), &objects)?;
+        self.archive(&dir.join(LIBRARY), &objects)?;
         for object in &objects {
             fs::remove_file(object)?;
         }
@@ -328,13 +363,9 @@ impl Builder<'_> {
         include.push(source.join("include"));
         let mut root = OsString::from("-I");
         root.push(source);
-        let call = Call::new(self.compiler)
-            .args(self.abi)
-            .args(FLAGS)
-            .args(self.small_flags())
-            .args([self.variant.flag()])
-            .args(flags);
-        let call = call
+        let call = self
+            .call()
+            .args(flags)
             .args([include, root])
             .args(["-x", "c", "-c", "-o"])
             .args([object, file]);
