@@ -51,10 +51,10 @@ pub(crate) fn trials() -> Vec<Trial> {
 fn runs(target: Target, count: u64, buffer: u64, seed: u64) -> Check {
     let guest = Guest::build_for("killed", target)?;
     let mut random = Random(seed);
-    // From the program's first instruction to many buffers later: the first two runs are killed at any time, at which they may
-    // not have begun, the others after every thread has recorded.
+    // From the program's first instruction to many buffers later (a thread fills the largest in some 2 ms): the first two runs are killed
+    // at any time, at which they may not have begun, the others after every thread has recorded.
     let spread = if target == Target::X86_64 {
-        40_000
+        12_000
     } else {
         250_000
     };
