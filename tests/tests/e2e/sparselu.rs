@@ -302,23 +302,16 @@ fn redirect(target: Target, blocks: usize) -> Check {
         objects.push(object);
         redirected.push(output);
     }
-    let (stubs, traced, plain, trace) = (at("stubs.c"), at("traced"), at("plain"), at("trace"));
-    let emit = Run::new(&tools()?.instr_rewrite).args(["--emit-stubs", "--linkage", "rename"]);
-    emit.args(&objects).arg("-o").arg(&stubs).succeed()?;
-    let runtime = workspace::root()?.join("runtime");
-    let link = cc()
-        .arg("-I")
-        .arg(runtime.join("include"))
-        .arg("-I")
-        .arg(&runtime)
-        .arg("-D_GNU_SOURCE")
-        .args(&redirected)
-        .arg(&stubs);
-    link.args(redirect::runtime_sources()?)
-        .arg("-lm")
-        .arg("-o")
-        .arg(&traced)
-        .succeed()?;
+    let (traced, plain, trace) = (at("traced"), at("plain"), at("trace"));
+    // By hand for one target; the others as users link: `instr-cc` adds the stubs and the runtime.
+    if target == Target::X86_64 {
+        link_by_hand(&cc(), &objects, &redirected, dir.path(), &traced)?;
+    } else {
+        let link = Run::new(&tools()?.instr_cc).arg(&compiler);
+        let link = link.args(target.flags()).arg("-fopenmp");
+        let link = link.args(&redirected).arg("-lm").arg("-o").arg(&traced);
+        link.succeed()?;
+    }
     cc().args(&objects)
         .arg("-lm")
         .arg("-o")
@@ -326,4 +319,29 @@ fn redirect(target: Target, blocks: usize) -> Check {
         .succeed()?;
     run(target, &plain, &traced, blocks, &trace)?;
     judge_tasks(&trace, target, &Graph::of(blocks))
+}
+
+/// Links redirected objects with the stubs and all of the runtime's sources, as a build without our linker does.
+fn link_by_hand(
+    cc: &Run,
+    objects: &[PathBuf],
+    redirected: &[PathBuf],
+    dir: &Path,
+    output: &Path,
+) -> Check {
+    let stubs = dir.join("stubs.c");
+    let emit = Run::new(&tools()?.instr_rewrite).args(["--emit-stubs", "--linkage", "rename"]);
+    emit.args(objects).arg("-o").arg(&stubs).succeed()?;
+    let runtime = workspace::root()?.join("runtime");
+    let link = cc
+        .clone()
+        .arg("-I")
+        .arg(runtime.join("include"))
+        .arg("-I")
+        .arg(&runtime)
+        .arg("-D_GNU_SOURCE")
+        .args(redirected)
+        .arg(&stubs);
+    let link = link.args(redirect::runtime_sources()?).arg("-lm");
+    link.arg("-o").arg(output).succeed().map(drop)
 }
