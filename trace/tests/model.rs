@@ -4,7 +4,9 @@ use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 use instr_trace::event::MutexKind;
-use instr_trace::model::{At, Begin, End, Interpreter, Mark, Sink, Span, State};
+use instr_trace::model::{
+    Activity, At, Begin, Code, End, Interpreter, Mark, NO_NUMBER, Ran, Since, Sink, Span, State,
+};
 use instr_trace::synth::{self, START_TICKS, StreamWriter};
 use instr_trace::tasks::{TaskStates, Totals};
 use instr_trace::{Trace, paraver};
@@ -45,7 +47,7 @@ fn short(span: &Span) -> String {
         Span::Parallel { region, .. } => format!("parallel {}", region.seq),
         Span::Implicit { region, .. } => format!("implicit {}", region.seq),
         Span::Closing { region } => format!("closing {}", region.seq),
-        Span::Task { task } => format!("task {}", task.seq),
+        Span::Task { task, .. } => format!("task {}", task.seq),
         Span::Create { task, .. } => format!("create {}", task.seq),
         other => format!("{other:?}"),
     };
@@ -58,7 +60,7 @@ impl Sink for Protocol {
         writeln!(self.0, "{time} {thread} +{} {how:?}", short(span)).unwrap();
     }
 
-    fn end(&mut self, at: At, span: &Span, how: End) {
+    fn end(&mut self, at: At, span: &Span, how: End, _since: Since) {
         let (time, thread) = (at.time, at.position);
         writeln!(self.0, "{time} {thread} -{} {how:?}", short(span)).unwrap();
     }
@@ -72,15 +74,19 @@ impl Sink for Protocol {
     }
 }
 
-fn protocol(trace: &Trace) -> Vec<String> {
+fn interpret(trace: &Trace, sink: &mut impl Sink) {
     let mut model = Interpreter::of(trace);
-    let mut protocol = Protocol::default();
     let mut merge = trace.merge();
     while let Some(event) = merge.next().unwrap() {
         let position = trace.position(event.thread).unwrap();
-        model.event(position, &event, &mut protocol);
+        model.event(position, &event, sink);
     }
-    model.finish(&mut protocol);
+    model.finish(sink);
+}
+
+fn protocol(trace: &Trace) -> Vec<String> {
+    let mut protocol = Protocol::default();
+    interpret(trace, &mut protocol);
     protocol.0.lines().map(str::to_owned).collect()
 }
 
@@ -247,6 +253,201 @@ fn behind_a_gap_outer_bodies_go_on() {
         "80 0 -closing 1 Cut",
     ];
     assert_eq!(spans(&trace), expected);
+}
+
+#[test]
+fn a_lock_whose_request_is_lost_is_held_all_the_same() {
+    let (_dir, trace) = alone(|thread| {
+        thread.mutex_acquired(AT + 10, 5u32, 0x10).unwrap();
+        thread.mutex_released(AT + 20, 5u32, 0x10).unwrap();
+        thread.mutex_failed(AT + 30, 5u32, 0x10).unwrap();
+        thread.thread_end(AT + 40).unwrap();
+    });
+    let hold = format!("hold {{ kind: {:?}, object: 16 }}", MutexKind::Lock).to_lowercase();
+    let expected = [format!("10 0 +{hold} Found"), format!("20 0 -{hold} Told")];
+    assert_eq!(spans(&trace), expected);
+}
+
+#[test]
+fn a_single_block_ends_by_its_event_or_with_the_next_construct_of_the_team() {
+    let (_dir, trace) = alone(|thread| {
+        thread.single(AT + 10, true).unwrap();
+        thread.sync_begin(AT + 20, 3u32).unwrap();
+        thread.sync_end(AT + 30, 3u32).unwrap();
+        thread.single_end(AT + 40).unwrap();
+        thread.single(AT + 50, true).unwrap();
+        thread.sync_begin(AT + 60, 2u32).unwrap();
+        thread.sync_end(AT + 70, 2u32).unwrap();
+        thread.single_end(AT + 80).unwrap();
+        thread.thread_end(AT + 90).unwrap();
+    });
+    let expected = [
+        "10 0 +single Told",
+        "20 0 +sync(taskwait) Told",
+        "30 0 -sync(taskwait) Told",
+        "40 0 -single Told",
+        "50 0 +single Told",
+        "60 0 -single Implied",
+        "60 0 +sync(implicitbarrier) Told",
+        "70 0 -sync(implicitbarrier) Told",
+    ];
+    assert_eq!(spans(&trace), expected);
+}
+
+/// When spans began, what tasks ran, which body a thread runs, and what it does.
+#[derive(Default)]
+struct Times(Vec<String>);
+
+impl Sink for Times {
+    fn begin(&mut self, _at: At, span: &Span, _how: Begin) {
+        match *span {
+            Span::Implicit { thread_num, .. } if thread_num == NO_NUMBER => {
+                self.0.push("no number".to_owned());
+            }
+            Span::Implicit { thread_num, .. } => self.0.push(format!("number {thread_num}")),
+            Span::Task {
+                code, undeferred, ..
+            } => {
+                let Code { address, site } = code;
+                self.0
+                    .push(format!("code {address:x} {site}, undeferred {undeferred}"));
+            }
+            _ => {}
+        }
+    }
+
+    fn end(&mut self, at: At, span: &Span, how: End, since: Since) {
+        let (time, Since { here, first }) = (at.time, since);
+        let first = first.map_or("?".to_owned(), |first| first.to_string());
+        let line = format!("{time} -{} {how:?}: {first}, here {here}", short(span));
+        self.0.push(line);
+    }
+
+    fn task_ran(&mut self, at: At, _task: &Span, ran: Ran) {
+        let Ran { whole, own } = ran;
+        self.0.push(format!("{} ran {whole}, own {own}", at.time));
+    }
+
+    fn body(&mut self, at: At, body: Option<&Span>) {
+        let body = body.map_or("initial".to_owned(), short);
+        self.0
+            .push(format!("{} {} runs {body}", at.time, at.position));
+    }
+
+    fn activity(&mut self, at: At, activity: Activity) {
+        if at.position == 0 {
+            self.0.push(format!("{} {activity:?}", at.time));
+        }
+    }
+}
+
+fn times(trace: &Trace) -> Vec<String> {
+    let mut times = Times::default();
+    interpret(trace, &mut times);
+    times.0
+}
+
+#[test]
+fn tasks_on_top_of_each_other_and_suspended_ones_have_their_own_times() {
+    let (_dir, trace) = alone(|thread| {
+        thread.task_create(AT + 5, 1, 0x300, 0x8000, &[]).unwrap();
+        thread.task_begin(AT + 10, (0, 1)).unwrap();
+        thread.sync_begin(AT + 15, 6u32).unwrap();
+        thread.task_begin(AT + 20, (0, 2)).unwrap();
+        thread.task_suspend(AT + 50).unwrap();
+        thread.sync_end(AT + 60, 6u32).unwrap();
+        thread.task_end(AT + 110).unwrap();
+        thread.task_created(AT + 120).unwrap();
+        thread.task_resume(AT + 200, (0, 2)).unwrap();
+        thread.task_end(AT + 207).unwrap();
+        // Never seen to begin.
+        thread.task_resume(AT + 210, (0, 3)).unwrap();
+        thread.task_end(AT + 220).unwrap();
+        thread.thread_end(AT + 230).unwrap();
+    });
+    let expected = [
+        "code 300 false, undeferred true",
+        "10 0 runs task 1",
+        "10 Useful",
+        "15 Other",
+        "code 0 false, undeferred false",
+        "20 0 runs task 2",
+        "20 Useful",
+        "50 -task 2 Suspended: 20, here 20",
+        "50 0 runs task 1",
+        "50 Other",
+        "60 -sync(taskyield) Told: 15, here 15",
+        "60 Useful",
+        // 10 to 110, less 20 to 50.
+        "110 ran 100, own 70",
+        "110 -task 1 Told: 10, here 10",
+        "110 0 runs initial",
+        "110 Other",
+        "120 -create 1 Told: 5, here 5",
+        "120 Useful",
+        "code 0 false, undeferred false",
+        "200 0 runs task 2",
+        // 20 to 50 and 200 to 207.
+        "207 ran 37, own 37",
+        "207 -task 2 Told: 20, here 200",
+        "207 0 runs initial",
+        "code 0 false, undeferred false",
+        "210 0 runs task 3",
+        "220 -task 3 Told: ?, here 210",
+        "220 0 runs initial",
+    ];
+    let lines = times(&trace);
+    assert_eq!(lines[..2], ["0 Useful", "5 Other"]);
+    assert_eq!(lines[2..], expected);
+}
+
+#[test]
+fn what_goes_on_behind_a_gap_keeps_its_begin() {
+    let (_dir, trace) = alone(|thread| {
+        thread.implicit_begin(AT + 10, (0, 1), 3, 4).unwrap();
+        thread.task_begin(AT + 20, (0, 1)).unwrap();
+        thread.task_begin(AT + 30, (0, 2)).unwrap();
+        thread.close_packet().unwrap();
+        thread.lose_packet();
+        thread.context.task = (0, 1);
+        thread.context.region = (0, 2);
+        thread.task_end(AT + 60).unwrap();
+        thread.implicit_end(AT + 70).unwrap();
+        thread.task_end(AT + 80).unwrap();
+    });
+    let expected = [
+        "0 Useful",
+        "number 3",
+        "10 0 runs implicit 1",
+        "code 0 false, undeferred false",
+        "20 0 runs task 1",
+        "code 0 false, undeferred false",
+        "30 0 runs task 2",
+        "60 -task 2 Cut: 30, here 30",
+        "60 -task 1 Kept: 20, here 20",
+        "60 -implicit 1 Kept: 10, here 10",
+        "60 0 runs task 1",
+        // Region 2 began in the gap.
+        "no number",
+        "60 0 runs implicit 2",
+        "code 0 false, undeferred false",
+    ];
+    let lines = times(&trace);
+    assert_eq!(lines[..expected.len()], expected);
+    let rest = [
+        "70 -implicit 2 Told: ?, here 60",
+        "70 0 runs task 1",
+        "70 Barrier",
+        // 20 to 80, less 30 to 60, which ended at the latest behind the gap.
+        "80 -closing 2 Implied: 70, here 70",
+        "80 ran 60, own 30",
+        "80 -task 1 Told: 20, here 60",
+        "80 0 runs implicit 1",
+        "80 Useful",
+        "80 -implicit 1 Unseen: 10, here 10",
+        "80 0 runs initial",
+    ];
+    assert_eq!(lines[expected.len()..], rest);
 }
 
 /// Processor time of this thread so far; the time of day where the system does not give it.

@@ -2,8 +2,8 @@
 
 use crate::event::{Payload, RegionId, TaskId, task_flags};
 
-use super::sink::{At, Sink};
-use super::span::{Begin, Code, End, Span};
+use super::sink::{At, Mark, Sink};
+use super::span::{Begin, Code, End, NO_NUMBER, Ran, Since, Span};
 use super::stack::{Holds, Stack, Tag};
 use super::{Interpreter, MAX_DEPTH, Shared, Thread};
 
@@ -17,11 +17,61 @@ pub(super) struct Body {
     span: Option<Span>,
     pub(super) stack: Stack,
     pub(super) holds: Holds,
-    pub(super) taskgroups: u32,
-    /// Place of the next implicit task outwards on the thread.
+    /// Begins of open taskgroups.
+    pub(super) taskgroups: Vec<u64>,
+    /// Places of the next implicit and of the next explicit task outwards on the thread.
     implicit: u32,
+    explicit: u32,
     /// Its begin has been given, and not its end: see [`End::Kept`].
     seen: bool,
+    times: Times,
+}
+
+/// Of a body.
+#[derive(Clone, Copy, Debug, Default)]
+struct Times {
+    /// Its begin; `None`: lost.
+    first: Option<u64>,
+    /// When its begin was given last.
+    here: u64,
+    /// It has been on its thread since then.
+    since: u64,
+    /// How long it was on threads before that.
+    before: u64,
+    /// How long other explicit tasks ran on top of it.
+    inner: u64,
+}
+
+impl Times {
+    /// Of a body that begins.
+    fn new(now: u64, how: Begin) -> Self {
+        Self {
+            first: (how == Begin::Told).then_some(now),
+            here: now,
+            since: now,
+            ..Self::default()
+        }
+    }
+
+    fn here(&self) -> Since {
+        Since {
+            here: self.here,
+            first: self.first,
+        }
+    }
+
+    /// Time on its thread since it begun or was resumed.
+    fn stay(&self, now: u64) -> u64 {
+        now.saturating_sub(self.since)
+    }
+
+    fn ran(&self, now: u64) -> Ran {
+        let whole = self.before.saturating_add(self.stay(now));
+        Ran {
+            whole,
+            own: whole.saturating_sub(self.inner),
+        }
+    }
 }
 
 /// A parallel region that runs.
@@ -85,13 +135,25 @@ impl Interpreter {
 }
 
 impl Body {
+    pub(super) fn span(&self) -> Option<&Span> {
+        self.span.as_ref()
+    }
+
+    /// Of something in it that began at the time `begin`.
+    pub(super) fn since(&self, begin: u64) -> Since {
+        Since {
+            here: begin.max(self.times.since),
+            first: Some(begin),
+        }
+    }
+
     fn is_of(&self, id: RegionId) -> bool {
         matches!(self.span, Some(Span::Implicit { region, .. }) if region == id)
     }
 
     fn task(&self) -> Option<TaskId> {
         match self.span {
-            Some(Span::Task { task }) => Some(task),
+            Some(Span::Task { task, .. }) => Some(task),
             _ => None,
         }
     }
@@ -129,27 +191,43 @@ impl Thread {
         sink: &mut S,
     ) {
         let from = from.max(1);
+        if self.bodies.len() <= from {
+            return;
+        }
         while self.bodies.len() > from
             && let Some(mut body) = self.bodies.pop()
         {
-            let how = if self.bodies.len() == from {
-                how
-            } else {
-                End::Implied
-            };
+            let innermost = self.bodies.len() == from;
+            let how = if innermost { how } else { End::Implied };
             body.clear(at, End::Implied, sink);
-            for _ in 0..std::mem::take(&mut body.taskgroups) {
-                sink.end(at, &Span::Taskgroup, End::Implied);
+            for begin in body.taskgroups.drain(..) {
+                sink.end(at, &Span::Taskgroup, End::Implied, Since::told(begin));
             }
+            self.left(&body, at.time);
             if let Some(span) = body.span {
-                if matches!(span, Span::Implicit { .. }) {
-                    self.implicit = body.implicit;
+                if how == End::Told && body.task().is_some() && body.times.first.is_some() {
+                    sink.task_ran(at, &span, body.times.ran(at.time));
                 }
-                sink.end(at, &span, if body.seen { how } else { End::Unseen });
+                let how = if body.seen { how } else { End::Unseen };
+                sink.end(at, &span, how, body.times.here());
             }
             if spare.len() < MAX_SPARE {
                 spare.push(body);
             }
+        }
+        sink.body(at, self.top().span());
+    }
+
+    /// A body has been taken off.
+    fn left(&mut self, body: &Body, now: u64) {
+        match body.span {
+            Some(Span::Implicit { .. }) => self.implicit = body.implicit,
+            Some(Span::Task { .. }) => {
+                self.explicit = body.explicit;
+                let inner = &mut self.bodies[body.explicit as usize].times.inner;
+                *inner = inner.saturating_add(body.times.stay(now));
+            }
+            _ => {}
         }
     }
 
@@ -158,27 +236,35 @@ impl Thread {
         for body in self.bodies.iter_mut().rev() {
             body.release(at, End::Cut, sink);
         }
-        let mut taskgroups = 0;
+        let mut taskgroups = Vec::new();
         for (place, body) in self.bodies.iter_mut().enumerate().rev() {
             body.clear(at, End::Cut, sink);
-            taskgroups += std::mem::take(&mut body.taskgroups);
-            let Some(span) = body.span else { continue };
+            taskgroups.extend(body.taskgroups.drain(..).rev());
+            let (Some(span), since) = (body.span, body.times.here()) else {
+                continue;
+            };
             match (std::mem::take(&mut body.seen), place < keep) {
-                (true, true) => sink.end(at, &span, End::Kept),
-                (true, false) => sink.end(at, &span, End::Cut),
+                (true, true) => sink.end(at, &span, End::Kept, since),
+                (true, false) => sink.end(at, &span, End::Cut, since),
                 (false, true) => {}
-                (false, false) => sink.end(at, &span, End::Unseen),
+                (false, false) => sink.end(at, &span, End::Unseen, since),
             }
         }
-        self.bodies.truncate(keep.max(1));
-        let is_implicit = |body: &Body| matches!(body.span, Some(Span::Implicit { .. }));
-        let implicit = self.bodies.iter().rposition(|body| is_implicit(body));
-        self.implicit = implicit.unwrap_or(0) as u32;
-        for span in self.calls.drain(..).rev().chain(self.user.drain(..).rev()) {
-            sink.end(at, &span, End::Cut);
+        let keep = keep.max(1);
+        if self.bodies.len() > keep {
+            while self.bodies.len() > keep
+                && let Some(body) = self.bodies.pop()
+            {
+                self.left(&body, at.time);
+            }
+            sink.body(at, self.top().span());
         }
-        for _ in 0..taskgroups {
-            sink.end(at, &Span::Taskgroup, End::Cut);
+        let (calls, user) = (self.calls.drain(..), self.user.drain(..));
+        for (span, begin) in calls.rev().chain(user.rev()) {
+            sink.end(at, &span, End::Cut, Since::told(begin));
+        }
+        for begin in taskgroups {
+            sink.end(at, &Span::Taskgroup, End::Cut, Since::told(begin));
         }
     }
 
@@ -193,16 +279,40 @@ impl Thread {
         if self.bodies.len() < MAX_DEPTH {
             let mut body = shared.spare.pop().unwrap_or_default();
             (body.span, body.seen) = (Some(span), true);
+            body.times = Times::new(at.time, how);
             self.enter(body);
             sink.begin(at, &span, how);
+            sink.body(at, Some(&span));
         }
     }
 
     fn enter(&mut self, mut body: Box<Body>) {
-        if matches!(body.span, Some(Span::Implicit { .. })) {
-            body.implicit = std::mem::replace(&mut self.implicit, self.bodies.len() as u32);
+        let place = self.bodies.len() as u32;
+        match body.span {
+            Some(Span::Implicit { .. }) => {
+                body.implicit = std::mem::replace(&mut self.implicit, place);
+            }
+            Some(Span::Task { .. }) => {
+                body.explicit = std::mem::replace(&mut self.explicit, place);
+            }
+            _ => {}
         }
         self.bodies.push(body);
+    }
+
+    /// The span of an explicit task that is met for the first time.
+    fn task<S: Sink>(&self, task: TaskId, shared: &mut Shared) -> Span {
+        let code = match S::TASK_CODES {
+            true => shared.codes.remove(&task).unwrap_or_default(),
+            false => Code::default(),
+        };
+        let stack = &self.top().stack;
+        let creating = stack.find(Tag::Create).and_then(|at| stack.get(at));
+        Span::Task {
+            task,
+            code,
+            undeferred: matches!(creating, Some(Span::Create { task: own, .. }) if *own == task),
+        }
     }
 
     pub(super) fn body<S: Sink>(
@@ -237,7 +347,9 @@ impl Thread {
                 };
                 shared.regions.insert(region, record);
             }
-            Payload::ImplicitBegin { region, .. } => {
+            Payload::ImplicitBegin {
+                region, thread_num, ..
+            } => {
                 // A worker that is in a new region has left the closing barrier of the last one.
                 if region.thread != self.index {
                     while let Some(Span::Closing { .. }) = self.top().stack.last() {
@@ -245,11 +357,13 @@ impl Thread {
                         self.close(at, last, End::Implied, sink);
                     }
                 }
-                self.implicit_task(at, region, Begin::Told, shared, sink);
+                let span = self.implicit_task(at.position, region, thread_num, shared);
+                self.push_body(at, span, Begin::Told, shared, sink);
             }
             Payload::ImplicitEnd => self.implicit_end(at, shared, sink),
             Payload::TaskBegin { task } => {
-                self.push_body(at, Span::Task { task }, Begin::Told, shared, sink)
+                let span = self.task::<S>(task, shared);
+                self.push_body(at, span, Begin::Told, shared, sink);
             }
             Payload::TaskEnd if self.top().task().is_some() => {
                 let last = self.bodies.len() - 1;
@@ -262,23 +376,24 @@ impl Thread {
         }
     }
 
-    fn implicit_task<S: Sink>(
-        &mut self,
-        at: At,
+    /// The span of an implicit task that begins, which is entered into the record of its region.
+    fn implicit_task(
+        &self,
+        position: usize,
         region: RegionId,
-        how: Begin,
+        thread_num: u32,
         shared: &mut Shared,
-        sink: &mut S,
-    ) {
-        let mut code = Code::default();
-        if let Some(record) = shared.regions.get_mut(&region) {
-            code = record.code;
-            record.members.push(at.position);
-            if region.thread == self.index {
-                record.implicit = Some(self.bodies.len());
-            }
+    ) -> Span {
+        let record = shared.regions.entry(region).or_default();
+        record.members.push(position);
+        if region.thread == self.index {
+            record.implicit = Some(self.bodies.len());
         }
-        self.push_body(at, Span::Implicit { region, code }, how, shared, sink);
+        Span::Implicit {
+            region,
+            code: record.code,
+            thread_num,
+        }
     }
 
     fn implicit_end<S: Sink>(&mut self, at: At, shared: &mut Shared, sink: &mut S) {
@@ -307,28 +422,37 @@ impl Thread {
         let Some(mut body) = self.bodies.pop() else {
             return;
         };
-        for span in body.stack.innermost().iter().rev() {
-            sink.end(at, span, End::Suspended);
+        for (span, begin) in body.stack.innermost().iter().rev() {
+            sink.end(at, span, End::Suspended, body.since(*begin));
         }
-        if std::mem::take(&mut body.seen) {
-            sink.end(at, &Span::Task { task }, End::Suspended);
+        self.left(&body, at.time);
+        let stay = body.times.stay(at.time);
+        body.times.before = body.times.before.saturating_add(stay);
+        if std::mem::take(&mut body.seen)
+            && let Some(span) = body.span
+        {
+            sink.end(at, &span, End::Suspended, body.times.here());
         }
+        sink.body(at, self.top().span());
         shared.suspended.insert(task, body);
     }
 
     fn resume<S: Sink>(&mut self, at: At, task: TaskId, shared: &mut Shared, sink: &mut S) {
-        let span = Span::Task { task };
         let Some(mut body) = shared.suspended.remove(&task) else {
+            let span = self.task::<S>(task, shared);
             return self.push_body(at, span, Begin::Resumed, shared, sink);
         };
         if self.bodies.len() >= MAX_DEPTH {
             return;
         }
-        body.seen = true;
-        sink.begin(at, &span, Begin::Resumed);
-        for span in body.stack.innermost() {
+        (body.seen, body.times.here, body.times.since) = (true, at.time, at.time);
+        if let Some(span) = &body.span {
+            sink.begin(at, span, Begin::Resumed);
+        }
+        for (span, _) in body.stack.innermost() {
             sink.begin(at, &span, Begin::Resumed);
         }
+        sink.body(at, body.span());
         self.enter(body);
     }
 
@@ -355,13 +479,19 @@ impl Thread {
         }
         if let Some(region) = region {
             match missing[0] {
-                true => self.implicit_task(at, region, Begin::Found, shared, sink),
+                true => {
+                    let span = self.implicit_task(at.position, region, NO_NUMBER, shared);
+                    self.push_body(at, span, Begin::Found, shared, sink);
+                }
                 false => self.find_again(at, is_region, sink),
             }
         }
         if let Some(task) = task {
             match missing[1] {
-                true => self.push_body(at, Span::Task { task }, Begin::Found, shared, sink),
+                true => {
+                    let span = self.task::<S>(task, shared);
+                    self.push_body(at, span, Begin::Found, shared, sink);
+                }
                 false => self.find_again(at, is_task, sink),
             }
         }
@@ -372,7 +502,7 @@ impl Thread {
         if let Some(body) = self.bodies.iter_mut().rfind(|body| is(body))
             && let Some(span) = body.span
         {
-            body.seen = true;
+            (body.seen, body.times.here) = (true, at.time);
             sink.begin(at, &span, Begin::Found);
         }
     }
@@ -398,6 +528,9 @@ impl Thread {
                 ..
             } => {
                 let (task, code) = (own(seq), code(function, flags));
+                if S::TASK_CODES {
+                    shared.codes.insert(task, code);
+                }
                 self.open(at, Span::Create { task, code, flags }, sink);
             }
             Payload::TaskCreated => self.close_tag(at, Tag::Create, sink),
@@ -417,6 +550,16 @@ impl Thread {
                 shared.taskloops.insert(task, code);
                 self.open(at, Span::Taskloop { task, code }, sink);
             }
+            Payload::TaskloopTask { taskloop, seq, .. } => {
+                let task = own(seq);
+                let code = shared.taskloops.get(&taskloop).copied().unwrap_or_default();
+                if S::TASK_CODES {
+                    shared.codes.insert(task, code);
+                }
+                if S::MARKS {
+                    sink.mark(at, Mark::Piece { task, code });
+                }
+            }
             Payload::TaskloopEnd => self.close_tag(at, Tag::Taskloop, sink),
             _ => {}
         }
@@ -426,8 +569,8 @@ impl Thread {
 impl Body {
     fn release<S: Sink>(&mut self, at: At, how: End, sink: &mut S) {
         if !self.holds.is_empty() {
-            for (kind, object) in self.holds.take() {
-                sink.end(at, &Span::Hold { kind, object }, how);
+            for ((kind, object), since) in self.holds.take() {
+                sink.end(at, &Span::Hold { kind, object }, how, Since::told(since));
             }
         }
     }
@@ -435,8 +578,8 @@ impl Body {
     /// Ends what is open in it.
     fn clear<S: Sink>(&mut self, at: At, how: End, sink: &mut S) {
         self.release(at, how, sink);
-        while let Some(span) = self.stack.pop() {
-            sink.end(at, &span, how);
+        while let Some((span, begin)) = self.stack.pop() {
+            sink.end(at, &span, how, self.since(begin));
         }
     }
 }

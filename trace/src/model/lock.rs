@@ -4,7 +4,7 @@ use crate::event::{MutexKind, Payload};
 
 use super::Thread;
 use super::sink::{At, Sink};
-use super::span::{Begin, End, Span};
+use super::span::{Begin, End, Since, Span};
 
 impl Thread {
     pub(super) fn lock<S: Sink>(&mut self, at: At, payload: &Payload<'_>, sink: &mut S) {
@@ -13,12 +13,13 @@ impl Thread {
                 self.open(at, Span::Acquire { kind, object }, sink)
             }
             Payload::MutexAcquired { kind, object } => {
-                let Some(to) = self.top().stack.find_acquire((kind, object)) else {
-                    return;
-                };
-                self.close(at, to, End::Told, sink);
-                if self.top_mut().holds.add((kind, object)) {
-                    sink.begin(at, &Span::Hold { kind, object }, Begin::Told);
+                let asked = self.top().stack.find_acquire((kind, object));
+                if let Some(to) = asked {
+                    self.close(at, to, End::Told, sink);
+                }
+                if self.top_mut().holds.add((kind, object), at.time) {
+                    let how = asked.map_or(Begin::Found, |_| Begin::Told);
+                    sink.begin(at, &Span::Hold { kind, object }, how);
                 }
             }
             Payload::MutexFailed { kind, object } => {
@@ -32,8 +33,9 @@ impl Thread {
     }
 
     fn release<S: Sink>(&mut self, at: At, kind: MutexKind, object: u64, sink: &mut S) {
-        if self.top_mut().holds.remove((kind, object)) {
-            sink.end(at, &Span::Hold { kind, object }, End::Told);
+        if let Some(since) = self.top_mut().holds.remove((kind, object)) {
+            let span = Span::Hold { kind, object };
+            sink.end(at, &span, End::Told, Since::told(since));
         }
     }
 }

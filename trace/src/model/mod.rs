@@ -10,6 +10,10 @@
 //! * What is inside of something that ends, ends with it ([`End::Implied`]).
 //! * Behind a gap that the reader knows of, everything on the thread has ended ([`End::Cut`]); the region and the task that are then
 //!   known to run begin ([`Begin::Found`]). Bodies that lie below them go on ([`End::Kept`]).
+//! * A lock that a thread gets without having asked for it (that event was lost) is held from then on ([`Begin::Found`]). A lock that it
+//!   gives back without having it, or asked for in vain without having asked, is passed over.
+//! * A single block whose end is not recorded (libgomp before GCC 17) ends with the next construct of its team ([`End::Implied`]): not
+//!   with a wait for tasks.
 //!
 //! | file | events |
 //! |---|---|
@@ -39,7 +43,9 @@ use crate::event::{Event, Payload, RegionId, TaskId};
 use crate::trace::{ThreadInfo, Trace};
 
 pub use sink::{At, Intervals, Mark, Sink};
-pub use span::{Activity, Begin, Code, End, Interval, Span, State, Target, Work};
+pub use span::{
+    Activity, Begin, Code, End, Interval, NO_NUMBER, Ran, Since, Span, State, Target, Work,
+};
 
 use body::{Body, Region};
 use stack::MAX_DEPTH;
@@ -50,17 +56,19 @@ struct Thread {
     index: u32,
     /// The initial task's first, the running one last.
     bodies: Vec<Box<Body>>,
-    /// Place of the innermost implicit task among them; 0: none.
+    /// Places of the innermost implicit and explicit task among them; 0: none.
     implicit: u32,
+    explicit: u32,
     /// A worker is idle outside of regions once it has been in one.
     worker: bool,
     /// The run-time library gives no event for the begin of a section.
     whole_sections: bool,
-    /// Regions of the program's own, and calls.
-    user: Vec<Span>,
-    calls: Vec<Span>,
+    /// Regions of the program's own, and calls, with the times of their begins.
+    user: Vec<(Span, u64)>,
+    calls: Vec<(Span, u64)>,
     /// Begin and kind of the running interval; `None` before the first event and after the end.
     running: Option<(u64, State)>,
+    activity: Activity,
     ended: bool,
 }
 
@@ -71,6 +79,8 @@ struct Shared {
     regions: HashMap<RegionId, Region>,
     /// Bodies of taskloops.
     taskloops: HashMap<TaskId, Code>,
+    /// Bodies of tasks that have not begun, where a sink wants them.
+    codes: HashMap<TaskId, Code>,
     /// Tasks that left their thread before their end.
     suspended: HashMap<TaskId, Box<Body>>,
     /// Empty bodies, to be used again.
@@ -104,11 +114,13 @@ impl Interpreter {
             index: info.index,
             bodies: vec![Box::default()],
             implicit: 0,
+            explicit: 0,
             worker: false,
             whole_sections: false,
             user: Vec::new(),
             calls: Vec::new(),
             running: None,
+            activity: Activity::Other,
             ended: false,
         };
         Self {
@@ -127,14 +139,14 @@ impl Interpreter {
     /// What a thread does after the events so far.
     #[inline]
     pub fn activity(&self, position: usize) -> Activity {
-        let Some(thread) = self.threads.get(position) else {
-            return Activity::Other;
-        };
-        match (thread.running, thread.top().stack.state()) {
-            (Some((_, State::Useful)), _) => Activity::Useful,
-            (Some(_), Some((_, true))) => Activity::Barrier,
-            _ => Activity::Other,
-        }
+        let thread = self.threads.get(position);
+        thread.map_or(Activity::Other, |thread| thread.activity)
+    }
+
+    /// The body that a thread runs, as [`Sink::body`] gives it.
+    #[inline]
+    pub fn running(&self, position: usize) -> Option<&Span> {
+        self.threads.get(position)?.top().span()
     }
 
     /// Positions of the other threads that the last event let out of a closing barrier.
@@ -161,7 +173,7 @@ impl Interpreter {
         let at = At { time, position };
         let first = thread.running.is_none();
         if first {
-            thread.running = Some((time, thread.state()));
+            thread.running = Some((time, thread.state().0));
             sink.thread_begin(at);
         }
         match event.payload {
@@ -195,6 +207,7 @@ impl Interpreter {
 
     /// Ends all threads, each at the time of its last event.
     pub fn finish<S: Sink>(mut self, sink: &mut S) {
+        sink.trace_end();
         for position in 0..self.threads.len() {
             self.end(position, self.last[position], sink);
         }
@@ -211,22 +224,32 @@ impl Thread {
         &mut self.bodies[last]
     }
 
+    /// And whether that is waiting in a barrier.
     #[inline]
-    fn state(&self) -> State {
+    fn state(&self) -> (State, bool) {
         match self.top().stack.state() {
-            Some((state, _)) => state,
-            None if self.worker && self.bodies.len() == 1 => State::Idle,
-            None => State::Useful,
+            Some(state) => state,
+            None if self.worker && self.bodies.len() == 1 => (State::Idle, false),
+            None => (State::Useful, false),
         }
     }
 
     /// Ends the running interval if the state has changed; a thread's first state is given in any case.
     #[inline]
     fn change<S: Sink>(&mut self, at: At, first: bool, sink: &mut S) {
-        let now = self.state();
+        let (now, is_barrier) = self.state();
         let Some((begin, state)) = &mut self.running else {
             return;
         };
+        let activity = match now {
+            State::Useful => Activity::Useful,
+            _ if is_barrier => Activity::Barrier,
+            _ => Activity::Other,
+        };
+        if self.activity != activity {
+            self.activity = activity;
+            sink.activity(at, activity);
+        }
         if *state != now {
             if *begin < at.time {
                 sink.interval(Interval {
@@ -256,6 +279,7 @@ impl Thread {
             }
             sink.thread_end(at);
         }
+        self.activity = Activity::Other;
         self.ended = true;
     }
 
@@ -274,6 +298,7 @@ impl Thread {
             | Payload::TaskCreated
             | Payload::TaskwaitDepend { .. }
             | Payload::TaskloopBegin { .. }
+            | Payload::TaskloopTask { .. }
             | Payload::TaskloopEnd => self.creation(at, payload, shared, sink),
             Payload::LoopBegin { .. }
             | Payload::SectionsBegin { .. }
@@ -297,25 +322,26 @@ impl Thread {
             | Payload::MutexAcquired { .. }
             | Payload::MutexReleased { .. }
             | Payload::MutexFailed { .. } => self.lock(at, payload, sink),
-            _ if S::MARKS => self.mark(at, payload, shared, sink),
+            _ if S::MARKS => self.mark(at, payload, sink),
             _ => {}
         }
     }
 
     fn open<S: Sink>(&mut self, at: At, span: Span, sink: &mut S) {
-        if self.top_mut().stack.push(span) {
+        if self.top_mut().stack.push(span, at.time) {
             sink.begin(at, &span, Begin::Told);
         }
     }
 
     /// Ends what is open in the running body down to the place `to`, and that one as `how` says.
     fn close<S: Sink>(&mut self, at: At, to: usize, how: End, sink: &mut S) {
-        let stack = &mut self.top_mut().stack;
-        while stack.len() > to
-            && let Some(span) = stack.pop()
+        let body = self.top_mut();
+        while body.stack.len() > to
+            && let Some((span, begin)) = body.stack.pop()
         {
-            let how = if stack.len() == to { how } else { End::Implied };
-            sink.end(at, &span, how);
+            let innermost = body.stack.len() == to;
+            let how = if innermost { how } else { End::Implied };
+            sink.end(at, &span, how, body.since(begin));
         }
     }
 

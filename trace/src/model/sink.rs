@@ -2,7 +2,7 @@
 
 use crate::event::{AllocatorKind, CancelKind, RegionId, TaskId};
 
-use super::span::{Begin, Code, End, Interval, Span, State};
+use super::span::{Activity, Begin, Code, End, Interval, Ran, Since, Span, State};
 
 /// Where and when.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +32,13 @@ pub enum Mark<'a> {
     Cancel { kind: CancelKind, flags: u32 },
     /// An iteration of a doacross loop is posted.
     Post,
+    /// An iteration of a doacross loop is to be waited for.
+    Await,
+    /// A chunk [begin, end) of the innermost loop begins (bounds of unsigned loops: the same bits). It ends with the next call for
+    /// one, with the next chunk, or with the loop.
+    Chunk { begin: i64, end: i64 },
+    /// A section of the innermost `sections` begins; it ends as chunks do.
+    Section { number: u32 },
     /// A piece of a taskloop becomes a task, whose body has this code.
     Piece { task: TaskId, code: Code },
     /// The event of a task with a `detach` clause.
@@ -55,6 +62,8 @@ pub enum Mark<'a> {
 pub trait Sink {
     /// Whether [`Sink::mark`], and spans of the program's own regions and calls, are wanted.
     const MARKS: bool = true;
+    /// Whether the code of [`Span::Task`] is wanted. Otherwise it is left out, which saves time.
+    const TASK_CODES: bool = true;
 
     /// The first event of a thread.
     fn thread_begin(&mut self, _at: At) {}
@@ -62,25 +71,36 @@ pub trait Sink {
     fn thread_end(&mut self, _at: At) {}
     /// A span begins.
     fn begin(&mut self, _at: At, _span: &Span, _how: Begin) {}
-    /// A span ends.
-    fn end(&mut self, _at: At, _span: &Span, _how: End) {}
+    /// A span ends, which began at the time `since`.
+    fn end(&mut self, _at: At, _span: &Span, _how: End, _since: Since) {}
+    /// The thread runs this body from now on, `None`: its initial task. That may be one whose begin is not given again: see
+    /// [`End::Kept`].
+    fn body(&mut self, _at: At, _body: Option<&Span>) {}
+    /// The explicit task `task` ends by its event, and its begin was not lost. Its [`Sink::end`] comes next.
+    fn task_ran(&mut self, _at: At, _task: &Span, _ran: Ran) {}
     /// A region is over for the thread that encountered it; `members` are the positions of those that took part.
     fn region_end(&mut self, _at: At, _region: RegionId, _members: &[usize]) {}
     /// Something happens.
     fn mark(&mut self, _at: At, _mark: Mark<'_>) {}
     /// A thread is in this state from now on.
     fn state(&mut self, _at: At, _state: State) {}
+    /// A thread does this from now on; at first [`Activity::Other`].
+    fn activity(&mut self, _at: At, _activity: Activity) {}
     /// A thread was in one state for a time that is over.
     fn interval(&mut self, _interval: Interval) {}
+    /// All events have been given. What follows ends the threads that have not ended, each at the time of its last event.
+    fn trace_end(&mut self) {}
 }
 
 /// Wants nothing.
 impl Sink for () {
     const MARKS: bool = false;
+    const TASK_CODES: bool = false;
 }
 
 impl<A: Sink, B: Sink> Sink for (A, B) {
     const MARKS: bool = A::MARKS || B::MARKS;
+    const TASK_CODES: bool = A::TASK_CODES || B::TASK_CODES;
 
     fn thread_begin(&mut self, at: At) {
         self.0.thread_begin(at);
@@ -97,9 +117,19 @@ impl<A: Sink, B: Sink> Sink for (A, B) {
         self.1.begin(at, span, how);
     }
 
-    fn end(&mut self, at: At, span: &Span, how: End) {
-        self.0.end(at, span, how);
-        self.1.end(at, span, how);
+    fn end(&mut self, at: At, span: &Span, how: End, since: Since) {
+        self.0.end(at, span, how, since);
+        self.1.end(at, span, how, since);
+    }
+
+    fn body(&mut self, at: At, body: Option<&Span>) {
+        self.0.body(at, body);
+        self.1.body(at, body);
+    }
+
+    fn task_ran(&mut self, at: At, task: &Span, ran: Ran) {
+        self.0.task_ran(at, task, ran);
+        self.1.task_ran(at, task, ran);
     }
 
     fn region_end(&mut self, at: At, region: RegionId, members: &[usize]) {
@@ -117,9 +147,19 @@ impl<A: Sink, B: Sink> Sink for (A, B) {
         self.1.state(at, state);
     }
 
+    fn activity(&mut self, at: At, activity: Activity) {
+        self.0.activity(at, activity);
+        self.1.activity(at, activity);
+    }
+
     fn interval(&mut self, interval: Interval) {
         self.0.interval(interval);
         self.1.interval(interval);
+    }
+
+    fn trace_end(&mut self) {
+        self.0.trace_end();
+        self.1.trace_end();
     }
 }
 
@@ -129,6 +169,7 @@ pub struct Intervals<F>(pub F);
 
 impl<F: FnMut(Interval)> Sink for Intervals<F> {
     const MARKS: bool = false;
+    const TASK_CODES: bool = false;
 
     fn interval(&mut self, interval: Interval) {
         (self.0)(interval);

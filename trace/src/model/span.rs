@@ -64,7 +64,12 @@ impl Code {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
     /// A loop.
-    Loop(Schedule),
+    Loop {
+        /// How it is divided.
+        schedule: Schedule,
+        /// What is added to the loop's variable.
+        incr: i64,
+    },
     /// A loop that was begun together with its region, so that its begin has no event.
     Combined,
     /// `sections`.
@@ -91,6 +96,9 @@ impl Target {
     }
 }
 
+/// The number of a thread in a team where it is not known.
+pub const NO_NUMBER: u32 = u32::MAX;
+
 /// Something that has a begin and an end on a thread, or in a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -108,8 +116,10 @@ pub enum Span {
     Implicit {
         /// Of this region.
         region: RegionId,
-        /// The region's body.
+        /// The region's body; address 0: the region's begin was lost.
         code: Code,
+        /// Number of the thread in its team; [`NO_NUMBER`]: found behind a gap.
+        thread_num: u32,
     },
     /// The closing barrier of a region.
     Closing {
@@ -120,6 +130,10 @@ pub enum Span {
     Task {
         /// The task.
         task: TaskId,
+        /// Its body; address 0: its creation was lost, or no sink asks for [`TASK_CODES`](super::Sink::TASK_CODES).
+        code: Code,
+        /// It runs inside of the call that creates it.
+        undeferred: bool,
     },
     /// The call that creates an explicit task.
     Create {
@@ -188,6 +202,14 @@ pub enum Span {
 }
 
 impl Span {
+    /// The code of a body.
+    pub fn body(&self) -> Option<Code> {
+        match *self {
+            Self::Implicit { code, .. } | Self::Task { code, .. } => Some(code),
+            _ => None,
+        }
+    }
+
     /// The state of a thread in it; `None`: that of what is around it.
     pub fn state(&self) -> Option<State> {
         Some(match self {
@@ -219,10 +241,38 @@ impl Span {
 pub enum Begin {
     /// By an event.
     Told,
-    /// It was found running behind a gap.
+    /// It runs, but its begin was lost: a body behind a gap, or a lock that was not asked for.
     Found,
     /// The task it is in goes on.
     Resumed,
+}
+
+/// When a span began, ns since the trace's start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Since {
+    /// The last [`Sink::begin`](super::Sink::begin) of the span. That is later than `first` when its task was suspended, or behind a gap.
+    pub here: u64,
+    /// The span's own begin, whatever came between; `None`: it was lost.
+    pub first: Option<u64>,
+}
+
+impl Since {
+    /// A span that begins and is never interrupted.
+    pub(super) fn told(time: u64) -> Self {
+        Self {
+            here: time,
+            first: Some(time),
+        }
+    }
+}
+
+/// How long the body of an explicit task ran from its begin to its end, ns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ran {
+    /// On threads: without the times between suspension and resumption.
+    pub whole: u64,
+    /// Of these, without explicit tasks that ran on top of it.
+    pub own: u64,
 }
 
 /// How a span ends.

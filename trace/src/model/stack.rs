@@ -1,6 +1,7 @@
 //! What is open in one task: nested spans, and held locks.
 
 use hashbrown::HashMap;
+use hashbrown::hash_map::Entry;
 
 use crate::event::{MutexKind, SyncKind};
 
@@ -73,18 +74,19 @@ fn sync(kind: SyncKind) -> usize {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Entry {
+struct Open {
     span: Span,
     /// The next entry outwards with the same tag.
     below: u32,
     /// State of the thread while this is the innermost one, and whether that is waiting in a barrier.
     state: Option<(State, bool)>,
+    begin: u64,
 }
 
 /// Nested spans. Each knows the next one of its kind outwards, so that no search is needed.
 #[derive(Debug)]
 pub(super) struct Stack {
-    entries: Vec<Entry>,
+    entries: Vec<Open>,
     tops: [u32; TAGS],
 }
 
@@ -118,7 +120,7 @@ impl Stack {
 
     /// Whether there was room.
     #[inline]
-    pub(super) fn push(&mut self, span: Span) -> bool {
+    pub(super) fn push(&mut self, span: Span, begin: u64) -> bool {
         if self.entries.len() >= MAX_DEPTH {
             return false;
         }
@@ -128,15 +130,21 @@ impl Stack {
             None => self.state(),
         };
         let below = std::mem::replace(&mut self.tops[tag], self.entries.len() as u32);
-        self.entries.push(Entry { span, below, state });
+        self.entries.push(Open {
+            span,
+            below,
+            state,
+            begin,
+        });
         true
     }
 
+    /// The innermost one, and when it began.
     #[inline]
-    pub(super) fn pop(&mut self) -> Option<Span> {
+    pub(super) fn pop(&mut self) -> Option<(Span, u64)> {
         let entry = self.entries.pop()?;
         self.tops[Tag::number(&entry.span)] = entry.below;
-        Some(entry.span)
+        Some((entry.span, entry.begin))
     }
 
     /// The innermost one with this tag.
@@ -166,12 +174,13 @@ impl Stack {
         None
     }
 
-    /// The innermost one of each tag, outermost first.
-    pub(super) fn innermost(&self) -> Vec<Span> {
+    /// The innermost one of each tag and when it began, outermost first.
+    pub(super) fn innermost(&self) -> Vec<(Span, u64)> {
         let mut tops: Vec<u32> = self.tops.into_iter().filter(|at| *at != NONE).collect();
         tops.sort_unstable();
         tops.into_iter()
-            .filter_map(|at| self.get(at as usize).copied())
+            .filter_map(|at| self.entries.get(at as usize))
+            .map(|entry| (entry.span, entry.begin))
             .collect()
     }
 }
@@ -179,11 +188,24 @@ impl Stack {
 /// Locks that are held.
 #[derive(Debug, Default)]
 pub(super) struct Holds {
-    /// The one got last, which is mostly the one given back next; also in `others` when it is held several times.
-    last: Option<(MutexKind, u64)>,
-    /// How often each is held, and the number of its first acquisition.
-    others: HashMap<(MutexKind, u64), (u32, u64)>,
+    /// The one got last and when, which is mostly the one given back next; also in `others` when it is held several times.
+    last: Option<(Lock, u64)>,
+    others: HashMap<Lock, Held>,
+    /// Acquisitions in `others`.
+    len: usize,
     number: u64,
+}
+
+type Lock = (MutexKind, u64);
+
+/// A lock that is held, perhaps several times.
+#[derive(Debug)]
+struct Held {
+    /// Of its first acquisition among all.
+    number: u64,
+    /// Times of the first acquisition and of the further ones.
+    first: u64,
+    more: Vec<u64>,
 }
 
 impl Holds {
@@ -192,44 +214,55 @@ impl Holds {
     }
 
     /// Whether there was room.
-    pub(super) fn add(&mut self, lock: (MutexKind, u64)) -> bool {
-        if self.others.len() >= MAX_DEPTH {
+    pub(super) fn add(&mut self, lock: Lock, now: u64) -> bool {
+        if self.len >= MAX_DEPTH {
             return false;
         }
-        if let Some(last) = self.last.replace(lock) {
+        if let Some((last, since)) = self.last.replace((lock, now)) {
             self.number += 1;
-            let number = self.number;
-            self.others.entry(last).or_insert((0, number)).0 += 1;
+            self.len += 1;
+            match self.others.entry(last) {
+                Entry::Occupied(held) => held.into_mut().more.push(since),
+                Entry::Vacant(place) => {
+                    place.insert(Held {
+                        number: self.number,
+                        first: since,
+                        more: Vec::new(),
+                    });
+                }
+            }
         }
         true
     }
 
-    /// Whether it was held.
-    pub(super) fn remove(&mut self, lock: (MutexKind, u64)) -> bool {
-        if self.last == Some(lock) {
+    /// The time of the last acquisition, if it was held.
+    pub(super) fn remove(&mut self, lock: Lock) -> Option<u64> {
+        if let Some((last, since)) = self.last
+            && last == lock
+        {
             self.last = None;
-            return true;
+            return Some(since);
         }
         if self.others.is_empty() {
-            return false;
+            return None;
         }
-        let Some((count, _)) = self.others.get_mut(&lock) else {
-            return false;
-        };
-        *count -= 1;
-        if *count == 0 {
-            self.others.remove(&lock);
+        let held = self.others.get_mut(&lock)?;
+        self.len -= 1;
+        if let Some(since) = held.more.pop() {
+            return Some(since);
         }
-        true
+        self.others.remove(&lock).map(|held| held.first)
     }
 
-    /// Takes all, the one got last first.
-    pub(super) fn take(&mut self) -> Vec<(MutexKind, u64)> {
+    /// Takes all with the times of their acquisition, the one got last first.
+    pub(super) fn take(&mut self) -> Vec<(Lock, u64)> {
+        self.len = 0;
         let mut others: Vec<_> = self.others.drain().collect();
-        others.sort_unstable_by_key(|(_, (_, number))| std::cmp::Reverse(*number));
-        let repeated = others
-            .into_iter()
-            .flat_map(|(lock, (count, _))| std::iter::repeat_n(lock, count as usize));
+        others.sort_unstable_by_key(|(_, held)| std::cmp::Reverse(held.number));
+        let repeated = others.into_iter().flat_map(|(lock, held)| {
+            let times = held.more.into_iter().rev();
+            times.chain([held.first]).map(move |since| (lock, since))
+        });
         self.last.take().into_iter().chain(repeated).collect()
     }
 }
@@ -249,15 +282,16 @@ mod tests {
             Span::Masked,
         ];
         for span in spans {
-            assert!(stack.push(span));
+            assert!(stack.push(span, 0));
         }
         assert_eq!(stack.find(Tag::Single), Some(2));
         assert_eq!(stack.find_sync(SyncKind::Taskwait), Some(1));
         assert_eq!(stack.find_sync(SyncKind::Reduction), None);
         assert_eq!(stack.state(), Some((State::Synchronization, true)));
-        assert_eq!(stack.innermost(), [spans[1], spans[2], spans[3], spans[4]]);
+        let innermost = stack.innermost().into_iter().map(|(span, _)| span);
+        assert!(innermost.eq([spans[1], spans[2], spans[3], spans[4]]));
         for span in spans.iter().rev().take(3) {
-            assert_eq!(stack.pop().as_ref(), Some(span));
+            assert_eq!(stack.pop(), Some((*span, 0)));
         }
         assert_eq!(stack.find(Tag::Single), Some(0));
         assert_eq!(stack.find(Tag::Masked), None);
@@ -270,11 +304,14 @@ mod tests {
     fn locks_are_given_back_in_any_order() {
         let lock = |object| (MutexKind::Lock, object);
         let mut holds = Holds::default();
-        for object in [1, 2, 3, 2] {
-            assert!(holds.add(lock(object)));
+        for (time, object) in (10..).zip([1, 2, 3, 2, 2]) {
+            assert!(holds.add(lock(object), time));
         }
-        assert!(holds.remove(lock(1)) && !holds.remove(lock(1)));
-        assert_eq!(holds.take(), [lock(2), lock(3), lock(2)]);
+        assert_eq!(holds.remove(lock(1)), Some(10));
+        assert_eq!(holds.remove(lock(1)), None);
+        assert_eq!(holds.remove(lock(2)), Some(14));
+        let rest = [(lock(3), 12), (lock(2), 13), (lock(2), 11)];
+        assert_eq!(holds.take(), rest);
         assert!(holds.is_empty());
     }
 }

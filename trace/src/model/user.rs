@@ -1,19 +1,13 @@
 //! The program's own events and regions, calls of described functions, and whatever marks a moment.
 
-use crate::event::{DoacrossKind, Payload, TaskId};
+use crate::event::{DoacrossKind, Payload};
 
 use super::sink::{At, Mark, Sink};
-use super::span::{Begin, End, Span};
-use super::{MAX_DEPTH, Shared, Thread};
+use super::span::{Begin, End, Since, Span};
+use super::{MAX_DEPTH, Thread};
 
 impl Thread {
-    pub(super) fn mark<S: Sink>(
-        &mut self,
-        at: At,
-        payload: &Payload<'_>,
-        shared: &Shared,
-        sink: &mut S,
-    ) {
+    pub(super) fn mark<S: Sink>(&mut self, at: At, payload: &Payload<'_>, sink: &mut S) {
         let mark = match *payload {
             Payload::Counter { name, value } => Mark::Counter { name, value },
             Payload::String { address, text } => Mark::Text { address, text },
@@ -25,13 +19,7 @@ impl Thread {
                 kind: DoacrossKind::Source,
                 ..
             } => Mark::Post,
-            Payload::TaskloopTask { taskloop, seq, .. } => Mark::Piece {
-                task: TaskId {
-                    thread: self.index,
-                    seq,
-                },
-                code: shared.taskloops.get(&taskloop).copied().unwrap_or_default(),
-            },
+            Payload::Doacross { .. } => Mark::Await,
             Payload::TaskEvent { handle, .. } => Mark::Detach { handle },
             Payload::TaskFulfill { handle, .. } => Mark::Fulfill { handle },
             Payload::OmpAlloc {
@@ -61,16 +49,21 @@ impl Thread {
             Payload::CallEnd { .. } => self.calls.pop(),
             _ => None,
         };
-        if let Some(span) = ended {
-            sink.end(at, &span, End::Told);
+        if let Some((span, since)) = ended {
+            sink.end(at, &span, End::Told, Since::told(since));
         }
     }
 }
 
 /// Ends nothing.
-fn begin<S: Sink>(at: At, open: &mut Vec<Span>, span: Span, sink: &mut S) -> Option<Span> {
+fn begin<S: Sink>(
+    at: At,
+    open: &mut Vec<(Span, u64)>,
+    span: Span,
+    sink: &mut S,
+) -> Option<(Span, u64)> {
     if open.len() < MAX_DEPTH {
-        open.push(span);
+        open.push((span, at.time));
         sink.begin(at, &span, Begin::Told);
     }
     None

@@ -2,22 +2,27 @@
 
 use crate::event::{Payload, SyncKind};
 
-use super::Thread;
 use super::sink::{At, Sink};
-use super::span::{Begin, End, Span};
+use super::span::{Begin, End, Since, Span};
 use super::stack::Tag;
+use super::{MAX_DEPTH, Thread};
 
 impl Thread {
     pub(super) fn wait<S: Sink>(&mut self, at: At, payload: &Payload<'_>, sink: &mut S) {
         match *payload {
             Payload::SyncBegin { kind } => {
-                self.end_single(at, sink);
+                if !is_for_tasks(kind) {
+                    self.end_single(at, End::Implied, sink);
+                }
                 self.open(at, Span::Sync(kind), sink);
             }
             Payload::SyncEnd { kind } => self.end_sync(at, kind, sink),
             Payload::TaskgroupBegin => {
-                self.top_mut().taskgroups += 1;
-                sink.begin(at, &Span::Taskgroup, Begin::Told);
+                let taskgroups = &mut self.top_mut().taskgroups;
+                if taskgroups.len() < MAX_DEPTH {
+                    taskgroups.push(at.time);
+                    sink.begin(at, &Span::Taskgroup, Begin::Told);
+                }
             }
             Payload::FlushBegin => self.open(at, Span::Flush, sink),
             Payload::Flush { .. } => self.close_tag(at, Tag::Flush, sink),
@@ -32,13 +37,20 @@ impl Thread {
         match kind {
             SyncKind::TaskwaitDepend => self.close_tag(at, Tag::WaitDepend, sink),
             SyncKind::TaskgroupEnd => {
-                let body = self.top_mut();
-                if let Some(rest) = body.taskgroups.checked_sub(1) {
-                    body.taskgroups = rest;
-                    sink.end(at, &Span::Taskgroup, End::Told);
+                if let Some(since) = self.top_mut().taskgroups.pop() {
+                    sink.end(at, &Span::Taskgroup, End::Told, Since::told(since));
                 }
             }
             _ => {}
         }
     }
+}
+
+/// Waits that a thread of a team meets by itself.
+fn is_for_tasks(kind: SyncKind) -> bool {
+    use SyncKind::{DoacrossSink, TaskgroupEnd, Taskwait, TaskwaitDepend, Taskyield};
+    matches!(
+        kind,
+        Taskwait | TaskwaitDepend | TaskgroupEnd | Taskyield | DoacrossSink
+    )
 }

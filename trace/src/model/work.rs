@@ -3,17 +3,17 @@
 use crate::event::{Payload, schedule_flags};
 
 use super::Thread;
-use super::sink::{At, Sink};
-use super::span::{Span, Target, Work};
+use super::sink::{At, Mark, Sink};
+use super::span::{End, Span, Target, Work};
 use super::stack::Tag;
 
 impl Thread {
     pub(super) fn work<S: Sink>(&mut self, at: At, payload: &Payload<'_>, sink: &mut S) {
         match *payload {
             // Where chunks or sections have no events, all of the construct is user code.
-            Payload::LoopBegin { schedule, .. } => {
+            Payload::LoopBegin { schedule, incr, .. } => {
                 let asks = !schedule.has(schedule_flags::COUNTED);
-                self.begin_work(at, Work::Loop(schedule), asks, sink);
+                self.begin_work(at, Work::Loop { schedule, incr }, asks, sink);
             }
             Payload::SectionsBegin { .. } => {
                 self.begin_work(at, Work::Sections, !self.whole_sections, sink)
@@ -26,19 +26,18 @@ impl Thread {
                 }
                 self.open(at, Span::Asking { called: true }, sink);
             }
-            Payload::ChunkBegin { .. } | Payload::SectionBegin { .. } => {
-                self.close_tag(at, Tag::Asking, sink)
-            }
+            Payload::ChunkBegin { begin, end } => self.piece(at, Mark::Chunk { begin, end }, sink),
+            Payload::SectionBegin { number } => self.piece(at, Mark::Section { number }, sink),
             Payload::WorkEnd { .. } => self.close_tag(at, Tag::Work, sink),
             Payload::Single { executor } => {
-                self.end_single(at, sink);
+                self.end_single(at, End::Implied, sink);
                 if executor {
                     self.open(at, Span::Single, sink);
                 }
             }
-            Payload::SingleEnd => self.end_single(at, sink),
+            Payload::SingleEnd => self.end_single(at, End::Told, sink),
             Payload::MaskedBegin => {
-                self.end_single(at, sink);
+                self.end_single(at, End::Implied, sink);
                 self.open(at, Span::Masked, sink);
             }
             Payload::MaskedEnd => self.close_tag(at, Tag::Masked, sink),
@@ -60,8 +59,16 @@ impl Thread {
         }
     }
 
+    /// A chunk or section begins.
+    fn piece<S: Sink>(&mut self, at: At, mark: Mark<'_>, sink: &mut S) {
+        self.close_tag(at, Tag::Asking, sink);
+        if S::MARKS && self.top().stack.find(Tag::Work).is_some() {
+            sink.mark(at, mark);
+        }
+    }
+
     fn begin_work<S: Sink>(&mut self, at: At, work: Work, asks: bool, sink: &mut S) {
-        self.end_single(at, sink);
+        self.end_single(at, End::Implied, sink);
         self.open(at, Span::Work(work), sink);
         if asks {
             self.open(at, Span::Asking { called: false }, sink);
@@ -69,7 +76,9 @@ impl Thread {
     }
 
     /// The end of a single block is not always recorded: it then lasts until the next construct of the team.
-    pub(super) fn end_single<S: Sink>(&mut self, at: At, sink: &mut S) {
-        self.close_tag(at, Tag::Single, sink);
+    pub(super) fn end_single<S: Sink>(&mut self, at: At, how: End, sink: &mut S) {
+        if let Some(to) = self.top().stack.find(Tag::Single) {
+            self.close(at, to, how, sink);
+        }
     }
 }

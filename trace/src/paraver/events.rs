@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use crate::event::{MutexKind, ParallelKind, RegionId, SyncKind, TaskId};
-use crate::model::{At as Moment, Begin, Code, End, Mark, Sink, Span, State, Work};
+use crate::model::{At as Moment, Begin, Code, End, Mark, Since, Sink, Span, State, Work};
 use crate::names::CodeRole;
 
 use super::constructs;
@@ -107,6 +107,9 @@ pub(super) struct Output<'o, 'r, 'n, W: Write> {
 }
 
 impl<W: Write> Sink for Output<'_, '_, '_, W> {
+    // The numbers of tasks come with their codes.
+    const TASK_CODES: bool = false;
+
     fn thread_begin(&mut self, at: Moment) {
         let row = self.first + at.position;
         let state = &mut self.events.rows[row];
@@ -135,7 +138,7 @@ impl<W: Write> Sink for Output<'_, '_, '_, W> {
     fn begin(&mut self, at: Moment, span: &Span, how: Begin) {
         let again = how == Begin::Resumed;
         match *span {
-            Span::Task { task } => self.task(at, task, how),
+            Span::Task { task, .. } => self.task(at, task, how),
             Span::Asking { called: true } => self.put(at, DISPATCH, 1),
             Span::Sync(kind) => {
                 let (kind, value) = sync(kind);
@@ -172,13 +175,16 @@ impl<W: Write> Sink for Output<'_, '_, '_, W> {
                 self.put(at, TASKLOOP_ID, number);
             }
             Span::Taskgroup => self.put(at, IN_TASKGROUP, 1),
-            Span::Work(Work::Loop(_) | Work::Combined) => self.put(at, WORKSHARING, 4),
+            Span::Work(Work::Loop { .. } | Work::Combined) => self.put(at, WORKSHARING, 4),
             Span::Work(Work::Sections) => self.put(at, WORKSHARING, 5),
             Span::Single => self.put(at, WORKSHARING, 6),
             Span::Masked => self.put(at, WORKSHARING, 7),
             Span::Work(Work::Scope) => self.put(at, WORKSHARING, 8),
             Span::Acquire { kind, .. } => self.put(at, lock_type(kind), LOCK_WAIT),
             Span::Hold { kind, object } => {
+                if how == Begin::Found {
+                    self.put(at, lock_type(kind), LOCK_WAIT);
+                }
                 self.put(at, lock_type(kind), LOCK_HELD);
                 if lock_type(kind) == NAMED_LOCK {
                     self.put(at, LOCK_NAME, object);
@@ -202,9 +208,9 @@ impl<W: Write> Sink for Output<'_, '_, '_, W> {
         }
     }
 
-    fn end(&mut self, at: Moment, span: &Span, how: End) {
+    fn end(&mut self, at: Moment, span: &Span, how: End, _since: Since) {
         let gone = !matches!(how, End::Suspended | End::Kept);
-        if let Span::Task { task } = *span
+        if let Span::Task { task, .. } = *span
             && gone
         {
             self.events.tasks[self.process].end(task);
