@@ -4,13 +4,22 @@
 #include "instr/probes.h"
 #include "platform/platform.h"
 
+/* A program that handles signals is not sampled for that: only where its link asks for sampling are these there. */
+#pragma weak instr_platform_sampling_signal
+#pragma weak instr_platform_sampling_awaited
+
+static bool taken(int signal, bool takes, void *old)
+{
+    return instr_platform_sampling_signal != NULL && instr_platform_sampling_signal(signal, takes, old);
+}
+
 int instr_probe_sigaction(int (*real)(int, const void *, void *), int signal, const void *action, void *old)
 {
     struct instr_guest guest;
     instr_platform_enter(&guest);
-    const bool ours = action == NULL && instr_platform_sampling_signal(signal, false, old);
+    const bool ours = action == NULL && taken(signal, false, old);
     if (action != NULL)
-        (void)instr_platform_sampling_signal(signal, true, NULL);
+        (void)taken(signal, true, NULL);
     instr_platform_leave(&guest);
     return ours ? 0 : real(signal, action, old);
 }
@@ -19,7 +28,7 @@ void *instr_probe_signal(void *(*real)(int, void *), int signal, void *handler)
 {
     struct instr_guest guest;
     instr_platform_enter(&guest);
-    (void)instr_platform_sampling_signal(signal, true, NULL);
+    (void)taken(signal, true, NULL);
     instr_platform_leave(&guest);
     return real(signal, handler);
 }
@@ -28,7 +37,8 @@ static void awaited(const void *set)
 {
     struct instr_guest guest;
     instr_platform_enter(&guest);
-    instr_platform_sampling_awaited(set);
+    if (instr_platform_sampling_awaited != NULL)
+        instr_platform_sampling_awaited(set);
     instr_platform_leave(&guest);
 }
 

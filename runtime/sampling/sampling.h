@@ -56,7 +56,7 @@ struct instr_sampling {
 
 /* Small systems and static programs have it only where the program's configuration asks for it (docs/decisions/0013). */
 #define INSTR_SAMPLING_LINKAGE __attribute__((weak))
-#define INSTR_HAS_SAMPLING (instr_sampling_begin != NULL)
+#define INSTR_HAS_SAMPLING (instr_sampling_settings != NULL)
 
 /* Reads the settings. */
 void instr_sampling_settings(void) INSTR_SAMPLING_LINKAGE;

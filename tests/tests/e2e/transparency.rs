@@ -74,6 +74,10 @@ pub(crate) fn trials() -> Vec<Trial> {
         let title = format!("transparency::valgrind::{by}");
         trials.push(trial(title, move || valgrind(family)));
     }
+    for (name, language, ..) in PROGRAMS {
+        let title = format!("transparency::static::{name}");
+        trials.push(trial(title, move || linked_statically(name, language)));
+    }
     trials.push(trial("transparency::small-stack", small_stack));
     trials.push(trial("transparency::address-sanitizer", address_sanitizer));
     trials.push(trial("transparency::thread-sanitizer", thread_sanitizer));
@@ -164,20 +168,32 @@ fn source(name: &str, language: Language) -> Check<PathBuf> {
 
 fn same_under(name: &str, language: Language, family: Family, settings: &[&str]) -> Check {
     let pair = Pair::build(name, language, family, &[])?;
-    for setting in settings {
-        let plain = pair.run(false, &[], &[], setting)?;
-        let traced = pair.run(true, &[], &[], setting)?;
-        let same = plain.status == traced.status
-            && plain.stdout == traced.stdout
-            && plain.stderr == traced.stderr;
-        ensure(same, || {
-            format!("[{setting}] is not the same\n--- plain\n{plain}\n--- traced\n{traced}")
-        })?;
-        if traced.status == Status::Code(0) {
-            pair.sound()?;
+    pair.same_under(settings)
+}
+
+/// A static program with no more of the runtime in it than its own link asks for; other static tests link all of it.
+fn linked_statically(name: &str, language: Language) -> Check {
+    let pair = Pair::build(name, language, Family::Gcc, &["-static"])?;
+    pair.same_under(&SETTINGS[..1])
+}
+
+impl Pair {
+    fn same_under(&self, settings: &[&str]) -> Check {
+        for setting in settings {
+            let plain = self.run(false, &[], &[], setting)?;
+            let traced = self.run(true, &[], &[], setting)?;
+            let same = plain.status == traced.status
+                && plain.stdout == traced.stdout
+                && plain.stderr == traced.stderr;
+            ensure(same, || {
+                format!("[{setting}] is not the same\n--- plain\n{plain}\n--- traced\n{traced}")
+            })?;
+            if traced.status == Status::Code(0) {
+                self.sound()?;
+            }
         }
+        Ok(())
     }
-    Ok(())
 }
 
 /// `name bytes` lines of the measuring run.
