@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use instr_trace::Trace;
-use instr_trace::efficiency::{Collector, Efficiencies, Loss, RegionCode, Report};
-use instr_trace::model::Interpreter;
+use instr_trace::efficiency::{Collector, Efficiencies, Loss, Report};
+use instr_trace::model::{Activity, At, Code, Interpreter, Sink};
 use instr_trace::synth::{self, START_TICKS, StreamWriter};
 
 /// Id and fields (32-bit words, or one address behind the first) of an event.
@@ -42,15 +42,19 @@ fn collect(threads: &[Vec<Entry>]) -> Report {
 }
 
 fn collect_trace(trace: &Trace) -> Report {
-    let mut model = Interpreter::of(trace);
     let mut collector = Collector::new(trace.threads());
+    interpret(trace, &mut collector);
+    collector.finish()
+}
+
+fn interpret(trace: &Trace, sink: &mut impl Sink) {
+    let mut model = Interpreter::of(trace);
     let mut merge = trace.merge();
     while let Some(event) = merge.next().unwrap() {
         let position = trace.position(event.thread).unwrap();
-        model.event(position, &event, &mut ());
-        collector.event(position, &event, &model);
+        model.event(position, &event, sink);
     }
-    collector.finish()
+    model.finish(sink);
 }
 
 fn begin(time: u64, first: bool) -> Entry {
@@ -164,10 +168,7 @@ fn a_region_of_two_threads_worked_out_by_hand() {
     close(e.region_team_size, 1.0, "team");
     assert_eq!(e.largest_loss().0, Loss::Serial);
     identities(&e);
-    let load = &report.regions[&RegionCode {
-        address: 0x1000,
-        call_site: false,
-    }];
+    let load = &report.regions[&Code::from(0x1000)];
     assert_eq!((load.executions, load.outermost, load.threads), (1, 1, 2));
     assert_eq!((load.longest_useful_ns, load.shortest_useful_ns), (180, 60));
     close(load.imbalance_ratio().unwrap(), 1.5, "max/mean");
@@ -279,14 +280,8 @@ fn inner_regions_count_for_the_outermost_one() {
             end(1000, 2, &[]),
         ],
     ]);
-    let code = |address| RegionCode {
-        address,
-        call_site: false,
-    };
-    let (outer, inner) = (
-        &report.regions[&code(0x1000)],
-        &report.regions[&code(0x2000)],
-    );
+    let outer = &report.regions[&Code::from(0x1000)];
+    let inner = &report.regions[&Code::from(0x2000)];
     // Thread 1: 0–200, 200–700, 800–900.
     assert_eq!(outer.by_thread[&0].useful_ns, 1000);
     assert_eq!(outer.by_thread[&1].useful_ns, 800);
@@ -492,8 +487,19 @@ fn programs_cut_or_damaged_still_add_up() {
     }
 }
 
+/// Waits in barriers: time, position, whether one begins.
+#[derive(Default)]
+struct Barriers(Vec<(u64, usize, bool)>);
+
+impl Sink for Barriers {
+    fn activity(&mut self, at: At, activity: Activity) {
+        let waits = activity == Activity::Barrier;
+        self.0.push((at.time, at.position, waits));
+    }
+}
+
 #[test]
-fn threads_let_out_of_a_barrier_are_those_of_the_last_event_whoever_gave_it() {
+fn the_end_of_a_region_lets_its_threads_out_of_the_barrier() {
     let mut threads = two_threads();
     // A third thread gives an event behind its end, right after the region's.
     threads.push(vec![
@@ -502,17 +508,16 @@ fn threads_let_out_of_a_barrier_are_those_of_the_last_event_whoever_gave_it() {
         (301, 8, vec![7, 0, 0], None),
     ]);
     let (_dir, trace) = write(&threads);
-    let mut model = Interpreter::new(trace.threads());
-    let mut merge = trace.merge();
-    while let Some(event) = merge.next().unwrap() {
-        let position = trace.position(event.thread).unwrap();
-        model.event(position, &event, &mut ());
-        let expected: &[usize] = match event.time {
-            300 => &[1],
-            _ => &[],
-        };
-        assert_eq!(model.joined(), expected, "at {}", event.time);
-    }
+    let mut barriers = Barriers::default();
+    interpret(&trace, &mut barriers);
+    let of_region: Vec<_> = barriers.0.into_iter().filter(|of| of.0 > 150).collect();
+    let expected = [
+        (180, 1, true),
+        (290, 0, true),
+        (300, 1, false),
+        (300, 0, false),
+    ];
+    assert_eq!(of_region, expected);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Numbers by address to a [`Summary`] with names.
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 use instr_symtab::critical_name;
 use instr_trace::Names;
@@ -8,23 +9,23 @@ use instr_trace::event::MutexKind;
 use instr_trace::names::{CodeRole, format_label, format_site_label};
 
 use super::contention::MutexCount;
-use super::counts::{Code, Collected, mutex_name};
+use super::counts::{Code, Collected, mutex_name, sync_name};
 use super::model::{
     Counter, Critical, Loop, ParallelRegion, Place, Sections, Summary, Sync, TaskFunction, Tasks,
-    UserEvent, UserRegion,
+    Times, UserEvent, UserRegion,
 };
 
 impl Place {
     /// The place of a construct; [`None`] and address 0 stand for code that is not known.
     pub fn of(names: &dyn Names, code: Option<impl Into<Code>>, role: CodeRole) -> Self {
         let code = code.map(Into::into).filter(|code: &Code| code.address != 0);
-        let Some(Code { address, call_site }) = code else {
+        let Some(Code { address, site }) = code else {
             return Self {
                 label: "(unknown)".to_owned(),
                 ..Self::default()
             };
         };
-        let (name, label) = if call_site {
+        let (name, label) = if site {
             let name = names.resolve(address - 1).unwrap_or_default();
             let label = format_site_label(&name, address, role);
             (name, label)
@@ -39,7 +40,7 @@ impl Place {
             line: name.line,
             label,
             address: Some(address),
-            call_site,
+            call_site: site,
         }
     }
 
@@ -61,14 +62,7 @@ pub fn fill(summary: &mut Summary, collected: Collected, edges: u64, names: &dyn
     regions_and_work(summary, &collected, names);
     super::constructs::build::fill(summary, &collected, names);
     summary.singles = collected.singles;
-    summary.syncs = collected
-        .syncs
-        .into_iter()
-        .map(|(kind, times)| Sync { kind, times })
-        .collect();
-    summary
-        .syncs
-        .sort_by_key(|sync| (Reverse(sync.times.total_ns), sync.kind));
+    summary.syncs = syncs(&collected);
     summary.criticals = collected
         .mutexes
         .iter()
@@ -103,6 +97,17 @@ pub fn fill(summary: &mut Summary, collected: Collected, edges: u64, names: &dyn
         .collect();
 }
 
+fn syncs(collected: &Collected) -> Vec<Sync> {
+    let mut by_name: BTreeMap<&'static str, Times> = BTreeMap::new();
+    for (kind, times) in &collected.syncs {
+        by_name.entry(sync_name(*kind)).or_default().merge(times);
+    }
+    let sync = |(kind, times)| Sync { kind, times };
+    let mut syncs: Vec<_> = by_name.into_iter().map(sync).collect();
+    syncs.sort_by_key(|sync| (Reverse(sync.times.total_ns), sync.kind));
+    syncs
+}
+
 fn tasks(summary: &mut Summary, collected: &Collected, edges: u64, names: &dyn Names) {
     summary.tasks = Tasks {
         created: collected.tasks.values().map(|count| count.created).sum(),
@@ -121,7 +126,7 @@ fn tasks(summary: &mut Summary, collected: &Collected, edges: u64, names: &dyn N
         executed: count.executed,
         total_ns: count.own.total_ns,
         min_ns: count.own.min_ns,
-        mean_ns: count.own.mean_ns,
+        mean_ns: count.own.mean_ns(),
         max_ns: count.own.max_ns,
         inclusive_ns: count.inclusive_ns,
     };
@@ -203,7 +208,7 @@ fn critical(kind: MutexKind, object: u64, count: &MutexCount, names: &dyn Names)
     }
 }
 
-fn named(counted: std::collections::BTreeMap<String, super::model::Times>) -> Vec<UserRegion> {
+fn named(counted: BTreeMap<String, Times>) -> Vec<UserRegion> {
     let mut regions: Vec<_> = counted
         .into_iter()
         .map(|(name, times)| UserRegion { name, times })

@@ -3,32 +3,11 @@
 use std::collections::BTreeMap;
 
 use instr_trace::event::{AllocatorKind, CancelKind, MutexKind, SyncKind, TargetKind};
+pub use instr_trace::model::Code;
+use instr_trace::model::Work;
 
 use super::contention::MutexCount;
 use super::model::Times;
-
-/// Code as an event names it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Code {
-    /// Of the body; 0 when nobody knows it.
-    pub address: u64,
-    /// `address` is a return address into the function that holds the construct.
-    pub call_site: bool,
-}
-
-impl Code {
-    /// The body at `address`, or the construct whose call returns there.
-    pub fn new(address: u64, call_site: bool) -> Self {
-        Self { address, call_site }
-    }
-}
-
-impl From<u64> for Code {
-    /// The body at an address.
-    fn from(address: u64) -> Self {
-        Self::new(address, false)
-    }
-}
 
 /// Everything counted, by address or name. What is missing in [`Times`] (bodies that began before a gap) was not timed.
 #[derive(Debug, Default)]
@@ -63,8 +42,8 @@ pub struct Collected {
     pub allocations: BTreeMap<AllocatorKind, AllocationCount>,
     /// Single blocks executed.
     pub singles: u64,
-    /// Waiting by kind name.
-    pub syncs: BTreeMap<&'static str, Times>,
+    /// Waiting by kind.
+    pub syncs: BTreeMap<SyncKind, Times>,
     /// Mutual exclusion by kind and object.
     pub mutexes: BTreeMap<(MutexKind, u64), MutexCount>,
     /// User events by type.
@@ -75,10 +54,18 @@ pub struct Collected {
     pub calls: BTreeMap<String, Times>,
     /// Counters by name.
     pub counters: BTreeMap<String, CounterCount>,
-    /// Events by thread index.
-    pub events: BTreeMap<u32, u64>,
-    /// First and last time, if there was any event.
-    pub span: Option<(u64, u64)>,
+}
+
+impl Collected {
+    /// The count of a work-sharing construct in the body `around`; `None`: it is not counted, since its begin has no event.
+    pub(super) fn work(&mut self, work: Work, around: Option<Code>) -> Option<&mut WorkCount> {
+        Some(match work {
+            Work::Loop { schedule, .. } => self.loops.entry((around, schedule.name())).or_default(),
+            Work::Sections => self.sections.entry(around).or_default(),
+            Work::Scope => self.scopes.entry(around).or_default(),
+            Work::Combined => return None,
+        })
+    }
 }
 
 /// Task bodies of one function.
@@ -225,6 +212,17 @@ pub struct CounterCount {
     pub max: i64,
     /// Latest.
     pub last: i64,
+}
+
+impl CounterCount {
+    /// Counts one more.
+    pub fn add(&mut self, value: i64) {
+        let first = self.count == 0;
+        self.min = if first { value } else { self.min.min(value) };
+        self.max = if first { value } else { self.max.max(value) };
+        self.last = value;
+        self.count += 1;
+    }
 }
 
 /// What a thread waits for, in the words of the OpenMP specification.

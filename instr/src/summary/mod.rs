@@ -9,7 +9,6 @@ pub mod load;
 pub mod memory;
 pub mod model;
 pub mod notes;
-mod open;
 mod power;
 pub mod samples;
 pub mod sensors;
@@ -19,22 +18,22 @@ pub mod table;
 #[cfg(test)]
 mod tests;
 pub mod units;
+mod work;
 
 use std::io;
 use std::path::Path;
 
 use anyhow::{Context, Result};
 use instr_trace::efficiency;
-use instr_trace::model::{Interpreter, Interval, Intervals, State};
+use instr_trace::model::{Interpreter, Interval, Sink, Span, State};
 use instr_trace::tasks::{TaskStates, Totals};
-use instr_trace::{Names, ThreadInfo, Trace};
+use instr_trace::{Event, Names, ThreadInfo, Trace};
 
 use crate::cli::SummaryOptions;
 use crate::console::{Console, NO_OUTPUT};
 use crate::progress::Progress;
 use crate::symbols;
 use collect::Collector;
-use counts::Collected;
 use model::{Clock, FORMAT, Summary, Thread};
 pub use power::Chip;
 
@@ -122,16 +121,17 @@ pub fn summarize(
     chip: Option<&Chip>,
     mut seen: impl FnMut(u64),
 ) -> Result<Summary> {
-    let mut collector = Collector::new(trace.threads());
+    let threads = trace.threads();
+    let (collector, load) = (Collector::new(threads), efficiency::Collector::new(threads));
+    let mut sinks = (collector, (load, States::new(threads.len())));
+    let mut volume = Volume::new(threads.len());
     let (mut tasks, mut totals) = (TaskStates::new(), Totals::default());
     let mut memory = memory::collect::Collector::default();
     let mut samples = samples::collect::Collector::new(names);
-    let mut load = efficiency::Collector::new(trace.threads());
     let mut model = Interpreter::of(trace);
-    let mut states = States::new(trace.threads().len());
     let mut readings =
         sensors::collect::Collector::new(trace, chip.map(|chip| chip.power.clone()))?;
-    let mut processors = switches::build::Seen::new(trace.threads().len());
+    let mut processors = switches::build::Seen::new(threads.len());
     let mut merge = trace.merge();
     while let Some(event) = merge.next()? {
         seen(event.time);
@@ -140,30 +140,29 @@ pub fn summarize(
         let Some(position) = trace.position(event.thread) else {
             continue;
         };
-        collector.event(position, &event);
+        volume.add(position, &event);
         processors.event(position, &event);
         samples.event(&event.payload);
-        memory.event(&event, || collector.body(position));
-        model.event(
-            position,
-            &event,
-            &mut Intervals(|interval| states.add(interval)),
-        );
-        load.event(position, &event, &model);
+        model.event(position, &event, &mut sinks);
+        memory.event(&event, || {
+            let body = model.running(position);
+            let is_task = matches!(body, Some(Span::Task { .. }));
+            (body.and_then(Span::body), is_task)
+        });
         let useful = model.state(position) == Some(State::Useful);
         readings.state(position, event.time, useful);
         tasks.event(&event, useful, &mut totals);
     }
     tasks.finish(&mut totals);
-    model.finish(&mut Intervals(|interval| states.add(interval)));
-    let collected = collector.finish();
+    model.finish(&mut sinks);
+    let (collector, (load, states)) = sinks;
     let mut summary = head(trace);
-    let begin = collected.span.map_or(0, |(first, _)| first);
-    summary.duration_ns = collected.span.map_or(0, |(first, last)| last - first);
-    summary.threads = threads(trace, &collected, &states);
-    summary.events = collected.events.values().sum();
+    let (begin, last) = volume.span.unwrap_or_default();
+    summary.duration_ns = last - begin;
+    summary.threads = of_threads(trace, &volume, &states);
+    summary.events = volume.events.iter().sum();
     summary.bytes_per_event = per_event(summary.bytes, summary.events);
-    build::fill(&mut summary, collected, totals.edges, names);
+    build::fill(&mut summary, collector.finish(), totals.edges, names);
     summary.samples = samples.finish();
     summary.memory = memory::build::build(memory.finish(), begin, names);
     load::build::fill(&mut summary, &load.finish(), &totals, names);
@@ -208,28 +207,47 @@ fn per_event(bytes: u64, events: u64) -> f64 {
     (bytes as f64 * 100.0 / events as f64).round() / 100.0
 }
 
-fn threads(trace: &Trace, collected: &Collected, states: &States) -> Vec<Thread> {
-    let thread =
-        |(info, &[useful_ns, sync_ns, sched_ns, idle_ns, flush_ns]): (&ThreadInfo, &[u64; 5])| {
-            Thread {
-                index: info.index,
-                os_tid: info.os_tid,
-                name: info.name.clone(),
-                useful_ns,
-                sync_ns,
-                sched_ns,
-                idle_ns,
-                flush_ns,
-                events: collected.events.get(&info.index).copied().unwrap_or(0),
-                discarded: info.discarded,
-            }
-        };
-    trace
-        .threads()
-        .iter()
-        .zip(&states.by_position)
-        .map(thread)
-        .collect()
+fn of_threads(trace: &Trace, volume: &Volume, states: &States) -> Vec<Thread> {
+    let thread = |(position, info): (usize, &ThreadInfo)| {
+        let [useful_ns, sync_ns, sched_ns, idle_ns, flush_ns] = states.by_position[position];
+        Thread {
+            index: info.index,
+            os_tid: info.os_tid,
+            name: info.name.clone(),
+            useful_ns,
+            sync_ns,
+            sched_ns,
+            idle_ns,
+            flush_ns,
+            events: volume.events[position],
+            discarded: info.discarded,
+        }
+    };
+    trace.threads().iter().enumerate().map(thread).collect()
+}
+
+/// How many events there are, and when.
+struct Volume {
+    /// By position of the thread.
+    events: Vec<u64>,
+    /// Times of the first and the last one.
+    span: Option<(u64, u64)>,
+}
+
+impl Volume {
+    fn new(threads: usize) -> Self {
+        Self {
+            events: vec![0; threads],
+            span: None,
+        }
+    }
+
+    #[inline]
+    fn add(&mut self, position: usize, event: &Event<'_>) {
+        let span = self.span.get_or_insert((event.time, event.time));
+        *span = (span.0.min(event.time), span.1.max(event.time));
+        self.events[position] += u64::from(event.payload.id() != 0);
+    }
 }
 
 /// Nanoseconds of each thread in each state.
@@ -244,8 +262,13 @@ impl States {
             by_position: vec![[0; 5]; threads],
         }
     }
+}
 
-    fn add(&mut self, interval: Interval) {
+impl Sink for States {
+    const MARKS: bool = false;
+    const TASK_CODES: bool = false;
+
+    fn interval(&mut self, interval: Interval) {
         let column = match interval.state {
             State::Useful => 0,
             State::Synchronization => 1,

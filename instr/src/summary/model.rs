@@ -2,6 +2,7 @@
 //!
 //! Names, units and meaning are stable; fields may be added. Times are whole nanoseconds, addresses hexadecimal text.
 
+use serde::ser::SerializeStruct as _;
 use serde::{Serialize, Serializer};
 
 use super::constructs::model::{
@@ -175,7 +176,7 @@ impl Thread {
 }
 
 /// Number and times of one kind of construct. `count` is 0 only together with all times.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Times {
     /// How many.
     pub count: u64,
@@ -183,10 +184,20 @@ pub struct Times {
     pub total_ns: u64,
     /// Shortest, ns.
     pub min_ns: u64,
-    /// `total_ns / count`, rounded down.
-    pub mean_ns: u64,
     /// Longest, ns.
     pub max_ns: u64,
+}
+
+impl Serialize for Times {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut fields = to.serialize_struct("Times", 5)?;
+        fields.serialize_field("count", &self.count)?;
+        fields.serialize_field("total_ns", &self.total_ns)?;
+        fields.serialize_field("min_ns", &self.min_ns)?;
+        fields.serialize_field("mean_ns", &self.mean_ns())?;
+        fields.serialize_field("max_ns", &self.max_ns)?;
+        fields.end()
+    }
 }
 
 impl Times {
@@ -200,7 +211,11 @@ impl Times {
         self.max_ns = self.max_ns.max(ns);
         self.count += 1;
         self.total_ns = self.total_ns.saturating_add(ns);
-        self.mean_ns = self.total_ns / self.count;
+    }
+
+    /// `total_ns / count`, rounded down.
+    pub fn mean_ns(&self) -> u64 {
+        self.total_ns.checked_div(self.count).unwrap_or(0)
     }
 
     /// Counts all of `other` too.
@@ -215,7 +230,6 @@ impl Times {
         self.max_ns = self.max_ns.max(other.max_ns);
         self.count += other.count;
         self.total_ns = self.total_ns.saturating_add(other.total_ns);
-        self.mean_ns = self.total_ns / self.count;
     }
 }
 
@@ -436,10 +450,12 @@ mod tests {
                 count: 3,
                 total_ns: 15,
                 min_ns: 3,
-                mean_ns: 5,
                 max_ns: 7
             }
         );
+        assert_eq!(times.mean_ns(), 5);
+        let json = r#"{"count":3,"total_ns":15,"min_ns":3,"mean_ns":5,"max_ns":7}"#;
+        assert_eq!(serde_json::to_string(&times).unwrap(), json);
         times.add(u64::MAX);
         assert_eq!(times.total_ns, u64::MAX, "no overflow");
     }

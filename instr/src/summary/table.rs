@@ -153,21 +153,13 @@ fn tasks(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
         &["task", "created", "executed", "total", "min", "mean", "max"],
     );
     for task in summary.task_functions.iter().take(MAX_ROWS) {
-        let times = Times {
-            count: task.executed,
-            total_ns: task.total_ns,
-            min_ns: task.min_ns,
-            mean_ns: task.mean_ns,
-            max_ns: task.max_ns,
-        };
-        table.add_row(row(
-            [
-                label(&task.place),
-                count(task.created),
-                count(task.executed),
-            ],
-            times,
-        ));
+        let times = [task.total_ns, task.min_ns, task.mean_ns, task.max_ns];
+        let head = [
+            label(&task.place),
+            count(task.created),
+            count(task.executed),
+        ];
+        table.add_row(head.into_iter().chain(times.map(time)));
     }
     table.print(summary.task_functions.len(), out)?;
     if let Some(line) = constructs::table::special_tasks(summary) {
@@ -241,7 +233,7 @@ fn loops(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
             count(item.chunks),
             time(times.total_ns),
             item.fetch_ns.map_or(String::new(), time),
-            time(times.mean_ns),
+            time(times.mean_ns()),
             time(times.max_ns),
         ]);
     }
@@ -270,7 +262,7 @@ fn loops(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
             },
             count(sizes.mean),
             time(times.min_ns),
-            time(times.mean_ns),
+            time(times.mean_ns()),
             time(times.max_ns),
         ]);
     }
@@ -403,6 +395,6 @@ fn share_of_count(part: u64, whole: u64) -> String {
 }
 
 pub(super) fn row<const N: usize>(head: [String; N], times: Times) -> Vec<String> {
-    let tail = [times.total_ns, times.min_ns, times.mean_ns, times.max_ns].map(time);
+    let tail = [times.total_ns, times.min_ns, times.mean_ns(), times.max_ns].map(time);
     head.into_iter().chain(tail).collect()
 }

@@ -1,17 +1,17 @@
-//! Events in, useful and waiting time by region and thread out.
+//! Spans in, useful and waiting time by region and thread out: a sink of the interpreter.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use hashbrown::HashMap;
 
-use crate::event::{Event, Payload, RegionId};
-use crate::model::{Activity, Interpreter};
+use crate::event::RegionId;
+use crate::model::{Activity, At, Begin, Code, End, Since, Sink, Span};
 use crate::trace::ThreadInfo;
 
 use super::Report;
-use super::region::{RegionCode, ThreadLoad};
+use super::region::ThreadLoad;
 
-/// A thread's stay in a region.
+/// A thread's stay in a region: as long as the construct, its implicit task or its closing barrier is open on the thread.
 #[derive(Clone, Copy, Debug)]
 struct Stay {
     region: RegionId,
@@ -24,14 +24,19 @@ struct Stay {
     start: Option<u64>,
     /// This thread encountered the region.
     leads: bool,
-    /// Its implicit task has ended.
-    closing: bool,
+    /// The construct is open.
+    construct: bool,
+    /// Implicit tasks and closing barriers that are open.
+    inside: u32,
+    /// Of these, implicit tasks whose begin has to be given again behind a gap.
+    unseen: u32,
 }
 
 /// One thread of the trace.
 #[derive(Clone, Debug)]
 struct Line {
     index: u32,
+    initial: bool,
     /// Which of the P threads it is.
     place: Option<usize>,
     stays: Vec<Stay>,
@@ -40,6 +45,7 @@ struct Line {
     activity: Activity,
     since: u64,
     begin: Option<u64>,
+    /// Time of its last event.
     last: u64,
     ended: bool,
 }
@@ -65,7 +71,7 @@ fn add(to: &mut u64, ns: u64) {
 /// A region that runs.
 #[derive(Clone, Debug)]
 struct Region {
-    code: RegionCode,
+    code: Code,
     root: RegionId,
     begin: u64,
     members: Vec<usize>,
@@ -75,7 +81,7 @@ struct Region {
 /// An outermost region that runs.
 #[derive(Clone, Debug, Default)]
 struct Root {
-    code: RegionCode,
+    code: Code,
     begin: u64,
     /// Threads that entered it or a region inside of it.
     members: BTreeSet<usize>,
@@ -93,8 +99,10 @@ struct Place {
 
 /// Deeper nesting is damage: it is not followed.
 const MAX_DEPTH: usize = 1 << 12;
+/// A region is not looked for below so many others, which have lost their ends.
+const MAX_LOOK: usize = 64;
 
-/// Follows a merged trace; feed it every event after the interpreter has taken it.
+/// Receives what an interpreter finds in one trace.
 #[derive(Clone, Debug, Default)]
 pub struct Collector {
     lines: Vec<Line>,
@@ -109,18 +117,121 @@ pub struct Collector {
     report: Report,
 }
 
+impl Sink for Collector {
+    const MARKS: bool = false;
+    const TASK_CODES: bool = false;
+
+    fn thread_begin(&mut self, at: At) {
+        let line = &mut self.lines[at.position];
+        (line.begin, line.since) = (Some(at.time), at.time);
+        self.span.get_or_insert((at.time, at.time));
+        // Of the other threads we do not know yet whether they are the run-time library's.
+        if line.initial {
+            self.take_place(at.position);
+        }
+    }
+
+    fn thread_end(&mut self, at: At) {
+        self.end_line(at.position, at.time);
+    }
+
+    #[inline]
+    fn activity(&mut self, at: At, activity: Activity) {
+        let line = &mut self.lines[at.position];
+        line.settle(at.time);
+        line.activity = activity;
+    }
+
+    #[inline]
+    fn begin(&mut self, at: At, span: &Span, how: Begin) {
+        match *span {
+            Span::Parallel { region, code, .. } if how == Begin::Told => {
+                self.lines[at.position].settle(at.time);
+                self.encounter(at, region, code);
+                self.inside(at.position, region, |stay| stay.construct = true);
+            }
+            Span::Implicit {
+                region,
+                code,
+                thread_num,
+            } => {
+                self.lines[at.position].settle(at.time);
+                self.enter(at, region, code, thread_num, how);
+            }
+            _ => {}
+        }
+    }
+
+    #[inline]
+    fn end(&mut self, at: At, span: &Span, how: End, _since: Since) {
+        let ends: fn(&mut Stay) = match (span, how) {
+            // The closing barrier follows.
+            (Span::Implicit { .. }, End::Told) => return,
+            (Span::Implicit { .. }, End::Kept) => |stay| stay.unseen += 1,
+            (Span::Implicit { .. }, End::Unseen) => |stay| {
+                stay.inside = stay.inside.saturating_sub(1);
+                stay.unseen = stay.unseen.saturating_sub(1);
+            },
+            (Span::Implicit { .. } | Span::Closing { .. }, _) => {
+                |stay| stay.inside = stay.inside.saturating_sub(1)
+            }
+            (Span::Parallel { .. }, _) => |stay| stay.construct = false,
+            _ => return,
+        };
+        let (Span::Implicit { region, .. }
+        | Span::Closing { region }
+        | Span::Parallel { region, .. }) = *span
+        else {
+            return;
+        };
+        if self.inside(at.position, region, ends) == Some(false) {
+            self.leave_region(at.position, region, at.time);
+            self.end_left(at.time);
+        }
+    }
+
+    fn region_end(&mut self, at: At, region: RegionId, _members: &[usize]) {
+        self.end_region(region, at.time);
+    }
+
+    /// Regions end with the trace. So each thread is in its region up to its last event, also when the one that leads it ended before.
+    fn trace_end(&mut self) {
+        let Some((_, mut end)) = self.span else {
+            return;
+        };
+        for line in &mut self.lines {
+            if !line.ended && line.begin.is_some() {
+                line.settle(line.last);
+                line.activity = Activity::Other;
+                end = end.max(line.last);
+            }
+        }
+        let mut open: Vec<_> = self.regions.keys().copied().collect();
+        open.sort_unstable();
+        for region in open {
+            self.end_region(region, end);
+        }
+        for position in 0..self.lines.len() {
+            if self.lines[position].begin.is_some() {
+                self.end_line(position, end);
+            }
+        }
+    }
+}
+
 impl Collector {
     /// For the threads of one trace, as [`crate::Trace::threads`] gives them.
     pub fn new(threads: &[ThreadInfo]) -> Self {
         let line = |thread: &ThreadInfo| Line {
             index: thread.index,
+            initial: thread.initial,
             place: None,
             stays: Vec::new(),
             serial: 0,
             activity: Activity::Other,
             since: 0,
             begin: None,
-            last: 0,
+            last: thread.last_time,
             ended: false,
         };
         Self {
@@ -129,99 +240,18 @@ impl Collector {
         }
     }
 
-    /// Takes an event of the thread at `position` into account, after `model` has.
-    #[inline]
-    pub fn event(&mut self, position: usize, event: &Event<'_>, model: &Interpreter) {
-        let now = event.time;
-        let Some(line) = self.lines.get_mut(position) else {
-            return;
-        };
-        if line.ended {
-            return;
-        }
-        line.last = now;
-        let span = self.span.get_or_insert((now, now));
-        span.1 = span.1.max(now);
-        if line.begin.is_none() {
-            (line.begin, line.since) = (Some(now), now);
-        }
-        match event.payload {
-            Payload::ThreadBegin { .. }
-            | Payload::ParallelBegin { .. }
-            | Payload::ParallelEnd { .. }
-            | Payload::ImplicitBegin { .. }
-            | Payload::ImplicitEnd
-            | Payload::ThreadEnd
-            | Payload::Lost { .. } => self.structure(position, event),
-            _ => {}
-        }
-        for &joined in model.joined() {
-            self.observe(joined, model.activity(joined), now);
-        }
-        self.observe(position, model.activity(position), now);
-    }
-
-    #[inline]
-    fn observe(&mut self, position: usize, activity: Activity, now: u64) {
-        if let Some(line) = self.lines.get_mut(position)
-            && line.activity != activity
-        {
-            line.settle(now);
-            line.activity = activity;
-        }
-    }
-
-    fn structure(&mut self, position: usize, event: &Event<'_>) {
-        let now = event.time;
-        self.lines[position].settle(now);
-        match event.payload {
-            // Of the other threads we do not know yet whether they are the run-time library's.
-            Payload::ThreadBegin { flags, .. } if flags & 1 != 0 => _ = self.take_place(position),
-            Payload::ParallelBegin {
-                seq,
-                function,
-                call_site,
-                ..
-            } => {
-                let code = RegionCode {
-                    address: function,
-                    call_site,
-                };
-                self.encounter(position, seq, code, now);
-            }
-            Payload::ParallelEnd { seq } => {
-                let thread = self.lines[position].index;
-                self.end_region(RegionId { thread, seq }, now);
-            }
-            Payload::ImplicitBegin {
-                region, thread_num, ..
-            } => self.enter(position, region, thread_num, now),
-            Payload::ImplicitEnd => {
-                let stays = &mut self.lines[position].stays;
-                if let Some(stay) = stays.iter_mut().rev().find(|stay| !stay.closing) {
-                    stay.closing = true;
-                }
-            }
-            Payload::ThreadEnd => self.end_line(position, now),
-            Payload::Lost { region, .. } => {
-                self.leave_until(position, now, |stay| Some(stay.region) == region);
-                if let Some(region) = region
-                    && self.lines[position].stays.is_empty()
-                {
-                    self.find_inside(position, region, now);
-                }
-            }
-            _ => {}
-        }
-    }
-
-    /// Behind a gap a thread is found in a region that it was not seen to enter.
-    fn find_inside(&mut self, position: usize, id: RegionId, now: u64) {
-        if id.thread == self.lines[position].index {
-            self.encounter(position, id.seq, RegionCode::default(), now);
-        } else {
-            self.enter(position, id, u32::MAX, now);
-        }
+    /// Changes the thread's innermost stay in the region; whether it is then still inside.
+    fn inside(
+        &mut self,
+        position: usize,
+        id: RegionId,
+        change: impl FnOnce(&mut Stay),
+    ) -> Option<bool> {
+        let stays = &mut self.lines[position].stays;
+        let mut innermost = stays.iter_mut().rev().take(MAX_LOOK);
+        let stay = innermost.find(|stay| stay.region == id)?;
+        change(stay);
+        Some(stay.construct || stay.inside > 0)
     }
 
     fn take_place(&mut self, position: usize) -> usize {
@@ -240,22 +270,18 @@ impl Collector {
         at
     }
 
-    fn encounter(&mut self, position: usize, seq: u32, code: RegionCode, now: u64) {
-        self.take_place(position);
-        let line = &self.lines[position];
-        let id = RegionId {
-            thread: line.index,
-            seq,
-        };
+    fn encounter(&mut self, at: At, id: RegionId, code: Code) {
+        self.take_place(at.position);
+        let line = &self.lines[at.position];
         if line.stays.len() >= MAX_DEPTH {
             return;
         }
         let root = line.stays.first().map_or(id, |stay| stay.root);
-        self.open_region(id, root, code, now);
-        self.stay(position, id, root, 0, None);
+        self.open_region(id, root, code, at.time);
+        self.stay(at.position, id, root, 0, None);
     }
 
-    fn open_region(&mut self, id: RegionId, root: RegionId, code: RegionCode, now: u64) {
+    fn open_region(&mut self, id: RegionId, root: RegionId, code: Code, now: u64) {
         if self.regions.contains_key(&id) {
             self.end_region(id, now);
         }
@@ -295,7 +321,9 @@ impl Collector {
             barrier: 0,
             start,
             leads: id.thread == line.index,
-            closing: false,
+            construct: false,
+            inside: 0,
+            unseen: 0,
         });
         if let Some(region) = self.regions.get_mut(&id) {
             region.members.push(position);
@@ -305,46 +333,47 @@ impl Collector {
         }
     }
 
-    fn enter(&mut self, position: usize, id: RegionId, thread_num: u32, now: u64) {
-        let line = &mut self.lines[position];
-        let start = self
-            .regions
-            .get(&id)
-            .map(|region| now.saturating_sub(region.begin));
-        if id.thread == line.index {
-            // Teams run one after the other on this thread.
-            if let Some(stay) = line.stays.iter_mut().rev().find(|stay| stay.region == id) {
-                stay.closing = false;
-                stay.start = stay.start.or(start);
+    /// The thread's implicit task begins.
+    fn enter(&mut self, at: At, id: RegionId, code: Code, thread_num: u32, how: Begin) {
+        let At { time, position } = at;
+        let begin = self.regions.get(&id).map(|region| region.begin);
+        let start = begin.map(|begin| time.saturating_sub(begin));
+        let line = &self.lines[position];
+        let leads = id.thread == line.index;
+        let mut known = line.stays.iter().rev().take(MAX_LOOK);
+        let known = known.find(|stay| stay.region == id);
+        match known {
+            // It goes on behind a gap.
+            Some(stay) if how == Begin::Found && stay.unseen > 0 => {
+                self.inside(position, id, |stay| stay.unseen -= 1);
+                return;
             }
-            return;
+            // Teams run one after the other on this thread.
+            Some(_) if leads => {
+                _ = self.inside(position, id, |stay| stay.start = stay.start.or(start))
+            }
+            None if leads => self.encounter(at, id, code),
+            _ => self.join(at, id, code, thread_num, start),
         }
-        self.leave_until(position, now, |stay| !stay.closing || stay.leads);
-        let line = &mut self.lines[position];
+        self.inside(position, id, |stay| stay.inside += 1);
+    }
+
+    /// A thread comes to a region that another one encountered.
+    fn join(&mut self, at: At, id: RegionId, code: Code, thread_num: u32, start: Option<u64>) {
+        let line = &mut self.lines[at.position];
         if line.stays.len() >= MAX_DEPTH {
             return;
         }
         if line.place.is_none() {
             // It was on its way into its first region.
             line.serial = 0;
-            self.take_place(position);
+            self.take_place(at.position);
         }
         if !self.regions.contains_key(&id) {
-            self.open_region(id, id, RegionCode::default(), now);
+            self.open_region(id, id, code, at.time);
         }
         let root = self.regions.get(&id).map_or(id, |region| region.root);
-        self.stay(position, id, root, thread_num, start);
-    }
-
-    /// Ends the innermost stays of a thread down to one that `stop` accepts, which goes on.
-    fn leave_until(&mut self, position: usize, now: u64, stop: impl Fn(&Stay) -> bool) {
-        while let Some(stay) = self.lines[position].stays.last() {
-            if stop(stay) {
-                break;
-            }
-            self.leave(position);
-        }
-        self.end_left(now);
+        self.stay(at.position, id, root, thread_num, start);
     }
 
     /// Ends the regions whose encountering threads have left them.
@@ -460,38 +489,30 @@ impl Collector {
     }
 
     fn end_line(&mut self, position: usize, now: u64) {
-        self.lines[position].settle(now);
-        self.leave_until(position, now, |_| false);
+        let line = &mut self.lines[position];
+        if line.ended {
+            return;
+        }
+        line.settle(now);
+        line.activity = Activity::Other;
+        while !self.lines[position].stays.is_empty() {
+            self.leave(position);
+        }
+        self.end_left(now);
         let place = self.take_place(position);
         let line = &mut self.lines[position];
         line.ended = true;
         add(&mut self.places[place].useful, line.serial);
         self.places[place].free = Some(now);
         add(&mut self.report.budget.serial_useful_ns, line.serial);
+        if let Some(span) = &mut self.span {
+            span.1 = span.1.max(now);
+        }
     }
 
-    /// What was found. Whatever is still open ends with the trace, each thread with its last event.
+    /// What was found, once the interpreter has [finished](crate::model::Interpreter::finish).
     pub fn finish(mut self) -> Report {
-        for position in 0..self.lines.len() {
-            let line = &mut self.lines[position];
-            if !line.ended && line.begin.is_some() {
-                let last = line.last;
-                line.settle(last);
-                line.activity = Activity::Other;
-            }
-        }
         let (first, last) = self.span.unwrap_or((0, 0));
-        let mut open: Vec<_> = self.regions.keys().copied().collect();
-        open.sort_unstable();
-        for region in open {
-            self.end_region(region, last);
-        }
-        for position in 0..self.lines.len() {
-            let line = &self.lines[position];
-            if !line.ended && line.begin.is_some() {
-                self.end_line(position, last);
-            }
-        }
         let report = &mut self.report;
         let budget = &mut report.budget;
         budget.elapsed_ns = last - first;

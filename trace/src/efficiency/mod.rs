@@ -1,6 +1,6 @@
 //! Load balance of parallel regions and the thread-level efficiencies of POP and TALP: `docs/metrics.md` has the definitions.
 //!
-//! [`Collector`] follows a merged trace next to an [`Interpreter`](crate::model::Interpreter); [`Report`] is what comes of it. Memory
+//! [`Collector`] is a sink of an [`Interpreter`](crate::model::Interpreter); [`Report`] is what comes of it. Memory
 //! grows with the threads, the regions that run and the region functions, not with the events.
 
 mod collect;
@@ -9,7 +9,9 @@ mod region;
 use std::collections::BTreeMap;
 
 pub use collect::Collector;
-pub use region::{RegionCode, RegionLoad, ThreadLoad};
+pub use region::{RegionLoad, ThreadLoad};
+
+use crate::model::Code;
 
 /// Where the time of all threads went: what the efficiencies are made of. All times in ns.
 ///
@@ -174,6 +176,6 @@ impl Efficiencies {
 pub struct Report {
     /// The whole process.
     pub budget: Budget,
-    /// Parallel regions by their code, nested ones too.
-    pub regions: BTreeMap<RegionCode, RegionLoad>,
+    /// Parallel regions by their code (address 0: the begin was lost), nested ones too.
+    pub regions: BTreeMap<Code, RegionLoad>,
 }

@@ -2,15 +2,6 @@
 
 use std::collections::BTreeMap;
 
-/// The code of a region as its `parallel_begin` names it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct RegionCode {
-    /// Address of the body, or of the construct; 0 when its begin was lost.
-    pub address: u64,
-    /// `address` is a return address into the encountering function.
-    pub call_site: bool,
-}
-
 /// What a thread number did in all executions of a region. A thread's useful time holds that of inner regions it leads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ThreadLoad {

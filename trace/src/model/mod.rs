@@ -136,22 +136,10 @@ impl Interpreter {
         self.threads.get(position)?.running.map(|(_, state)| state)
     }
 
-    /// What a thread does after the events so far.
-    #[inline]
-    pub fn activity(&self, position: usize) -> Activity {
-        let thread = self.threads.get(position);
-        thread.map_or(Activity::Other, |thread| thread.activity)
-    }
-
     /// The body that a thread runs, as [`Sink::body`] gives it.
     #[inline]
     pub fn running(&self, position: usize) -> Option<&Span> {
         self.threads.get(position)?.top().span()
-    }
-
-    /// Positions of the other threads that the last event let out of a closing barrier.
-    pub fn joined(&self) -> &[usize] {
-        &self.joined
     }
 
     /// Whether the thread has ended.

@@ -60,6 +60,13 @@ impl Code {
     }
 }
 
+impl From<u64> for Code {
+    /// The body at an address.
+    fn from(address: u64) -> Self {
+        Self::new(address, false)
+    }
+}
+
 /// A work-sharing construct.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {

@@ -1,11 +1,10 @@
 //! Numbers of the library to sections.
 
 use instr_trace::Names;
-use instr_trace::efficiency::{self, Efficiencies, Loss, RegionCode, Report};
+use instr_trace::efficiency::{self, Efficiencies, Loss, Report};
 use instr_trace::names::CodeRole;
 use instr_trace::tasks::Totals;
 
-use super::super::counts::Code;
 use super::super::model::{ParallelRegion, Place, Summary};
 use super::super::units::percent;
 use super::model::{
@@ -15,25 +14,19 @@ use super::model::{
 /// Below this share of the threads' time nothing is called a loss.
 const NEGLIGIBLE: f64 = 0.005;
 
-impl From<RegionCode> for Code {
-    fn from(code: RegionCode) -> Self {
-        Self::new(code.address, code.call_site)
-    }
-}
-
 /// Fills efficiency, load and graph; the regions themselves must be there. Regions of which only threads inside were seen are
 /// added without executions.
 pub fn fill(summary: &mut Summary, report: &Report, totals: &Totals, names: &dyn Names) {
     for (code, load) in &report.regions {
-        let code = Code::from(*code);
         let address = Some(code.address).filter(|address| *address != 0);
-        let known = summary.parallel_regions.iter_mut().find(|region| {
-            (region.place.address, region.place.call_site) == (address, code.call_site)
-        });
+        let known = summary
+            .parallel_regions
+            .iter_mut()
+            .find(|region| (region.place.address, region.place.call_site) == (address, code.site));
         match known {
             Some(region) => region.load = Some(region_load(load)),
             None => summary.parallel_regions.push(ParallelRegion {
-                place: Place::of(names, Some(code), CodeRole::Parallel),
+                place: Place::of(names, Some(*code), CodeRole::Parallel),
                 load: Some(region_load(load)),
                 ..ParallelRegion::default()
             }),
@@ -132,7 +125,7 @@ fn largest_loss(
             .regions
             .iter()
             .max_by_key(|(code, load)| (of(load), std::cmp::Reverse(**code)))?;
-        (of(load) > 0).then(|| Place::of(names, Some(Code::from(*code)), CodeRole::Parallel).label)
+        (of(load) > 0).then(|| Place::of(names, Some(*code), CodeRole::Parallel).label)
     };
     let (kind, region, why) = match loss {
         Loss::Serial => (

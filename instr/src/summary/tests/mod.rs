@@ -1,5 +1,7 @@
 //! The summary of the trace in [`crate::fixture`], against numbers worked out by hand.
 
+mod lost;
+
 use instr_trace::names::NoNames;
 use instr_trace::synth;
 use serde_json::{Value, json};
@@ -382,10 +384,10 @@ fn memory_of_allocators_has_its_peak_while_most_was_in_use() {
     );
 }
 
+type Stream = synth::StreamWriter<std::io::BufWriter<std::fs::File>>;
+
 /// A trace of one thread.
-fn alone(
-    fill: impl Fn(&mut synth::StreamWriter<std::io::BufWriter<std::fs::File>>),
-) -> (tempfile::TempDir, instr_trace::Trace) {
+fn alone(fill: impl Fn(&mut Stream)) -> (tempfile::TempDir, instr_trace::Trace) {
     let (dir, layout) = (tempfile::tempdir().unwrap(), synth::layouts()[0]);
     synth::begin(dir.path(), layout, 1_000_000_000).unwrap();
     let mut stream = synth::StreamWriter::create(dir.path(), layout, 0, 1 << 16).unwrap();
@@ -438,7 +440,7 @@ fn processor_time() -> u64 {
 #[test]
 fn no_sequence_of_events_takes_longer_than_linear() {
     const MANY: u64 = 20_000;
-    type Fill = fn(&mut synth::StreamWriter<std::io::BufWriter<std::fs::File>>, u64);
+    type Fill = fn(&mut Stream, u64);
     let cases: [(&str, Fill); 4] = [
         ("locks asked for and others refused", |thread, number| {
             let at = AT + 2 * number;
