@@ -4,7 +4,8 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context as _, Result};
-use instr_trace::{Payload, Trace};
+use instr_trace::Trace;
+use instr_trace::model::{At, Sample, Sink, replay};
 
 use crate::report::Report;
 use crate::run::{Bench, ensure_traced, output, timings};
@@ -140,18 +141,26 @@ fn run(
     let block = timings(&text).get("work").copied();
     let block = block.context("sampling printed no 'work'")?.0;
     let trace = Trace::open(&trace)?;
-    let (mut samples, mut merge) = (0_u32, trace.merge());
-    while let Some(event) = merge.next()? {
-        let sample = matches!(
-            event.payload,
-            Payload::Sample { .. } | Payload::SampleStack { .. }
-        );
-        samples += u32::from(sample);
-    }
+    let mut taken = Taken::default();
+    replay(&trace, &mut taken)?;
     Ok((
         block,
-        f64::from(samples) * 1e9 / trace.end_time().max(1) as f64,
+        f64::from(taken.0) * 1e9 / trace.end_time().max(1) as f64,
     ))
+}
+
+/// Counts samples.
+#[derive(Default)]
+struct Taken(u32);
+
+impl Sink for Taken {
+    const MARKS: bool = false;
+    const TASK_CODES: bool = false;
+    const SAMPLES: bool = true;
+
+    fn sample(&mut self, _at: At, sample: &Sample<'_>) {
+        self.0 += u32::from(matches!(sample, Sample::Taken { .. }));
+    }
 }
 
 /// The section of the document.

@@ -29,7 +29,6 @@ mod repair;
 pub mod samples;
 pub mod sensors;
 mod stream;
-pub mod switches;
 #[doc(hidden)]
 pub mod synth;
 pub mod tasks;

@@ -45,6 +45,17 @@ impl<'t> Merge<'t> {
         })
     }
 
+    /// The same with [`Merge::position`]. Threads of the runtime's own have positions behind those of the program.
+    #[inline]
+    pub fn next_at(&mut self) -> Result<Option<(usize, Event<'_>)>, Error> {
+        Ok(match self.step()? {
+            Some(position) => self.streams[position]
+                .current()
+                .map(|event| (position, event)),
+            None => None,
+        })
+    }
+
     /// Position (in order of [`crate::Trace::threads`]) of the thread whose event [`Merge::next`] gave last.
     pub fn position(&self) -> Option<usize> {
         self.current

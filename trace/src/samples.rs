@@ -1,21 +1,12 @@
 //! What a sample says: where its thread was, and by which calls it came there.
 
-use crate::event::Payload;
+use crate::model::Frames;
 use crate::names::Names;
 
 /// Mark behind the return addresses of a sample: 0, or this when the first of them is a guess.
 const GUESSED: u64 = 1;
 
 /// The chain of calls of one sample after another; keeps its memory.
-///
-/// ```
-/// use instr_trace::{Payload, names::NoNames, samples::Chain};
-///
-/// let mut chain = Chain::default();
-/// // Other events are no samples.
-/// assert_eq!(chain.read(&NoNames, &Payload::SampleLost { count: 3 }), None);
-/// assert_eq!((chain.pc(), chain.callers().len()), (0, 0));
-/// ```
 #[derive(Debug, Default)]
 pub struct Chain {
     pc: u64,
@@ -25,44 +16,22 @@ pub struct Chain {
 }
 
 impl Chain {
-    /// Reads a sample and gives the number of periods it stands for, at least 1; `None` when the event is none.
+    /// Finds the calls of a sample.
     ///
     /// Return addresses that frame pointers or register windows led to count up to the first that no call returns to:
     /// behind it nothing is certain. A copied stack is unwound.
-    pub fn read(&mut self, names: &dyn Names, payload: &Payload<'_>) -> Option<u32> {
-        self.pc = 0;
-        self.callers.clear();
-        match *payload {
-            Payload::Sample {
-                pc,
-                sp,
-                weight,
-                stack,
-            } => {
-                self.pc = pc;
-                self.words.clear();
-                self.words.extend(stack);
-                self.frames(names, sp);
-                Some(weight.max(1))
-            }
-            Payload::SampleStack {
-                pc,
-                sp,
-                weight,
-                registers,
-                words,
-            } => {
-                let (registers, stack) = words.split_at(registers as usize);
-                self.pc = pc;
-                self.registers.clear();
-                self.registers.extend(registers);
-                self.words.clear();
-                self.words.extend(stack);
-                self.callers = names.callers(pc, sp, &self.registers, &self.words);
-                Some(weight.max(1))
-            }
-            _ => None,
-        }
+    pub fn read(&mut self, names: &dyn Names, frames: &Frames<'_>) {
+        self.pc = frames.pc;
+        self.words.clear();
+        let Some(registers) = frames.registers else {
+            self.words.extend(frames.words);
+            return self.frames(names, frames.sp);
+        };
+        let (registers, stack) = frames.words.split_at(registers as usize);
+        self.registers.clear();
+        self.registers.extend(registers);
+        self.words.extend(stack);
+        self.callers = names.callers(self.pc, frames.sp, &self.registers, &self.words);
     }
 
     /// Return addresses by frame pointers or register windows, and behind them perhaps a mark, the frame pointer and words of the
@@ -106,33 +75,41 @@ mod tests {
     use super::*;
     use crate::event::Addresses;
     use crate::layout::{ByteOrder, Layout, WordSize};
+    use crate::names::CodeName;
+
+    /// Calls return to addresses that end in 4.
+    struct Fours;
+
+    impl Names for Fours {
+        fn resolve(&self, _address: u64) -> Option<CodeName> {
+            None
+        }
+
+        fn is_return_address(&self, address: u64) -> bool {
+            address % 16 == 4
+        }
+    }
 
     #[test]
-    fn a_sample_stands_for_its_periods_and_for_one_at_least() {
+    fn return_addresses_count_up_to_the_first_that_no_call_returns_to() {
         let layout = Layout {
             order: ByteOrder::Little,
             word: WordSize::Eight,
         };
-        let stack = Addresses::new(&[], layout);
+        let words: [u64; 4] = [0x14, 0x24, 0x33, 0x44];
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         let mut chain = Chain::default();
-        for (weight, periods) in [(0, 1), (1, 1), (7, 7)] {
-            let by_frames = Payload::Sample {
-                pc: 0x40,
+        for count in [4, 0, 2] {
+            let frames = Frames {
+                pc: 0x40 + count,
                 sp: 0x80,
-                weight,
-                stack,
+                registers: None,
+                words: Addresses::new(&bytes[..count as usize * 8], layout),
             };
-            let copied = Payload::SampleStack {
-                pc: 0x40,
-                sp: 0x80,
-                weight,
-                registers: 0,
-                words: stack,
-            };
-            for sample in [by_frames, copied] {
-                assert_eq!(chain.read(&crate::names::NoNames, &sample), Some(periods));
-                assert_eq!(chain.pc(), 0x40);
-            }
+            chain.read(&Fours, &frames);
+            assert_eq!(chain.pc(), 0x40 + count);
+            let certain = (count as usize).min(2);
+            assert_eq!(chain.callers(), &words[..certain]);
         }
     }
 }

@@ -54,6 +54,12 @@ impl SensorDef {
         }
     }
 
+    /// Whether it measures energy.
+    #[must_use]
+    pub fn is_meter(&self) -> bool {
+        self.kind == SensorKind::Total && self.unit == "J"
+    }
+
     /// Whether it can be a reading: a total that wraps is never negative, nor beyond its range.
     #[must_use]
     pub fn is_possible(&self, raw: i64) -> bool {

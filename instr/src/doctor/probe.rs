@@ -11,8 +11,9 @@ use instr_cc::exec::Call;
 use instr_cc::runtime::{Builder, Variant, identify};
 use instr_cc::shim::SENSORS;
 use instr_schema::settings::SETTINGS;
+use instr_trace::Trace;
+use instr_trace::model::{At, Reading, Sink, Value, replay};
 use instr_trace::sensors::{Definitions, SensorDef, SensorKind};
-use instr_trace::{Payload, Trace};
 
 use super::{Item, Report, advice};
 
@@ -119,36 +120,21 @@ fn read(trace: &Trace, report: &mut Report) -> Result<()> {
         source => Item::new("time stamps", true, format!("{source}, {:.1} MHz", hertz as f64 / 1e6)),
     });
     let definitions = Definitions::of(metadata);
-    let mut first: Vec<Option<Vec<i64>>> = vec![None; definitions.sensors.len()];
-    let mut last = first.clone();
-    let mut counters: Vec<i64> = Vec::new();
-    let mut merge = trace.merge();
-    while let Some(event) = merge.next()? {
-        match event.payload {
-            Payload::Sensor { sensor, values } => {
-                if let Some(at) = definitions.position(sensor) {
-                    let values: Vec<i64> = values.map(|value| value as i64).collect();
-                    first[at].get_or_insert_with(|| values.clone());
-                    last[at] = Some(values);
-                }
-            }
-            Payload::ThreadCounters { values, .. } => {
-                counters = values.map(|value| value as i64).collect()
-            }
-            _ => {}
-        }
-    }
+    let mut readings = Readings {
+        first: vec![None; definitions.sensors.len()],
+        last: vec![None; definitions.sensors.len()],
+        counters: Vec::new(),
+    };
+    replay(trace, &mut readings)?;
     for (at, sensor) in definitions.sensors.iter().enumerate() {
         report.sensors.push(sensor_item(
             sensor,
-            first[at].as_deref(),
-            last[at].as_deref(),
+            readings.first[at].as_deref(),
+            readings.last[at].as_deref(),
         ));
     }
     for (at, counter) in definitions.counters.iter().enumerate() {
-        let value = counters
-            .get(at)
-            .filter(|value| **value != instr_trace::sensors::MISSING);
+        let value = readings.counters.get(at).copied().flatten();
         let name = counter.name.as_str();
         report.counters.push(match value {
             Some(value) => Item::new(
@@ -169,25 +155,52 @@ fn read(trace: &Trace, report: &mut Report) -> Result<()> {
     Ok(())
 }
 
-fn sensor_item(sensor: &SensorDef, first: Option<&[i64]>, last: Option<&[i64]>) -> Item {
+/// What sensors and counters gave.
+struct Readings {
+    /// Of each sensor.
+    first: Vec<Option<Vec<Value>>>,
+    last: Vec<Option<Vec<Value>>>,
+    /// Of the last thread that counted.
+    counters: Vec<Option<i64>>,
+}
+
+impl Sink for Readings {
+    const MARKS: bool = false;
+    const TASK_CODES: bool = false;
+    const READINGS: bool = true;
+
+    fn reading(&mut self, _at: At, reading: &Reading<'_>) {
+        match *reading {
+            Reading::Sensor { sensor, values, .. } => {
+                self.first[sensor].get_or_insert_with(|| values.to_vec());
+                self.last[sensor] = Some(values.to_vec());
+            }
+            Reading::Counters { values, .. } => {
+                self.counters = values.iter().map(|count| count.value).collect();
+            }
+            _ => {}
+        }
+    }
+}
+
+fn sensor_item(sensor: &SensorDef, first: Option<&[Value]>, last: Option<&[Value]>) -> Item {
     let Some(last) = last else {
         return Item::new(&sensor.name, false, "found, but never read");
     };
-    let values = last.iter().enumerate().map(|(index, raw)| {
+    let values = last.iter().enumerate().map(|(index, value)| {
         let label = match sensor.labels.get(index) {
             Some(label) => format!("{label} "),
             None => String::new(),
         };
         let number = |raw: i64| format!("{} {}", short(raw as f64 * sensor.scale), sensor.unit);
-        let value = match (sensor.kind, first.and_then(|first| first.get(index))) {
-            (SensorKind::Total, Some(first)) => {
-                format!(
-                    "{}, +{}",
-                    number(*raw),
-                    short(sensor.growth(*first, *raw) as f64 * sensor.scale)
-                )
+        let first = first.and_then(|first| first.get(index)?.raw);
+        let value = match (sensor.kind, first, value.raw) {
+            (_, _, None) => "a number that cannot be".to_owned(),
+            (SensorKind::Total, Some(first), Some(raw)) => {
+                let grown = sensor.growth(first, raw) as f64 * sensor.scale;
+                format!("{}, +{}", number(raw), short(grown))
             }
-            _ => number(*raw),
+            (_, _, Some(raw)) => number(raw),
         };
         format!("{label}{}", value.trim_end())
     });

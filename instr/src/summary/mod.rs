@@ -25,7 +25,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use instr_trace::efficiency;
-use instr_trace::model::{Interpreter, Interval, Sink, Span, State};
+use instr_trace::model::{Interpreter, Interval, Scheduler, Sink, Span, State};
 use instr_trace::tasks::{TaskStates, Totals};
 use instr_trace::{Event, Names, ThreadInfo, Trace};
 
@@ -123,39 +123,44 @@ pub fn summarize(
 ) -> Result<Summary> {
     let threads = trace.threads();
     let (collector, load) = (Collector::new(threads), efficiency::Collector::new(threads));
-    let mut sinks = (collector, (load, States::new(threads.len())));
+    let sinks = (collector, (load, States::new(threads.len())));
     let mut volume = Volume::new(threads.len());
     let (mut tasks, mut totals) = (TaskStates::new(), Totals::default());
     let mut memory = memory::collect::Collector::default();
-    let mut samples = samples::collect::Collector::new(names);
+    let power = chip.map(|chip| chip.power.clone());
+    let mut sinks = (
+        sinks,
+        (
+            samples::collect::Collector::new(names),
+            (
+                sensors::collect::Collector::new(trace, power)?,
+                switches::build::Collector::new(trace),
+            ),
+        ),
+    );
     let mut model = Interpreter::of(trace);
-    let mut readings =
-        sensors::collect::Collector::new(trace, chip.map(|chip| chip.power.clone()))?;
-    let mut processors = switches::build::Seen::new(threads.len());
+    let mut scheduler = Scheduler::of(trace)?;
     let mut merge = trace.merge();
-    while let Some(event) = merge.next()? {
+    while let Some((position, event)) = merge.next_at()? {
         seen(event.time);
-        readings.switches(event.time)?;
-        readings.event(&event);
-        let Some(position) = trace.position(event.thread) else {
-            continue;
-        };
-        volume.add(position, &event);
-        processors.event(position, &event);
-        samples.event(&event.payload);
+        scheduler.advance(event.time, &mut model, &mut sinks)?;
         model.event(position, &event, &mut sinks);
+        if position >= threads.len() {
+            continue; // the runtime's own
+        }
+        volume.add(position, &event);
         memory.event(&event, || {
             let body = model.running(position);
             let is_task = matches!(body, Some(Span::Task { .. }));
             (body.and_then(Span::body), is_task)
         });
         let useful = model.state(position) == Some(State::Useful);
-        readings.state(position, event.time, useful);
         tasks.event(&event, useful, &mut totals);
     }
     tasks.finish(&mut totals);
+    scheduler.finish(&mut model, &mut sinks)?;
     model.finish(&mut sinks);
-    let (collector, (load, states)) = sinks;
+    let ((collector, (load, states)), (samples, (readings, processors))) = sinks;
     let mut summary = head(trace);
     let (begin, last) = volume.span.unwrap_or_default();
     summary.duration_ns = last - begin;
@@ -171,7 +176,7 @@ pub fn summarize(
     let target = instr_cc::targets::find(&summary.target).ok().flatten();
     let temperature = target.and_then(|target| target.temperature);
     sensors::convert::temperatures(&mut summary.sensors, temperature.as_ref());
-    summary.context_switches = switches::build::section(trace, &processors)?;
+    summary.context_switches = processors.section();
     Ok(summary)
 }
 

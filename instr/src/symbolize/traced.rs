@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use anyhow::Result;
+use instr_trace::Trace;
 use instr_trace::event::task_flags;
-use instr_trace::{Payload, Trace};
+use instr_trace::model::{At, Begin, Code, Mark, Sink, Span, replay};
 
 use super::question::Question;
 
@@ -14,42 +15,46 @@ use super::question::Question;
 ///
 /// Those of reading the trace.
 pub(super) fn code_addresses(trace: &Trace) -> Result<Vec<Question>> {
-    let mut found: BTreeMap<u64, bool> = BTreeMap::new();
-    let mut events = trace.merge();
-    while let Some(event) = events.next()? {
-        let Some((address, call_site)) = code_address(&event.payload) else {
-            continue;
-        };
-        if address != 0 {
-            // The start of a function may also be what a call returns to; the function is meant then.
-            *found.entry(address).or_insert(call_site) &= call_site;
-        }
-    }
-    let questions = found.into_iter();
+    let mut found = Found::default();
+    replay(trace, &mut found)?;
+    let questions = found.0.into_iter();
     Ok(questions
         .map(|(address, call_site)| Question::traced(address, call_site))
         .collect())
 }
 
-/// The address of code in an event, and whether it is one that a call returns to.
-fn code_address(payload: &Payload<'_>) -> Option<(u64, bool)> {
-    let is_site = |flags: u32| flags & task_flags::CALL_SITE != 0;
-    match *payload {
-        Payload::ParallelBegin {
-            function,
-            call_site,
-            ..
-        } => Some((function, call_site)),
-        Payload::TaskCreate {
-            function, flags, ..
+/// Addresses, and whether each is one that a call returns to.
+#[derive(Default)]
+struct Found(BTreeMap<u64, bool>);
+
+impl Found {
+    fn add(&mut self, code: Code) {
+        if code.address != 0 {
+            // The start of a function may also be what a call returns to; the function is meant then.
+            *self.0.entry(code.address).or_insert(code.site) &= code.site;
         }
-        | Payload::TaskloopBegin {
-            function, flags, ..
+    }
+}
+
+impl Sink for Found {
+    const TASK_CODES: bool = false;
+
+    fn begin(&mut self, _at: At, span: &Span, _how: Begin) {
+        match *span {
+            Span::Parallel { code, .. }
+            | Span::Create { code, .. }
+            | Span::Taskloop { code, .. } => self.add(code),
+            Span::Target(target) => {
+                let site = target.flags & task_flags::CALL_SITE != 0;
+                self.add(Code::new(target.function, site));
+            }
+            _ => {}
         }
-        | Payload::TargetBegin {
-            function, flags, ..
-        } => Some((function, is_site(flags))),
-        Payload::StaticLoop { site } => Some((site, true)),
-        _ => None,
+    }
+
+    fn mark(&mut self, _at: At, mark: Mark<'_>) {
+        if let Mark::StaticLoop { site } = mark {
+            self.add(Code::new(site, true));
+        }
     }
 }

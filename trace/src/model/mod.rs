@@ -22,6 +22,10 @@
 //! | `wait` | waits, taskgroups, flushes |
 //! | `lock` | locks |
 //! | `user` | the program's own events and regions, calls, marks |
+//! | `heap`, `pages` | the heap, pages, stacks |
+//! | `sensor` | readings of sensors and counters |
+//! | `sample` | samples |
+//! | `sched` | processors and context switches |
 
 #![allow(
     clippy::vec_box,
@@ -29,7 +33,13 @@
 )]
 
 mod body;
+mod heap;
 mod lock;
+mod pages;
+mod replay;
+mod sample;
+mod sched;
+mod sensor;
 mod sink;
 mod span;
 mod stack;
@@ -40,14 +50,22 @@ mod work;
 use hashbrown::HashMap;
 
 use crate::event::{Event, Payload, RegionId, TaskId};
+use crate::sensors::Definitions;
 use crate::trace::{ThreadInfo, Trace};
 
+pub use heap::{Gone, Got, HeapCall, HeapFunction, Memory, PagesCall, PagesFunction, Place};
+pub use replay::replay;
+pub use sample::{Frames, Sample};
+pub use sched::{Run, Scheduler, Switch, is_idle};
+pub use sensor::{Count, Reading, Value};
 pub use sink::{At, Intervals, Mark, Sink};
 pub use span::{
     Activity, Begin, Code, End, Interval, NO_NUMBER, Ran, Since, Span, State, Target, Work,
 };
 
 use body::{Body, Region};
+use heap::Heap;
+use sensor::Sensors;
 use stack::MAX_DEPTH;
 
 /// One thread.
@@ -70,6 +88,9 @@ struct Thread {
     running: Option<(u64, State)>,
     activity: Activity,
     ended: bool,
+    /// Processor on which it runs, and the one that was given to the sink.
+    processor: Option<u32>,
+    told_processor: Option<u32>,
 }
 
 /// What the threads of a process share.
@@ -85,6 +106,8 @@ struct Shared {
     suspended: HashMap<TaskId, Box<Body>>,
     /// Empty bodies, to be used again.
     spare: Vec<Box<Body>>,
+    heap: Heap,
+    sensors: Sensors,
 }
 
 /// Follows the threads of one trace. Feed it the merged events in time order.
@@ -105,10 +128,11 @@ impl Interpreter {
         for thread in &mut model.threads {
             thread.whole_sections = whole_sections;
         }
+        model.shared.sensors = Sensors::new(Definitions::of(trace.metadata()));
         model
     }
 
-    /// For the threads of one trace of libgomp, as [`Trace::threads`] gives them.
+    /// For the threads of one trace of libgomp without sensors, as [`Trace::threads`] gives them.
     pub fn new(threads: &[ThreadInfo]) -> Self {
         let thread = |info: &ThreadInfo| Thread {
             index: info.index,
@@ -122,6 +146,8 @@ impl Interpreter {
             running: None,
             activity: Activity::Other,
             ended: false,
+            processor: None,
+            told_processor: None,
         };
         Self {
             threads: threads.iter().map(thread).collect(),
@@ -147,22 +173,40 @@ impl Interpreter {
         self.threads.get(position).is_none_or(|thread| thread.ended)
     }
 
-    /// Takes an event of the thread at `position` into account.
+    /// The processor on which the thread is known to run.
+    pub fn processor(&self, position: usize) -> Option<u32> {
+        self.threads.get(position)?.processor
+    }
+
+    /// A thread runs on this processor from now on, or on none.
+    pub(crate) fn runs_on<S: Sink>(&mut self, at: At, processor: Option<u32>, sink: &mut S) {
+        if let Some(thread) = self.threads.get_mut(at.position) {
+            thread.processor = processor;
+            thread.tell_processor(at, sink);
+        }
+    }
+
+    /// Takes an event of the thread at `position` into account. Threads of the runtime's own have positions behind
+    /// [`Trace::threads`]; of their events those of sensors count.
     #[inline]
     pub fn event<S: Sink>(&mut self, position: usize, event: &Event<'_>, sink: &mut S) {
         self.joined.clear();
+        let time = event.time;
+        let at = At { time, position };
         let Some(thread) = self.threads.get_mut(position) else {
+            if S::READINGS {
+                self.shared.sensors.event(at, &event.payload, sink);
+            }
             return;
         };
         if thread.ended {
             return;
         }
-        let time = event.time;
-        let at = At { time, position };
         let first = thread.running.is_none();
         if first {
             thread.running = Some((time, thread.state().0));
             sink.thread_begin(at);
+            thread.tell_processor(at, sink);
         }
         match event.payload {
             // The most frequent one changes no state.
@@ -310,8 +354,48 @@ impl Thread {
             | Payload::MutexAcquired { .. }
             | Payload::MutexReleased { .. }
             | Payload::MutexFailed { .. } => self.lock(at, payload, sink),
+            Payload::MemAlloc { .. }
+            | Payload::MemFree { .. }
+            | Payload::MemRealloc { .. }
+            | Payload::MemMap { .. }
+            | Payload::MemUnmap { .. }
+            | Payload::MemRemap { .. }
+            | Payload::MemHeap { .. }
+            | Payload::Stack { .. }
+                if S::MEMORY =>
+            {
+                shared.heap.event(at, payload, sink)
+            }
+            Payload::Sensor { .. }
+            | Payload::SensorLost { .. }
+            | Payload::ThreadCounters { .. }
+                if S::READINGS =>
+            {
+                shared.sensors.event(at, payload, sink)
+            }
+            Payload::Sampling { .. }
+            | Payload::Sample { .. }
+            | Payload::SampleStack { .. }
+            | Payload::SampleLost { .. }
+                if S::SAMPLES =>
+            {
+                sample::sample(at, payload, sink)
+            }
+            Payload::Processor { processor } if S::PROCESSORS => {
+                self.processor = Some(processor);
+                self.tell_processor(at, sink);
+            }
             _ if S::MARKS => self.mark(at, payload, sink),
             _ => {}
+        }
+    }
+
+    /// Gives the thread's processor, if that is news and the thread has begun.
+    #[inline]
+    fn tell_processor<S: Sink>(&mut self, at: At, sink: &mut S) {
+        if self.told_processor != self.processor && self.running.is_some() {
+            self.told_processor = self.processor;
+            sink.on_cpu(at, self.processor);
         }
     }
 

@@ -2,6 +2,10 @@
 
 use crate::event::{AllocatorKind, CancelKind, RegionId, TaskId};
 
+use super::heap::Memory;
+use super::sample::Sample;
+use super::sched::{Run, Switch};
+use super::sensor::Reading;
 use super::span::{Activity, Begin, Code, End, Interval, Ran, Since, Span, State};
 
 /// Where and when.
@@ -53,8 +57,6 @@ pub enum Mark<'a> {
     },
     /// It is given back.
     Free { kind: AllocatorKind, address: u64 },
-    /// The thread runs on this processor.
-    Processor(u32),
 }
 
 /// Receives what an [`Interpreter`](super::Interpreter) finds, in time order. Calls of one event come together; whatever a sink
@@ -64,6 +66,14 @@ pub trait Sink {
     const MARKS: bool = true;
     /// Whether the code of [`Span::Task`] is wanted. Otherwise it is left out, which saves time.
     const TASK_CODES: bool = true;
+    /// Whether [`Sink::memory`] is wanted.
+    const MEMORY: bool = false;
+    /// Whether [`Sink::reading`] is wanted.
+    const READINGS: bool = false;
+    /// Whether [`Sink::sample`] is wanted.
+    const SAMPLES: bool = false;
+    /// Whether [`Sink::on_cpu`] is wanted of what threads record about themselves. A [`Scheduler`](super::Scheduler) gives all in any case.
+    const PROCESSORS: bool = false;
 
     /// The first event of a thread.
     fn thread_begin(&mut self, _at: At) {}
@@ -90,6 +100,19 @@ pub trait Sink {
     fn interval(&mut self, _interval: Interval) {}
     /// All events have been given. What follows ends the threads that have not ended, each at the time of its last event.
     fn trace_end(&mut self) {}
+    /// A thread gets memory or gives it back, or its stack is looked at.
+    fn memory(&mut self, _at: At, _memory: &Memory) {}
+    /// A sensor or the counters of a thread are read. Sensors are also read by threads of the runtime's own, whose positions lie behind
+    /// those of the program's threads.
+    fn reading(&mut self, _at: At, _reading: &Reading<'_>) {}
+    /// A thread is sampled.
+    fn sample(&mut self, _at: At, _sample: &Sample<'_>) {}
+    /// A thread that has begun runs on this processor from now on; `None`: on none. It leaves it when it ends without a further call.
+    fn on_cpu(&mut self, _at: At, _processor: Option<u32>) {}
+    /// A processor turns to another thread.
+    fn switch(&mut self, _switch: &Switch) {}
+    /// A thread has run on a processor. The runs of one processor come in order, those of all in order of their ends, but the last ones.
+    fn ran(&mut self, _run: &Run) {}
 }
 
 /// Wants nothing.
@@ -101,6 +124,10 @@ impl Sink for () {
 impl<A: Sink, B: Sink> Sink for (A, B) {
     const MARKS: bool = A::MARKS || B::MARKS;
     const TASK_CODES: bool = A::TASK_CODES || B::TASK_CODES;
+    const MEMORY: bool = A::MEMORY || B::MEMORY;
+    const READINGS: bool = A::READINGS || B::READINGS;
+    const SAMPLES: bool = A::SAMPLES || B::SAMPLES;
+    const PROCESSORS: bool = A::PROCESSORS || B::PROCESSORS;
 
     fn thread_begin(&mut self, at: At) {
         self.0.thread_begin(at);
@@ -160,6 +187,36 @@ impl<A: Sink, B: Sink> Sink for (A, B) {
     fn trace_end(&mut self) {
         self.0.trace_end();
         self.1.trace_end();
+    }
+
+    fn memory(&mut self, at: At, memory: &Memory) {
+        self.0.memory(at, memory);
+        self.1.memory(at, memory);
+    }
+
+    fn reading(&mut self, at: At, reading: &Reading<'_>) {
+        self.0.reading(at, reading);
+        self.1.reading(at, reading);
+    }
+
+    fn sample(&mut self, at: At, sample: &Sample<'_>) {
+        self.0.sample(at, sample);
+        self.1.sample(at, sample);
+    }
+
+    fn on_cpu(&mut self, at: At, processor: Option<u32>) {
+        self.0.on_cpu(at, processor);
+        self.1.on_cpu(at, processor);
+    }
+
+    fn switch(&mut self, switch: &Switch) {
+        self.0.switch(switch);
+        self.1.switch(switch);
+    }
+
+    fn ran(&mut self, run: &Run) {
+        self.0.ran(run);
+        self.1.ran(run);
     }
 }
 

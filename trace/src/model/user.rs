@@ -33,7 +33,6 @@ impl Thread {
                 bytes,
             },
             Payload::OmpFree { kind, address } => Mark::Free { kind, address },
-            Payload::Processor { processor } => Mark::Processor(processor),
             _ => return self.own_region(at, payload, sink),
         };
         sink.mark(at, mark);

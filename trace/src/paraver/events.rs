@@ -1,17 +1,25 @@
 //! Spans and marks to Paraver's events.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 
 use crate::event::{MutexKind, ParallelKind, RegionId, SyncKind, TaskId};
-use crate::model::{At as Moment, Begin, Code, End, Mark, Since, Sink, Span, State, Work};
+use crate::model::{
+    At as Moment, Begin, Code, End, Mark, Memory, Reading, Sample, Since, Sink, Span, State, Work,
+};
 use crate::names::CodeRole;
+use crate::samples::Chain;
 
-use super::constructs;
 use super::names::NameTables;
 use super::out::Records;
-use super::processors::Processors;
+use super::readings::Readings;
+use super::rows::{Cpus, Row};
 use super::tasks::Tasks;
 use super::types::*;
+use super::{constructs, heap, samples};
+
+/// Processors that get a label.
+const MAX_LABELS: usize = 4096;
 
 /// Type and value of a wait.
 fn sync(kind: SyncKind) -> (u32, u64) {
@@ -66,6 +74,10 @@ struct RowState {
     running: bool,
     created: u64,
     executed: u64,
+    /// The processors in the numbers of the output, where they are known.
+    cpus: Option<Cpus>,
+    /// It runs on a processor, as far as that is known.
+    on_cpu: bool,
 }
 
 /// What is known of all rows and processes.
@@ -73,19 +85,43 @@ pub(super) struct Events<'n> {
     pub(super) names: NameTables<'n>,
     rows: Vec<RowState>,
     pub(super) tasks: Vec<Tasks>,
+    pub(super) readings: Readings,
+    /// Processors that were met.
+    cpus: BTreeSet<u32>,
+    /// The sample at hand.
+    chain: Chain,
 }
 
 impl<'n> Events<'n> {
-    pub(super) fn new(names: NameTables<'n>, rows: usize, processes: usize) -> Self {
+    pub(super) fn new(
+        names: NameTables<'n>,
+        readings: Readings,
+        rows: &[Row],
+        processes: usize,
+    ) -> Self {
+        let state = |row: &Row| RowState {
+            cpus: row.cpus,
+            ..RowState::default()
+        };
         Self {
             names,
-            rows: std::iter::repeat_with(RowState::default)
-                .take(rows)
-                .collect(),
+            rows: rows.iter().map(state).collect(),
             tasks: std::iter::repeat_with(Tasks::default)
                 .take(processes)
                 .collect(),
+            readings,
+            cpus: BTreeSet::new(),
+            chain: Chain::default(),
         }
+    }
+
+    /// Labels of the values of [`PROCESSOR`]; empty when nothing is known.
+    pub(super) fn processor_labels(&self) -> Vec<(u32, String)> {
+        let names = self.cpus.iter().filter_map(|number| {
+            let value = number.checked_add(1)?;
+            Some((value, format!("CPU {number}")))
+        });
+        names.collect()
     }
 
     /// Whether the row has begun and not ended.
@@ -98,10 +134,10 @@ impl<'n> Events<'n> {
 pub(super) struct Output<'o, 'r, 'n, W: Write> {
     pub(super) events: &'o mut Events<'n>,
     pub(super) records: &'o mut Records<'r, W>,
-    pub(super) processors: &'o mut Processors<'r>,
     pub(super) process: usize,
-    /// Row of the process's first thread.
+    /// Row of the process's first thread, and how many there are.
     pub(super) first: usize,
+    pub(super) threads: usize,
     /// Nanoseconds from the begin of the output to that of the process.
     pub(super) shift: u64,
 }
@@ -109,6 +145,10 @@ pub(super) struct Output<'o, 'r, 'n, W: Write> {
 impl<W: Write> Sink for Output<'_, '_, '_, W> {
     // The numbers of tasks come with their codes.
     const TASK_CODES: bool = false;
+    const MEMORY: bool = true;
+    const READINGS: bool = true;
+    const SAMPLES: bool = true;
+    const PROCESSORS: bool = true;
 
     fn thread_begin(&mut self, at: Moment) {
         let row = self.first + at.position;
@@ -118,7 +158,6 @@ impl<W: Write> Sink for Output<'_, '_, '_, W> {
             self.put(at, APPLICATION, 1);
         }
         self.put(at, TRACING, 1);
-        self.write_processor(at);
     }
 
     fn thread_end(&mut self, at: Moment) {
@@ -133,6 +172,9 @@ impl<W: Write> Sink for Output<'_, '_, '_, W> {
             self.put(at, APPLICATION, 0);
         }
         self.records.state(row, self.time(at), NOT_CREATED);
+        if self.events.rows[row].on_cpu {
+            self.on_cpu(at, None);
+        }
     }
 
     fn begin(&mut self, at: Moment, span: &Span, how: Begin) {
@@ -268,10 +310,6 @@ impl<W: Write> Sink for Output<'_, '_, '_, W> {
                 self.put(at, STATIC_LOOP, u64::from(line));
             }
             Mark::Piece { task, code } => _ = self.create(at, task, code),
-            Mark::Processor(processor) => {
-                self.processors.set(row as usize, processor);
-                self.write_processor(at);
-            }
             _ => constructs::moment(&mut self.to(at), mark),
         }
     }
@@ -279,6 +317,54 @@ impl<W: Write> Sink for Output<'_, '_, '_, W> {
     fn state(&mut self, at: Moment, state: State) {
         let row = self.first + at.position;
         self.records.state(row, self.time(at), state_number(state));
+    }
+
+    #[inline]
+    fn memory(&mut self, at: Moment, memory: &Memory) {
+        if let Memory::Heap(call) = memory {
+            heap::call(&mut self.to(at), call);
+        }
+    }
+
+    /// What a thread of the runtime's own reads is shown on the first thread.
+    fn reading(&mut self, at: Moment, reading: &Reading<'_>) {
+        let own = at.position >= self.threads;
+        let position = if own { 0 } else { at.position };
+        let (row, time) = (self.first + position, self.time(at));
+        if position < self.threads && self.events.is_running(row) {
+            let records = &mut *self.records;
+            let mut to = At { records, row, time };
+            let readings = &mut self.events.readings;
+            readings.reading(&mut to, self.process, at.time, reading);
+        }
+    }
+
+    fn sample(&mut self, at: Moment, sample: &Sample<'_>) {
+        if let Sample::Taken { frames, .. } = sample {
+            let (row, time) = (self.first + at.position, self.time(at));
+            let records = &mut *self.records;
+            let mut to = At { records, row, time };
+            let (names, chain) = (&mut self.events.names, &mut self.events.chain);
+            samples::sample(&mut to, names, chain, self.process, frames);
+        }
+    }
+
+    fn on_cpu(&mut self, at: Moment, processor: Option<u32>) {
+        let (row, time) = (self.first + at.position, self.time(at));
+        let state = &mut self.events.rows[row];
+        state.on_cpu = processor.is_some();
+        if let Some(cpus) = state.cpus {
+            let cpu = processor.map_or(0, |processor| cpus.number(processor));
+            self.records.processor(row, time, cpu);
+        }
+        let Some(processor) = processor else {
+            return self.put(at, PROCESSOR, 0);
+        };
+        if self.events.cpus.len() < MAX_LABELS {
+            self.events.cpus.insert(processor);
+        }
+        self.put(at, EXECUTING_CPU, u64::from(processor));
+        self.put(at, PROCESSOR, u64::from(processor) + 1);
     }
 }
 
@@ -304,13 +390,6 @@ impl<'r, W: Write> Output<'_, 'r, '_, W> {
             row: self.first + at.position,
             records: self.records,
         }
-    }
-
-    /// Writes where the thread runs, if that has changed.
-    fn write_processor(&mut self, at: Moment) {
-        let (row, time) = (self.first + at.position, self.time(at));
-        let records = &mut *self.records;
-        self.processors.write(&mut At { records, row, time });
     }
 
     fn code(&mut self, code: Code, role: CodeRole) -> (u32, u32) {

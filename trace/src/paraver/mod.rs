@@ -38,15 +38,13 @@ use crate::event::{Event, Payload};
 use crate::merge::Merge;
 use crate::model::Interpreter;
 use crate::names::Names;
-use crate::samples::Chain;
 use crate::trace::Trace;
 
 pub use types::{TAG_CREATE, TAG_DEPEND};
 
 use background::Background;
 use communications::{Collector, Point, Sorted};
-use events::{At, Events, Output};
-use heap::Heap;
+use events::{Events, Output};
 use names::NameTables;
 use out::Records;
 use processors::Processors;
@@ -172,14 +170,14 @@ pub fn write<'a>(
     rows.header(&mut file).map_err(failed)?;
     let mut writer = Writer {
         rows: &rows,
-        events: Events::new(NameTables::new(names), rows.rows.len(), traces.len()),
+        events: Events::new(
+            NameTables::new(names),
+            Readings::new(traces),
+            &rows.rows,
+            traces.len(),
+        ),
         models: traces.iter().map(Interpreter::of).collect(),
-        heaps: std::iter::repeat_with(Heap::default)
-            .take(traces.len())
-            .collect(),
-        chain: Chain::default(),
         records: Records::new(file, &rows.rows),
-        readings: Readings::new(traces),
         processors: Processors::new(traces, &rows)?,
         threads: traces.iter().map(|trace| trace.threads().len()).collect(),
         ends: Ends::new(&rows),
@@ -218,18 +216,14 @@ struct Writer<'r, 'n> {
     events: Events<'n>,
     models: Vec<Interpreter>,
     records: Records<'r, Background>,
-    heaps: Vec<Heap>,
-    /// The sample at hand.
-    chain: Chain,
-    readings: Readings,
     processors: Processors<'r>,
-    /// Of the program, by process; the runtime's own have positions behind.
+    /// Threads of each process.
     threads: Vec<usize>,
     ends: Ends,
     communications: Option<Sorted>,
 }
 
-impl<'n> Writer<'_, 'n> {
+impl<'r, 'n> Writer<'r, 'n> {
     #[inline]
     fn event(
         &mut self,
@@ -238,59 +232,29 @@ impl<'n> Writer<'_, 'n> {
         time: u64,
         event: &Event<'_>,
     ) -> Result<(), Error> {
-        let first = self.rows.first[process];
-        // What the runtime's own thread reads is shown on the first one.
-        let own = position >= self.threads[process];
-        let position = if own { 0 } else { position };
-        let row = first + position;
         if self.ends.next < time || self.processors.next <= time {
             self.catch_up(time)?;
         }
         if self.communications.is_some() {
             self.communicate(time)?;
         }
-        let reads = matches!(
-            event.payload,
-            Payload::Sensor { .. } | Payload::ThreadCounters { .. }
-        );
-        if own || reads {
-            if reads && self.threads[process] > 0 && self.events.is_running(row) {
-                let records = &mut self.records;
-                let mut to = At { records, row, time };
-                self.readings.event(&mut to, process, &event.payload);
-            }
-            return Ok(());
-        }
-        let mut output = Output {
-            events: &mut self.events,
-            records: &mut self.records,
-            processors: &mut self.processors,
-            process,
-            first,
-            shift: self.rows.shift[process],
-        };
-        self.models[process].event(position, event, &mut output);
-        self.blocks_and_samples(process, row, time, &event.payload);
+        let (model, mut output) = self.output(process);
+        model.event(position, event, &mut output);
         Ok(())
     }
 
-    /// Events that have no meaning for others.
+    /// The interpreter of a process, and what it fills.
     #[inline]
-    fn blocks_and_samples(&mut self, process: usize, row: usize, time: u64, payload: &Payload<'_>) {
-        let records = &mut self.records;
-        match payload {
-            Payload::MemAlloc { .. } | Payload::MemFree { .. } | Payload::MemRealloc { .. }
-                if self.events.is_running(row) =>
-            {
-                self.heaps[process].event(&mut At { records, row, time }, payload);
-            }
-            Payload::Sample { .. } | Payload::SampleStack { .. } if self.events.is_running(row) => {
-                let (names, chain) = (&mut self.events.names, &mut self.chain);
-                let mut to = At { records, row, time };
-                samples::sample(&mut to, names, chain, process, payload);
-            }
-            _ => {}
-        }
+    fn output(&mut self, process: usize) -> (&mut Interpreter, Output<'_, 'r, 'n, Background>) {
+        let output = Output {
+            events: &mut self.events,
+            records: &mut self.records,
+            process,
+            first: self.rows.first[process],
+            threads: self.threads[process],
+            shift: self.rows.shift[process],
+        };
+        (&mut self.models[process], output)
     }
 
     /// Ends of rows before `time` and context switches up to it, in their order; communications between them.
@@ -309,21 +273,21 @@ impl<'n> Writer<'_, 'n> {
         }
     }
 
-    /// Writes the context switches up to `time`.
+    /// Takes the context switches up to `time`.
     fn switch(&mut self, time: u64) -> Result<(), Error> {
-        while self.processors.next <= time {
-            let Some((at, rows)) = self.processors.take()? else {
-                break;
+        while self.processors.next <= time
+            && let Some(process) = self.processors.process()
+        {
+            let mut output = Output {
+                events: &mut self.events,
+                records: &mut self.records,
+                process,
+                first: self.rows.first[process],
+                threads: self.threads[process],
+                shift: self.rows.shift[process],
             };
-            for row in rows {
-                if self.events.is_running(row) {
-                    self.processors.write(&mut At {
-                        records: &mut self.records,
-                        row,
-                        time: at,
-                    });
-                }
-            }
+            self.processors
+                .step(&mut self.models[process], &mut output)?;
         }
         Ok(())
     }
@@ -349,21 +313,9 @@ impl<'n> Writer<'_, 'n> {
             let Row {
                 process, position, ..
             } = self.rows.rows[row];
-            self.processors.end(&mut At {
-                records: &mut self.records,
-                row,
-                time: last,
-            });
             let shift = self.rows.shift[process];
-            let mut output = Output {
-                events: &mut self.events,
-                records: &mut self.records,
-                processors: &mut self.processors,
-                process,
-                first: self.rows.first[process],
-                shift,
-            };
-            self.models[process].end(position, last.saturating_sub(shift), &mut output);
+            let (model, mut output) = self.output(process);
+            model.end(position, last.saturating_sub(shift), &mut output);
             self.records.state(row, last, types::NOT_CREATED);
         }
     }
@@ -381,8 +333,11 @@ impl<'n> Writer<'_, 'n> {
             .finish(self.rows.end)
             .map_err(Error::io("write", path))?;
         out.finish().map_err(Error::io("write", path))?;
-        let labels = (self.readings.labels(), self.processors.labels());
-        Ok((states, events, self.events, labels.0, labels.1))
+        let (readings, processors) = (
+            self.events.readings.labels(),
+            self.events.processor_labels(),
+        );
+        Ok((states, events, self.events, readings, processors))
     }
 }
 

@@ -6,10 +6,8 @@
 
 use std::io::Write;
 
-use hashbrown::HashMap;
-
-use crate::event::Payload;
-use crate::sensors::{Definitions, MISSING, SensorDef, SensorKind};
+use crate::model::Reading;
+use crate::sensors::{Definitions, SensorDef, SensorKind};
 use crate::trace::Trace;
 
 use super::events::At;
@@ -53,38 +51,16 @@ const PRESETS: &[(&str, u32, &str)] = &[
     ),
 ];
 
-/// The types of a process's counters, and how its sensors are read.
+/// Types of a process's counters and sensors.
 struct Process {
-    definitions: Definitions,
     counters: Vec<u32>,
     /// Type of the first value of each sensor, once it was met.
     sensors: Vec<Option<u32>>,
-    last: Vec<Vec<i64>>,
-    /// When that was, ns.
-    times: Vec<u64>,
-}
-
-impl Process {
-    /// Mean power since the reading before, mW: of value `index` of the sensor at position `at`, which is now `value`.
-    fn power(&self, at: usize, index: usize, value: i64, time: u64) -> Option<u64> {
-        let sensor = &self.definitions.sensors[at];
-        let before = *self.last[at].get(index)?;
-        let ns = time.checked_sub(self.times[at]).filter(|ns| *ns > 0)?;
-        let joules = sensor.growth(before, value) as f64 * sensor.scale;
-        Some((joules * 1e12 / ns as f64).round() as u64)
-    }
-}
-
-/// Whether it measures energy.
-fn is_meter(sensor: &SensorDef) -> bool {
-    sensor.kind == SensorKind::Total && sensor.unit == "J"
 }
 
 /// Turns readings into events.
 pub(super) struct Readings {
     processes: Vec<Process>,
-    /// By row: the counters' last values.
-    counted: HashMap<usize, Vec<i64>>,
     own: Table,
     presets: Vec<(u32, &'static str)>,
 }
@@ -93,7 +69,6 @@ impl Readings {
     pub(super) fn new(traces: &[Trace]) -> Self {
         let mut readings = Self {
             processes: Vec::new(),
-            counted: HashMap::new(),
             own: Table::new(0),
             presets: Vec::new(),
         };
@@ -107,9 +82,6 @@ impl Readings {
             readings.processes.push(Process {
                 counters,
                 sensors: vec![None; definitions.sensors.len()],
-                last: vec![Vec::new(); definitions.sensors.len()],
-                times: vec![0; definitions.sensors.len()],
-                definitions,
             });
         }
         readings
@@ -130,87 +102,59 @@ impl Readings {
         READING + self.own.id(text).min(READINGS - 1)
     }
 
-    /// Writes a reading made by `process` on the row of `to`.
-    pub(super) fn event<W: Write>(
+    /// Writes a reading made by `process` on the row of `to`. `now`: its time in the process.
+    pub(super) fn reading<W: Write>(
         &mut self,
         to: &mut At<'_, '_, W>,
         process: usize,
-        payload: &Payload<'_>,
+        now: u64,
+        reading: &Reading<'_>,
     ) {
-        match *payload {
-            Payload::Sensor { sensor, values } => {
-                self.sensor(to, process, sensor, values.map(|value| value as i64))
-            }
-            Payload::ThreadCounters { values, .. } => {
-                let row = to.row;
-                let last = self.counted.entry(row).or_default();
-                let kinds = &self.processes[process].counters;
-                last.resize(kinds.len(), 0);
-                for ((kind, last), value) in
-                    kinds.iter().zip(last).zip(values.map(|value| value as i64))
-                {
-                    if value != MISSING {
-                        // A scaled estimate may be smaller than the one before.
-                        to.put(
-                            *kind,
-                            u64::try_from(value.saturating_sub(*last)).unwrap_or(0),
-                        );
-                        *last = value;
+        match *reading {
+            Reading::Sensor {
+                sensor,
+                def,
+                values,
+            } => {
+                let first = self.first_type(process, sensor, def);
+                for (kind, value) in (first..).zip(values) {
+                    let Some(raw) = value.raw else { continue };
+                    match def.kind {
+                        SensorKind::Level => to.put_signed(kind, raw),
+                        SensorKind::Total => to.put(kind, value.grown.unwrap_or(0)),
+                    }
+                    if let Some(power) = value.power_mw(def, now) {
+                        to.put(kind + def.values, power);
                     }
                 }
             }
-            _ => {}
+            Reading::Counters { values, .. } => {
+                let kinds = &self.processes[process].counters;
+                for (kind, count) in kinds.iter().zip(values) {
+                    if count.value.is_some() {
+                        to.put(*kind, count.grown);
+                    }
+                }
+            }
+            Reading::Lost { .. } => {}
         }
     }
 
-    fn sensor<W: Write>(
-        &mut self,
-        to: &mut At<'_, '_, W>,
-        process: usize,
-        number: u32,
-        values: impl Iterator<Item = i64>,
-    ) {
-        let Some(at) = self.processes[process].definitions.position(number) else {
-            return;
-        };
-        let kind = match self.processes[process].sensors[at] {
-            Some(kind) => kind,
-            None => {
-                let sensor = self.processes[process].definitions.sensors[at].clone();
-                let total = sensor.kind == SensorKind::Total;
-                let names = || (0..sensor.values as usize).map(|index| sensor.value_name(index));
-                let values = names().map(|name| label(&name, &sensor.unit, sensor.scale, total));
-                let powers =
-                    names().map(|name| format!("{name}: mean power since the reading before (mW)"));
-                let texts = values.chain(powers.filter(|_| is_meter(&sensor)));
-                let kinds: Vec<u32> = texts.map(|text| self.own_type(&text)).collect();
-                let kind = kinds.first().copied().unwrap_or(READING);
-                self.processes[process].sensors[at] = Some(kind);
-                kind
-            }
-        };
-        let process = &mut self.processes[process];
-        let sensor = &process.definitions.sensors[at];
-        let values: Vec<i64> = values.take(sensor.values as usize).collect();
-        if values.iter().any(|value| !sensor.is_possible(*value)) {
-            return;
+    /// Type of the first value of a sensor; those of its other values and of their power follow.
+    fn first_type(&mut self, process: usize, sensor: usize, def: &SensorDef) -> u32 {
+        if let Some(kind) = self.processes[process].sensors[sensor] {
+            return kind;
         }
-        for (index, value) in (0..).zip(&values) {
-            match (sensor.kind, process.last[at].get(index as usize)) {
-                (SensorKind::Level, _) => to.put_signed(kind + index, *value),
-                (SensorKind::Total, Some(before)) => {
-                    to.put(kind + index, sensor.growth(*before, *value))
-                }
-                (SensorKind::Total, None) => to.put(kind + index, 0),
-            }
-            if is_meter(sensor)
-                && let Some(power) = process.power(at, index as usize, *value, to.time)
-            {
-                to.put(kind + sensor.values + index, power);
-            }
-        }
-        process.last[at] = values;
-        process.times[at] = to.time;
+        let total = def.kind == SensorKind::Total;
+        let names = || (0..def.values as usize).map(|index| def.value_name(index));
+        let values = names().map(|name| label(&name, &def.unit, def.scale, total));
+        let powers =
+            names().map(|name| format!("{name}: mean power since the reading before (mW)"));
+        let texts = values.chain(powers.filter(|_| def.is_meter()));
+        let kinds: Vec<u32> = texts.map(|text| self.own_type(&text)).collect();
+        let kind = kinds.first().copied().unwrap_or(READING);
+        self.processes[process].sensors[sensor] = Some(kind);
+        kind
     }
 
     /// Types with their labels, for the `.pcf` file.

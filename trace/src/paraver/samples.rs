@@ -2,25 +2,22 @@
 
 use std::io::Write;
 
-use crate::event::Payload;
-use crate::model::Code;
+use crate::model::{Code, Frames};
 use crate::samples::Chain;
 
 use super::events::At;
 use super::names::NameTables;
 use super::types::{SAMPLED_DEPTHS, SAMPLED_FUNCTION, SAMPLED_LINE};
 
-/// Writes the events of a sample; nothing for other events.
+/// Writes the events of a sample.
 pub(super) fn sample<W: Write>(
     to: &mut At<'_, '_, W>,
     names: &mut NameTables<'_>,
     chain: &mut Chain,
     process: usize,
-    payload: &Payload<'_>,
+    frames: &Frames<'_>,
 ) {
-    if chain.read(names.of(process), payload).is_none() {
-        return;
-    }
+    chain.read(names.of(process), frames);
     let callers = chain.callers().iter().map(|&site| Code::new(site, true));
     let codes = std::iter::once(Code::new(chain.pc(), false)).chain(callers);
     for (depth, code) in (0..SAMPLED_DEPTHS).zip(codes) {

@@ -3,10 +3,11 @@
 use std::cmp::Reverse;
 
 use hashbrown::HashMap;
+use instr_trace::Names;
 use instr_trace::event::SamplingClock;
+use instr_trace::model::{At, Sample, Sink};
 use instr_trace::names::sampled_function;
 use instr_trace::samples::Chain;
-use instr_trace::{Names, Payload};
 
 use super::model::{FunctionShare, Path, Samples};
 
@@ -39,6 +40,16 @@ struct Function {
     seen: u64,
 }
 
+impl Sink for Collector<'_> {
+    const MARKS: bool = false;
+    const TASK_CODES: bool = false;
+    const SAMPLES: bool = true;
+
+    fn sample(&mut self, _at: At, sample: &Sample<'_>) {
+        self.take(sample);
+    }
+}
+
 impl<'n> Collector<'n> {
     /// Names come from `names`.
     pub fn new(names: &'n dyn Names) -> Self {
@@ -55,40 +66,33 @@ impl<'n> Collector<'n> {
         }
     }
 
-    /// Takes an event.
-    #[inline]
-    pub fn event(&mut self, payload: &Payload<'_>) {
-        let names = self.names;
-        if let Some(weight) = self.stack.read(names, payload) {
-            let stack = std::mem::take(&mut self.stack);
-            self.sample(stack.pc(), weight, stack.callers().iter().copied());
-            self.stack = stack;
-            return;
-        }
-        match *payload {
-            Payload::SampleLost { count } => {
-                self.any = true;
-                self.out.lost += u64::from(count);
-            }
-            Payload::Sampling {
-                source, period_ns, ..
-            } => {
-                self.any = true;
+    /// Takes what sampling gives.
+    pub(super) fn take(&mut self, sample: &Sample<'_>) {
+        self.any = true;
+        match *sample {
+            Sample::Begins { clock, period_ns } => {
                 self.out.period_ns = period_ns;
-                self.out.clock = match source {
+                self.out.clock = match clock {
                     SamplingClock::Real => "real",
                     _ => "cpu",
                 };
-                self.out.exact = source != SamplingClock::Ticks;
+                self.out.exact = clock != SamplingClock::Ticks;
             }
+            Sample::Taken { frames, periods } => {
+                let mut stack = std::mem::take(&mut self.stack);
+                stack.read(self.names, &frames);
+                self.taken(stack.pc(), periods, stack.callers().iter().copied());
+                self.stack = stack;
+            }
+            Sample::Lost { periods } => self.out.lost += u64::from(periods),
             _ => {}
         }
     }
 
-    pub(super) fn sample(&mut self, pc: u64, weight: u32, stack: impl Iterator<Item = u64>) {
+    pub(super) fn taken(&mut self, pc: u64, periods: u32, stack: impl Iterator<Item = u64>) {
         self.any = true;
         self.out.taken += 1;
-        let weight = u64::from(weight.max(1));
+        let weight = u64::from(periods);
         self.out.periods = self.out.periods.saturating_add(weight);
         self.chain.clear();
         let innermost = match self.function(pc) {

@@ -1,7 +1,8 @@
 //! Shares of samples whose functions are known.
 
 use instr_trace::event::SamplingClock;
-use instr_trace::{CodeName, Names, Payload};
+use instr_trace::model::Sample;
+use instr_trace::{CodeName, Names};
 
 use super::collect::Collector;
 
@@ -24,17 +25,16 @@ impl Names for Hundreds {
 #[test]
 fn shares_are_weighed_by_periods_and_recursion_counts_once() {
     let mut collector = Collector::new(&Hundreds);
-    collector.event(&Payload::Sampling {
-        source: SamplingClock::Ticks,
-        signal: 27,
+    collector.take(&Sample::Begins {
+        clock: SamplingClock::Ticks,
         period_ns: 1_000_000,
     });
     for weight in [3, 1] {
-        collector.sample(1110, weight, [1201, 1201, 1201, 7, 1300].into_iter());
+        collector.taken(1110, weight, [1201, 1201, 1201, 7, 1300].into_iter());
     }
-    collector.sample(1250, 4, [1300].into_iter());
-    collector.sample(5, 2, std::iter::empty());
-    collector.event(&Payload::SampleLost { count: 9 });
+    collector.taken(1250, 4, [1300].into_iter());
+    collector.taken(5, 2, std::iter::empty());
+    collector.take(&Sample::Lost { periods: 9 });
     let samples = collector.finish().unwrap();
     assert_eq!((samples.taken, samples.periods, samples.lost), (4, 10, 9));
     let of = |name: &str| {
@@ -53,7 +53,7 @@ fn shares_are_weighed_by_periods_and_recursion_counts_once() {
     );
     // Code of a library that is delivered without the names of its static functions.
     let mut collector = Collector::new(&Hundreds);
-    collector.sample(950, 1, [1301].into_iter());
+    collector.taken(950, 1, [1301].into_iter());
     let samples = collector.finish().unwrap();
     assert_eq!(samples.paths[0].functions, ["[libf.so]", "f13"]);
     assert!(Collector::new(&Hundreds).finish().is_none());

@@ -1,12 +1,14 @@
-//! Readings in, sums out: one pass over a merged trace.
+//! Readings in, sums out.
 
 use std::collections::BTreeMap;
 
 use hashbrown::HashMap;
 use instr_trace::energy::{Energy, Meter, ModelMeter, PowerModel, Quantity, Unions};
-use instr_trace::event::counter_flags;
+use instr_trace::model::{
+    At, Begin, Count, End, Mark, Reading, Since, Sink, Span, State, Switch, Value,
+};
 use instr_trace::sensors::{Definitions, MISSING, SensorDef, SensorKind};
-use instr_trace::{Error, Event, Payload, Trace};
+use instr_trace::{Error, ThreadInfo, Trace};
 
 use super::super::counts::Code;
 use super::cores::Cores;
@@ -44,9 +46,9 @@ pub struct ValueCount {
     pub impossible: u64,
     /// Longest time from one reading to the next, ns.
     pub longest_gap: u64,
+    /// Times of the first and the last reading, ns.
     first: u64,
-    /// Time and raw number of the last reading, ns.
-    last: Option<(u64, i64)>,
+    last: u64,
     meter: Option<Meter>,
 }
 
@@ -68,39 +70,36 @@ impl ValueCount {
     /// Seconds from the first reading to the last.
     #[must_use]
     pub fn span_s(&self) -> f64 {
-        self.last.map_or(0.0, |(last, _)| {
-            last.saturating_sub(self.first) as f64 * 1e-9
-        })
+        self.last.saturating_sub(self.first) as f64 * 1e-9
     }
 
-    fn reading(&mut self, sensor: &SensorDef, time: u64, raw: i64, unions: &Unions) {
-        if !sensor.is_possible(raw) {
+    fn reading(&mut self, sensor: &SensorDef, time: u64, value: &Value, unions: &Unions) {
+        let Some(raw) = value.raw else {
             self.impossible += 1;
             return;
-        }
+        };
         if self.samples == 0 {
             self.first = time;
         }
         self.samples += 1;
-        if let Some((before, _)) = self.last {
-            self.longest_gap = self.longest_gap.max(time.saturating_sub(before));
-        }
+        let ns = value.since.map_or(0, |since| time.saturating_sub(since));
+        self.longest_gap = self.longest_gap.max(ns);
         let mut metered = raw as f64 * sensor.scale;
-        match (sensor.kind, self.last) {
+        match (sensor.kind, value.grown) {
             (SensorKind::Level, _) => {
                 self.value(metered);
                 self.sum += metered;
             }
             (SensorKind::Total, None) => metered = 0.0,
-            (SensorKind::Total, Some((before, last))) => {
-                metered = sensor.growth(last, raw) as f64 * sensor.scale;
+            (SensorKind::Total, Some(grown)) => {
+                metered = grown as f64 * sensor.scale;
                 self.grown += metered;
-                if time > before {
-                    self.value(metered / ((time - before) as f64 * 1e-9));
+                if ns > 0 {
+                    self.value(metered / (ns as f64 * 1e-9));
                 }
             }
         }
-        self.last = Some((time, raw));
+        self.last = time;
         if let Some(meter) = &mut self.meter {
             meter.reading(time, metered, unions);
         }
@@ -132,24 +131,25 @@ pub struct Readings {
     pub by_switches: bool,
 }
 
-/// Open regions of a thread, innermost last: number of a parallel one (none: a user region), and the region.
-type OpenRegions = Vec<(Option<u32>, usize)>;
-
-/// Folds the events of a merged trace.
+/// Folds what an interpreter gives, and a scheduler beside it.
 #[derive(Debug)]
-pub struct Collector<'t> {
+pub struct Collector {
     out: Readings,
     unions: Unions,
     ids: HashMap<Region, usize>,
     names: Vec<Region>,
-    /// Open regions of each thread: parallel ones by their number, user ones without.
-    open: HashMap<u32, OpenRegions>,
-    texts: HashMap<(u32, u64), String>,
-    first: Option<u64>,
+    /// Numbers of threads by position, those of the runtime's own last.
+    threads: Vec<u32>,
+    /// Open user regions by position.
+    user: HashMap<usize, Vec<usize>>,
+    texts: HashMap<(usize, u64), String>,
+    /// A thread of the program has begun.
+    begun: bool,
+    /// The last event of all, ns.
     last: u64,
     has_meters: bool,
     busy: Busy,
-    cores: Option<Cores<'t>>,
+    cores: Option<Cores>,
 }
 
 /// Which threads are in user code: each stands for a busy core.
@@ -157,11 +157,24 @@ pub struct Collector<'t> {
 struct Busy {
     /// By position of the thread: whether it is, and its last event, ns.
     threads: Vec<(bool, u64)>,
+    /// Times and positions of threads' last events, the first of them last.
+    ends: Vec<(u64, usize)>,
     count: usize,
 }
 
 impl Busy {
-    /// After an event at `time`; a thread does nothing after its last.
+    fn new(threads: &[ThreadInfo]) -> Self {
+        let ends = threads.iter().map(|info| info.last_time).zip(0..);
+        let mut ends: Vec<(u64, usize)> = ends.collect();
+        ends.sort_unstable_by(|a, b| b.cmp(a));
+        Self {
+            threads: threads.iter().map(|info| (false, info.last_time)).collect(),
+            ends,
+            count: 0,
+        }
+    }
+
+    /// A thread does nothing after its last event.
     fn set(&mut self, position: usize, time: u64, useful: bool) {
         if let Some((was, last)) = self.threads.get_mut(position) {
             let now = useful && time < *last;
@@ -169,15 +182,22 @@ impl Busy {
             *was = now;
         }
     }
+
+    /// The next thread whose last event was not after `time`: when that was.
+    fn end(&mut self, time: u64) -> Option<u64> {
+        let (last, position) = self.ends.pop_if(|(last, _)| *last <= time)?;
+        self.set(position, last, false);
+        Some(last)
+    }
 }
 
-impl<'t> Collector<'t> {
+impl Collector {
     /// For the sensors and counters that the trace defines, and a power model if there is one.
     ///
     /// # Errors
     ///
     /// Stream files that cannot be read any more.
-    pub fn new(trace: &'t Trace, model: Option<PowerModel>) -> Result<Self, Error> {
+    pub fn new(trace: &Trace, model: Option<PowerModel>) -> Result<Self, Error> {
         let metadata = trace.metadata();
         let definitions = Definitions::of(metadata);
         let period = metadata
@@ -203,17 +223,13 @@ impl<'t> Collector<'t> {
             Some(_) => Cores::of(trace)?,
             None => None,
         };
+        let all = || trace.threads().iter().chain(trace.own_threads());
+        let mut unions = Unions::new();
+        unions.enter(0, all().map(|info| info.first_time).min().unwrap_or(0));
         Ok(Self {
             has_meters: model.is_some()
                 || values.iter().flatten().any(|value| value.meter.is_some()),
-            busy: Busy {
-                threads: trace
-                    .threads()
-                    .iter()
-                    .map(|t| (false, t.last_time))
-                    .collect(),
-                count: 0,
-            },
+            busy: Busy::new(trace.threads()),
             out: Readings {
                 by_switches: cores.is_some(),
                 model: model.map(ModelMeter::new),
@@ -222,156 +238,61 @@ impl<'t> Collector<'t> {
                 definitions,
                 ..Readings::default()
             },
-            unions: Unions::new(),
+            unions,
             ids: HashMap::new(),
             names: vec![Region::Run],
-            open: HashMap::new(),
+            threads: all().map(|info| info.index).collect(),
+            user: HashMap::new(),
             texts: HashMap::new(),
-            first: None,
-            last: 0,
+            begun: false,
+            last: all().map(|info| info.last_time).max().unwrap_or(0),
             cores,
         })
     }
 
-    /// Takes the context switches up to `time`, that of the next event.
-    ///
-    /// # Errors
-    ///
-    /// Stream files that cannot be read any more.
-    #[inline]
-    pub fn switches(&mut self, time: u64) -> Result<(), Error> {
-        let (Some(cores), Some(model)) = (&mut self.cores, &mut self.out.model) else {
-            return Ok(());
-        };
-        if self.first.is_none() {
-            while cores.step(time)?.is_some() {} // before the trace's first event
-            model.busy(time, cores.count());
-        }
-        while let Some(when) = cores.step(time)? {
-            model.busy(when, cores.count());
-        }
-        Ok(())
-    }
-
-    /// Takes the next event, in order of time; those of the runtime's own thread too.
-    #[inline]
-    pub fn event(&mut self, event: &Event<'_>) {
-        match event.payload {
-            Payload::Sensor { sensor, values } => {
-                self.span(event.time);
-                self.sensor(event.time, sensor, values.map(|value| value as i64));
-            }
-            Payload::SensorLost { sensor, .. } => {
-                if let Some(at) = self.out.definitions.position(sensor) {
-                    self.out.lost[at].get_or_insert(event.time);
-                }
-            }
-            Payload::ThreadCounters { flags, values } => {
-                let count = self.out.definitions.counters.len();
-                let values = values.map(|value| value as i64).take(count);
-                let known = self.out.counters.entry(event.thread).or_default();
-                known.resize(count, MISSING);
-                for (known, value) in known.iter_mut().zip(values) {
-                    // Not read: the program closed its descriptor. What was counted before stays.
-                    if value != MISSING {
-                        *known = value;
-                    }
-                }
-                self.out.counter_readings += 1;
-                self.out.scaled |= flags & counter_flags::SCALED != 0;
-            }
-            _ if self.has_meters => self.region(event),
-            _ => {}
+    fn sensor(&mut self, time: u64, sensor: usize, def: &SensorDef, values: &[Value]) {
+        for (count, value) in self.out.values[sensor].iter_mut().zip(values) {
+            count.reading(def, time, value, &self.unions);
         }
     }
 
-    /// Whether the thread at `position` of the trace is in user code after its event at `time`.
-    #[inline]
-    pub fn state(&mut self, position: usize, time: u64, useful: bool) {
-        if let Some(model) = &mut self.out.model
-            && self.cores.is_none()
-        {
-            self.busy.set(position, time, useful);
-            model.busy(time, self.busy.count);
+    fn count(&mut self, position: usize, scaled: bool, values: &[Count]) {
+        let count = self.out.definitions.counters.len();
+        let thread = self.threads.get(position).copied().unwrap_or(u32::MAX);
+        let known = self.out.counters.entry(thread).or_default();
+        known.resize(count, MISSING);
+        for (known, count) in known.iter_mut().zip(values) {
+            // Not read: the program closed its descriptor. What was counted before stays.
+            *known = count.value.unwrap_or(*known);
+        }
+        self.out.counter_readings += 1;
+        self.out.scaled |= scaled;
+    }
+
+    /// Threads whose last event was not after `time` are not in user code any more.
+    fn end_threads(&mut self, time: u64) {
+        if let Some(model) = self.out.model.as_mut().filter(|_| self.cores.is_none()) {
+            while let Some(end) = self.busy.end(time) {
+                model.busy(end, self.busy.count);
+            }
         }
     }
 
-    fn span(&mut self, time: u64) {
-        self.last = self.last.max(time);
-        if self.first.is_none() {
-            self.first = Some(time);
-            self.unions.enter(0, time);
-        }
-    }
-
-    fn sensor(&mut self, time: u64, number: u32, values: impl Iterator<Item = i64>) {
-        let Some(at) = self.out.definitions.position(number) else {
-            return;
-        };
-        let sensor = &self.out.definitions.sensors[at];
-        for (count, raw) in self.out.values[at].iter_mut().zip(values) {
-            count.reading(sensor, time, raw, &self.unions);
-        }
-    }
-
-    fn region(&mut self, event: &Event<'_>) {
-        self.span(event.time);
-        match event.payload {
-            Payload::String { address, text } if self.texts.len() < MAX_TEXTS => {
-                let text = String::from_utf8_lossy(text).into_owned();
-                self.texts.insert((event.thread, address), text);
-            }
-            Payload::ParallelBegin {
-                seq,
-                function,
-                call_site,
-                ..
-            } => {
-                self.enter(
-                    event,
-                    Some(seq),
-                    Region::Parallel(Code::new(function, call_site)),
-                );
-            }
-            Payload::RegionBegin { name } => {
-                let known = self.texts.get(&(event.thread, name)).cloned();
-                let name = known.unwrap_or_else(|| format!("{name:#x}"));
-                self.enter(event, None, Region::User(name));
-            }
-            Payload::ParallelEnd { seq } => self.leave(event, Some(seq)),
-            Payload::RegionEnd => self.leave(event, None),
-            Payload::ThreadEnd | Payload::Lost { .. } => {
-                for (_, region) in self.open.remove(&event.thread).unwrap_or_default() {
-                    self.close(region, event.time);
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn enter(&mut self, event: &Event<'_>, seq: Option<u32>, region: Region) {
+    fn enter(&mut self, time: u64, region: Region) -> usize {
+        self.end_threads(time);
         let id = *self.ids.entry(region).or_insert_with_key(|region| {
             self.names.push(region.clone());
             self.names.len() - 1
         });
-        self.unions.enter(id, event.time);
+        self.unions.enter(id, time);
         if let Some(model) = &mut self.out.model {
-            model.enter(id, event.time);
+            model.enter(id, time);
         }
-        self.open.entry(event.thread).or_default().push((seq, id));
+        id
     }
 
-    fn leave(&mut self, event: &Event<'_>, seq: Option<u32>) {
-        let Some(open) = self.open.get_mut(&event.thread) else {
-            return;
-        };
-        if let Some(at) = open.iter().rposition(|(number, _)| *number == seq) {
-            let (_, region) = open.remove(at);
-            self.close(region, event.time);
-        }
-    }
-
-    fn close(&mut self, region: usize, time: u64) {
+    fn leave(&mut self, region: usize, time: u64) {
+        self.end_threads(time);
         if let Some(model) = &mut self.out.model {
             model.leave(region, time);
         }
@@ -383,15 +304,10 @@ impl<'t> Collector<'t> {
         }
     }
 
-    /// Ends what is open at the last event.
+    /// The sums, once the interpreter has ended all threads.
     #[must_use]
     pub fn finish(mut self) -> Readings {
-        let mut open: Vec<(u32, OpenRegions)> = self.open.drain().collect();
-        open.sort_unstable_by_key(|(thread, _)| *thread);
-        for (_, region) in open.into_iter().flat_map(|(_, regions)| regions) {
-            self.close(region, self.last);
-        }
-        self.close(0, self.last);
+        self.leave(0, self.last);
         for (at, values) in self.out.values.iter_mut().enumerate() {
             for (index, value) in values.iter_mut().enumerate() {
                 if let Some(meter) = value.meter.take().filter(|meter| meter.readings() > 0) {
@@ -405,6 +321,96 @@ impl<'t> Collector<'t> {
             .map(|(id, region)| (region, unions.total_ns(id)))
             .collect();
         self.out
+    }
+}
+
+impl Sink for Collector {
+    const TASK_CODES: bool = false;
+    const READINGS: bool = true;
+
+    fn thread_begin(&mut self, at: At) {
+        if !std::mem::replace(&mut self.begun, true)
+            && let (Some(cores), Some(model)) = (&self.cores, &mut self.out.model)
+        {
+            model.busy(at.time, cores.count());
+        }
+    }
+
+    fn reading(&mut self, at: At, reading: &Reading<'_>) {
+        match *reading {
+            Reading::Sensor {
+                sensor,
+                def,
+                values,
+            } => self.sensor(at.time, sensor, def, values),
+            Reading::Lost { sensor } => _ = self.out.lost[sensor].get_or_insert(at.time),
+            Reading::Counters { scaled, values } => self.count(at.position, scaled, values),
+            _ => {}
+        }
+    }
+
+    fn mark(&mut self, at: At, mark: Mark<'_>) {
+        if let Mark::Text { address, text } = mark
+            && self.has_meters
+            && self.texts.len() < MAX_TEXTS
+        {
+            let text = String::from_utf8_lossy(text).into_owned();
+            self.texts.insert((at.position, address), text);
+        }
+    }
+
+    /// A region in a task that leaves its thread is not open meanwhile.
+    fn begin(&mut self, at: At, span: &Span, _how: Begin) {
+        match *span {
+            _ if !self.has_meters => {}
+            Span::Parallel { code, .. } => {
+                self.enter(at.time, Region::Parallel(code));
+            }
+            Span::User { name } => {
+                let known = self.texts.get(&(at.position, name)).cloned();
+                let name = known.unwrap_or_else(|| format!("{name:#x}"));
+                let id = self.enter(at.time, Region::User(name));
+                self.user.entry(at.position).or_default().push(id);
+            }
+            _ => {}
+        }
+    }
+
+    fn end(&mut self, at: At, span: &Span, _how: End, _since: Since) {
+        match *span {
+            _ if !self.has_meters => {}
+            Span::Parallel { code, .. } => {
+                if let Some(&id) = self.ids.get(&Region::Parallel(code)) {
+                    self.leave(id, at.time);
+                }
+            }
+            Span::User { .. } => {
+                if let Some(id) = self.user.get_mut(&at.position).and_then(Vec::pop) {
+                    self.leave(id, at.time);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn state(&mut self, at: At, state: State) {
+        if self.cores.is_none() && self.out.model.is_some() {
+            self.end_threads(at.time);
+            self.busy.set(at.position, at.time, state == State::Useful);
+            if let Some(model) = &mut self.out.model {
+                model.busy(at.time, self.busy.count);
+            }
+        }
+    }
+
+    /// Switches before the program's first event and after its last one are not of the run.
+    fn switch(&mut self, switch: &Switch) {
+        if let (Some(cores), Some(model)) = (&mut self.cores, &mut self.out.model) {
+            cores.switch(switch);
+            if self.begun && switch.time <= self.last {
+                model.busy(switch.time, cores.count());
+            }
+        }
     }
 }
 

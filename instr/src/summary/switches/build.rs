@@ -2,14 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use instr_trace::switches::{Run, Runs, is_idle};
-use instr_trace::{Error, Event, Payload, ThreadInfo, Trace};
+use instr_trace::model::{At, Run, Sink, Switch, is_idle};
+use instr_trace::{ThreadInfo, Trace};
 
 use super::model::{ContextSwitches, OnProcessor, Processor, ScheduledThread};
 
-/// Processors that threads' own events tell of (event 89), for traces without switches.
+/// Folds what an interpreter and a scheduler give of processors.
 #[derive(Debug)]
-pub struct Seen {
+pub struct Collector<'t> {
+    trace: &'t Trace,
+    processors: Vec<Processor>,
+    /// By position and the system's id; threads that are not in the trace come last.
+    threads: BTreeMap<(usize, u32), Times>,
+    /// By position: where threads themselves say that they run.
     by_thread: Vec<Times>,
 }
 
@@ -30,107 +35,90 @@ impl Times {
     }
 }
 
-impl Seen {
-    /// For the threads of one trace.
-    pub fn new(threads: usize) -> Self {
-        Self {
-            by_thread: vec![Times::default(); threads],
-        }
-    }
+impl Sink for Collector<'_> {
+    const MARKS: bool = false;
+    const TASK_CODES: bool = false;
+    const PROCESSORS: bool = true;
 
-    /// Takes an event of the thread at `position`.
-    #[inline]
-    pub fn event(&mut self, position: usize, event: &Event<'_>) {
-        if let Payload::Processor { processor } = event.payload
-            && let Some(times) = self.by_thread.get_mut(position)
-        {
+    fn on_cpu(&mut self, at: At, processor: Option<u32>) {
+        if let (Some(times), Some(processor)) = (self.by_thread.get_mut(at.position), processor) {
             times.goes_on(processor);
         }
     }
-}
 
-/// The section of a trace; `None` when nothing is known of processors.
-///
-/// # Errors
-///
-/// Stream files that cannot be read any more.
-pub fn section(trace: &Trace, seen: &Seen) -> Result<Option<ContextSwitches>, Error> {
-    if trace.processors() > 0 {
-        return from_switches(trace).map(Some);
+    fn switch(&mut self, switch: &Switch) {
+        self.processors[switch.processor].switches += u64::from(switch.from.is_some());
     }
-    let known = |times: &&Times| times.last.is_some();
-    if !seen.by_thread.iter().any(|times| known(&times)) {
-        return Ok(None);
-    }
-    let threads = trace.threads().iter().zip(&seen.by_thread);
-    Ok(Some(ContextSwitches {
-        source: "events",
-        threads: threads
-            .filter(|(_, times)| known(times))
-            .map(|(info, times)| {
-                thread(
-                    info.os_tid,
-                    Some(info),
-                    &trace.metadata().target,
-                    times,
-                    false,
-                )
-            })
-            .collect(),
-        ..ContextSwitches::default()
-    }))
-}
 
-fn from_switches(trace: &Trace) -> Result<ContextSwitches, Error> {
-    let (infos, target) = (trace.processor_infos(), &trace.metadata().target);
-    let mut processors: Vec<Processor> = infos
-        .iter()
-        .map(|info| Processor {
-            processor: info.os_tid,
-            recorded_ns: info.last_time - info.first_time,
-            ..Processor::default()
-        })
-        .collect();
-    // Threads of the trace come first: None is larger than their positions.
-    let mut threads: BTreeMap<(usize, u32), Times> = BTreeMap::new();
-    let finder = Finder::new(trace.threads());
-    let mut runs = Runs::of(trace);
-    while let Some(run) = runs.next()? {
-        let at = &mut processors[run.processor];
+    fn ran(&mut self, run: &Run) {
+        let at = &mut self.processors[run.processor];
         let time = run.end - run.begin;
-        match is_idle(target, run.os_tid) {
+        match is_idle(&self.trace.metadata().target, run.os_tid) {
             true => at.idle_ns += time,
             false => at.busy_ns += time,
         }
-        let position = finder.find(&run).unwrap_or(usize::MAX);
-        let times = threads.entry((position, run.os_tid)).or_default();
+        let position = run.thread.unwrap_or(usize::MAX);
+        let times = self.threads.entry((position, run.os_tid)).or_default();
         times.goes_on(at.processor);
         times.runs += 1;
         *times.by_processor.entry(at.processor).or_default() += time;
     }
-    let mut merge = trace.switches();
-    while let Some(event) = merge.next()? {
-        let switched =
-            matches!(event.payload, Payload::ThreadSwitch { from, to, .. } if from != to);
-        if let Some(position) = merge.position().filter(|_| switched) {
-            processors[position].switches += 1;
+}
+
+impl<'t> Collector<'t> {
+    /// Of a trace.
+    pub fn new(trace: &'t Trace) -> Self {
+        let processor = |info: &ThreadInfo| Processor {
+            processor: info.os_tid,
+            recorded_ns: info.last_time - info.first_time,
+            ..Processor::default()
+        };
+        Self {
+            trace,
+            processors: trace.processor_infos().iter().map(processor).collect(),
+            threads: BTreeMap::new(),
+            by_thread: vec![Times::default(); trace.threads().len()],
         }
     }
-    for at in &mut processors {
-        at.unknown_ns = at.recorded_ns.saturating_sub(at.busy_ns + at.idle_ns);
+
+    /// The section; `None` when nothing is known of processors.
+    pub fn section(self) -> Option<ContextSwitches> {
+        let target = &self.trace.metadata().target;
+        let infos = self.trace.threads();
+        if !self.processors.is_empty() {
+            return Some(self.by_processors());
+        }
+        let known = |times: &&Times| times.last.is_some();
+        if !self.by_thread.iter().any(|times| known(&times)) {
+            return None;
+        }
+        let threads = infos.iter().zip(&self.by_thread);
+        let threads = threads.filter(|(_, times)| known(times));
+        Some(ContextSwitches {
+            source: "events",
+            threads: threads
+                .map(|(info, times)| thread(info.os_tid, Some(info), target, times, false))
+                .collect(),
+            ..ContextSwitches::default()
+        })
     }
-    processors.sort_by_key(|at| at.processor);
-    Ok(ContextSwitches {
-        source: "switches",
-        count: processors.iter().map(|at| at.switches).sum(),
-        processors,
-        threads: threads
-            .iter()
-            .map(|((position, os_tid), times)| {
-                thread(*os_tid, trace.threads().get(*position), target, times, true)
-            })
-            .collect(),
-    })
+
+    fn by_processors(mut self) -> ContextSwitches {
+        for at in &mut self.processors {
+            at.unknown_ns = at.recorded_ns.saturating_sub(at.busy_ns + at.idle_ns);
+        }
+        self.processors.sort_by_key(|at| at.processor);
+        let (target, infos) = (&self.trace.metadata().target, self.trace.threads());
+        let threads = self.threads.iter().map(|((position, os_tid), times)| {
+            thread(*os_tid, infos.get(*position), target, times, true)
+        });
+        ContextSwitches {
+            source: "switches",
+            count: self.processors.iter().map(|at| at.switches).sum(),
+            threads: threads.collect(),
+            processors: self.processors,
+        }
+    }
 }
 
 fn thread(
@@ -159,37 +147,5 @@ fn thread(
                 running_ns: timed.then_some(*time),
             })
             .collect(),
-    }
-}
-
-/// Finds threads by the system's id, which it may give again after a thread's end.
-struct Finder {
-    /// Positions and ends, by id.
-    by_id: BTreeMap<u32, Vec<(u64, usize)>>,
-}
-
-impl Finder {
-    fn new(threads: &[ThreadInfo]) -> Self {
-        let mut by_id: BTreeMap<u32, Vec<(u64, usize)>> = BTreeMap::new();
-        for (position, info) in threads.iter().enumerate() {
-            by_id
-                .entry(info.os_tid)
-                .or_default()
-                .push((info.last_time, position));
-        }
-        for known in by_id.values_mut() {
-            known.sort_unstable();
-        }
-        Self { by_id }
-    }
-
-    /// The one that had not ended yet; a thread may run before its first event, and after its last.
-    fn find(&self, run: &Run) -> Option<usize> {
-        let known = self.by_id.get(&run.os_tid)?;
-        let at = known.partition_point(|(end, _)| *end < run.begin);
-        known
-            .get(at)
-            .or(known.last())
-            .map(|(_, position)| *position)
     }
 }
