@@ -31,6 +31,8 @@ pub struct ThreadInfo {
     pub name: String,
     /// Whether it is the thread that runs `main`.
     pub initial: bool,
+    /// The first thing it is known to do is an implicit task of another thread's region: it waits for that from its begin on.
+    pub worker: bool,
     /// First event, ns since the trace's start.
     pub first_time: u64,
     /// Last event, ns since the trace's start.
@@ -334,6 +336,8 @@ impl Trace {
 struct Scan {
     os_tid: u32,
     initial: bool,
+    /// Whether it waits for work when it begins; `None`: nothing that it does was found.
+    worker: Option<bool>,
     /// Of the runtime's own.
     own: bool,
     processor: bool,
@@ -356,6 +360,7 @@ fn scan_stream(
     let mut scan = Scan {
         os_tid: stream.packets.first().map_or(0, |packet| packet.os_tid),
         initial: false,
+        worker: None,
         own: false,
         processor: false,
         tasks: false,
@@ -372,7 +377,11 @@ fn scan_stream(
         let mut left = if whole { usize::MAX } else { SYNC_SEARCH };
         let mut end = stream.packets[number].offset + packet::HEADER_BYTES;
         while left > 0 && reader.advance()? {
-            match reader.current().map(|event| event.payload) {
+            let payload = reader.current().map(|event| event.payload);
+            if number == 0 && scan.worker.is_none() {
+                scan.worker = payload.and_then(|payload| is_worker(stream.thread, &payload));
+            }
+            match payload {
                 Some(Payload::ClockSync {
                     ticks,
                     monotonic_ns,
@@ -402,6 +411,29 @@ fn scan_stream(
     Ok(scan)
 }
 
+/// Whether the thread joins another one's region with this event; `None`: nothing that the program does.
+fn is_worker(thread: u32, payload: &Payload<'_>) -> Option<bool> {
+    match *payload {
+        Payload::ThreadBegin { .. }
+        | Payload::ClockSync { .. }
+        | Payload::String { .. }
+        | Payload::Sensor { .. }
+        | Payload::SensorLost { .. }
+        | Payload::ThreadCounters { .. }
+        | Payload::MemHeap { .. }
+        | Payload::Stack { .. }
+        | Payload::Sampling { .. }
+        | Payload::Sample { .. }
+        | Payload::SampleStack { .. }
+        | Payload::SampleLost { .. }
+        | Payload::Processor { .. }
+        | Payload::Flush { .. }
+        | Payload::FlushBegin => None,
+        Payload::ImplicitBegin { region, .. } => Some(region.thread != thread),
+        _ => Some(false),
+    }
+}
+
 fn thread_info(stream: &Stream, scan: &Scan, clock: &Clock) -> ThreadInfo {
     let (first, last) = (stream.packets.first(), stream.packets.last());
     let first_time = clock.to_ns(
@@ -422,6 +454,7 @@ fn thread_info(stream: &Stream, scan: &Scan, clock: &Clock) -> ThreadInfo {
             format!("thread {}", stream.thread)
         },
         initial: scan.initial,
+        worker: scan.worker == Some(true),
         first_time,
         last_time: clock.to_ns(scan.end_ticks).max(first_time),
         discarded: last

@@ -179,8 +179,13 @@ fn worker_behind_a_loss(context: [(u32, u32); 2]) -> Vec<(State, u64, u64)> {
 
 #[test]
 fn behind_a_loss_a_thread_does_what_its_packet_says() {
-    use State::{Synchronization as Sync, Useful};
-    let begin = [(Useful, 0, 20), (Sync, 20, 40), (Useful, 40, 50)];
+    use State::{Idle, Synchronization as Sync, Useful};
+    let begin = [
+        (Idle, 0, 10),
+        (Useful, 10, 20),
+        (Sync, 20, 40),
+        (Useful, 40, 50),
+    ];
     let with = |rest: &[(State, u64, u64)]| [&begin[..], rest].concat();
     let (task, region) = ((0, 4), (0, 1));
     // The end of the task ends its wait, the end of the body begins the closing barrier.
@@ -189,13 +194,12 @@ fn behind_a_loss_a_thread_does_what_its_packet_says() {
     // No task ends: the wait is the body's own, up to its end.
     let body = [(Sync, 50, 90)];
     assert_eq!(worker_behind_a_loss([NOBODY, region]), with(&body));
-    // No body ends.
-    let alone = [(Sync, 50, 60), (Useful, 60, 90)];
+    // No body ends: outside of regions a worker is idle.
+    let alone = [(Sync, 50, 60), (Idle, 60, 90)];
     assert_eq!(worker_behind_a_loss([task, NOBODY]), with(&alone));
-    assert_eq!(
-        worker_behind_a_loss([NOBODY, NOBODY]),
-        with(&[(Sync, 50, 90)])
-    );
+    // It is in no region.
+    let neither = [&begin[..3], &[(Idle, 40, 50), (Sync, 50, 90)]].concat();
+    assert_eq!(worker_behind_a_loss([NOBODY, NOBODY]), neither);
 }
 
 #[test]

@@ -533,10 +533,10 @@ fn states_are_those_of_a_region_computed_by_hand() {
         ((0, State::Useful), 100 + 20 + 40 + 10 + 90),
         ((0, State::Synchronization), 10 + 10),
         ((0, State::Scheduling), 10 + 10),
-        // 5 before its first region, 30 in the body, 15 in the task; 10 + 35 in the closing barrier; then idle.
-        ((1, State::Useful), 5 + 30 + 15),
+        // Idle for 5 before its first region, 30 in the body, 15 in the task; 10 + 35 in the closing barrier; then idle.
+        ((1, State::Useful), 30 + 15),
         ((1, State::Synchronization), 10 + 35),
-        ((1, State::Idle), 100),
+        ((1, State::Idle), 5 + 100),
     ];
     assert_eq!(sums, expected.into());
 }

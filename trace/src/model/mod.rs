@@ -77,7 +77,7 @@ struct Thread {
     /// Places of the innermost implicit and explicit task among them; 0: none.
     implicit: u32,
     explicit: u32,
-    /// A worker is idle outside of regions once it has been in one.
+    /// A worker is idle outside of regions: from its begin, or once it has been in another thread's region.
     worker: bool,
     /// The run-time library gives no event for the begin of a section.
     whole_sections: bool,
@@ -139,7 +139,7 @@ impl Interpreter {
             bodies: vec![Box::default()],
             implicit: 0,
             explicit: 0,
-            worker: false,
+            worker: info.worker,
             whole_sections: false,
             user: Vec::new(),
             calls: Vec::new(),
