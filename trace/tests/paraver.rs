@@ -270,6 +270,9 @@ impl Prv {
                     }
                 }
                 2 => {
+                    let types = record[6..].chunks_exact(2).map(|pair| pair[0]);
+                    let different: std::collections::BTreeSet<u64> = types.clone().collect();
+                    assert_eq!(different.len(), types.count(), "a type twice: {record:?}");
                     for pair in record[6..]
                         .chunks_exact(2)
                         .filter(|pair| pair[0] >= 20_000_000)
@@ -303,7 +306,7 @@ impl Prv {
 
     fn nest(&self, stack: &mut Vec<u64>, pair: &[u64], record: &[u64]) {
         assert!(
-            self.pcf.contains(&format!("0    {}    ", pair[0])),
+            self.pcf.contains(&format!("    {}    ", pair[0])),
             "{pair:?} is not in the .pcf"
         );
         match pair {
@@ -351,7 +354,7 @@ fn random_programs_give_sound_records() {
             (tasks, edges),
             "seed {seed}"
         );
-        assert!(prv.pcf.contains("f400 [omp parallel a.c:1024]"));
+        assert!(prv.pcf.contains("f400 (omp parallel a.c:1024)"));
     }
 }
 

@@ -24,7 +24,10 @@ extern "C" {
 #define INSTR_I_WEAK __attribute__((weak))
 #endif
 
-/* One event of the calling thread: type and value as in a Paraver event. Choose types below 30,000,000. */
+/*
+ * One event of the calling thread: type and value as in a Paraver event. Choose types from 1 to 19,999,999: of larger ones many have a
+ * meaning already. `instr merge` shows a type that is taken under another number, with its own in the label.
+ */
 void instr_event(uint32_t type, uint64_t value) INSTR_I_WEAK;
 
 /* Begins a region of the calling thread; regions nest. `name` must stay valid and unchanged: a string literal. */

@@ -5,9 +5,10 @@
 //! * every begin of a construct has its end, on the same thread, and constructs nest;
 //! * a lock goes through waiting, held, released;
 //! * both ends of a communication are inside the lives of their threads, nothing arrives before it was sent;
+//! * a type has one value in a record;
 //! * every state, type and value is declared in the `.pcf`; the `.row` names as many objects as the header declares.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Comm, Event, Object, State, Trace};
 
@@ -229,7 +230,15 @@ impl Checker<'_> {
     }
 
     fn events(&mut self) {
+        let mut record = (0, BTreeSet::new());
         for event in &self.trace.events {
+            if record.0 != event.line {
+                record = (event.line, BTreeSet::new());
+            }
+            if !record.1.insert(event.kind) {
+                let (line, kind) = (event.line, event.kind);
+                self.problem(format!("line {line}: type {kind} has two values"));
+            }
             self.place(event.line, event.cpu, event.object);
             self.alive(event.line, event.object, event.time);
             let Event {

@@ -13,7 +13,7 @@ use crate::samples::Chain;
 use super::names::NameTables;
 use super::out::Records;
 use super::readings::Readings;
-use super::rows::{Cpus, Row};
+use super::rows::{Cpus, Row, Shift};
 use super::tasks::Tasks;
 use super::types::*;
 use super::{constructs, heap, samples};
@@ -138,8 +138,7 @@ pub(super) struct Output<'o, 'r, 'n, W: Write> {
     /// Row of the process's first thread, and how many there are.
     pub(super) first: usize,
     pub(super) threads: usize,
-    /// Nanoseconds from the begin of the output to that of the process.
-    pub(super) shift: u64,
+    pub(super) shift: Shift,
 }
 
 impl<W: Write> Sink for Output<'_, '_, '_, W> {
@@ -290,7 +289,7 @@ impl<W: Write> Sink for Output<'_, '_, '_, W> {
         let row = self.row(at);
         match mark {
             Mark::User { kind, value } => {
-                self.events.names.user_type(kind);
+                let kind = self.events.names.user_type(kind);
                 self.put(at, kind, value);
             }
             Mark::Text { address, text } => self.events.names.string(row, address, text),
@@ -374,7 +373,7 @@ impl<'r, W: Write> Output<'_, 'r, '_, W> {
     }
 
     fn time(&self, at: Moment) -> u64 {
-        at.time.saturating_add(self.shift)
+        self.shift.output(at.time)
     }
 
     #[inline]

@@ -49,7 +49,7 @@ use names::NameTables;
 use out::Records;
 use processors::Processors;
 use readings::Readings;
-use rows::Rows;
+use rows::{Rows, Shift};
 
 /// Which communications are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -315,7 +315,7 @@ impl<'r, 'n> Writer<'r, 'n> {
             } = self.rows.rows[row];
             let shift = self.rows.shift[process];
             let (model, mut output) = self.output(process);
-            model.end(position, last.saturating_sub(shift), &mut output);
+            model.end(position, shift.process(last), &mut output);
             self.records.state(row, last, types::NOT_CREATED);
         }
     }
@@ -374,7 +374,7 @@ impl Ends {
 
 /// The events of several traces in time order.
 struct Merged<'t> {
-    merges: Vec<(Merge<'t>, u64)>,
+    merges: Vec<(Merge<'t>, Shift)>,
     heap: std::collections::BinaryHeap<std::cmp::Reverse<(u64, usize)>>,
     current: Option<usize>,
     events: u64,
@@ -404,7 +404,7 @@ impl<'t> Merged<'t> {
     #[inline]
     fn advance(&mut self, process: usize) -> Result<Option<u64>, Error> {
         let (merge, shift) = &mut self.merges[process];
-        Ok(merge.advance()?.map(|time| time.saturating_add(*shift)))
+        Ok(merge.advance()?.map(|time| shift.output(time)))
     }
 
     /// Moves to the next event: its process and its time in the output. [`Merged::current`] is then that event.

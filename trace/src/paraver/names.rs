@@ -1,6 +1,6 @@
 //! Ids of functions, lines, regions, calls and counters, in order of first use.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use hashbrown::HashMap;
 
@@ -9,14 +9,21 @@ use crate::names::{
     CodeName, CodeRole, Names, NoNames, format_label, format_site_label, sampled_function,
 };
 
-use super::types::COUNTERS;
+use super::types::{COUNTERS, TAKEN, TAKEN_TYPES, is_taken};
 
-/// Texts with ids from `first` on.
+/// Texts with ids from `first` on. Paraver shows labels without what stands in brackets: also without that they differ.
 #[derive(Debug)]
 pub(super) struct Table {
     first: u32,
     ids: HashMap<String, u32>,
+    /// Texts without their brackets, and how many have been made from each.
+    short: HashMap<String, u32>,
     pub(super) texts: Vec<String>,
+}
+
+/// Where the part that Paraver does not show may begin.
+fn bracket(text: &str) -> usize {
+    text.find('[').unwrap_or(text.len())
 }
 
 impl Table {
@@ -24,8 +31,28 @@ impl Table {
         Self {
             first,
             ids: HashMap::new(),
+            short: HashMap::new(),
             texts: Vec::new(),
         }
+    }
+
+    /// The text, with a number before its bracket where another is the same up to there.
+    fn unique(&mut self, text: &str) -> String {
+        let (shown, hidden) = text.split_at(bracket(text));
+        let shown = shown.trim_end();
+        let mut count = self.short.get(shown).copied().unwrap_or(0);
+        let mut short = shown.to_owned();
+        while self.short.contains_key(&short) {
+            count += 1;
+            short = format!("{shown} #{count}");
+        }
+        self.short.insert(shown.to_owned(), count.max(1));
+        if short == shown {
+            return text.to_owned();
+        }
+        let made = format!("{short} {hidden}");
+        self.short.insert(short, 1);
+        made.trim_end().to_owned()
     }
 
     pub(super) fn id(&mut self, text: &str) -> u32 {
@@ -33,8 +60,9 @@ impl Table {
             return *id;
         }
         let id = self.first + u32::try_from(self.texts.len()).unwrap_or(u32::MAX - self.first);
+        let shown = self.unique(text);
         self.ids.insert(text.to_owned(), id);
-        self.texts.push(text.to_owned());
+        self.texts.push(shown);
         id
     }
 
@@ -52,6 +80,18 @@ pub(super) type CodeId = (u32, u32);
 /// Id of code that is not known at all; 0 is the end.
 const UNRESOLVED: u32 = 1;
 
+/// The label of a function, with what tells its constructs apart in round brackets: Paraver shows nothing that is in square ones.
+fn round(label: &str) -> String {
+    let inner = label.strip_suffix(']').and_then(|rest| {
+        let at = rest.rfind('[')?;
+        (at == 0 || rest[..at].ends_with(' ')).then(|| (&rest[..at], &rest[at + 1..]))
+    });
+    match inner {
+        Some((outer, inner)) => format!("{outer}({inner})"),
+        None => label.to_owned(),
+    }
+}
+
 /// All name tables of one output.
 pub(super) struct NameTables<'a> {
     names: &'a [Box<dyn Names + 'a>],
@@ -67,9 +107,12 @@ pub(super) struct NameTables<'a> {
     pub(super) regions: Table,
     pub(super) calls: Table,
     pub(super) counters: Table,
-    pub(super) user_types: BTreeSet<u32>,
-    /// Types seen lately, so that the set is asked rarely.
-    recent_types: [Option<u32>; 64],
+    /// Types of user events, each with the one that stands for it in the output.
+    pub(super) user_types: BTreeMap<u32, u32>,
+    /// Some of them that were seen lately, so that the map is asked rarely.
+    recent_types: [Option<(u32, u32)>; 64],
+    /// User types that are taken.
+    taken: u32,
 }
 
 impl<'a> NameTables<'a> {
@@ -85,8 +128,9 @@ impl<'a> NameTables<'a> {
             regions: Table::new(1),
             calls: Table::new(1),
             counters: Table::new(0),
-            user_types: BTreeSet::new(),
+            user_types: BTreeMap::new(),
             recent_types: [None; 64],
+            taken: 0,
         }
     }
 
@@ -108,7 +152,7 @@ impl<'a> NameTables<'a> {
         };
         let line = name.as_ref().and_then(line_text);
         let line = line.map_or(UNRESOLVED, |line| self.lines.id(&line));
-        let id = (self.functions.id(&function), line);
+        let id = (self.functions.id(&round(&function)), line);
         self.code.insert((process, code, role), id);
         id
     }
@@ -131,7 +175,7 @@ impl<'a> NameTables<'a> {
         let name = self.of(process).resolve(address);
         let line = name.as_ref().and_then(line_text);
         let id = (
-            function.map_or(UNRESOLVED, |text| self.functions.id(&text)),
+            function.map_or(UNRESOLVED, |text| self.functions.id(&round(&text))),
             line.map_or(UNRESOLVED, |text| self.lines.id(&text)),
         );
         self.sampled.insert((process, code), id);
@@ -171,13 +215,22 @@ impl<'a> NameTables<'a> {
         Some(self.counters.id(&text)).filter(|id| *id < COUNTERS)
     }
 
+    /// The type that stands for a user type in the output: itself, unless it is [taken](is_taken).
     #[inline]
-    pub(super) fn user_type(&mut self, kind: u32) {
-        let recent = &mut self.recent_types[kind as usize % 64];
-        if *recent != Some(kind) {
-            *recent = Some(kind);
-            self.user_types.insert(kind);
+    pub(super) fn user_type(&mut self, kind: u32) -> u32 {
+        let recent = kind as usize % 64;
+        if let Some((_, shown)) = self.recent_types[recent].filter(|(known, _)| *known == kind) {
+            return shown;
         }
+        let shown = *self.user_types.entry(kind).or_insert_with(|| {
+            if !is_taken(kind) {
+                return kind;
+            }
+            self.taken = (self.taken + 1).min(TAKEN_TYPES);
+            TAKEN + self.taken - 1
+        });
+        self.recent_types[recent] = Some((kind, shown));
+        shown
     }
 }
 
@@ -193,4 +246,42 @@ fn line_text(name: &CodeName) -> Option<String> {
         "{place} [{file}:{line}, {}]",
         module.rsplit('/').next().unwrap_or(module)
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_differ_also_without_their_brackets() {
+        let mut table = Table::new(2);
+        let texts = [
+            "a.c:1 [/x/a.c:1, p]",
+            "a.c:1 [/y/a.c:1, p]",
+            "a.c:1 #2 [/z]",
+            "a.c:1 [/z/a.c:1, p]",
+            "a.c:1",
+            "[heap]",
+            "[stack]",
+        ];
+        let ids: Vec<u32> = texts.iter().map(|text| table.id(text)).collect();
+        assert_eq!(ids, [2, 3, 4, 5, 6, 7, 8]);
+        assert_eq!(table.id(texts[1]), 3);
+        assert_eq!(table.texts[0], texts[0]);
+        let cut = |text: &String| text[..bracket(text)].trim_end().to_owned();
+        let cuts: std::collections::HashSet<String> = table.texts.iter().map(cut).collect();
+        assert_eq!(cuts.len(), texts.len(), "{:?}", table.texts);
+    }
+
+    #[test]
+    fn what_tells_constructs_apart_is_in_round_brackets() {
+        for (label, shown) in [
+            ("main [omp task a.c:3]", "main (omp task a.c:3)"),
+            ("[libgomp.so.1]", "(libgomp.so.1)"),
+            ("a::operator[]", "a::operator[]"),
+            ("f", "f"),
+        ] {
+            assert_eq!(round(label), shown);
+        }
+    }
 }

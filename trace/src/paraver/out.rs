@@ -34,6 +34,37 @@ struct OpenState {
     piece: u64,
 }
 
+/// Types in one record at most; more begin another one.
+const MAX_TYPES: usize = 256;
+
+/// The types in the record that is not finished yet.
+#[derive(Debug, Default)]
+struct Types {
+    list: Vec<u32>,
+    /// A bit for each of them, by its last digits: most often it says that a type is new.
+    bits: u64,
+}
+
+impl Types {
+    fn clear(&mut self) {
+        self.list.clear();
+        self.bits = 0;
+    }
+
+    /// Adds a type; false when it is there already, or when there is no room.
+    #[inline]
+    fn add(&mut self, kind: u32) -> bool {
+        let bit = 1 << (kind % 64);
+        let known = self.bits & bit != 0 && self.list.contains(&kind);
+        if known || self.list.len() >= MAX_TYPES {
+            return false;
+        }
+        self.bits |= bit;
+        self.list.push(kind);
+        true
+    }
+}
+
 /// Room for what an event record can take: `\n2:`, prefix, three numbers of up to 20 digits, colons.
 const LINE: usize = 128;
 
@@ -115,6 +146,7 @@ pub(super) struct Records<'r, W: Write> {
     text_at: u64,
     /// Row and time of the line that is not finished yet.
     line: Option<(u32, u64)>,
+    types: Types,
     pub(super) states: u64,
     pub(super) events: u64,
     number: itoa::Buffer,
@@ -138,6 +170,7 @@ impl<'r, W: Write> Records<'r, W> {
             text: Vec::with_capacity(1 << 20),
             text_at: 0,
             line: None,
+            types: Types::default(),
             states: 0,
             events: 0,
             number: itoa::Buffer::new(),
@@ -211,11 +244,11 @@ impl<'r, W: Write> Records<'r, W> {
         self.open[row].piece = NONE;
     }
 
-    /// One event; those of one row at one time share a line.
+    /// One event; those of one row at one time share a line, in which each type has one value.
     #[inline]
     pub(super) fn event(&mut self, row: usize, time: u64, kind: u32, value: u64) {
         let mut line = Line::new();
-        self.begin_event(&mut line, row, time);
+        self.begin_event(&mut line, row, time, kind);
         line.number(u64::from(kind));
         line.byte(b':');
         line.number(value);
@@ -226,7 +259,7 @@ impl<'r, W: Write> Records<'r, W> {
     /// One event with a value that may be negative.
     pub(super) fn signed_event(&mut self, row: usize, time: u64, kind: u32, value: i64) {
         let mut line = Line::new();
-        self.begin_event(&mut line, row, time);
+        self.begin_event(&mut line, row, time, kind);
         line.number(u64::from(kind));
         line.byte(b':');
         if value < 0 {
@@ -238,8 +271,10 @@ impl<'r, W: Write> Records<'r, W> {
     }
 
     #[inline]
-    fn begin_event(&mut self, line: &mut Line, row: usize, time: u64) {
-        if self.line != Some((row as u32, time)) {
+    fn begin_event(&mut self, line: &mut Line, row: usize, time: u64, kind: u32) {
+        if self.line != Some((row as u32, time)) || !self.types.add(kind) {
+            self.types.clear();
+            self.types.add(kind);
             if self.line.is_some() {
                 line.byte(b'\n');
             }

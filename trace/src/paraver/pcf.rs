@@ -88,34 +88,16 @@ pub(super) fn write(
             writeln!(out, "{value}      {label}")?;
         }
     }
-    for kind in names
-        .user_types
-        .iter()
-        .filter(|kind| !is_ours(**kind, names))
-        .filter(|kind| processors.is_empty() || ![EXECUTING_CPU, PROCESSOR].contains(*kind))
-        .filter(|kind| readings.iter().all(|(own, _)| own != *kind))
-    {
-        block(out, &[(*kind, &format!("User event {kind}"))])?;
+    for (kind, shown) in &names.user_types {
+        match kind == shown {
+            true => block(out, &[(*kind, &format!("User event {kind}"))])?,
+            false => block(
+                out,
+                &[(*shown, &format!("User event {kind} (a type that is taken)"))],
+            )?,
+        }
     }
     gradient(out)
-}
-
-/// Whether a type has a block of its own already.
-fn is_ours(kind: u32, names: &NameTables<'_>) -> bool {
-    let counters = names.counters.texts.len();
-    FIXED.iter().any(|(own, ..)| *own == kind)
-        || FUNCTION_TYPES
-            .iter()
-            .chain(LINE_TYPES)
-            .any(|(own, _)| *own == kind)
-        || [SAMPLED_FUNCTION, SAMPLED_LINE]
-            .iter()
-            .any(|first| (*first..first + names.sampled_depths).contains(&kind))
-        || (kind == REGION && !names.regions.texts.is_empty())
-        || (kind == CALL && !names.calls.texts.is_empty())
-        || kind
-            .checked_sub(COUNTER)
-            .is_some_and(|number| (number as usize) < counters)
 }
 
 fn states(out: &mut impl Write) -> Result<()> {
@@ -134,7 +116,7 @@ fn states(out: &mut impl Write) -> Result<()> {
 fn block(out: &mut impl Write, types: &[(u32, &str)]) -> Result<()> {
     writeln!(out, "\n\nEVENT_TYPE")?;
     for (kind, label) in types {
-        writeln!(out, "0    {kind}    {label}")?;
+        writeln!(out, "{}    {kind}    {label}", gradient_group(*kind))?;
     }
     Ok(())
 }

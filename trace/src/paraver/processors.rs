@@ -7,14 +7,14 @@ use crate::error::Error;
 use crate::model::{Interpreter, Scheduler, Sink};
 use crate::trace::Trace;
 
-use super::rows::Rows;
+use super::rows::{Rows, Shift};
 
 /// The processors of all processes.
 pub(super) struct Processors<'t> {
     processes: Vec<Scheduler<'t>>,
     /// (time in the output, process) of the next event of each process that has one.
     heap: BinaryHeap<Reverse<(u64, usize)>>,
-    shift: Vec<u64>,
+    shift: Vec<Shift>,
     /// Time of the next event of all; `u64::MAX`: there is none.
     pub(super) next: u64,
 }
@@ -36,7 +36,7 @@ impl<'t> Processors<'t> {
     fn push(&mut self, process: usize) {
         let time = self.processes[process].next_time();
         if time != u64::MAX {
-            let time = time.saturating_add(self.shift[process]);
+            let time = self.shift[process].output(time);
             self.heap.push(Reverse((time, process)));
         }
         self.next = self.heap.peek().map_or(u64::MAX, |next| next.0.0);

@@ -92,14 +92,31 @@ impl Row {
     }
 }
 
+/// What is to be added to the times of a process, ns, so that the first event of all is at 0.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shift(i64);
+
+impl Shift {
+    /// A time of the process in the output.
+    #[inline]
+    pub(super) fn output(self, time: u64) -> u64 {
+        time.saturating_add_signed(self.0)
+    }
+
+    /// A time of the output in the process.
+    pub(super) fn process(self, time: u64) -> u64 {
+        time.saturating_add_signed(self.0.saturating_neg())
+    }
+}
+
 /// All objects.
 #[derive(Debug)]
 pub(super) struct Rows {
     pub(super) rows: Vec<Row>,
     /// First row of each process.
     pub(super) first: Vec<usize>,
-    /// What to add to the times of each process, ns.
-    pub(super) shift: Vec<u64>,
+    /// From the times of each process to those of the output.
+    pub(super) shift: Vec<Shift>,
     pub(super) end: u64,
     nodes: Vec<Node>,
     /// Threads and node (from 0) of each process.
@@ -179,7 +196,7 @@ impl Rows {
                     next[*node] += 1;
                     cpu = next[*node] as u32;
                 }
-                let last = thread.last_time.saturating_add(self.shift[process]);
+                let last = self.shift[process].output(thread.last_time);
                 self.end = self.end.max(last);
                 self.rows.push(Row {
                     cpu,
@@ -246,8 +263,8 @@ pub(super) fn clean(text: &str) -> String {
         .collect()
 }
 
-/// Distance of each trace's start from the earliest. On one host the monotonic clock tells, else the time of day.
-fn shifts(traces: &[Trace]) -> Vec<u64> {
+/// The program begins with its first event. How far the traces are apart the monotonic clock tells on one host, else the time of day.
+fn shifts(traces: &[Trace]) -> Vec<Shift> {
     let host = |trace: &Trace| trace.metadata().hostname.clone();
     let same = traces
         .windows(2)
@@ -260,8 +277,17 @@ fn shifts(traces: &[Trace]) -> Vec<u64> {
             metadata.start_realtime_ns
         }
     };
-    let first = traces.iter().map(start).min().unwrap_or(0);
-    traces.iter().map(|trace| start(trace) - first).collect()
+    let first = |trace: &Trace| {
+        let threads = trace.threads().iter();
+        let first = threads.map(|info| info.first_time).min()?;
+        Some(start(trace).saturating_add(first))
+    };
+    let begin = traces.iter().filter_map(first).min().unwrap_or(0);
+    let shift = |trace: &Trace| {
+        let distance = i128::from(start(trace)) - i128::from(begin);
+        Shift(i64::try_from(distance).unwrap_or(i64::MAX))
+    };
+    traces.iter().map(shift).collect()
 }
 
 /// Day, month, year, hour, minute (UTC) of a time since 1970 in seconds; days to civil date after Howard Hinnant.

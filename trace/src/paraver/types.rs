@@ -17,6 +17,7 @@
 //! | 20000030 | processor on which the thread runs, from 1; 0: it does not run |
 //! | 20000100 + n | the n-th counter (`instr_counter`) by first use; the value is the counter's |
 //! | 22000000 + n | the n-th value of a sensor, or counter of threads that PAPI has no preset for: as read, or since the reading before; a meter of energy has another one for its mean power, mW |
+//! | 23000000 + n | the n-th type of the program's own events (`instr_event`) that is taken: 0, one from 2³¹ on, one of ours or of those of Extrae that we write |
 
 pub(super) const APPLICATION: u32 = 40_000_001;
 pub(super) const FLUSH: u32 = 40_000_003;
@@ -86,8 +87,14 @@ pub(super) const COUNTER: u32 = 20_000_100;
 /// The first sensor, and the most.
 pub(super) const READING: u32 = 22_000_000;
 pub(super) const READINGS: u32 = 1_000_000;
+/// The first type that stands for a user type that is taken, and how many there are.
+pub(super) const TAKEN: u32 = 23_000_000;
+pub(super) const TAKEN_TYPES: u32 = 1_000_000;
+/// Ours, also those that have no meaning yet.
+const OURS: std::ops::Range<u32> = 20_000_000..30_000_000;
 /// PAPI's presets, as Extrae numbers them.
 pub(super) const HARDWARE: u32 = 42_000_000;
+pub(super) const HARDWARE_TYPES: u32 = 1000;
 /// Samples: function and line, innermost first, and how many depths there are.
 pub(super) const SAMPLED_FUNCTION: u32 = 30_000_000;
 pub(super) const SAMPLED_LINE: u32 = 30_000_100;
@@ -257,6 +264,31 @@ pub(super) const FIXED: &[(u32, &str, Values)] = &[
     (DETACH, "OpenMP detach event handle", &[]),
     (FULFILL, "OpenMP fulfilled event handle", &[]),
 ];
+
+/// Whether a type of the program's own would be read as one of ours, as one of Extrae's that we write, or not at all.
+pub(super) fn is_taken(kind: u32) -> bool {
+    let fixed = FIXED.iter().any(|(own, ..)| *own == kind);
+    let code = FUNCTION_TYPES.iter().chain(LINE_TYPES);
+    kind == 0
+        || kind > i32::MAX as u32
+        || OURS.contains(&kind)
+        || (SAMPLED_FUNCTION..SAMPLED_LINE + SAMPLED_DEPTHS).contains(&kind)
+        || (HARDWARE..HARDWARE + HARDWARE_TYPES).contains(&kind)
+        || kind == EXECUTING_CPU
+        || fixed
+        || code.into_iter().any(|(own, _)| *own == kind)
+}
+
+/// Gradient of a type's colours in the `.pcf`, as Extrae has them: OpenMP and code, the tracer itself, hardware counters, and ours.
+pub(super) fn gradient_group(kind: u32) -> u32 {
+    match kind {
+        HARDWARE.. if kind < HARDWARE + HARDWARE_TYPES => 7,
+        READING.. if kind < READING + READINGS => 7,
+        40_000_000..42_000_000 => 6,
+        _ if OURS.contains(&kind) => 9,
+        _ => 0,
+    }
+}
 
 const LOCK_VALUES: Values = &[
     (0, "Unlocked status"),

@@ -97,6 +97,15 @@ fn damaged_times_are_refused() {
 }
 
 #[test]
+fn a_type_with_two_values_in_a_record_is_refused() {
+    refused(
+        "2:2:1:1:2:110:60000018:2",
+        "2:2:1:1:2:110:60000018:2:60000018:2",
+        "type 60000018 has two values",
+    );
+}
+
+#[test]
 fn damaged_states_are_refused() {
     refused("1:1:1:1:1:400:600:7\n", "1:1:1:1:1:400:601:7\n", "overlaps");
     refused(
