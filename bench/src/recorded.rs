@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use anyhow::{Context as _, Result, ensure};
-use instr_trace::{Payload, Trace};
+use instr_trace::Trace;
+use instr_trace::model::{At, Begin, Mark, Sink, Span, replay};
 
 /// Events of one trace.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -43,16 +44,23 @@ pub(crate) fn count(folder: &Path) -> Result<Option<Recorded>> {
         let Some(mut stream) = trace.stream(position) else {
             continue;
         };
-        while let Some(event) = stream.next()? {
-            match event.payload {
-                Payload::TaskBegin { .. } => recorded.tasks += 1,
-                Payload::ChunkBegin { .. } => recorded.chunks += 1,
-                _ => {}
-            }
-        }
+        while stream.next()?.is_some() {}
         recorded.events += stream.events();
     }
+    replay(&trace, &mut recorded)?;
     Ok(Some(recorded))
+}
+
+impl Sink for Recorded {
+    const TASK_CODES: bool = false;
+
+    fn begin(&mut self, _at: At, span: &Span, how: Begin) {
+        self.tasks += u64::from(matches!(span, Span::Task { .. }) && how == Begin::Told);
+    }
+
+    fn mark(&mut self, _at: At, mark: Mark<'_>) {
+        self.chunks += u64::from(matches!(mark, Mark::Chunk { .. }));
+    }
 }
 
 #[cfg(test)]
@@ -75,6 +83,7 @@ mod tests {
             let mut stream =
                 synth::StreamWriter::create(folder.path(), layout, thread, 64).unwrap();
             let (chunk_begin, task_begin, task_end) = (23, 42, 43);
+            stream.loop_begin(1000, 2u32, 0, 10, 1, 1).unwrap();
             for i in 0..10 {
                 let ticks = 1000 + 10 * i;
                 stream
@@ -94,7 +103,7 @@ mod tests {
         let recorded = count(folder.path()).unwrap().unwrap();
         assert_eq!(
             (recorded.events, recorded.tasks, recorded.chunks),
-            (60, 20, 20)
+            (62, 20, 20)
         );
         // Chunks take 24 bytes, task_begin 16, task_end 8; packet headers come on top.
         assert!(recorded.bytes > 20 * (24 + 16 + 8), "{}", recorded.bytes);

@@ -9,7 +9,6 @@
 //! # Ok::<(), instr_trace::Error>(())
 //! ```
 
-mod blocks;
 mod clock;
 pub mod current;
 mod decode;
@@ -35,7 +34,6 @@ pub mod tasks;
 mod trace;
 mod window;
 
-pub use blocks::Blocks;
 pub use clock::Clock;
 pub use error::{Error, Warning};
 pub use event::{Event, Payload, RegionId, TaskId};

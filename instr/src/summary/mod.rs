@@ -25,7 +25,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use instr_trace::efficiency;
-use instr_trace::model::{Interpreter, Interval, Scheduler, Sink, Span, State};
+use instr_trace::model::{Interpreter, Interval, Scheduler, Sink, State};
 use instr_trace::tasks::{TaskStates, Totals};
 use instr_trace::{Event, Names, ThreadInfo, Trace};
 
@@ -126,12 +126,14 @@ pub fn summarize(
     let sinks = (collector, (load, States::new(threads.len())));
     let mut volume = Volume::new(threads.len());
     let (mut tasks, mut totals) = (TaskStates::new(), Totals::default());
-    let mut memory = memory::collect::Collector::default();
     let power = chip.map(|chip| chip.power.clone());
     let mut sinks = (
         sinks,
         (
-            samples::collect::Collector::new(names),
+            (
+                samples::collect::Collector::new(names),
+                memory::collect::Collector::new(threads),
+            ),
             (
                 sensors::collect::Collector::new(trace, power)?,
                 switches::build::Collector::new(trace),
@@ -149,18 +151,13 @@ pub fn summarize(
             continue; // the runtime's own
         }
         volume.add(position, &event);
-        memory.event(&event, || {
-            let body = model.running(position);
-            let is_task = matches!(body, Some(Span::Task { .. }));
-            (body.and_then(Span::body), is_task)
-        });
         let useful = model.state(position) == Some(State::Useful);
         tasks.event(&event, useful, &mut totals);
     }
     tasks.finish(&mut totals);
     scheduler.finish(&mut model, &mut sinks)?;
     model.finish(&mut sinks);
-    let ((collector, (load, states)), (samples, (readings, processors))) = sinks;
+    let ((collector, (load, states)), ((samples, memory), (readings, processors))) = sinks;
     let mut summary = head(trace);
     let (begin, last) = volume.span.unwrap_or_default();
     summary.duration_ns = last - begin;

@@ -2,11 +2,12 @@
 
 use hashbrown::HashMap;
 
-use crate::blocks::Blocks;
 use crate::event::{BlockKind, Payload, StackKind};
 
+use super::blocks::Blocks;
 use super::pages::Pages;
 use super::sink::{At, Sink};
+use super::span::{Code, Span};
 
 /// More blocks at a time are not followed: they count as got, and as unknown when they are given back.
 const MAX_BLOCKS: usize = 1 << 24;
@@ -88,6 +89,8 @@ pub enum Gone {
         bytes: u64,
         /// The call that got it.
         site: Place<u64>,
+        /// The body that called.
+        caller: Place<Caller>,
     },
     /// Nobody was seen to get it, or it was not followed.
     Unknown,
@@ -98,6 +101,8 @@ pub enum Gone {
 pub struct Got {
     /// The call that gets it: its return address.
     pub site: Place<u64>,
+    /// The body that calls.
+    pub caller: Place<Caller>,
     /// Whether the block is followed: it counts in what is in use, and its end will be known.
     pub followed: bool,
 }
@@ -109,6 +114,26 @@ pub struct Place<K> {
     pub number: u32,
     /// What it is.
     pub key: K,
+}
+
+/// A body that calls functions of the heap.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Caller {
+    /// Its code; address 0: the initial task's, or unknown.
+    pub code: Code,
+    /// It is an explicit task's.
+    pub task: bool,
+}
+
+impl Caller {
+    pub(super) fn new(running: Option<&Span>) -> Self {
+        let (code, task) = match running {
+            Some(Span::Implicit { code, .. }) => (*code, false),
+            Some(Span::Task { code, .. }) => (*code, true),
+            _ => (Code::default(), false),
+        };
+        Self { code, task }
+    }
 }
 
 /// A call that maps pages or takes them back.
@@ -139,14 +164,16 @@ pub(super) struct Heap {
     blocks: Blocks<Block>,
     bytes: u64,
     sites: Places<u64>,
+    callers: Places<Caller>,
     pages: Pages,
 }
 
-/// A block that is in use.
+/// A block that is in use, with the numbers of what got it.
 #[derive(Clone, Copy, Debug)]
 struct Block {
     bytes: u64,
     site: u32,
+    caller: u32,
 }
 
 impl Default for Heap {
@@ -155,20 +182,27 @@ impl Default for Heap {
             blocks: Blocks::new(MAX_BLOCKS),
             bytes: 0,
             sites: Places::default(),
+            callers: Places::default(),
             pages: Pages::default(),
         }
     }
 }
 
 impl Heap {
-    pub(super) fn event<S: Sink>(&mut self, at: At, payload: &Payload<'_>, sink: &mut S) {
+    pub(super) fn event<S: Sink>(
+        &mut self,
+        at: At,
+        payload: &Payload<'_>,
+        caller: Caller,
+        sink: &mut S,
+    ) {
         let memory = match *payload {
             Payload::MemAlloc {
                 kind,
                 address,
                 bytes,
                 site,
-            } => Memory::Heap(self.get(HeapFunction::Get(kind), address, bytes, site)),
+            } => Memory::Heap(self.get(HeapFunction::Get(kind), address, bytes, (site, caller))),
             Payload::MemFree { kind, address } => {
                 let function = HeapFunction::Give(kind);
                 let gone = Some(self.give(address));
@@ -179,7 +213,7 @@ impl Heap {
                 address,
                 bytes,
                 site,
-            } => Memory::Heap(self.moves(old, address, bytes, site)),
+            } => Memory::Heap(self.moves(old, address, bytes, (site, caller))),
             Payload::MemMap { address, bytes, .. } => Memory::Pages(self.pages.map(address, bytes)),
             Payload::MemUnmap { address, bytes } => Memory::Pages(self.pages.unmap(address, bytes)),
             Payload::MemRemap {
@@ -216,8 +250,14 @@ impl Heap {
         sink.memory(at, &memory);
     }
 
-    fn get(&mut self, function: HeapFunction, address: u64, bytes: u64, site: u64) -> HeapCall {
-        let got = (address != 0).then(|| self.take(address, bytes, site));
+    fn get(
+        &mut self,
+        function: HeapFunction,
+        address: u64,
+        bytes: u64,
+        by: (u64, Caller),
+    ) -> HeapCall {
+        let got = (address != 0).then(|| self.take(address, bytes, by));
         HeapCall {
             refused: got.is_none(),
             ..self.call(function, (0, None), (bytes, address, got))
@@ -225,13 +265,13 @@ impl Heap {
     }
 
     /// Never both blocks at a time: the program sees one that changes its size.
-    fn moves(&mut self, old: u64, address: u64, bytes: u64, site: u64) -> HeapCall {
+    fn moves(&mut self, old: u64, address: u64, bytes: u64, by: (u64, Caller)) -> HeapCall {
         if old == 0 {
-            return self.get(HeapFunction::Move, address, bytes, site);
+            return self.get(HeapFunction::Move, address, bytes, by);
         }
         let refused = address == 0 && bytes != 0;
         let gone = (!refused).then(|| self.give(old));
-        let got = (address != 0).then(|| self.take(address, bytes, site));
+        let got = (address != 0).then(|| self.take(address, bytes, by));
         HeapCall {
             refused,
             ..self.call(HeapFunction::Move, (old, gone), (bytes, address, got))
@@ -257,26 +297,34 @@ impl Heap {
         }
     }
 
-    fn take(&mut self, address: u64, bytes: u64, site: u64) -> Got {
-        let site = self.sites.place(site);
+    fn take(&mut self, address: u64, bytes: u64, (site, caller): (u64, Caller)) -> Got {
+        let (site, caller) = (self.sites.place(site), self.callers.place(caller));
         let block = Block {
             bytes,
             site: site.number,
+            caller: caller.number,
         };
         let followed = self.blocks.insert(address, block);
         if followed {
             self.bytes = self.bytes.saturating_add(bytes);
         }
-        Got { site, followed }
+        Got {
+            site,
+            caller,
+            followed,
+        }
     }
 
     fn give(&mut self, address: u64) -> Gone {
-        let Some(Block { bytes, site }) = self.blocks.remove(address) else {
+        let Some(block) = self.blocks.remove(address) else {
             return Gone::Unknown;
         };
-        self.bytes = self.bytes.saturating_sub(bytes);
-        let site = self.sites.numbered(site);
-        Gone::Block { bytes, site }
+        self.bytes = self.bytes.saturating_sub(block.bytes);
+        Gone::Block {
+            bytes: block.bytes,
+            site: self.sites.numbered(block.site),
+            caller: self.callers.numbered(block.caller),
+        }
     }
 }
 

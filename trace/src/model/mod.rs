@@ -22,7 +22,7 @@
 //! | `wait` | waits, taskgroups, flushes |
 //! | `lock` | locks |
 //! | `user` | the program's own events and regions, calls, marks |
-//! | `heap`, `pages` | the heap, pages, stacks |
+//! | `heap`, `blocks`, `pages` | the heap, pages, stacks |
 //! | `sensor` | readings of sensors and counters |
 //! | `sample` | samples |
 //! | `sched` | processors and context switches |
@@ -32,6 +32,7 @@
     reason = "a body moves between threads and lists by its address"
 )]
 
+mod blocks;
 mod body;
 mod heap;
 mod lock;
@@ -53,7 +54,9 @@ use crate::event::{Event, Payload, RegionId, TaskId};
 use crate::sensors::Definitions;
 use crate::trace::{ThreadInfo, Trace};
 
-pub use heap::{Gone, Got, HeapCall, HeapFunction, Memory, PagesCall, PagesFunction, Place};
+pub use heap::{
+    Caller, Gone, Got, HeapCall, HeapFunction, Memory, PagesCall, PagesFunction, Place,
+};
 pub use replay::replay;
 pub use sample::{Frames, Sample};
 pub use sched::{Run, Scheduler, Switch, is_idle};
@@ -364,7 +367,8 @@ impl Thread {
             | Payload::Stack { .. }
                 if S::MEMORY =>
             {
-                shared.heap.event(at, payload, sink)
+                let caller = Caller::new(self.top().span());
+                shared.heap.event(at, payload, caller, sink)
             }
             Payload::Sensor { .. }
             | Payload::SensorLost { .. }

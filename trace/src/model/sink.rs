@@ -66,7 +66,7 @@ pub trait Sink {
     const MARKS: bool = true;
     /// Whether the code of [`Span::Task`] is wanted. Otherwise it is left out, which saves time.
     const TASK_CODES: bool = true;
-    /// Whether [`Sink::memory`] is wanted.
+    /// Whether [`Sink::memory`] is wanted. Callers that are tasks have their code with [`Sink::TASK_CODES`].
     const MEMORY: bool = false;
     /// Whether [`Sink::reading`] is wanted.
     const READINGS: bool = false;

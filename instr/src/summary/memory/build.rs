@@ -60,12 +60,15 @@ pub fn build(counted: Counted, begin: u64, names: &dyn Names) -> Option<Memory> 
     memory.bodies = counted
         .bodies
         .iter()
-        .map(|(&(code, task), count)| BodyMemory {
-            place: match task {
-                true => Place::of(names, code, CodeRole::Task),
-                false => Place::around(names, code),
+        .map(|(caller, count)| BodyMemory {
+            place: {
+                let code = Some(caller.code).filter(|code| code.address != 0);
+                match caller.task {
+                    true => Place::of(names, code, CodeRole::Task),
+                    false => Place::around(names, code),
+                }
             },
-            task,
+            task: caller.task,
             allocations: count.allocations,
             allocated_bytes: count.bytes,
             live_high_water_bytes: count.live.high_water,

@@ -1,61 +1,41 @@
-//! Events in, numbers out. Memory grows with the blocks in use and the places that get them, not with the events.
+//! Memory in, numbers out. Memory grows with the places that get blocks, not with the events.
 
 use std::collections::BTreeMap;
 
 use hashbrown::HashMap;
 use instr_trace::event::StackKind;
-use instr_trace::{Blocks, Event, Payload, RegionId};
+use instr_trace::model::{
+    At, Begin, Caller, End, Gone, HeapCall, Memory, PagesCall, PagesFunction, Since, Sink, Span,
+};
+use instr_trace::{RegionId, ThreadInfo};
 
 use super::super::counts::Code;
 use super::model::{Heap, LivePoint, Mapped, Stack};
-use super::places::{Count, Live, Places};
+use super::places::{Count, Counts, Live};
 
-/// More blocks at a time are not followed: they count as got, and as unknown when they are given back.
-const MAX_BLOCKS: usize = 1 << 24;
-/// More mappings at a time are not followed.
-const MAX_MAPPINGS: usize = 1 << 20;
 /// More regions open at a time are damage: they are not followed.
 const MAX_REGIONS: usize = 1 << 14;
+/// The library tells the state of its heap twice; what is told more often than this is damage.
+const MAX_STATES: usize = 1 << 10;
 /// Intervals of the time line.
 const POINTS: usize = 128;
 
-/// A body and whether it is an explicit task's.
-pub type BodyCode = (Option<Code>, bool);
-
-/// Folds the memory events of a merged trace.
+/// Folds what an interpreter gives of memory.
 #[derive(Debug)]
 pub struct Collector {
     /// What was counted.
     pub out: Counted,
-    live: Blocks<Block>,
-    sites: Places<u64>,
-    bodies: Places<BodyCode>,
+    sites: Counts<u64>,
+    bodies: Counts<Caller>,
     /// Open ones: body, and when they began.
     regions: HashMap<RegionId, (Code, u64)>,
     /// For each open region, by its begin: the most in use from there to the begin of the next one.
     peaks: BTreeMap<u64, u64>,
     /// Regions that have begun, which is the time of the two above.
     begins: u64,
-    mapped: BTreeMap<u64, u64>,
     width_ns: u64,
-    high_water: u64,
-}
-
-impl Default for Collector {
-    fn default() -> Self {
-        Self {
-            out: Counted::default(),
-            live: Blocks::new(MAX_BLOCKS),
-            sites: Places::default(),
-            bodies: Places::default(),
-            regions: HashMap::new(),
-            peaks: BTreeMap::new(),
-            begins: 0,
-            mapped: BTreeMap::new(),
-            width_ns: 0,
-            high_water: 0,
-        }
-    }
+    /// Numbers of threads by position.
+    threads: Vec<u32>,
 }
 
 /// Numbers by address.
@@ -90,69 +70,79 @@ pub struct Counted {
     /// By return address.
     pub sites: BTreeMap<u64, Count>,
     /// By body.
-    pub bodies: BTreeMap<BodyCode, Count>,
+    pub bodies: BTreeMap<Caller, Count>,
     /// Executions and high-water mark by region body.
     pub regions: BTreeMap<Code, (u64, u64)>,
     /// By thread.
     pub stacks: BTreeMap<u32, Stack>,
 }
 
-#[derive(Debug, Clone, Copy)]
-struct Block {
-    bytes: u64,
-    site: u32,
-    body: u32,
+impl Sink for Collector {
+    const MARKS: bool = false;
+    const MEMORY: bool = true;
+
+    #[inline]
+    fn memory(&mut self, at: At, memory: &Memory) {
+        match *memory {
+            Memory::Heap(ref call) => self.heap(at.time, call),
+            Memory::Pages(ref call) => self.pages(call),
+            Memory::Library {
+                arena,
+                used,
+                free,
+                mapped,
+            } => {
+                // The first ones and the last.
+                self.out.heap.truncate(MAX_STATES);
+                self.out.heap.push(Heap {
+                    time_ns: at.time,
+                    arena_bytes: arena,
+                    used_bytes: used,
+                    free_bytes: free,
+                    mapped_bytes: mapped,
+                });
+                self.out.any = true;
+            }
+            Memory::Stack {
+                kind,
+                low,
+                high,
+                mark,
+            } => self.stack(at.position, kind, (low, high), mark),
+            _ => {}
+        }
+    }
+
+    fn begin(&mut self, _at: At, span: &Span, how: Begin) {
+        if let Span::Parallel { region, code, .. } = *span
+            && how != Begin::Resumed
+        {
+            self.region_begins(region, code);
+        }
+    }
+
+    fn end(&mut self, _at: At, span: &Span, how: End, _since: Since) {
+        if let Span::Parallel { region, .. } = *span
+            && how != End::Suspended
+            && let Some((code, since)) = self.regions.remove(&region)
+        {
+            self.region_ends(code, since);
+        }
+    }
 }
 
 impl Collector {
-    /// Takes the next event; `body` runs on its thread.
-    #[inline]
-    pub fn event(&mut self, event: &Event<'_>, body: impl FnOnce() -> BodyCode) {
-        match event.payload {
-            Payload::MemAlloc {
-                address,
-                bytes,
-                site,
-                ..
-            } => {
-                let block = self.block(bytes, site, body);
-                self.got(event.time, address, block);
-            }
-            Payload::MemFree { address, .. } => self.gives_back(event.time, address),
-            Payload::MemRealloc {
-                old,
-                address,
-                bytes,
-                site,
-            } => {
-                let block = self.block(bytes, site, body);
-                self.moved(event.time, old, address, block);
-            }
-            Payload::ParallelBegin {
-                seq,
-                function,
-                call_site,
-                ..
-            } => self.region_begins(event.thread, seq, Code::new(function, call_site)),
-            Payload::ParallelEnd { seq } => {
-                let id = RegionId {
-                    thread: event.thread,
-                    seq,
-                };
-                if let Some((code, since)) = self.regions.remove(&id) {
-                    self.region_ends(code, since);
-                }
-            }
-            Payload::Lost { region: None, .. } => {
-                let lost = self
-                    .regions
-                    .extract_if(|id, _| id.thread == event.thread)
-                    .map(|(_, (_, since))| since);
-                for since in lost.collect::<Vec<_>>() {
-                    self.forget(since);
-                }
-            }
-            _ => self.rare(event),
+    /// For the threads of one trace.
+    pub fn new(threads: &[ThreadInfo]) -> Self {
+        Self {
+            out: Counted::default(),
+            sites: Counts::default(),
+            bodies: Counts::default(),
+            regions: HashMap::new(),
+            peaks: BTreeMap::new(),
+            begins: 0,
+            width_ns: 0,
+            threads: threads.iter().map(|info| info.index).collect(),
         }
     }
 
@@ -168,23 +158,13 @@ impl Collector {
         self.out
     }
 
-    fn block(&mut self, bytes: u64, site: u64, body: impl FnOnce() -> BodyCode) -> Block {
-        Block {
-            bytes,
-            site: self.sites.index(site),
-            body: self.bodies.index(body()),
-        }
-    }
-
-    fn region_begins(&mut self, thread: u32, seq: u32, code: Code) {
+    fn region_begins(&mut self, region: RegionId, code: Code) {
         if self.regions.len() >= MAX_REGIONS {
             return;
         }
         self.begins += 1;
         self.peaks.insert(self.begins, self.out.live.bytes);
-        let before = self
-            .regions
-            .insert(RegionId { thread, seq }, (code, self.begins));
+        let before = self.regions.insert(region, (code, self.begins));
         if let Some((code, since)) = before {
             self.region_ends(code, since);
         }
@@ -206,94 +186,43 @@ impl Collector {
         most.unwrap_or(0)
     }
 
-    fn got(&mut self, now: u64, address: u64, block: Block) {
-        self.out.any = true;
-        if address == 0 {
-            self.out.refused += 1;
+    fn heap(&mut self, now: u64, call: &HeapCall) {
+        let out = &mut self.out;
+        out.any = true;
+        if call.refused {
+            out.refused += 1;
             return;
         }
-        if self.enter(address, block) {
-            self.out.live.add(block.bytes);
-        }
-        self.changed(now);
-    }
-
-    /// Counts a block and follows it; false when it is not followed.
-    fn enter(&mut self, address: u64, block: Block) -> bool {
-        self.out.allocations += 1;
-        self.out.allocated_bytes = self.out.allocated_bytes.saturating_add(block.bytes);
-        let followed = self.live.insert(address, block);
-        self.out.unfollowed += u64::from(!followed);
-        self.of(block, |count| {
-            count.allocations += 1;
-            count.bytes = count.bytes.saturating_add(block.bytes);
-            if followed {
-                count.live.add(block.bytes);
+        out.frees += u64::from(call.gone.is_some());
+        out.reallocations += u64::from(call.gone.is_some() && call.got.is_some());
+        match call.gone {
+            Some(Gone::Block {
+                bytes,
+                site,
+                caller,
+            }) => {
+                self.sites.of(site).live.remove(bytes);
+                self.bodies.of(caller).live.remove(bytes);
             }
-        });
-        followed
-    }
-
-    /// The counts of the place and the body that got a block.
-    fn of(&mut self, block: Block, change: impl Fn(&mut Count)) {
-        change(self.sites.count(block.site));
-        change(self.bodies.count(block.body));
-    }
-
-    fn gives_back(&mut self, now: u64, address: u64) {
-        self.out.any = true;
-        self.out.frees += 1;
-        match self.live.remove(address) {
-            Some(block) => {
-                self.out.live.remove(block.bytes);
-                self.of(block, |count| count.live.remove(block.bytes));
-            }
-            None => self.out.unknown_frees += 1,
+            Some(Gone::Unknown) => out.unknown_frees += 1,
+            None => {}
         }
-        self.changed(now);
-    }
-
-    fn moved(&mut self, now: u64, old: u64, address: u64, block: Block) {
-        if old == 0 {
-            return self.got(now, address, block);
+        if let Some(got) = call.got {
+            out.allocations += 1;
+            out.allocated_bytes = out.allocated_bytes.saturating_add(call.bytes);
+            out.unfollowed += u64::from(!got.followed);
+            self.sites.of(got.site).got(call.bytes, got.followed);
+            self.bodies.of(got.caller).got(call.bytes, got.followed);
         }
-        if address == 0 {
-            match block.bytes {
-                0 => self.gives_back(now, old),
-                _ => self.out.refused += 1,
-            }
-            return;
-        }
-        self.out.any = true;
-        self.out.frees += 1;
-        self.out.reallocations += 1;
-        // Never both at a time: the program sees one block that changes its size.
-        let gone = self.live.remove(old);
-        match gone {
-            Some(gone) => self.of(gone, |count| count.live.remove(gone.bytes)),
-            None => self.out.unknown_frees += 1,
-        }
-        let followed = self.enter(address, block);
-        match (gone, followed) {
-            (Some(gone), true) => self.out.live.replace(gone.bytes, block.bytes),
-            (Some(gone), false) => self.out.live.remove(gone.bytes),
-            (None, true) => self.out.live.add(block.bytes),
-            (None, false) => {}
-        }
-        self.changed(now);
-    }
-
-    /// The sum of all blocks is another one from `now` on.
-    fn changed(&mut self, now: u64) {
-        let bytes = self.out.live.bytes;
-        if bytes > self.high_water {
-            self.high_water = bytes;
-            self.out.high_water_ns = now;
+        out.live.blocks = call.blocks_in_use;
+        out.live.bytes = call.bytes_in_use;
+        if call.bytes_in_use > out.live.high_water {
+            (out.live.high_water, out.high_water_ns) = (call.bytes_in_use, now);
         }
         if let Some(mut newest) = self.peaks.last_entry() {
-            *newest.get_mut() = bytes.max(*newest.get());
+            *newest.get_mut() = call.bytes_in_use.max(*newest.get());
         }
-        self.point(now, bytes);
+        self.point(now, call.bytes_in_use);
     }
 
     /// Keeps the most of each interval; the intervals become longer with the run.
@@ -327,118 +256,33 @@ impl Collector {
         }
     }
 
-    fn rare(&mut self, event: &Event<'_>) {
-        match event.payload {
-            Payload::MemMap { address: 0, .. } | Payload::MemRemap { address: 0, .. } => {
-                self.out.mapped.refused += 1;
-            }
-            Payload::MemMap { address, bytes, .. } => {
-                self.out.mapped.maps += 1;
-                self.unmap(address, bytes);
-                self.map(address, bytes);
-            }
-            // Told before the call, which the system refuses.
-            Payload::MemUnmap { address, bytes } if !address.is_multiple_of(PAGE) || bytes == 0 => {
-                self.out.mapped.refused += 1;
-            }
-            Payload::MemUnmap { address, bytes } => {
-                self.out.mapped.unmaps += 1;
-                self.unmap(address, bytes);
-            }
-            Payload::MemRemap {
-                old,
-                old_bytes,
-                address,
-                bytes,
-                ..
-            } => {
-                self.out.mapped.remaps += 1;
-                self.unmap(old, old_bytes);
-                self.unmap(address, bytes);
-                self.map(address, bytes);
-            }
-            Payload::MemHeap {
-                arena,
-                used,
-                free,
-                mapped,
-            } => self.out.heap.push(Heap {
-                time_ns: event.time,
-                arena_bytes: arena,
-                used_bytes: used,
-                free_bytes: free,
-                mapped_bytes: mapped,
-            }),
-            Payload::Stack { .. } => return self.stack(event),
-            _ => return,
-        }
+    fn pages(&mut self, call: &PagesCall) {
         self.out.any = true;
-    }
-
-    fn map(&mut self, address: u64, bytes: u64) {
-        let end = address.saturating_add(pages(bytes));
-        if end > address && self.mapped.len() < MAX_MAPPINGS {
-            self.mapped.insert(address, end);
-        }
         let mapped = &mut self.out.mapped;
-        mapped.bytes = mapped.bytes.saturating_add(end - address);
-        mapped.high_water_bytes = mapped.high_water_bytes.max(mapped.bytes);
+        let count = match call.function {
+            _ if call.refused => &mut mapped.refused,
+            PagesFunction::Map => &mut mapped.maps,
+            PagesFunction::Unmap => &mut mapped.unmaps,
+            PagesFunction::Remap => &mut mapped.remaps,
+        };
+        *count += 1;
+        mapped.bytes = call.mapped;
+        mapped.high_water_bytes = mapped.high_water_bytes.max(call.mapped);
     }
 
-    /// Takes [address, address + bytes) out of the mappings, parts of them too.
-    fn unmap(&mut self, address: u64, bytes: u64) {
-        let end = address.saturating_add(pages(bytes));
-        let below = self.mapped.range(..address).next_back();
-        if let Some((&from, &to)) = below
-            && to > address
-        {
-            self.mapped.insert(from, address);
-            if to > end {
-                self.mapped.insert(end, to);
-            }
-            self.unmapped(to.min(end) - address);
-        }
-        while let Some((&from, &to)) = self.mapped.range(address..end).next() {
-            self.mapped.remove(&from);
-            if to > end {
-                self.mapped.insert(end, to);
-            }
-            self.unmapped(to.min(end) - from);
-        }
-    }
-
-    fn unmapped(&mut self, bytes: u64) {
-        let mapped = &mut self.out.mapped;
-        mapped.bytes = mapped.bytes.saturating_sub(bytes);
-    }
-
-    fn stack(&mut self, event: &Event<'_>) {
-        let Payload::Stack {
-            kind,
-            low,
-            high,
-            mark,
-        } = event.payload
-        else {
+    fn stack(&mut self, position: usize, kind: StackKind, (low, high): (u64, u64), mark: u64) {
+        let Some(&thread) = self.threads.get(position) else {
             return;
         };
         // Without a last word (a killed program) nothing is known but the begin.
         let stack = Stack {
-            thread: event.thread,
+            thread,
             bytes: high.saturating_sub(mark),
             exact: kind == StackKind::Touched,
             size_bytes: high.saturating_sub(low),
         };
-        if kind != StackKind::Bounds || !self.out.stacks.contains_key(&event.thread) {
-            self.out.stacks.insert(event.thread, stack);
+        if kind != StackKind::Bounds || !self.out.stacks.contains_key(&thread) {
+            self.out.stacks.insert(thread, stack);
         }
     }
-}
-
-/// Bytes of the smallest page there is: it serves for all, as lengths are hardly ever no multiples of larger ones.
-const PAGE: u64 = 4096;
-
-/// Whole pages.
-fn pages(bytes: u64) -> u64 {
-    bytes.checked_next_multiple_of(PAGE).unwrap_or(bytes)
 }

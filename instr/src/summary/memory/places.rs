@@ -1,12 +1,8 @@
-//! What places in the program got, counted by number: blocks in use keep a number of four bytes in place of a place.
+//! What places in the program got.
 
 use std::collections::BTreeMap;
-use std::hash::Hash;
 
-use hashbrown::HashMap;
-
-/// More places are not told apart: they count as the one that is the default.
-const MAX_PLACES: usize = 1 << 20;
+use instr_trace::model::Place;
 
 /// Blocks in use.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -32,12 +28,6 @@ impl Live {
         self.blocks = self.blocks.saturating_sub(1);
         self.bytes = self.bytes.saturating_sub(bytes);
     }
-
-    /// A block of one size becomes one of another.
-    pub fn replace(&mut self, old: u64, new: u64) {
-        self.bytes = self.bytes.saturating_sub(old).saturating_add(new);
-        self.high_water = self.high_water.max(self.bytes);
-    }
 }
 
 /// What a place got.
@@ -51,55 +41,43 @@ pub struct Count {
     pub live: Live,
 }
 
-/// Places with a number each, and what they got.
+impl Count {
+    /// A block that is followed, or not.
+    pub fn got(&mut self, bytes: u64, followed: bool) {
+        self.allocations += 1;
+        self.bytes = self.bytes.saturating_add(bytes);
+        if followed {
+            self.live.add(bytes);
+        }
+    }
+}
+
+/// What each place got, by the numbers that the interpreter gives.
 #[derive(Debug)]
-pub struct Places<K> {
-    numbers: HashMap<K, u32>,
-    counts: Vec<(K, Count)>,
-    last: Option<(K, u32)>,
-}
+pub struct Counts<K>(Vec<(K, Count)>);
 
-impl<K> Default for Places<K> {
+impl<K> Default for Counts<K> {
     fn default() -> Self {
-        Self {
-            numbers: HashMap::new(),
-            counts: Vec::new(),
-            last: None,
-        }
+        Self(Vec::new())
     }
 }
 
-impl<K: Copy + Default + Eq + Hash + Ord> Places<K> {
-    /// The number of a place.
-    pub fn index(&mut self, key: K) -> u32 {
-        if let Some((last, number)) = self.last
-            && last == key
-        {
-            return number;
+impl<K: Copy + Default + Ord> Counts<K> {
+    /// What a place got.
+    pub fn of(&mut self, place: Place<K>) -> &mut Count {
+        let number = place.number as usize;
+        if number >= self.0.len() {
+            self.0.resize_with(number + 1, Default::default);
         }
-        let key = if self.counts.len() < MAX_PLACES || self.numbers.contains_key(&key) {
-            key
-        } else {
-            K::default()
-        };
-        let next = self.counts.len() as u32;
-        let number = *self.numbers.entry(key).or_insert(next);
-        if number == next {
-            self.counts.push((key, Count::default()));
-        }
-        self.last = Some((key, number));
-        number
-    }
-
-    /// What the place of a number got.
-    pub fn count(&mut self, number: u32) -> &mut Count {
-        &mut self.counts[number as usize].1
+        let (key, count) = &mut self.0[number];
+        *key = place.key;
+        count
     }
 
     /// All that got something, by place.
     pub fn into_counts(self) -> BTreeMap<K, Count> {
         let got = |count: &Count| count.allocations > 0;
-        let all = self.counts.into_iter();
+        let all = self.0.into_iter();
         all.filter(|(_, count)| got(count)).collect()
     }
 }

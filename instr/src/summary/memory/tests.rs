@@ -1,12 +1,27 @@
 //! Closed forms and a model of single bytes.
 
 use instr_trace::event::{BlockKind, ParallelKind};
-use instr_trace::{Event, Payload};
+use instr_trace::model::Interpreter;
+use instr_trace::{Event, Payload, ThreadInfo};
 
 use super::collect::{Collector, Counted};
 
 fn fold(events: &[(u64, u32, Payload<'_>)]) -> Counted {
-    let mut collector = Collector::default();
+    let threads = [0, 1].map(|index| ThreadInfo {
+        index,
+        os_tid: 0,
+        name: String::new(),
+        initial: index == 0,
+        worker: false,
+        first_time: 0,
+        last_time: u64::MAX,
+        discarded: 0,
+        truncated: false,
+        packets: 1,
+        bytes: 0,
+    });
+    let mut model = Interpreter::new(&threads);
+    let mut collector = Collector::new(&threads);
     for &(time, thread, payload) in events {
         let event = Event {
             time,
@@ -14,8 +29,9 @@ fn fold(events: &[(u64, u32, Payload<'_>)]) -> Counted {
             thread,
             payload,
         };
-        collector.event(&event, || (None, false));
+        model.event(thread as usize, &event, &mut collector);
     }
+    model.finish(&mut collector);
     collector.finish()
 }
 
@@ -155,8 +171,8 @@ fn random(state: &mut u64) -> u64 {
     *state >> 33
 }
 
-/// Addresses given back twice, never got, told twice, moved onto each other; regions that overlap, end twice and never: as a model that
-/// looks at everything again after each event.
+/// Addresses given back twice, never got, told twice, moved onto each other; regions whose inner ones do not end, that end twice and never:
+/// as a model that looks at everything again after each event.
 #[test]
 fn any_order_of_events_counts_as_the_model_does() {
     use std::collections::{BTreeMap, VecDeque};
@@ -165,6 +181,8 @@ fn any_order_of_events_counts_as_the_model_does() {
         let mut blocks: BTreeMap<u64, VecDeque<u64>> = BTreeMap::new();
         let (mut allocations, mut frees, mut unknown, mut high, mut live) = (0, 0, 0, 0, 0_u64);
         let mut open: BTreeMap<u32, u64> = BTreeMap::new();
+        // Begins of regions, outermost first, and the place of the last begin of each.
+        let (mut nested, mut places) = (Vec::new(), BTreeMap::new());
         let mut peaks: BTreeMap<u64, (u64, u64)> = BTreeMap::new();
         let ended = |peaks: &mut BTreeMap<u64, (u64, u64)>, seq: u32, most: u64| {
             let peak = peaks.entry(u64::from(seq % 4)).or_default();
@@ -202,6 +220,8 @@ fn any_order_of_events_counts_as_the_model_does() {
                     if let Some(most) = open.insert(seq, live) {
                         ended(&mut peaks, seq, most);
                     }
+                    places.insert(seq, nested.len());
+                    nested.push(seq);
                     Payload::ParallelBegin {
                         seq,
                         function: u64::from(seq % 4),
@@ -212,8 +232,13 @@ fn any_order_of_events_counts_as_the_model_does() {
                 }
                 _ => {
                     let seq = (random(&mut state) % 8) as u32;
-                    if let Some(most) = open.remove(&seq) {
-                        ended(&mut peaks, seq, most);
+                    // Those inside of it end with it.
+                    let place = places.remove(&seq);
+                    let place = place.filter(|place| nested.get(*place) == Some(&seq));
+                    for inner in nested.split_off(place.unwrap_or(nested.len())) {
+                        if let Some(most) = open.remove(&inner) {
+                            ended(&mut peaks, inner, most);
+                        }
                     }
                     Payload::ParallelEnd { seq }
                 }

@@ -10,7 +10,7 @@ use hashbrown::HashMap;
 /// Blocks in use, with a `T` for each. Takes `8 + size_of::<T>()` bytes and one for each place of a table that is at least 7/16 full: 57
 /// bytes for each block at most where `T` is 16 bytes, and half as much again while the table grows.
 #[derive(Debug)]
-pub struct Blocks<T> {
+pub(super) struct Blocks<T> {
     live: HashMap<u64, T>,
     older: HashMap<u64, VecDeque<T>>,
     count: usize,
@@ -19,8 +19,7 @@ pub struct Blocks<T> {
 
 impl<T> Blocks<T> {
     /// Follows `most` blocks at a time.
-    #[must_use]
-    pub fn new(most: usize) -> Self {
+    pub(super) fn new(most: usize) -> Self {
         Self {
             live: HashMap::new(),
             older: HashMap::new(),
@@ -30,7 +29,7 @@ impl<T> Blocks<T> {
     }
 
     /// A block was got. False when there are so many that this one is not followed.
-    pub fn insert(&mut self, address: u64, block: T) -> bool {
+    pub(super) fn insert(&mut self, address: u64, block: T) -> bool {
         if self.count >= self.most {
             return false;
         }
@@ -42,7 +41,7 @@ impl<T> Blocks<T> {
     }
 
     /// A block was given back; nothing when none was there.
-    pub fn remove(&mut self, address: u64) -> Option<T> {
+    pub(super) fn remove(&mut self, address: u64) -> Option<T> {
         let gone = self.take(address);
         self.count -= usize::from(gone.is_some());
         gone
@@ -63,15 +62,8 @@ impl<T> Blocks<T> {
     }
 
     /// How many there are.
-    #[must_use]
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.count
-    }
-
-    /// Whether there is none.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.count == 0
     }
 }
 
@@ -92,6 +84,6 @@ mod tests {
             assert_eq!(blocks.remove(0x10), Some(block));
         }
         assert_eq!(blocks.remove(0x10), None);
-        assert!(blocks.is_empty() && blocks.insert(0x20, 5));
+        assert!(blocks.len() == 0 && blocks.insert(0x20, 5));
     }
 }
