@@ -15,6 +15,9 @@ stage() { # empty folder
     install -m 644 "$root/packaging/instrConfig.cmake" "$to/share/cmake/instr/"
     sed "s/@VERSION@/$version/" "$root/packaging/instrConfigVersion.cmake.in" >"$to/share/cmake/instr/instrConfigVersion.cmake"
 
+    install -d "$to/share/instr/paraver"
+    install -m 644 "$root"/packaging/paraver/*.cfg "$to/share/instr/paraver/"
+
     install -d "$to/share/man/man1"
     install -m 644 "$root"/packaging/man/*.1 "$to/share/man/man1/"
     for name in $("$scripts/links.sh" --names); do ln -s instr-cc.1 "$to/share/man/man1/$name.1"; done

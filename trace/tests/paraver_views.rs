@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use instr_trace::Trace;
+use instr_trace::event::StackKind;
 use instr_trace::names::NoNames;
 use instr_trace::paraver::{self, Options};
 use instr_trace::synth::{self, START_TICKS, StreamWriter};
@@ -163,4 +164,97 @@ fn types_of_the_program_that_are_taken_are_shown_under_others() {
         types.dedup();
         assert_eq!(types.len(), count, "{record}");
     }
+}
+
+/// Of `window_filter_module NAME COUNT VALUE…` the values.
+fn filtered(cfg: &str, name: &str) -> Vec<u64> {
+    let start = format!("window_filter_module {name} ");
+    let line = cfg.lines().find_map(|line| line.strip_prefix(&start));
+    let words = line.map_or("", |line| line).split(' ');
+    let values: Vec<u64> = words.filter_map(|word| word.parse().ok()).collect();
+    match values.split_first() {
+        Some((count, values)) => {
+            assert_eq!(*count, values.len() as u64);
+            values.to_vec()
+        }
+        None => Vec::new(),
+    }
+}
+
+#[test]
+fn each_view_that_is_installed_finds_its_events() {
+    let layout = synth::layouts()[0];
+    let dir = tempfile::tempdir().unwrap();
+    synth::begin(dir.path(), layout, 1_000_000_000).unwrap();
+    let metadata = dir.path().join("metadata");
+    let text = fs::read_to_string(&metadata).unwrap();
+    let lines = "env {\n    sensor_0 = \"rapl/package-0 J 1e-6 1 total 0 900 - /p\";\n    \
+                 sensor_1 = \"hwmon/chip/temp1 degC 0.001 1 level 0 900 - /t\";\n";
+    fs::write(&metadata, text.replacen("env {\n", lines, 1)).unwrap();
+    let at = |time: u64| START_TICKS + time;
+    let mut main = StreamWriter::create(dir.path(), layout, 0, 4096).unwrap();
+    main.thread_begin(at(0), 50, 1u32).unwrap();
+    main.parallel_begin(at(10), 1, 0x100, 1, 0u32).unwrap();
+    main.implicit_begin(at(20), (0, 1), 0, 1).unwrap();
+    main.mem_alloc(at(30), 0u32, 0x1000, 100, 0x40).unwrap();
+    for (seq, time) in [(1, 40), (2, 50)] {
+        let deps = [(0x10u64, 3u32)];
+        main.task_create(at(time), seq, 0x200, 0u32, &deps).unwrap();
+        main.task_created(at(time + 5)).unwrap();
+    }
+    for (seq, time) in [(1, 60), (2, 80)] {
+        main.task_begin(at(time), (0, seq)).unwrap();
+        main.task_end(at(time + 10)).unwrap();
+    }
+    for (time, joules) in [(100, 1000), (200, 3000)] {
+        main.sensor(at(time), 0, &[joules]).unwrap();
+        main.sensor(at(time), 1, &[41_000]).unwrap();
+    }
+    main.implicit_end(at(300)).unwrap();
+    main.parallel_end(at(310), 1).unwrap();
+    main.stack(at(320), StackKind::Touched, 0x1000, 0x9000, 0x7000)
+        .unwrap();
+    main.thread_end(at(400)).unwrap();
+    main.finish().unwrap();
+    let (prv, pcf) = merged(&[dir.path()]);
+    let (labels, events) = (labels(&pcf), events(&prv));
+    let tags: Vec<u64> = prv
+        .lines()
+        .filter(|line| line.starts_with("3:"))
+        .map(|line| line.rsplit(':').next().unwrap().parse().unwrap())
+        .collect();
+    let values = |kind: u64| -> Vec<u64> {
+        let of = events.iter().filter(|event| event.1 == kind);
+        of.map(|(_, _, value)| *value).collect()
+    };
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../packaging/paraver");
+    let mut shown = BTreeMap::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let cfg = fs::read_to_string(&path).unwrap();
+        let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
+        assert!(cfg.starts_with("#ParaverCFG\n"), "{name}");
+        let windows = cfg
+            .lines()
+            .filter(|line| line.starts_with("< NEW DISPLAYING WINDOW "));
+        assert_eq!(windows.count(), 1, "{name}");
+        for tag in filtered(&cfg, "tag_msg") {
+            assert!(tags.contains(&tag), "{name}: no line has the tag {tag}");
+        }
+        for kind in filtered(&cfg, "evt_type") {
+            assert!(labels.contains_key(&kind), "{name}: {kind} has no label");
+            shown.insert(name.clone(), values(kind));
+        }
+    }
+    // 2 mJ in 100 ns are 20 kW.
+    let function = *shown["dependences"].first().unwrap();
+    let expected = [
+        ("dependences", vec![function, 0, function, 0]),
+        ("heap", vec![100]),
+        ("power", vec![20_000_000]),
+        ("stack", vec![0x2000]),
+        ("temperature", vec![41_000, 41_000]),
+    ];
+    let expected = expected.map(|(name, values)| (name.to_owned(), values));
+    assert_eq!(shown, expected.into());
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::io::Write;
 
-use crate::event::{MutexKind, ParallelKind, RegionId, SyncKind, TaskId};
+use crate::event::{MutexKind, ParallelKind, RegionId, StackKind, SyncKind, TaskId};
 use crate::model::{
     At as Moment, Begin, Code, End, Mark, Memory, Reading, Sample, Since, Sink, Span, State, Work,
 };
@@ -320,8 +320,26 @@ impl<W: Write> Sink for Output<'_, '_, '_, W> {
 
     #[inline]
     fn memory(&mut self, at: Moment, memory: &Memory) {
-        if let Memory::Heap(call) = memory {
-            heap::call(&mut self.to(at), call);
+        match *memory {
+            Memory::Heap(ref call) => {
+                heap::call(&mut self.to(at), call);
+                // One row has what is in use in the process: the first one, as long as there is one.
+                let first = self.first;
+                let whole = Moment { position: 0, ..at };
+                let on = if self.events.is_running(first) {
+                    whole
+                } else {
+                    at
+                };
+                self.put(on, MEMORY_IN_USE, call.bytes_in_use);
+            }
+            // At its begin only its bounds are known.
+            Memory::Stack {
+                kind, high, mark, ..
+            } if kind != StackKind::Bounds => {
+                self.put(at, STACK, high.saturating_sub(mark));
+            }
+            _ => {}
         }
     }
 

@@ -1,4 +1,4 @@
-//! The heap: calls as Extrae writes them, what each got and gave back, and what is in use in the process.
+//! The heap: calls as Extrae writes them, what each got and gave back.
 
 use std::io::Write;
 
@@ -26,7 +26,6 @@ pub(super) fn call<W: Write>(to: &mut At<'_, '_, W>, call: &HeapCall) {
     if call.got.is_some() {
         to.put(MEMORY_GOT, call.bytes);
     }
-    to.put(MEMORY_IN_USE, call.bytes_in_use);
     to.put(MEMORY, 0);
 }
 

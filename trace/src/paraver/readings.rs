@@ -12,7 +12,7 @@ use crate::trace::Trace;
 
 use super::events::At;
 use super::names::Table;
-use super::types::{HARDWARE, READING, READINGS};
+use super::types::{HARDWARE, POWER, READING, READINGS, TEMPERATURE};
 
 /// PAPI's preset for an event of perf: type, label as Extrae writes it.
 const PRESETS: &[(&str, u32, &str)] = &[
@@ -54,14 +54,17 @@ const PRESETS: &[(&str, u32, &str)] = &[
 /// Types of a process's counters and sensors.
 struct Process {
     counters: Vec<u32>,
-    /// Type of the first value of each sensor, once it was met.
-    sensors: Vec<Option<u32>>,
+    /// Type of the first value of each sensor and of its power, once it was met.
+    sensors: Vec<Option<(u32, u32)>>,
 }
 
 /// Turns readings into events.
 pub(super) struct Readings {
     processes: Vec<Process>,
-    own: Table,
+    /// Labels of temperatures, of power and of anything else.
+    temperatures: Table,
+    powers: Table,
+    others: Table,
     presets: Vec<(u32, &'static str)>,
 }
 
@@ -69,7 +72,9 @@ impl Readings {
     pub(super) fn new(traces: &[Trace]) -> Self {
         let mut readings = Self {
             processes: Vec::new(),
-            own: Table::new(0),
+            temperatures: Table::new(TEMPERATURE),
+            powers: Table::new(POWER),
+            others: Table::new(READING),
             presets: Vec::new(),
         };
         for trace in traces {
@@ -94,12 +99,8 @@ impl Readings {
                 self.presets.push((*kind, label));
                 *kind
             }
-            None => self.own_type(&label(name, unit, 1.0, true)),
+            None => kind(&mut self.others, &label(name, unit, 1.0, true)),
         }
-    }
-
-    fn own_type(&mut self, text: &str) -> u32 {
-        READING + self.own.id(text).min(READINGS - 1)
     }
 
     /// Writes a reading made by `process` on the row of `to`. `now`: its time in the process.
@@ -116,15 +117,15 @@ impl Readings {
                 def,
                 values,
             } => {
-                let first = self.first_type(process, sensor, def);
-                for (kind, value) in (first..).zip(values) {
+                let (first, powers) = self.types(process, sensor, def);
+                for (index, value) in (0..).zip(values) {
                     let Some(raw) = value.raw else { continue };
                     match def.kind {
-                        SensorKind::Level => to.put_signed(kind, raw),
-                        SensorKind::Total => to.put(kind, value.grown.unwrap_or(0)),
+                        SensorKind::Level => to.put_signed(first + index, raw),
+                        SensorKind::Total => to.put(first + index, value.grown.unwrap_or(0)),
                     }
                     if let Some(power) = value.power_mw(def, now) {
-                        to.put(kind + def.values, power);
+                        to.put(powers + index, power);
                     }
                 }
             }
@@ -140,21 +141,27 @@ impl Readings {
         }
     }
 
-    /// Type of the first value of a sensor; those of its other values and of their power follow.
-    fn first_type(&mut self, process: usize, sensor: usize, def: &SensorDef) -> u32 {
-        if let Some(kind) = self.processes[process].sensors[sensor] {
-            return kind;
+    /// Types of the first value of a sensor and of its power; those of its other values follow.
+    fn types(&mut self, process: usize, sensor: usize, def: &SensorDef) -> (u32, u32) {
+        if let Some(types) = self.processes[process].sensors[sensor] {
+            return types;
         }
+        let table = match def.unit.as_str() {
+            "degC" => &mut self.temperatures,
+            "W" => &mut self.powers,
+            _ => &mut self.others,
+        };
         let total = def.kind == SensorKind::Total;
         let names = || (0..def.values as usize).map(|index| def.value_name(index));
         let values = names().map(|name| label(&name, &def.unit, def.scale, total));
-        let powers =
-            names().map(|name| format!("{name}: mean power since the reading before (mW)"));
-        let texts = values.chain(powers.filter(|_| def.is_meter()));
-        let kinds: Vec<u32> = texts.map(|text| self.own_type(&text)).collect();
-        let kind = kinds.first().copied().unwrap_or(READING);
-        self.processes[process].sensors[sensor] = Some(kind);
-        kind
+        let values: Vec<u32> = values.map(|text| kind(table, &text)).collect();
+        let power = |name| format!("{name}: mean power since the reading before (mW)");
+        let powers = names().map(power).filter(|_| def.is_meter());
+        let powers: Vec<u32> = powers.map(|text| kind(&mut self.powers, &text)).collect();
+        let first = |types: &[u32], other| types.first().copied().unwrap_or(other);
+        let types = (first(&values, READING), first(&powers, POWER));
+        self.processes[process].sensors[sensor] = Some(types);
+        types
     }
 
     /// Types with their labels, for the `.pcf` file.
@@ -164,11 +171,19 @@ impl Readings {
             .iter()
             .map(|(kind, label)| (*kind, (*label).to_owned()));
         let mut labels: Vec<(u32, String)> = presets.collect();
-        labels.extend((READING..READING + READINGS).zip(self.own.texts.iter().cloned()));
+        for table in [&self.others, &self.temperatures, &self.powers] {
+            let types = table.first()..table.first() + READINGS;
+            labels.extend(types.zip(table.texts.iter().cloned()));
+        }
         labels.sort();
         labels.dedup_by_key(|label| label.0);
         labels
     }
+}
+
+/// The type with this label.
+fn kind(table: &mut Table, text: &str) -> u32 {
+    table.id(text).min(table.first() + READINGS - 1)
 }
 
 /// `rapl/package-0 (1e-6 J), since the reading before`

@@ -14,9 +14,12 @@
 //! | 20000007, 20000008 | handle of a task with a `detach` clause when told; when fulfilled |
 //! | 20000009 | function of a `target` region |
 //! | 20000010 | bytes of the heap in use in the process, whenever that changes |
+//! | 20000011 | bytes of the thread's stack that were in use, at the least |
 //! | 20000030 | processor on which the thread runs, from 1; 0: it does not run |
 //! | 20000100 + n | the n-th counter (`instr_counter`) by first use; the value is the counter's |
-//! | 22000000 + n | the n-th value of a sensor, or counter of threads that PAPI has no preset for: as read, or since the reading before; a meter of energy has another one for its mean power, mW |
+//! | 22000000 + n | the n-th value of a sensor, or counter of threads that PAPI has no preset for: as read, or since the reading before |
+//! | 22100000 + n | the same for temperatures |
+//! | 22200000 + n | the same for power; for meters of energy their mean power since the reading before, mW |
 //! | 23000000 + n | the n-th type of the program's own events (`instr_event`) that is taken: 0, one from 2³¹ on, one of ours or of those of Extrae that we write |
 
 pub(super) const APPLICATION: u32 = 40_000_001;
@@ -84,9 +87,13 @@ pub(super) const MEMORY_IN_USE: u32 = 20_000_010;
 pub(super) const TARGET: u32 = 60_000_034;
 /// The first counter.
 pub(super) const COUNTER: u32 = 20_000_100;
-/// The first sensor, and the most.
+/// How deep the thread's stack was used.
+pub(super) const STACK: u32 = 20_000_011;
+/// The first sensor, the first of temperature and of power, and the most of each.
 pub(super) const READING: u32 = 22_000_000;
-pub(super) const READINGS: u32 = 1_000_000;
+pub(super) const TEMPERATURE: u32 = 22_100_000;
+pub(super) const POWER: u32 = 22_200_000;
+pub(super) const READINGS: u32 = 100_000;
 /// The first type that stands for a user type that is taken, and how many there are.
 pub(super) const TAKEN: u32 = 23_000_000;
 pub(super) const TAKEN_TYPES: u32 = 1_000_000;
@@ -223,6 +230,7 @@ pub(super) const FIXED: &[(u32, &str, Values)] = &[
     (MEMORY_GOT, "Bytes got from the heap", &[]),
     (MEMORY_GIVEN, "Bytes given back to the heap", &[]),
     (MEMORY_IN_USE, "Bytes of the heap in use", &[]),
+    (STACK, "Bytes of the stack in use", &[]),
     (
         CANCEL,
         "OpenMP cancellation of",
@@ -283,7 +291,7 @@ pub(super) fn is_taken(kind: u32) -> bool {
 pub(super) fn gradient_group(kind: u32) -> u32 {
     match kind {
         HARDWARE.. if kind < HARDWARE + HARDWARE_TYPES => 7,
-        READING.. if kind < READING + READINGS => 7,
+        READING.. if kind < POWER + READINGS => 7,
         40_000_000..42_000_000 => 6,
         _ if OURS.contains(&kind) => 9,
         _ => 0,
