@@ -16,6 +16,12 @@ use super::cores::Cores;
 /// Texts of user regions that are kept.
 const MAX_TEXTS: usize = 1 << 16;
 
+/// Meters whose energy is given to regions: more are damage.
+const MAX_METERS: usize = 1 << 8;
+/// Regions that are open at a time, and regions in all: more are damage, whose energy is not given.
+const MAX_OPEN: usize = 1 << 8;
+const MAX_REGIONS: usize = 1 << 16;
+
 /// A region whose energy is wanted.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Region {
@@ -141,7 +147,7 @@ pub struct Collector {
     /// Numbers of threads by position, those of the runtime's own last.
     threads: Vec<u32>,
     /// Open user regions by position.
-    user: HashMap<usize, Vec<usize>>,
+    user: HashMap<usize, Vec<Option<usize>>>,
     texts: HashMap<(usize, u64), String>,
     /// A thread of the program has begun.
     begun: bool,
@@ -206,12 +212,15 @@ impl Collector {
             .find(|(key, _)| key == "sensors_period_ns")
             .and_then(|(_, value)| value.parse().ok())
             .unwrap_or(0);
+        let mut meters = 0;
         let count = |sensor: &SensorDef| {
             let quantity = match (sensor.kind, sensor.unit.as_str()) {
                 (SensorKind::Total, "J") => Some(Quantity::Energy),
                 (SensorKind::Level, "W") => Some(Quantity::Power),
                 _ => None,
             };
+            meters += quantity.map_or(0, |_| sensor.values as usize);
+            let quantity = quantity.filter(|_| meters <= MAX_METERS);
             let value = ValueCount {
                 meter: quantity.map(|quantity| Meter::new(quantity, period)),
                 ..ValueCount::default()
@@ -278,17 +287,24 @@ impl Collector {
         }
     }
 
-    fn enter(&mut self, time: u64, region: Region) -> usize {
+    /// The number of the region; nothing when there are too many.
+    fn enter(&mut self, time: u64, region: Region) -> Option<usize> {
         self.end_threads(time);
+        if self.names.len() >= MAX_REGIONS && !self.ids.contains_key(&region) {
+            return None;
+        }
         let id = *self.ids.entry(region).or_insert_with_key(|region| {
             self.names.push(region.clone());
             self.names.len() - 1
         });
+        if self.unions.count() >= MAX_OPEN && !self.unions.is_open(id) {
+            return None;
+        }
         self.unions.enter(id, time);
         if let Some(model) = &mut self.out.model {
             model.enter(id, time);
         }
-        id
+        Some(id)
     }
 
     fn leave(&mut self, region: usize, time: u64) {
@@ -364,7 +380,7 @@ impl Sink for Collector {
         match *span {
             _ if !self.has_meters => {}
             Span::Parallel { code, .. } => {
-                self.enter(at.time, Region::Parallel(code));
+                _ = self.enter(at.time, Region::Parallel(code));
             }
             Span::User { name } => {
                 let known = self.texts.get(&(at.position, name)).cloned();
@@ -385,7 +401,8 @@ impl Sink for Collector {
                 }
             }
             Span::User { .. } => {
-                if let Some(id) = self.user.get_mut(&at.position).and_then(Vec::pop) {
+                let open = self.user.get_mut(&at.position).and_then(Vec::pop);
+                if let Some(id) = open.flatten() {
                     self.leave(id, at.time);
                 }
             }

@@ -432,3 +432,29 @@ fn readings_beyond_the_range_are_left_out_and_rare_ones_are_told() {
         "{notes}"
     );
 }
+
+/// Regions that are all different and never end, beside readings of a meter: each reading has a share of each open region.
+#[test]
+fn hostile_regions_take_no_more_time_than_others() {
+    let dir = tempfile::tempdir().unwrap();
+    with_lines(
+        dir.path(),
+        LITTLE_64,
+        &["sensor_0 = \"rapl/package-0 J 1e-6 1 total 0 900 - /p\""],
+    );
+    let mut program = StreamWriter::create(dir.path(), LITTLE_64, 0, 1 << 16).unwrap();
+    program.thread_begin(START_TICKS, 40, 1u32).unwrap();
+    for n in 0..20_000 {
+        let at = START_TICKS + u64::from(n) * 10;
+        program
+            .parallel_begin(at, n, u64::from(n) + 1, 1, 0u32)
+            .unwrap();
+        program.sensor(at + 1, 0, &[i64::from(n)]).unwrap();
+    }
+    program.finish().unwrap();
+    let begin = std::time::Instant::now();
+    let summary = summary(dir.path());
+    let time = begin.elapsed();
+    assert!(time < std::time::Duration::from_secs(10), "{time:?}");
+    close(summary.energy[0].joules, 19_999.0 * 1e-6);
+}
