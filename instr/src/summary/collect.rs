@@ -6,10 +6,11 @@ use std::collections::BTreeMap;
 
 use hashbrown::HashMap;
 use instr_trace::ThreadInfo;
-use instr_trace::event::{AllocatorKind, SyncKind, task_flags};
+use instr_trace::event::{AllocatorKind, MutexKind, SyncKind, task_flags};
 use instr_trace::model::{At, Begin, End, Mark, Ran, Since, Sink, Span};
 
-use super::counts::{Code, Collected};
+use super::contention::MutexCount;
+use super::counts::{Code, Collected, TaskCount};
 use super::model::Times;
 use super::work::OpenWork;
 
@@ -17,6 +18,9 @@ use super::work::OpenWork;
 #[derive(Debug)]
 pub struct Collector {
     pub(super) out: Collected,
+    /// What is looked up for each event; it becomes part of `out` at the end.
+    tasks: HashMap<Code, TaskCount>,
+    mutexes: HashMap<(MutexKind, u64), MutexCount>,
     pub(super) threads: Vec<Thread>,
     /// Bytes and kind of what OpenMP allocators gave and did not get back, by address.
     pub(super) allocated: HashMap<u64, (AllocatorKind, u64)>,
@@ -39,13 +43,17 @@ impl Collector {
     pub fn new(threads: &[ThreadInfo]) -> Self {
         Self {
             out: Collected::default(),
+            tasks: HashMap::new(),
+            mutexes: HashMap::new(),
             threads: threads.iter().map(|_| Thread::default()).collect(),
             allocated: HashMap::new(),
         }
     }
 
     /// What was counted.
-    pub fn finish(self) -> Collected {
+    pub fn finish(mut self) -> Collected {
+        self.out.tasks = self.tasks.into_iter().collect();
+        self.out.mutexes = self.mutexes.into_iter().collect();
         self.out
     }
 }
@@ -66,17 +74,17 @@ impl Sink for Collector {
             Span::Task {
                 code, undeferred, ..
             } if is_first => {
-                out.tasks.entry(code).or_default().executed += 1;
+                self.tasks.entry(code).or_default().executed += 1;
                 out.undeferred += u64::from(undeferred);
             }
             Span::Create { code, flags, .. } if is_first => {
-                out.tasks.entry(code).or_default().created += 1;
+                self.tasks.entry(code).or_default().created += 1;
                 out.special_tasks.detached += u64::from(flags & task_flags::DETACH != 0);
             }
             Span::WaitDepend { .. } if is_first => out.special_tasks.taskwaits_depend += 1,
             Span::Single if is_first => out.singles += 1,
             Span::Hold { kind, object } if how == Begin::Found => {
-                let count = out.mutexes.entry((kind, object)).or_default();
+                let count = self.mutexes.entry((kind, object)).or_default();
                 count.acquired(at.position as u32, None, at.time);
             }
             Span::Work(work) => self.threads[at.position].work.push(OpenWork::new(work)),
@@ -94,34 +102,41 @@ impl Sink for Collector {
     #[inline]
     fn end(&mut self, at: At, span: &Span, how: End, since: Since) {
         let ns = at.time.saturating_sub(since.first.unwrap_or(since.here));
-        match (*span, how) {
-            (Span::Task { .. }, End::Suspended) => self.out.special_tasks.suspended += 1,
-            (Span::Work(_), _) => self.end_work(at, how, ns),
-            (_, End::Suspended) => {}
-            (Span::Parallel { code, .. }, _) => {
-                self.out.regions.entry(code).or_default().add(ns);
-            }
-            (Span::Hold { kind, object }, _) => {
-                let count = self.out.mutexes.entry((kind, object)).or_default();
-                match how {
-                    End::Told => count.released(at.position as u32, since.here, at.time),
-                    _ => count.held(ns),
+        let is_told = how == End::Told;
+        match *span {
+            Span::Task { .. } if how == End::Suspended => self.out.special_tasks.suspended += 1,
+            Span::Work(_) => self.end_work(at, how, ns),
+            Span::Acquire { kind, object } => match how {
+                End::Told => {
+                    let count = self.mutexes.entry((kind, object)).or_default();
+                    let asked = at.time.saturating_sub(ns);
+                    count.acquired(at.position as u32, Some(asked), at.time);
+                }
+                End::Refused => {
+                    self.mutexes.entry((kind, object)).or_default().failed += 1;
+                }
+                _ => {}
+            },
+            Span::Hold { kind, object } => {
+                let count = self.mutexes.entry((kind, object)).or_default();
+                match is_told {
+                    true => count.released(at.position as u32, since.here, at.time),
+                    false => count.held(ns),
                 }
             }
-            (Span::User { name }, _) => {
-                let thread = &self.threads[at.position];
-                thread.add_named(&mut self.out.user_regions, name, ns);
+            Span::Sync(kind) if is_told => self.waited(at, kind, ns),
+            Span::Parallel { .. } | Span::User { .. } if how != End::Suspended => {
+                self.ended(at, span, ns);
             }
-            (_, End::Told) => self.ended(at, span, ns),
-            (Span::Acquire { kind, object }, End::Refused) => {
-                self.out.mutexes.entry((kind, object)).or_default().failed += 1;
+            Span::Single | Span::Masked | Span::Target(_) | Span::Call { .. } if is_told => {
+                self.ended(at, span, ns);
             }
             _ => {}
         }
     }
 
     fn task_ran(&mut self, _at: At, task: &Span, ran: Ran) {
-        let count = self.out.tasks.entry(task.body().unwrap_or_default());
+        let count = self.tasks.entry(task.body().unwrap_or_default());
         let count = count.or_default();
         count.own.add(ran.own);
         count.inclusive_ns = count.inclusive_ns.saturating_add(ran.whole);
@@ -143,7 +158,7 @@ impl Sink for Collector {
                     open.begin_piece(at.time);
                 }
             }
-            Mark::Piece { code, .. } => self.out.tasks.entry(code).or_default().created += 1,
+            Mark::Piece { code, .. } => self.tasks.entry(code).or_default().created += 1,
             Mark::Text { address, text } => {
                 let text = String::from_utf8_lossy(text).into_owned();
                 thread.strings.insert(address, text);
@@ -158,31 +173,29 @@ impl Sink for Collector {
 }
 
 impl Collector {
-    /// A span has ended by its event, after `ns`.
+    /// A span has ended that lasted `ns`.
     fn ended(&mut self, at: At, span: &Span, ns: u64) {
         let thread = &self.threads[at.position];
         let out = &mut self.out;
         match *span {
-            Span::Sync(kind) => {
-                out.syncs.entry(kind).or_default().add(ns);
-                if kind == SyncKind::DoacrossSink {
-                    let count = out.doacross.entry(thread.body).or_default();
-                    count.times.add(ns);
-                }
-            }
-            Span::Acquire { kind, object } => {
-                let count = out.mutexes.entry((kind, object)).or_default();
-                let asked = at.time.saturating_sub(ns);
-                count.acquired(at.position as u32, Some(asked), at.time);
-            }
+            Span::Parallel { code, .. } => out.regions.entry(code).or_default().add(ns),
             Span::Single => out.single_times.add(ns),
             Span::Masked => out.masked.entry(thread.body).or_default().add(ns),
             Span::Target(target) => {
                 let key = (target.kind, target.function);
                 out.targets.entry(key).or_default().add(ns);
             }
+            Span::User { name } => thread.add_named(&mut out.user_regions, name, ns),
             Span::Call { name } => thread.add_named(&mut out.calls, name, ns),
             _ => {}
+        }
+    }
+
+    fn waited(&mut self, at: At, kind: SyncKind, ns: u64) {
+        self.out.syncs.entry(kind).or_default().add(ns);
+        if kind == SyncKind::DoacrossSink {
+            let body = self.threads[at.position].body;
+            self.out.doacross.entry(body).or_default().times.add(ns);
         }
     }
 

@@ -1,7 +1,5 @@
 //! Spans in, useful and waiting time by region and thread out: a sink of the interpreter.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use hashbrown::HashMap;
 
 use crate::event::RegionId;
@@ -9,98 +7,8 @@ use crate::model::{Activity, At, Begin, Code, End, Since, Sink, Span};
 use crate::trace::ThreadInfo;
 
 use super::Report;
+use super::open::{Line, MAX_DEPTH, MAX_LOOK, Place, Region, Root, Stay, add};
 use super::region::ThreadLoad;
-
-/// A thread's stay in a region: as long as the construct, its implicit task or its closing barrier is open on the thread.
-#[derive(Clone, Copy, Debug)]
-struct Stay {
-    region: RegionId,
-    /// The outermost region around it.
-    root: RegionId,
-    thread_num: u32,
-    useful: u64,
-    barrier: u64,
-    /// From the region's begin to that of the thread's implicit task, once it has begun.
-    start: Option<u64>,
-    /// This thread encountered the region.
-    leads: bool,
-    /// The construct is open.
-    construct: bool,
-    /// Implicit tasks and closing barriers that are open.
-    inside: u32,
-    /// Of these, implicit tasks whose begin has to be given again behind a gap.
-    unseen: u32,
-}
-
-/// One thread of the trace.
-#[derive(Clone, Debug)]
-struct Line {
-    index: u32,
-    initial: bool,
-    /// Which of the P threads it is.
-    place: Option<usize>,
-    stays: Vec<Stay>,
-    /// Useful time outside of regions not handed on yet.
-    serial: u64,
-    activity: Activity,
-    since: u64,
-    begin: Option<u64>,
-    /// Time of its last event.
-    last: u64,
-    ended: bool,
-}
-
-impl Line {
-    /// Counts the time up to `now` for what the thread did.
-    fn settle(&mut self, now: u64) {
-        let time = now.saturating_sub(self.since);
-        self.since = self.since.max(now);
-        match (self.activity, self.stays.last_mut()) {
-            (Activity::Useful, Some(stay)) => add(&mut stay.useful, time),
-            (Activity::Useful, None) => add(&mut self.serial, time),
-            (Activity::Barrier, Some(stay)) => add(&mut stay.barrier, time),
-            _ => {}
-        }
-    }
-}
-
-fn add(to: &mut u64, ns: u64) {
-    *to = to.saturating_add(ns);
-}
-
-/// A region that runs.
-#[derive(Clone, Debug)]
-struct Region {
-    code: Code,
-    root: RegionId,
-    begin: u64,
-    members: Vec<usize>,
-    loads: Vec<(u32, ThreadLoad)>,
-}
-
-/// An outermost region that runs.
-#[derive(Clone, Debug, Default)]
-struct Root {
-    code: Code,
-    begin: u64,
-    /// Threads that entered it or a region inside of it.
-    members: BTreeSet<usize>,
-    /// Useful time by place among the P threads.
-    useful: BTreeMap<usize, u64>,
-}
-
-/// One of the P threads.
-#[derive(Clone, Copy, Debug, Default)]
-struct Place {
-    useful: u64,
-    /// When the thread that had it ended.
-    free: Option<u64>,
-}
-
-/// Deeper nesting is damage: it is not followed.
-const MAX_DEPTH: usize = 1 << 12;
-/// A region is not looked for below so many others, which have lost their ends.
-const MAX_LOOK: usize = 64;
 
 /// Receives what an interpreter finds in one trace.
 #[derive(Clone, Debug, Default)]
@@ -164,6 +72,12 @@ impl Sink for Collector {
 
     #[inline]
     fn end(&mut self, at: At, span: &Span, how: End, _since: Since) {
+        let (Span::Implicit { region, .. }
+        | Span::Closing { region }
+        | Span::Parallel { region, .. }) = *span
+        else {
+            return;
+        };
         let ends: fn(&mut Stay) = match (span, how) {
             // The closing barrier follows.
             (Span::Implicit { .. }, End::Told) => return,
@@ -177,12 +91,6 @@ impl Sink for Collector {
             }
             (Span::Parallel { .. }, _) => |stay| stay.construct = false,
             _ => return,
-        };
-        let (Span::Implicit { region, .. }
-        | Span::Closing { region }
-        | Span::Parallel { region, .. }) = *span
-        else {
-            return;
         };
         if self.inside(at.position, region, ends) == Some(false) {
             self.leave_region(at.position, region, at.time);

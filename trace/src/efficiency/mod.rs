@@ -4,6 +4,7 @@
 //! grows with the threads, the regions that run and the region functions, not with the events.
 
 mod collect;
+mod open;
 mod region;
 
 use std::collections::BTreeMap;

@@ -200,7 +200,7 @@ impl Thread {
             let innermost = self.bodies.len() == from;
             let how = if innermost { how } else { End::Implied };
             body.clear(at, End::Implied, sink);
-            for begin in body.taskgroups.drain(..) {
+            while let Some(begin) = body.taskgroups.pop() {
                 sink.end(at, &Span::Taskgroup, End::Implied, Since::told(begin));
             }
             self.left(&body, at.time);

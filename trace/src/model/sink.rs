@@ -129,61 +129,73 @@ impl<A: Sink, B: Sink> Sink for (A, B) {
     const SAMPLES: bool = A::SAMPLES || B::SAMPLES;
     const PROCESSORS: bool = A::PROCESSORS || B::PROCESSORS;
 
+    #[inline]
     fn thread_begin(&mut self, at: At) {
         self.0.thread_begin(at);
         self.1.thread_begin(at);
     }
 
+    #[inline]
     fn thread_end(&mut self, at: At) {
         self.0.thread_end(at);
         self.1.thread_end(at);
     }
 
+    #[inline]
     fn begin(&mut self, at: At, span: &Span, how: Begin) {
         self.0.begin(at, span, how);
         self.1.begin(at, span, how);
     }
 
+    #[inline]
     fn end(&mut self, at: At, span: &Span, how: End, since: Since) {
         self.0.end(at, span, how, since);
         self.1.end(at, span, how, since);
     }
 
+    #[inline]
     fn body(&mut self, at: At, body: Option<&Span>) {
         self.0.body(at, body);
         self.1.body(at, body);
     }
 
+    #[inline]
     fn task_ran(&mut self, at: At, task: &Span, ran: Ran) {
         self.0.task_ran(at, task, ran);
         self.1.task_ran(at, task, ran);
     }
 
+    #[inline]
     fn region_end(&mut self, at: At, region: RegionId, members: &[usize]) {
         self.0.region_end(at, region, members);
         self.1.region_end(at, region, members);
     }
 
+    #[inline]
     fn mark(&mut self, at: At, mark: Mark<'_>) {
         self.0.mark(at, mark);
         self.1.mark(at, mark);
     }
 
+    #[inline]
     fn state(&mut self, at: At, state: State) {
         self.0.state(at, state);
         self.1.state(at, state);
     }
 
+    #[inline]
     fn activity(&mut self, at: At, activity: Activity) {
         self.0.activity(at, activity);
         self.1.activity(at, activity);
     }
 
+    #[inline]
     fn interval(&mut self, interval: Interval) {
         self.0.interval(interval);
         self.1.interval(interval);
     }
 
+    #[inline]
     fn trace_end(&mut self) {
         self.0.trace_end();
         self.1.trace_end();
