@@ -171,10 +171,13 @@ fn every_event_decodes_to_what_was_written_in_all_layouts() {
         assert_eq!(trace.warning_count(), 0, "{:?}", trace.warnings());
         assert!(trace.packets(0).len() > 2);
         let mut merge = trace.merge();
-        let mut number = 0;
+        let (mut number, mut waits) = (0, Vec::new());
         while let Some(event) = merge.next().unwrap() {
             if matches!(event.payload, Payload::FlushBegin) {
                 continue;
+            }
+            if let Payload::WorkEnd { nowait } = event.payload {
+                waits.push(nowait);
             }
             assert_eq!(event.time, number * 100);
             assert_eq!(event.ticks, T + number * 100);
@@ -182,6 +185,7 @@ fn every_event_decodes_to_what_was_written_in_all_layouts() {
             number += 1;
         }
         assert_eq!(number, count);
+        assert_eq!(waits, [false, true]);
         let thread = &trace.threads()[0];
         assert_eq!(
             (thread.os_tid, thread.initial, thread.truncated),
