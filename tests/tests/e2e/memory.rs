@@ -26,6 +26,12 @@ pub(crate) fn trials() -> Vec<Trial> {
             move || account(target),
         ));
     }
+    for target in [Target::X86_64Static, Target::Sparc64] {
+        trials.push(trial(
+            format!("memory::halves::{}", target.name()),
+            move || halves(target),
+        ));
+    }
     for target in Target::ALL {
         for language in [Language::C, Language::Cxx, Language::Fortran] {
             trials.push(trial(
@@ -100,6 +106,20 @@ fn account(target: Target) -> Check {
     ensure(own.len() == 5 && own == told, || {
         format!("the program says {own:?}, the trace {told:?}")
     })
+}
+
+/// What the C library allocates and frees by itself in a static program leaves nothing: the only block left is the program's.
+fn halves(target: Target) -> Check {
+    let dir = workspace::work_dir("memory-halves")?;
+    let (_, traced) = program(dir.path(), "halves", target, false)?;
+    let trace = dir.path().join("t");
+    target.run(&traced).env("INSTR_TRACE", &trace).succeed()?;
+    let memory = &summary(&trace)?["memory"];
+    ensure(memory["allocations"].as_u64() > Some(1), || {
+        format!("nothing of the library's is seen: {memory}")
+    })?;
+    let left = [&memory["live_bytes"], &memory["unknown_frees"]];
+    ensure(left == [1000, 0], || format!("{memory}"))
 }
 
 /// A library whose calloc and realloc call malloc and free, which the program's link makes ours, as on RTEMS.
