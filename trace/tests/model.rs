@@ -247,7 +247,7 @@ fn behind_a_gap_outer_bodies_go_on() {
         "60 0 +implicit 1 Found",
         "60 0 +task 2 Found",
         "60 0 -task 2 Told",
-        "70 0 -task 1 Unseen",
+        "70 0 -task 1 Unseen { told: true }",
         "80 0 -implicit 1 Told",
         "80 0 +closing 1 Told",
         "80 0 -closing 1 Cut",
@@ -448,6 +448,57 @@ fn what_goes_on_behind_a_gap_keeps_its_begin() {
         "80 0 runs initial",
     ];
     assert_eq!(lines[expected.len()..], rest);
+}
+
+/// What runs: time, number of the body.
+#[derive(Default)]
+struct Runs(Vec<(u64, u32)>);
+
+impl Sink for Runs {
+    fn begin(&mut self, at: At, span: &Span, _: Begin) {
+        // The call that creates a task is in the body that makes it.
+        if matches!(span, Span::Create { .. }) {
+            assert_eq!(at.body, self.0.last().map_or(0, |(_, body)| *body));
+        }
+    }
+
+    fn body(&mut self, at: At, _: Option<&Span>) {
+        self.0.push((at.time, at.body));
+    }
+}
+
+#[test]
+fn a_body_has_its_number_until_its_end() {
+    let (_dir, trace) = alone(|thread| {
+        thread.task_begin(AT + 10, (0, 1)).unwrap();
+        thread.task_begin(AT + 20, (0, 2)).unwrap();
+        thread.task_create(AT + 25, 3, 0x100, 0, &[]).unwrap();
+        thread.task_end(AT + 30).unwrap();
+        thread.task_suspend(AT + 40).unwrap();
+        thread.task_begin(AT + 50, (0, 3)).unwrap();
+        thread.task_end(AT + 60).unwrap();
+        thread.task_resume(AT + 70, (0, 1)).unwrap();
+        thread.task_end(AT + 80).unwrap();
+    });
+    let mut runs = Runs::default();
+    let mut model = Interpreter::of(&trace);
+    let mut merge = trace.merge();
+    while let Some(event) = merge.next().unwrap() {
+        let position = trace.position(event.thread).unwrap();
+        model.event(position, &event, &mut runs);
+    }
+    // 0 and 1 are the initial tasks of the two threads. The third task gets the number of the second; the first keeps its own.
+    let expected = [
+        (10, 2),
+        (20, 3),
+        (30, 2),
+        (40, 0),
+        (50, 3),
+        (60, 0),
+        (70, 2),
+        (80, 0),
+    ];
+    assert_eq!(runs.0, expected);
 }
 
 /// Processor time of this thread so far; the time of day where the system does not give it.

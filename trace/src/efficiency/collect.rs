@@ -82,7 +82,7 @@ impl Sink for Collector {
             // The closing barrier follows.
             (Span::Implicit { .. }, End::Told) => return,
             (Span::Implicit { .. }, End::Kept) => |stay| stay.unseen += 1,
-            (Span::Implicit { .. }, End::Unseen) => |stay| {
+            (Span::Implicit { .. }, End::Unseen { .. }) => |stay| {
                 stay.inside = stay.inside.saturating_sub(1);
                 stay.unseen = stay.unseen.saturating_sub(1);
             },
@@ -243,7 +243,7 @@ impl Collector {
 
     /// The thread's implicit task begins.
     fn enter(&mut self, at: At, id: RegionId, code: Code, thread_num: u32, how: Begin) {
-        let At { time, position } = at;
+        let At { time, position, .. } = at;
         let begin = self.regions.get(&id).map(|region| region.begin);
         let start = begin.map(|begin| time.saturating_sub(begin));
         let line = &self.lines[position];

@@ -1,18 +1,17 @@
 //! Bodies of tasks, implicit and explicit: regions, creation, suspension, gaps.
 
-use crate::event::{Payload, RegionId, TaskId, task_flags};
+use crate::event::{Deps, Payload, RegionId, TaskId, task_flags};
 
 use super::sink::{At, Mark, Sink};
 use super::span::{Begin, Code, End, NO_NUMBER, Ran, Since, Span};
 use super::stack::{Holds, Stack, Tag};
 use super::{Interpreter, MAX_DEPTH, Shared, Thread};
 
-/// Bodies kept to be used again.
-const MAX_SPARE: usize = 1 << 10;
-
 /// A running task of any kind.
 #[derive(Debug, Default)]
 pub(super) struct Body {
+    /// See [`At::body`].
+    pub(super) number: u32,
     /// Nothing for the initial task.
     span: Option<Span>,
     pub(super) stack: Stack,
@@ -123,7 +122,7 @@ impl Interpreter {
                 thread.close(at, entry, End::Told, sink);
             }
         }
-        sink.region_end(at, id, &region.members);
+        sink.region_end(thread.here(at), id, &region.members);
         for (position, place) in region.waiting {
             let worker = &mut self.threads[position];
             let at = At { position, ..at };
@@ -134,7 +133,32 @@ impl Interpreter {
     }
 }
 
+impl Shared {
+    /// A body with nothing in it.
+    fn body(&mut self) -> Box<Body> {
+        self.spare.pop().unwrap_or_else(|| {
+            self.bodies += 1;
+            Body::new(self.bodies - 1)
+        })
+    }
+}
+
 impl Body {
+    pub(super) fn new(number: u32) -> Box<Self> {
+        Box::new(Self {
+            number,
+            ..Self::default()
+        })
+    }
+
+    #[inline]
+    pub(super) fn at(&self, at: At) -> At {
+        At {
+            body: self.number,
+            ..at
+        }
+    }
+
     pub(super) fn span(&self) -> Option<&Span> {
         self.span.as_ref()
     }
@@ -199,6 +223,7 @@ impl Thread {
         {
             let innermost = self.bodies.len() == from;
             let how = if innermost { how } else { End::Implied };
+            let at = body.at(at);
             body.clear(at, End::Implied, sink);
             while let Some(begin) = body.taskgroups.pop() {
                 sink.end(at, &Span::Taskgroup, End::Implied, Since::told(begin));
@@ -208,14 +233,13 @@ impl Thread {
                 if how == End::Told && body.task().is_some() && body.times.first.is_some() {
                     sink.task_ran(at, &span, body.times.ran(at.time));
                 }
-                let how = if body.seen { how } else { End::Unseen };
+                let told = how == End::Told;
+                let how = if body.seen { how } else { End::Unseen { told } };
                 sink.end(at, &span, how, body.times.here());
             }
-            if spare.len() < MAX_SPARE {
-                spare.push(body);
-            }
+            spare.push(body);
         }
-        sink.body(at, self.top().span());
+        sink.body(self.here(at), self.top().span());
     }
 
     /// A body has been taken off.
@@ -232,14 +256,22 @@ impl Thread {
     }
 
     /// Ends everything. Bodies below the place `keep` go on unseen.
-    pub(super) fn cut<S: Sink>(&mut self, at: At, keep: usize, sink: &mut S) {
+    pub(super) fn cut<S: Sink>(
+        &mut self,
+        at: At,
+        keep: usize,
+        spare: &mut Vec<Box<Body>>,
+        sink: &mut S,
+    ) {
         for body in self.bodies.iter_mut().rev() {
-            body.release(at, End::Cut, sink);
+            body.release(body.at(at), End::Cut, sink);
         }
         let mut taskgroups = Vec::new();
         for (place, body) in self.bodies.iter_mut().enumerate().rev() {
+            let at = body.at(at);
             body.clear(at, End::Cut, sink);
-            taskgroups.extend(body.taskgroups.drain(..).rev());
+            let begins = body.taskgroups.drain(..).rev();
+            taskgroups.extend(begins.map(|begin| (at, begin)));
             let (Some(span), since) = (body.span, body.times.here()) else {
                 continue;
             };
@@ -247,7 +279,7 @@ impl Thread {
                 (true, true) => sink.end(at, &span, End::Kept, since),
                 (true, false) => sink.end(at, &span, End::Cut, since),
                 (false, true) => {}
-                (false, false) => sink.end(at, &span, End::Unseen, since),
+                (false, false) => sink.end(at, &span, End::Unseen { told: false }, since),
             }
         }
         let keep = keep.max(1);
@@ -256,14 +288,15 @@ impl Thread {
                 && let Some(body) = self.bodies.pop()
             {
                 self.left(&body, at.time);
+                spare.push(body);
             }
-            sink.body(at, self.top().span());
+            sink.body(self.here(at), self.top().span());
         }
         let (calls, user) = (self.calls.drain(..), self.user.drain(..));
         for (span, begin) in calls.rev().chain(user.rev()) {
             sink.end(at, &span, End::Cut, Since::told(begin));
         }
-        for begin in taskgroups {
+        for (at, begin) in taskgroups {
             sink.end(at, &Span::Taskgroup, End::Cut, Since::told(begin));
         }
     }
@@ -277,9 +310,10 @@ impl Thread {
         sink: &mut S,
     ) {
         if self.bodies.len() < MAX_DEPTH {
-            let mut body = shared.spare.pop().unwrap_or_default();
+            let mut body = shared.body();
             (body.span, body.seen) = (Some(span), true);
             body.times = Times::new(at.time, how);
+            let at = body.at(at);
             self.enter(body);
             sink.begin(at, &span, how);
             sink.body(at, Some(&span));
@@ -433,7 +467,7 @@ impl Thread {
         {
             sink.end(at, &span, End::Suspended, body.times.here());
         }
-        sink.body(at, self.top().span());
+        sink.body(self.here(at), self.top().span());
         shared.suspended.insert(task, body);
     }
 
@@ -446,6 +480,7 @@ impl Thread {
             return;
         }
         (body.seen, body.times.here, body.times.since) = (true, at.time, at.time);
+        let at = body.at(at);
         if let Some(span) = &body.span {
             sink.begin(at, span, Begin::Resumed);
         }
@@ -470,7 +505,7 @@ impl Thread {
         let goes_on = |body: &Body| is_region(body) || is_task(body);
         let keep = self.bodies.iter().rposition(|body| goes_on(body));
         let keep = keep.map_or(1, |at| at + 1);
-        self.cut(at, keep, sink);
+        self.cut(at, keep, &mut shared.spare, sink);
         let mut missing = [region.is_some(), task.is_some()];
         for place in 1..self.bodies.len() {
             let body = &self.bodies[place];
@@ -503,7 +538,7 @@ impl Thread {
             && let Some(span) = body.span
         {
             (body.seen, body.times.here) = (true, at.time);
-            sink.begin(at, &span, Begin::Found);
+            sink.begin(body.at(at), &span, Begin::Found);
         }
     }
 
@@ -521,12 +556,14 @@ impl Thread {
         };
         let code = |function, flags: u32| Code::new(function, flags & task_flags::CALL_SITE != 0);
         match *payload {
+            Payload::TaskDepend { seq, deps } => depend(at, own(seq), deps, sink),
             Payload::TaskCreate {
                 seq,
                 function,
                 flags,
-                ..
+                deps,
             } => {
+                depend(at, own(seq), deps, sink);
                 let (task, code) = (own(seq), code(function, flags));
                 if S::TASK_CODES {
                     shared.codes.insert(task, code);
@@ -534,8 +571,10 @@ impl Thread {
                 self.open(at, Span::Create { task, code, flags }, sink);
             }
             Payload::TaskCreated => self.close_tag(at, Tag::Create, sink),
-            Payload::TaskwaitDepend { seq, nowait, .. } => {
-                self.open(at, Span::WaitDepend { task: own(seq) }, sink);
+            Payload::TaskwaitDepend { seq, nowait, deps } => {
+                let task = own(seq);
+                depend(at, task, deps, sink);
+                self.open(at, Span::WaitDepend { task, nowait }, sink);
                 if nowait {
                     self.close_tag(at, Tag::WaitDepend, sink);
                 }
@@ -548,7 +587,7 @@ impl Thread {
             } => {
                 let (task, code) = (own(seq), code(function, flags));
                 shared.taskloops.insert(task, code);
-                self.open(at, Span::Taskloop { task, code }, sink);
+                self.open(at, Span::Taskloop { task, code, flags }, sink);
             }
             Payload::TaskloopTask { taskloop, seq, .. } => {
                 let task = own(seq);
@@ -557,12 +596,23 @@ impl Thread {
                     shared.codes.insert(task, code);
                 }
                 if S::MARKS {
-                    sink.mark(at, Mark::Piece { task, code });
+                    let mark = Mark::Piece {
+                        taskloop,
+                        task,
+                        code,
+                    };
+                    sink.mark(at, mark);
                 }
             }
             Payload::TaskloopEnd => self.close_tag(at, Tag::Taskloop, sink),
             _ => {}
         }
+    }
+}
+
+fn depend<S: Sink>(at: At, task: TaskId, entries: Deps<'_>, sink: &mut S) {
+    if S::MARKS && entries.len() > 0 {
+        sink.mark(at, Mark::Depend { task, entries });
     }
 }
 

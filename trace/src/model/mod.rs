@@ -109,6 +109,8 @@ struct Shared {
     suspended: HashMap<TaskId, Box<Body>>,
     /// Empty bodies, to be used again.
     spare: Vec<Box<Body>>,
+    /// Numbers of bodies so far.
+    bodies: u32,
     heap: Heap,
     sensors: Sensors,
 }
@@ -137,9 +139,9 @@ impl Interpreter {
 
     /// For the threads of one trace of libgomp without sensors, as [`Trace::threads`] gives them.
     pub fn new(threads: &[ThreadInfo]) -> Self {
-        let thread = |info: &ThreadInfo| Thread {
+        let thread = |(number, info): (u32, &ThreadInfo)| Thread {
             index: info.index,
-            bodies: vec![Box::default()],
+            bodies: vec![Body::new(number)],
             implicit: 0,
             explicit: 0,
             worker: info.worker,
@@ -153,9 +155,12 @@ impl Interpreter {
             told_processor: None,
         };
         Self {
-            threads: threads.iter().map(thread).collect(),
+            threads: (0..).zip(threads).map(thread).collect(),
             last: threads.iter().map(|info| info.last_time).collect(),
-            shared: Shared::default(),
+            shared: Shared {
+                bodies: threads.len() as u32,
+                ..Shared::default()
+            },
             joined: Vec::new(),
         }
     }
@@ -182,8 +187,20 @@ impl Interpreter {
     }
 
     /// A thread runs on this processor from now on, or on none.
-    pub(crate) fn runs_on<S: Sink>(&mut self, at: At, processor: Option<u32>, sink: &mut S) {
-        if let Some(thread) = self.threads.get_mut(at.position) {
+    pub(crate) fn runs_on<S: Sink>(
+        &mut self,
+        position: usize,
+        time: u64,
+        processor: Option<u32>,
+        sink: &mut S,
+    ) {
+        if let Some(thread) = self.threads.get_mut(position) {
+            let body = thread.top().number;
+            let at = At {
+                time,
+                position,
+                body,
+            };
             thread.processor = processor;
             thread.tell_processor(at, sink);
         }
@@ -195,9 +212,13 @@ impl Interpreter {
     pub fn event<S: Sink>(&mut self, position: usize, event: &Event<'_>, sink: &mut S) {
         self.joined.clear();
         let time = event.time;
-        let at = At { time, position };
         let Some(thread) = self.threads.get_mut(position) else {
             if S::READINGS {
+                let at = At {
+                    time,
+                    position,
+                    body: u32::MAX,
+                };
                 self.shared.sensors.event(at, &event.payload, sink);
             }
             return;
@@ -205,6 +226,12 @@ impl Interpreter {
         if thread.ended {
             return;
         }
+        let body = thread.top().number;
+        let at = At {
+            time,
+            position,
+            body,
+        };
         let first = thread.running.is_none();
         if first {
             thread.running = Some((time, thread.state().0));
@@ -221,12 +248,12 @@ impl Interpreter {
                     return;
                 }
             }
-            Payload::ThreadEnd => return thread.end(at, sink),
+            Payload::ThreadEnd => return thread.end(at, &mut self.shared.spare, sink),
             Payload::ParallelEnd { seq } => self.join(at, seq, sink),
             ref payload => thread.apply(at, payload, &mut self.shared, sink),
         }
         for &position in &self.joined {
-            self.threads[position].change(At { time, position }, false, sink);
+            self.threads[position].change(At { position, ..at }, false, sink);
         }
         self.threads[position].change(at, first, sink);
     }
@@ -236,7 +263,13 @@ impl Interpreter {
         if let Some(thread) = self.threads.get_mut(position)
             && !thread.ended
         {
-            thread.end(At { time, position }, sink);
+            let body = thread.top().number;
+            let at = At {
+                time,
+                position,
+                body,
+            };
+            thread.end(at, &mut self.shared.spare, sink);
         }
     }
 
@@ -259,6 +292,12 @@ impl Thread {
         &mut self.bodies[last]
     }
 
+    /// In the running body.
+    #[inline]
+    fn here(&self, at: At) -> At {
+        self.top().at(at)
+    }
+
     /// And whether that is waiting in a barrier.
     #[inline]
     fn state(&self) -> (State, bool) {
@@ -272,7 +311,7 @@ impl Thread {
     /// Ends the running interval if the state has changed; a thread's first state is given in any case.
     #[inline]
     fn change<S: Sink>(&mut self, at: At, first: bool, sink: &mut S) {
-        let (now, is_barrier) = self.state();
+        let ((now, is_barrier), at) = (self.state(), self.here(at));
         let Some((begin, state)) = &mut self.running else {
             return;
         };
@@ -301,8 +340,8 @@ impl Thread {
         }
     }
 
-    fn end<S: Sink>(&mut self, at: At, sink: &mut S) {
-        self.cut(at, 0, sink);
+    fn end<S: Sink>(&mut self, at: At, spare: &mut Vec<Box<Body>>, sink: &mut S) {
+        self.cut(at, 0, spare, sink);
         if let Some((begin, state)) = self.running.take() {
             if begin < at.time {
                 sink.interval(Interval {
@@ -331,6 +370,7 @@ impl Thread {
             | Payload::Lost { .. } => self.body(at, payload, shared, sink),
             Payload::TaskCreate { .. }
             | Payload::TaskCreated
+            | Payload::TaskDepend { .. }
             | Payload::TaskwaitDepend { .. }
             | Payload::TaskloopBegin { .. }
             | Payload::TaskloopTask { .. }
@@ -404,14 +444,16 @@ impl Thread {
     }
 
     fn open<S: Sink>(&mut self, at: At, span: Span, sink: &mut S) {
-        if self.top_mut().stack.push(span, at.time) {
-            sink.begin(at, &span, Begin::Told);
+        let body = self.top_mut();
+        if body.stack.push(span, at.time) {
+            sink.begin(body.at(at), &span, Begin::Told);
         }
     }
 
     /// Ends what is open in the running body down to the place `to`, and that one as `how` says.
     fn close<S: Sink>(&mut self, at: At, to: usize, how: End, sink: &mut S) {
         let body = self.top_mut();
+        let at = body.at(at);
         while body.stack.len() > to
             && let Some((span, begin)) = body.stack.pop()
         {

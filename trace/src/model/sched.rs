@@ -9,7 +9,7 @@ use crate::merge::Merge;
 use crate::trace::{ThreadInfo, Trace};
 
 use super::Interpreter;
-use super::sink::{At, Sink};
+use super::sink::Sink;
 
 /// A processor leaves one thread for another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -201,7 +201,7 @@ impl<'t> Scheduler<'t> {
             self.leaves(left, number, time, model, sink);
         }
         if let Some(position) = self.threads.find(to, time) {
-            model.runs_on(At { time, position }, Some(number), sink);
+            model.runs_on(position, time, Some(number), sink);
         }
         sink.switch(&switch);
     }
@@ -233,7 +233,7 @@ impl<'t> Scheduler<'t> {
         if let Some(position) = self.threads.find(os_tid, time)
             && model.processor(position) == Some(number)
         {
-            model.runs_on(At { time, position }, None, sink);
+            model.runs_on(position, time, None, sink);
         }
     }
 

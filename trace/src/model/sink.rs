@@ -1,6 +1,6 @@
 //! What outputs are: receivers of spans, states and marks.
 
-use crate::event::{AllocatorKind, CancelKind, RegionId, TaskId};
+use crate::event::{AllocatorKind, CancelKind, Deps, RegionId, TaskId};
 
 use super::heap::Memory;
 use super::sample::Sample;
@@ -15,6 +15,9 @@ pub struct At {
     pub time: u64,
     /// Position of the thread in [`crate::Trace::threads`].
     pub position: usize,
+    /// Number of the body (initial task, implicit or explicit task) in which it happens; for spans that are bodies, of that body.
+    /// Numbers are small, but [`u32::MAX`] where the runtime's own threads read sensors. A body keeps its own also while it is suspended, and the next one gets it after its end.
+    pub body: u32,
 }
 
 /// Something at a moment.
@@ -44,11 +47,17 @@ pub enum Mark<'a> {
     /// A section of the innermost `sections` begins; it ends as chunks do.
     Section { number: u32 },
     /// A piece of a taskloop becomes a task, whose body has this code.
-    Piece { task: TaskId, code: Code },
+    Piece {
+        taskloop: TaskId,
+        task: TaskId,
+        code: Code,
+    },
+    /// Entries of the `depend` clauses of the task, or `taskwait`, that is created next on this thread; long lists come in parts.
+    Depend { task: TaskId, entries: Deps<'a> },
     /// The event of a task with a `detach` clause.
-    Detach { handle: u64 },
-    /// An event is fulfilled.
-    Fulfill { handle: u64 },
+    Detach { task: TaskId, handle: u64 },
+    /// An event is fulfilled; `task`: whose it is, where the event says so.
+    Fulfill { task: Option<TaskId>, handle: u64 },
     /// Memory of an OpenMP allocator.
     Alloc {
         kind: AllocatorKind,
@@ -60,7 +69,7 @@ pub enum Mark<'a> {
 }
 
 /// Receives what an [`Interpreter`](super::Interpreter) finds, in time order. Calls of one event come together; whatever a sink
-/// does not implement costs nothing. A pair of sinks is a sink.
+/// does not implement costs nothing. A pair of sinks is a sink, and so is a reference to one.
 pub trait Sink {
     /// Whether [`Sink::mark`], and spans of the program's own regions and calls, are wanted.
     const MARKS: bool = true;
@@ -84,7 +93,7 @@ pub trait Sink {
     /// A span ends, which began at the time `since`.
     fn end(&mut self, _at: At, _span: &Span, _how: End, _since: Since) {}
     /// The thread runs this body from now on, `None`: its initial task. That may be one whose begin is not given again: see
-    /// [`End::Kept`].
+    /// [`End::Kept`]. Behind the begins and ends that lead to it; the first body of a thread is that of [`Sink::thread_begin`].
     fn body(&mut self, _at: At, _body: Option<&Span>) {}
     /// The explicit task `task` ends by its event, and its begin was not lost. Its [`Sink::end`] comes next.
     fn task_ran(&mut self, _at: At, _task: &Span, _ran: Ran) {}
@@ -119,6 +128,87 @@ pub trait Sink {
 impl Sink for () {
     const MARKS: bool = false;
     const TASK_CODES: bool = false;
+}
+
+impl<S: Sink> Sink for &mut S {
+    const MARKS: bool = S::MARKS;
+    const TASK_CODES: bool = S::TASK_CODES;
+    const MEMORY: bool = S::MEMORY;
+    const READINGS: bool = S::READINGS;
+    const SAMPLES: bool = S::SAMPLES;
+    const PROCESSORS: bool = S::PROCESSORS;
+
+    fn thread_begin(&mut self, at: At) {
+        (**self).thread_begin(at);
+    }
+
+    fn thread_end(&mut self, at: At) {
+        (**self).thread_end(at);
+    }
+
+    fn begin(&mut self, at: At, span: &Span, how: Begin) {
+        (**self).begin(at, span, how);
+    }
+
+    fn end(&mut self, at: At, span: &Span, how: End, since: Since) {
+        (**self).end(at, span, how, since);
+    }
+
+    fn body(&mut self, at: At, body: Option<&Span>) {
+        (**self).body(at, body);
+    }
+
+    fn task_ran(&mut self, at: At, task: &Span, ran: Ran) {
+        (**self).task_ran(at, task, ran);
+    }
+
+    fn region_end(&mut self, at: At, region: RegionId, members: &[usize]) {
+        (**self).region_end(at, region, members);
+    }
+
+    fn mark(&mut self, at: At, mark: Mark<'_>) {
+        (**self).mark(at, mark);
+    }
+
+    fn state(&mut self, at: At, state: State) {
+        (**self).state(at, state);
+    }
+
+    fn activity(&mut self, at: At, activity: Activity) {
+        (**self).activity(at, activity);
+    }
+
+    fn interval(&mut self, interval: Interval) {
+        (**self).interval(interval);
+    }
+
+    fn trace_end(&mut self) {
+        (**self).trace_end();
+    }
+
+    fn memory(&mut self, at: At, memory: &Memory) {
+        (**self).memory(at, memory);
+    }
+
+    fn reading(&mut self, at: At, reading: &Reading<'_>) {
+        (**self).reading(at, reading);
+    }
+
+    fn sample(&mut self, at: At, sample: &Sample<'_>) {
+        (**self).sample(at, sample);
+    }
+
+    fn on_cpu(&mut self, at: At, processor: Option<u32>) {
+        (**self).on_cpu(at, processor);
+    }
+
+    fn switch(&mut self, switch: &Switch) {
+        (**self).switch(switch);
+    }
+
+    fn ran(&mut self, run: &Run) {
+        (**self).ran(run);
+    }
 }
 
 impl<A: Sink, B: Sink> Sink for (A, B) {

@@ -155,6 +155,8 @@ pub enum Span {
     WaitDepend {
         /// The task.
         task: TaskId,
+        /// `nowait`: it ends at once.
+        nowait: bool,
     },
     /// The call of a `taskloop`.
     Taskloop {
@@ -162,6 +164,8 @@ pub enum Span {
         task: TaskId,
         /// The body of its tasks.
         code: Code,
+        /// See [`crate::event::task_flags`], and [`Span::NOGROUP`].
+        flags: u32,
     },
     /// A taskgroup region.
     Taskgroup,
@@ -209,6 +213,14 @@ pub enum Span {
 }
 
 impl Span {
+    /// The flag of a taskloop with a `nogroup` clause: it does not wait for its tasks.
+    pub const NOGROUP: u32 = 0x800;
+
+    /// Whether it is the body of a task.
+    pub fn is_body(&self) -> bool {
+        matches!(self, Self::Implicit { .. } | Self::Task { .. })
+    }
+
     /// The code of a body.
     pub fn body(&self) -> Option<Code> {
         match *self {
@@ -297,6 +309,16 @@ pub enum End {
     Suspended,
     /// By a gap, but it goes on below what is known to run behind it; its true end comes as [`End::Unseen`].
     Kept,
-    /// See [`End::Kept`].
-    Unseen,
+    /// The true end behind [`End::Kept`].
+    Unseen {
+        /// By an event, as [`End::Told`]; else as [`End::Implied`] or [`End::Cut`].
+        told: bool,
+    },
+}
+
+impl End {
+    /// Whether the span does not go on anywhere.
+    pub fn is_final(self) -> bool {
+        !matches!(self, Self::Suspended | Self::Kept)
+    }
 }

@@ -20,8 +20,8 @@ impl Thread {
                 ..
             } => Mark::Post,
             Payload::Doacross { .. } => Mark::Await,
-            Payload::TaskEvent { handle, .. } => Mark::Detach { handle },
-            Payload::TaskFulfill { handle, .. } => Mark::Fulfill { handle },
+            Payload::TaskEvent { task, handle } => Mark::Detach { task, handle },
+            Payload::TaskFulfill { task, handle } => Mark::Fulfill { task, handle },
             Payload::OmpAlloc {
                 kind,
                 address,

@@ -36,8 +36,8 @@ pub(super) fn moment<W: Write>(to: &mut At<'_, '_, W>, mark: Mark<'_>) {
             to.put(DOACROSS, 1);
             to.put(DOACROSS, 0);
         }
-        Mark::Detach { handle } => to.put(DETACH, handle),
-        Mark::Fulfill { handle } => to.put(FULFILL, handle),
+        Mark::Detach { handle, .. } => to.put(DETACH, handle),
+        Mark::Fulfill { handle, .. } => to.put(FULFILL, handle),
         Mark::Alloc {
             kind,
             address,

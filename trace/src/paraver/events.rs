@@ -205,12 +205,12 @@ impl<W: Write> Sink for Output<'_, '_, '_, W> {
                 let (function, line) = self.code(code, CodeRole::Task);
                 self.created(at, function, line, number);
             }
-            Span::WaitDepend { task } => {
+            Span::WaitDepend { task, .. } => {
                 let number = self.events.tasks[self.process].pass(task, Code::default());
                 let function = self.events.names.taskwait_depend();
                 self.created(at, function, 1, number);
             }
-            Span::Taskloop { task, code } => {
+            Span::Taskloop { task, code, .. } => {
                 let number = self.events.tasks[self.process].pass(task, code);
                 self.put(at, TASKLOOP, 1);
                 self.put(at, TASKLOOP_ID, number);
@@ -257,7 +257,7 @@ impl<W: Write> Sink for Output<'_, '_, '_, W> {
             self.events.tasks[self.process].end(task);
         }
         match *span {
-            _ if how == End::Unseen => {}
+            _ if matches!(how, End::Unseen { .. }) => {}
             Span::Sync(kind) => self.put(at, sync(kind).0, 0),
             Span::Acquire { .. } | Span::Hold { .. } if how == End::Suspended => {}
             // The lock is held from now on.
@@ -308,7 +308,7 @@ impl<W: Write> Sink for Output<'_, '_, '_, W> {
                 let (_, line) = self.code(Code::new(site, true), CodeRole::Loop);
                 self.put(at, STATIC_LOOP, u64::from(line));
             }
-            Mark::Piece { task, code } => _ = self.create(at, task, code),
+            Mark::Piece { task, code, .. } => _ = self.create(at, task, code),
             _ => constructs::moment(&mut self.to(at), mark),
         }
     }
