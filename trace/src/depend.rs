@@ -14,57 +14,67 @@
 
 use hashbrown::HashMap;
 
-use crate::current::{CurrentTask, Parent};
-use crate::event::{Dep, DependKind, Deps, Event, Payload, TaskId};
+use crate::event::{Dep, DependKind, Deps, TaskId};
+use crate::model::{At, Begin, End, Mark, Since, Sink, Span};
+use crate::task_map::{self, TaskMap};
 
-/// Entries of chained `task_depend` events kept for one thread; more are taken for damage and dropped.
+/// Entries of a `depend` list that comes in parts; more are taken for damage and dropped.
 const MAX_PENDING: usize = 1 << 20;
+/// A table of addresses, and sets, larger than this are not kept for the next task.
+const MAX_KEPT: usize = 1 << 6;
+/// Empty sets that are kept.
+const MAX_SPARE: usize = 1 << 10;
+
+/// A task in the graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Node {
+    pub(crate) task: TaskId,
+    /// A small number, the task's own as long as it [can be a predecessor](Graph::is_live).
+    pub(crate) at: u32,
+}
 
 /// The sets of one address.
 #[derive(Debug, Default)]
 struct Sets {
     kind: Option<DependKind>,
-    previous: Vec<TaskId>,
-    current: Vec<TaskId>,
+    previous: Vec<Node>,
+    current: Vec<Node>,
 }
 
-/// How many sets each task is in, when somebody wants to know.
+/// How many sets each task is in.
 #[derive(Debug, Default)]
 struct Members {
-    counts: Option<HashMap<TaskId, u32>>,
-    released: Vec<TaskId>,
+    counts: Vec<u32>,
+    released: Vec<u32>,
 }
 
 impl Members {
-    fn add(&mut self, task: TaskId) {
-        if let Some(counts) = &mut self.counts {
-            *counts.entry(task).or_insert(0) += 1;
+    fn add(&mut self, node: Node) {
+        let at = node.at as usize;
+        if at >= self.counts.len() {
+            self.counts.resize(at + 1, 0);
         }
+        self.counts[at] += 1;
     }
 
-    fn remove(&mut self, tasks: &[TaskId]) {
-        let Some(counts) = &mut self.counts else {
-            return;
-        };
-        for task in tasks {
-            if let Some(count) = counts.get_mut(task) {
-                *count -= 1;
-                if *count == 0 {
-                    counts.remove(task);
-                    self.released.push(*task);
-                }
+    fn remove(&mut self, nodes: &[Node]) {
+        for node in nodes {
+            let count = &mut self.counts[node.at as usize];
+            *count -= 1;
+            if *count == 0 {
+                self.released.push(node.at);
             }
         }
     }
 }
 
 impl Sets {
-    /// Adds an entry; what `task` depends on goes to `predecessors`.
+    /// Adds an entry; what `node` depends on goes to `predecessors`.
     fn add(
         &mut self,
-        task: TaskId,
+        node: Node,
         kind: DependKind,
-        predecessors: &mut Vec<TaskId>,
+        predecessors: &mut Vec<Node>,
         members: &mut Members,
     ) {
         if self.kind != Some(kind) || kind == DependKind::Out {
@@ -74,8 +84,8 @@ impl Sets {
             self.kind = Some(kind);
         }
         predecessors.extend_from_slice(&self.previous);
-        self.current.push(task);
-        members.add(task);
+        self.current.push(node);
+        members.add(node);
     }
 }
 
@@ -84,198 +94,228 @@ impl Sets {
 struct Children {
     addresses: HashMap<u64, Sets>,
     /// The last `omp_all_memory` task: the current set of every address without sets.
-    all: Option<TaskId>,
+    all: Option<Node>,
 }
 
-/// Streaming dependency bookkeeping.
-///
-/// Either feed it raw events in time order with [`DependGraph::event`], or call the three operations yourself. Edges are
-/// given as (predecessor, successor), each pair once, when the successor is created; those of one successor ascend.
-#[derive(Debug, Default)]
-pub struct DependGraph {
-    parents: HashMap<Parent, Children>,
-    pending: HashMap<u32, (u32, Vec<Dep>)>,
-    current: HashMap<u32, CurrentTask>,
+/// What is known of a `depend` list whose task is not created.
+#[derive(Debug)]
+struct Pending {
+    task: TaskId,
     entries: Vec<Dep>,
-    predecessors: Vec<TaskId>,
-    members: Members,
 }
 
-impl DependGraph {
-    /// An empty graph.
-    pub fn new() -> Self {
-        Self::default()
+/// Streaming dependency bookkeeping: tells what a task depends on when it is created.
+#[derive(Debug, Default)]
+pub(crate) struct Graph {
+    /// By the number of the generating body.
+    bodies: Vec<Children>,
+    /// By position of the thread.
+    pending: Vec<Pending>,
+    entries: Vec<Dep>,
+    predecessors: Vec<Node>,
+    members: Members,
+    spare: Vec<Sets>,
+}
+
+impl Graph {
+    /// Whether the task with this number may still become a predecessor.
+    #[inline]
+    pub(crate) fn is_live(&self, at: u32) -> bool {
+        self.members
+            .counts
+            .get(at as usize)
+            .is_some_and(|count| *count > 0)
     }
 
-    /// An empty graph that tells which tasks can be predecessors of tasks to come: see [`DependGraph::is_live`].
-    pub fn with_releases() -> Self {
-        Self {
-            members: Members {
-                counts: Some(HashMap::new()),
-                released: Vec::new(),
-            },
-            ..Self::default()
+    /// Numbers of tasks that ceased to be live; each is given once.
+    #[inline]
+    pub(crate) fn released(&mut self) -> Option<u32> {
+        self.members.released.pop()
+    }
+
+    /// Entries of the task, or `taskwait`, that the thread creates next.
+    pub(crate) fn depend(&mut self, position: usize, task: TaskId, entries: Deps<'_>) {
+        if position >= self.pending.len() {
+            let empty = || Pending {
+                task,
+                entries: Vec::new(),
+            };
+            self.pending.resize_with(position + 1, empty);
+        }
+        let pending = &mut self.pending[position];
+        if pending.task != task {
+            pending.task = task;
+            pending.entries.clear();
+        }
+        let room = MAX_PENDING - pending.entries.len();
+        pending.entries.extend(entries.take(room));
+    }
+
+    /// The body `at.body` creates a task. Its predecessors, ascending.
+    #[inline]
+    pub(crate) fn create(&mut self, at: At, node: Node) -> &[Node] {
+        self.entries.clear();
+        self.predecessors.clear();
+        if let Some(pending) = self.pending.get_mut(at.position)
+            && !pending.entries.is_empty()
+        {
+            if pending.task == node.task {
+                std::mem::swap(&mut self.entries, &mut pending.entries);
+            }
+            pending.entries.clear();
+        }
+        if !self.entries.is_empty() {
+            self.order(at.body as usize, node);
+        }
+        &self.predecessors
+    }
+
+    fn order(&mut self, body: usize, node: Node) {
+        normalize(&mut self.entries);
+        if body >= self.bodies.len() {
+            self.bodies.resize_with(body + 1, Children::default);
+        }
+        let children = &mut self.bodies[body];
+        if self.entries[0].kind == DependKind::AllMemory {
+            self.predecessors.extend(children.all);
+            let sets = children.addresses.values();
+            self.predecessors
+                .extend(sets.flat_map(|sets| &sets.current));
+            self.end(body as u32);
+            self.bodies[body].all = Some(node);
+            self.members.add(node);
+        } else {
+            for dep in &self.entries {
+                let sets = children.addresses.entry(dep.address).or_insert_with(|| {
+                    let mut sets = self.spare.pop().unwrap_or_default();
+                    sets.kind = children.all.map(|_| DependKind::Out);
+                    sets.current.extend(children.all);
+                    children.all.inspect(|all| self.members.add(*all));
+                    sets
+                });
+                sets.add(node, dep.kind, &mut self.predecessors, &mut self.members);
+            }
+        }
+        if self.predecessors.len() > 1 {
+            self.predecessors.sort_unstable();
+            self.predecessors.dedup();
         }
     }
 
-    /// Whether `task` may still become a predecessor. Only of a graph made by [`DependGraph::with_releases`].
-    pub fn is_live(&self, task: TaskId) -> bool {
-        self.members
-            .counts
-            .as_ref()
-            .is_some_and(|counts| counts.contains_key(&task))
+    /// The entries of the task created last: one for each address, by address; a single one when it is `omp_all_memory`.
+    #[inline]
+    pub(crate) fn entries(&self) -> &[Dep] {
+        &self.entries
     }
 
-    /// The tasks that ceased to be live since the last call. Only of a graph made by [`DependGraph::with_releases`].
-    pub fn released(&mut self) -> impl Iterator<Item = TaskId> + '_ {
-        self.members.released.drain(..)
-    }
-
-    /// Takes any event into account; keeps track of each thread's current task itself. All events of a thread must come in
-    /// order; threads may be interleaved in any way, but for the children of an untied task, which several threads may create.
-    pub fn event(&mut self, event: &Event<'_>, mut edge: impl FnMut(TaskId, TaskId)) {
-        let thread = event.thread;
-        match event.payload {
-            Payload::TaskDepend { seq, deps } => self.more_depends(thread, seq, deps),
-            Payload::TaskCreate { seq, deps, .. } | Payload::TaskwaitDepend { seq, deps, .. } => {
-                let parent = self.parent(thread);
-                self.create(parent, TaskId { thread, seq }, deps, &mut edge);
+    /// The body creates no more tasks.
+    #[inline]
+    pub(crate) fn end(&mut self, body: u32) {
+        let Some(children) = self.bodies.get_mut(body as usize) else {
+            return;
+        };
+        if let Some(all) = children.all.take() {
+            self.members.remove(&[all]);
+        }
+        if children.addresses.is_empty() {
+            return;
+        }
+        let keep = children.addresses.capacity() <= MAX_KEPT;
+        for (_, mut sets) in children.addresses.drain() {
+            self.members.remove(&sets.previous);
+            self.members.remove(&sets.current);
+            let capacity = sets.previous.capacity() + sets.current.capacity();
+            if self.spare.len() < MAX_SPARE && capacity <= MAX_KEPT {
+                sets.previous.clear();
+                sets.current.clear();
+                self.spare.push(sets);
             }
-            Payload::TaskBegin { .. }
-            | Payload::TaskEnd
-            | Payload::TaskSuspend
-            | Payload::TaskResume { .. }
-            | Payload::ImplicitBegin { .. }
-            | Payload::ImplicitEnd
-            | Payload::ParallelEnd { .. }
-            | Payload::ThreadEnd
-            | Payload::Lost { .. } => {
-                let (parents, members) = (&mut self.parents, &mut self.members);
-                let current = self.current.entry(thread).or_default();
-                current.event(thread, &event.payload, |parent| {
-                    remove(parents, parent, members)
-                });
+        }
+        if !keep {
+            // The next task may have few children: emptying takes as long as the table is large.
+            children.addresses = HashMap::new();
+        }
+    }
+}
+
+/// The edges of a trace, as a [`Sink`] of [`crate::model::Interpreter`]: calls `edge` with (predecessor, successor), each pair once, when the
+/// successor is created; those of one successor ascend.
+#[derive(Debug)]
+pub struct Edges<F> {
+    graph: Graph,
+    tasks: TaskMap<Nothing>,
+    edge: F,
+}
+
+#[derive(Debug, Default)]
+struct Nothing;
+
+impl task_map::Value for Nothing {
+    fn clear(&mut self) {}
+}
+
+impl<F: FnMut(TaskId, TaskId)> Edges<F> {
+    /// Edges go to `edge`.
+    pub fn new(edge: F) -> Self {
+        Self {
+            graph: Graph::default(),
+            tasks: TaskMap::default(),
+            edge,
+        }
+    }
+
+    /// How many tasks may still become predecessors: what is kept.
+    pub fn live(&self) -> usize {
+        self.tasks.iter().count()
+    }
+
+    fn create(&mut self, at: At, task: TaskId) {
+        let place = self.tasks.insert(task).place;
+        for predecessor in self.graph.create(at, Node { task, at: place }) {
+            (self.edge)(predecessor.task, task);
+        }
+        if !self.graph.is_live(place) {
+            self.forget(place);
+        }
+        self.forget_released();
+    }
+
+    fn forget(&mut self, place: u32) {
+        if let Some(key) = self.tasks.at(place) {
+            self.tasks.remove(key);
+        }
+    }
+
+    fn forget_released(&mut self) {
+        while let Some(place) = self.graph.released() {
+            self.forget(place);
+        }
+    }
+}
+
+impl<F: FnMut(TaskId, TaskId)> Sink for Edges<F> {
+    const TASK_CODES: bool = false;
+
+    fn begin(&mut self, at: At, span: &Span, how: Begin) {
+        match *span {
+            Span::Create { task, .. } | Span::WaitDepend { task, .. } if how == Begin::Told => {
+                self.create(at, task);
             }
             _ => {}
         }
     }
 
-    fn parent(&self, thread: u32) -> Parent {
-        self.current
-            .get(&thread)
-            .map_or(Parent::Initial { thread }, |current| current.parent(thread))
-    }
-
-    /// Further entries of the task that `thread` creates next as number `seq` (a `task_depend` event), or of its `taskwait`.
-    pub fn more_depends(&mut self, thread: u32, seq: u32, deps: Deps<'_>) {
-        let (of, entries) = self.pending.entry(thread).or_default();
-        if *of != seq {
-            entries.clear();
-            *of = seq;
-        }
-        let room = MAX_PENDING - entries.len();
-        entries.extend(deps.take(room));
-    }
-
-    /// `parent` creates `task`. Calls `edge` for each (predecessor, `task`).
-    pub fn create(
-        &mut self,
-        parent: Parent,
-        task: TaskId,
-        deps: Deps<'_>,
-        mut edge: impl FnMut(TaskId, TaskId),
-    ) {
-        self.entries.clear();
-        if let Some((seq, entries)) = self.pending.get_mut(&task.thread)
-            && !entries.is_empty()
-        {
-            if *seq == task.seq {
-                self.entries.append(entries);
-            }
-            entries.clear();
-        }
-        self.entries.extend(deps);
-        if self.entries.is_empty() {
-            return;
-        }
-        normalize(&mut self.entries);
-        self.predecessors.clear();
-        let children = self.parents.entry(parent).or_default();
-        if self.entries[0].kind == DependKind::AllMemory {
-            children.add_all_memory(task, &mut self.predecessors, &mut self.members);
-        } else {
-            children.add(
-                task,
-                &self.entries,
-                &mut self.predecessors,
-                &mut self.members,
-            );
-        }
-        self.predecessors.sort_unstable();
-        self.predecessors.dedup();
-        for &predecessor in &self.predecessors {
-            edge(predecessor, task);
+    fn end(&mut self, at: At, span: &Span, how: End, _since: Since) {
+        if span.is_body() && how.is_final() {
+            self.graph.end(at.body);
+            self.forget_released();
         }
     }
 
-    /// The entries of the task created last: one for each address, by address; a single one when it is `omp_all_memory`.
-    pub fn entries(&self) -> &[Dep] {
-        &self.entries
-    }
-
-    /// `task` ended: it creates no more children.
-    pub fn end(&mut self, task: Parent) {
-        remove(&mut self.parents, task, &mut self.members);
-    }
-}
-
-impl Children {
-    fn add(
-        &mut self,
-        task: TaskId,
-        entries: &[Dep],
-        predecessors: &mut Vec<TaskId>,
-        members: &mut Members,
-    ) {
-        for dep in entries {
-            let all = self.all;
-            let sets = self.addresses.entry(dep.address).or_insert_with(|| {
-                all.inspect(|task| members.add(*task));
-                Sets {
-                    kind: all.map(|_| DependKind::Out),
-                    previous: Vec::new(),
-                    current: all.into_iter().collect(),
-                }
-            });
-            sets.add(task, dep.kind, predecessors, members);
+    fn mark(&mut self, at: At, mark: Mark<'_>) {
+        if let Mark::Depend { task, entries } = mark {
+            self.graph.depend(at.position, task, entries);
         }
-    }
-
-    fn add_all_memory(
-        &mut self,
-        task: TaskId,
-        predecessors: &mut Vec<TaskId>,
-        members: &mut Members,
-    ) {
-        predecessors.extend(self.all);
-        predecessors.extend(self.addresses.values().flat_map(|sets| &sets.current));
-        self.forget(members);
-        self.all = Some(task);
-        members.add(task);
-    }
-
-    fn forget(&mut self, members: &mut Members) {
-        for (_, sets) in self.addresses.drain() {
-            members.remove(&sets.previous);
-            members.remove(&sets.current);
-        }
-        members.remove(self.all.take().as_slice());
-    }
-}
-
-fn remove(parents: &mut HashMap<Parent, Children>, parent: Parent, members: &mut Members) {
-    if let Some(mut children) = parents.remove(&parent) {
-        children.forget(members);
     }
 }
 

@@ -10,7 +10,6 @@
 //! ```
 
 mod clock;
-pub mod current;
 mod decode;
 pub mod depend;
 pub mod efficiency;
@@ -30,6 +29,7 @@ pub mod sensors;
 mod stream;
 #[doc(hidden)]
 pub mod synth;
+mod task_map;
 pub mod tasks;
 mod trace;
 mod window;

@@ -38,6 +38,8 @@ pub struct StreamReader<'t> {
     next_packet: usize,
     end_packet: usize,
     packet: Option<PacketInfo>,
+    /// No event of the open packet is later than this many ticks.
+    limit: u64,
     /// File offset behind the buffered bytes, and of the packet's end.
     file_at: u64,
     file_end: u64,
@@ -72,6 +74,7 @@ impl<'t> StreamReader<'t> {
             next_packet: 0,
             end_packet: stream.packets.len(),
             packet: None,
+            limit: 0,
             file_at: 0,
             file_end: 0,
             buffer: Vec::new(),
@@ -143,6 +146,36 @@ impl<'t> StreamReader<'t> {
     /// Moves to the next event; `false` at the end. Its time is then [`StreamReader::time`].
     #[inline]
     pub(crate) fn advance(&mut self) -> Result<bool, Error> {
+        match self.in_buffer() {
+            true => Ok(true),
+            false => self.advance_further(),
+        }
+    }
+
+    /// Moves to the next event, if that is all in the buffer and nothing special.
+    #[inline]
+    fn in_buffer(&mut self) -> bool {
+        let Some(bytes) = self.buffer.get(self.at..) else {
+            return false;
+        };
+        if bytes.len() < EVENT_HEADER || self.packet.is_none() {
+            return false;
+        }
+        let (id, low) = decode::header(bytes, self.layout);
+        let Size::Known(size) = decode::size_of(id, bytes, self.layout) else {
+            return false;
+        };
+        let ticks = decode::extend(self.ticks, low).filter(|ticks| *ticks <= self.limit);
+        match ticks {
+            Some(ticks) if size <= bytes.len() && id != decode::FLUSH => {
+                self.take_event(ticks, size);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn advance_further(&mut self) -> Result<bool, Error> {
         loop {
             if self.packet.is_none() {
                 if !self.open_packet()? {
@@ -179,29 +212,30 @@ impl<'t> StreamReader<'t> {
     }
 
     /// The event that [`StreamReader::advance`] found.
-    #[inline]
     pub(crate) fn current(&self) -> Option<Event<'_>> {
-        let payload = match self.current {
-            Current::Nothing => return None,
+        let (time, ticks, thread) = (self.time, self.ticks, self.stream.thread);
+        let event = |payload| Event {
+            time,
+            ticks,
+            thread,
+            payload,
+        };
+        match self.current {
+            Current::Nothing => None,
             Current::Event { at, bytes } => {
-                decode::payload(&self.buffer[at..at + bytes], self.layout, self.clock)?
+                let bytes = &self.buffer[at..at + bytes];
+                decode::payload(bytes, self.layout, self.clock, event)
             }
-            Current::FlushBegin => Payload::FlushBegin,
+            Current::FlushBegin => Some(event(Payload::FlushBegin)),
             Current::Lost => {
                 let packet = self.packet?;
-                Payload::Lost {
+                Some(event(Payload::Lost {
                     events: self.lost_events,
                     task: packet.task,
                     region: packet.region,
-                }
+                }))
             }
-        };
-        Some(Event {
-            time: self.time,
-            ticks: self.ticks,
-            thread: self.stream.thread,
-            payload,
-        })
+        }
     }
 
     /// Time of the current event, ns.
@@ -210,7 +244,6 @@ impl<'t> StreamReader<'t> {
         self.time
     }
 
-    #[inline]
     fn take(&mut self, size: usize) -> bool {
         let (id, low) = decode::header(&self.buffer[self.at..], self.layout);
         if id == decode::FLUSH {
@@ -220,17 +253,17 @@ impl<'t> StreamReader<'t> {
             }
             self.flush_told = false;
         }
-        let limit = self.packet.map_or(0, |packet| {
-            if packet.end == 0 {
-                u64::MAX
-            } else {
-                packet.end
-            }
-        });
-        let Some(ticks) = decode::extend(self.ticks, low).filter(|ticks| *ticks <= limit) else {
+        let ticks = decode::extend(self.ticks, low).filter(|ticks| *ticks <= self.limit);
+        let Some(ticks) = ticks else {
             self.close_packet(true);
             return false;
         };
+        self.take_event(ticks, size);
+        true
+    }
+
+    #[inline]
+    fn take_event(&mut self, ticks: u64, size: usize) {
         self.set_time(ticks);
         self.current = Current::Event {
             at: self.at,
@@ -238,7 +271,6 @@ impl<'t> StreamReader<'t> {
         };
         self.at += size;
         self.events += 1;
-        true
     }
 
     #[inline]
@@ -255,6 +287,10 @@ impl<'t> StreamReader<'t> {
         let first = self.next_packet == 0;
         self.next_packet += 1;
         self.packet = Some(packet);
+        self.limit = match packet.end {
+            0 => u64::MAX,
+            end => end,
+        };
         self.file_at = packet.offset + HEADER_BYTES;
         self.file_end = packet.offset + packet.bytes;
         self.buffer.clear();

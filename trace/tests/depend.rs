@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use instr_trace::depend::DependGraph;
+use instr_trace::depend::Edges;
+use instr_trace::model::Interpreter;
 use instr_trace::synth::{self, Body, START_TICKS, StreamWriter};
 use instr_trace::{TaskId, Trace};
 
@@ -164,28 +165,27 @@ fn write(
     expected
 }
 
+/// Calls `edge` with each edge of the trace; gives how many tasks were kept at its end.
+fn follow(trace: &Trace, edge: impl FnMut(TaskId, TaskId)) -> usize {
+    let mut edges = Edges::new(edge);
+    let mut model = Interpreter::of(trace);
+    let mut merge = trace.merge();
+    while let Some(event) = merge.next().unwrap() {
+        let position = trace.position(event.thread).unwrap();
+        model.event(position, &event, &mut edges);
+    }
+    edges.live()
+}
+
 fn streamed(dir: &std::path::Path) -> (BTreeSet<(u32, u32)>, usize) {
     let trace = Trace::open(dir).unwrap();
-    let mut graph = DependGraph::with_releases();
     let (mut edges, mut count) = (BTreeSet::new(), 0);
-    let mut merge = trace.merge();
-    let mut live: BTreeSet<TaskId> = BTreeSet::new();
-    while let Some(event) = merge.next().unwrap() {
-        graph.event(&event, |from, to| {
-            edges.insert((from.seq, to.seq));
-            count += 1;
-            live.insert(from);
-        });
-        for task in graph.released() {
-            live.remove(&task);
-        }
-        assert!(
-            live.iter().all(|task| graph.is_live(*task)),
-            "released tasks are told"
-        );
-    }
-    assert!(
-        live.is_empty(),
+    let live = follow(&trace, |from, to| {
+        edges.insert((from.seq, to.seq));
+        count += 1;
+    });
+    assert_eq!(
+        live, 0,
         "all tasks are released at the end of their parents"
     );
     (edges, count)
@@ -356,11 +356,8 @@ fn an_untied_task_goes_on_creating_siblings_on_another_thread() {
         stream.finish().unwrap();
     }
     let trace = Trace::open(dir.path()).unwrap();
-    let (mut graph, mut edges) = (DependGraph::new(), Vec::new());
-    let mut merge = trace.merge();
-    while let Some(event) = merge.next().unwrap() {
-        graph.event(&event, |a, b| edges.push((a, b)));
-    }
+    let mut edges = Vec::new();
+    follow(&trace, |a, b| edges.push((a, b)));
     let task = |thread, seq| TaskId { thread, seq };
     assert_eq!(edges, [(task(0, 2), task(1, 9))]);
 }

@@ -1,6 +1,6 @@
 //! Lost events and flushes as packets tell them: where, how many, and what the thread does behind them.
 
-use instr_trace::depend::DependGraph;
+use instr_trace::depend::Edges;
 use instr_trace::model::{Interpreter, Interval, Intervals, State};
 use instr_trace::synth::{self, START_TICKS, StreamWriter};
 use instr_trace::{Layout, Payload, RegionId, TaskId, Trace};
@@ -224,11 +224,15 @@ fn tasks_created_behind_a_loss_are_children_of_the_task_that_runs() {
         create(&mut stream, 30, 3);
         create(&mut stream, 40, 4);
         let (_dir, trace) = trace(layout, vec![stream]);
-        let (mut graph, mut found) = (DependGraph::new(), Vec::new());
+        let mut found = Vec::new();
+        let mut edges = Edges::new(|from: TaskId, to: TaskId| found.push((from.seq, to.seq)));
+        let mut model = Interpreter::of(&trace);
         let mut merge = trace.merge();
         while let Some(event) = merge.next().expect("readable") {
-            graph.event(&event, |from, to| found.push((from.seq, to.seq)));
+            let position = trace.position(event.thread).expect("a thread");
+            model.event(position, &event, &mut edges);
         }
+        drop(edges);
         found
     };
     assert_eq!(edges(NOBODY), [(1, 2), (2, 3), (3, 4)]);

@@ -444,7 +444,7 @@ fn what_goes_on_behind_a_gap_keeps_its_begin() {
         "80 -task 1 Told: 20, here 60",
         "80 0 runs implicit 1",
         "80 Useful",
-        "80 -implicit 1 Unseen: 10, here 10",
+        "80 -implicit 1 Unseen { told: false }: 10, here 10",
         "80 0 runs initial",
     ];
     assert_eq!(lines[expected.len()..], rest);
@@ -516,16 +516,14 @@ fn is_fast(what: &str, fill: impl Fn(&mut Stream)) {
     let begin = Instant::now();
     let before = now(begin);
     let mut model = Interpreter::of(&trace);
-    let (mut tasks, mut totals) = (TaskStates::new(), Totals::default());
+    let mut tasks = TaskStates::new(trace.threads(), Totals::default());
     let mut merge = trace.merge();
     while let Some(event) = merge.next().unwrap() {
         let position = trace.position(event.thread).unwrap();
-        model.event(position, &event, &mut ());
-        let useful = model.state(position) == Some(State::Useful);
-        tasks.event(&event, useful, &mut totals);
+        model.event(position, &event, &mut tasks);
     }
-    model.finish(&mut ());
-    tasks.finish(&mut totals);
+    model.finish(&mut tasks);
+    tasks.finish();
     let out = dir.path().join("out");
     let names: [Box<dyn instr_trace::Names>; 1] = [Box::new(instr_trace::names::NoNames)];
     let traces = [trace];

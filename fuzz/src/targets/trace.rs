@@ -1,11 +1,11 @@
 //! The reader of raw traces.
 
 use anyhow::Result;
-use instr_trace::depend::DependGraph;
-use instr_trace::model::{Interpreter, State};
+use instr_trace::depend::Edges;
+use instr_trace::model::Interpreter;
 use instr_trace::names::{Names, NoNames};
 use instr_trace::paraver::{self, Comms, Options};
-use instr_trace::tasks::{RegionRecord, Sink, TaskRecord, TaskStates};
+use instr_trace::tasks::{RegionRecord, TaskRecord, TaskSink, TaskStates};
 use instr_trace::{Payload, Trace, synth};
 
 use super::Target;
@@ -111,7 +111,7 @@ impl Traces {
 /// Does with tasks and regions what `instr graph` does.
 struct Analysis;
 
-impl Sink for Analysis {
+impl TaskSink for Analysis {
     fn task(&mut self, task: &TaskRecord) {
         let _ = (task.ready_wait(), task.dependency_wait());
     }
@@ -128,8 +128,8 @@ impl Sink for Analysis {
 /// Reads the trace in both ways; gives the number of recorded events.
 fn read_all(trace: &Trace) -> u64 {
     let mut model = Interpreter::new(trace.threads());
-    let mut graph = DependGraph::new();
-    let mut states = TaskStates::with_segments();
+    let states = TaskStates::with_segments(trace.threads(), Analysis);
+    let mut sinks = (Edges::new(|_, _| {}), states);
     let (mut events, mut last) = (0_u64, 0);
     let mut merge = trace.merge();
     while let Ok(Some(event)) = merge.next() {
@@ -139,19 +139,15 @@ fn read_all(trace: &Trace) -> u64 {
             event.time
         );
         last = event.time;
-        let mut useful = false;
         if let Some(position) = trace.position(event.thread) {
-            model.event(position, &event, &mut ());
-            useful = model.state(position) == Some(State::Useful);
+            model.event(position, &event, &mut sinks);
         }
-        states.event(&event, useful, &mut Analysis);
-        graph.event(&event, |_, _| {});
         // The reader adds these two at the edges of packets, whose damage a repaired copy no longer has.
         let added = matches!(event.payload, Payload::FlushBegin | Payload::Lost { .. });
         events += u64::from(!added);
     }
-    model.finish(&mut ());
-    states.finish(&mut Analysis);
+    model.finish(&mut sinks);
+    sinks.1.finish();
     for position in 0..trace.threads().len() {
         let Some(mut stream) = trace.stream(position) else {
             continue;

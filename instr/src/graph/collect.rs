@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 use std::io;
 
 use hashbrown::HashMap;
-use instr_trace::current::Parent;
 use instr_trace::event::task_flags;
 use instr_trace::tasks::{
-    CriticalPath, RegionRecord, Segments, Sink, TaskKind, TaskRecord, Totals,
+    CriticalPath, Parent, RegionRecord, Segments, TaskKind, TaskRecord, TaskSink, Totals,
 };
 use instr_trace::{RegionId, TaskId};
 
@@ -163,7 +162,7 @@ fn node(task: &TaskRecord, place: &Place, slack: Option<u64>, critical: bool) ->
     }
 }
 
-impl Sink for Collector<'_, '_> {
+impl TaskSink for Collector<'_, '_> {
     fn edge(&mut self, from: TaskId, to: TaskId) {
         self.totals.edge(from, to);
         if let Err(error) = self.sink.edge(from, to) {

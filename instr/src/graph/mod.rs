@@ -18,7 +18,7 @@ use std::io::{self, Write};
 
 use anyhow::{Context, Result};
 use hashbrown::HashMap;
-use instr_trace::model::{Interpreter, State};
+use instr_trace::model::Interpreter;
 use instr_trace::names::CodeRole;
 use instr_trace::tasks::{TaskKind, TaskRecord, TaskStates};
 use instr_trace::{Names, TaskId, Trace};
@@ -130,22 +130,20 @@ pub fn write_graph(
         Some(GraphFormat::Json) => Box::new(json::JsonSink::new(program, out)?),
         Some(GraphFormat::Svg) => Box::new(svg::SvgSink::new(program, out)),
     };
-    let mut collector = Collector::new(Places::new(names), &mut *sink);
-    let mut states = TaskStates::with_segments();
+    let collector = Collector::new(Places::new(names), &mut *sink);
+    let mut tasks = TaskStates::with_segments(trace.threads(), collector);
     let mut model = Interpreter::of(trace);
     let mut merge = trace.merge();
-    while let Some(event) = merge.next()? {
-        seen(event.time);
-        let mut useful = false;
-        if let Some(position) = trace.position(event.thread) {
-            model.event(position, &event, &mut ());
-            useful = model.state(position) == Some(State::Useful);
+    while let Some(time) = merge.advance()? {
+        seen(time);
+        let position = merge.position().filter(|at| *at < trace.threads().len());
+        if let (Some(position), Some(event)) = (position, &merge.current()) {
+            model.event(position, event, &mut tasks);
         }
-        states.event(&event, useful, &mut collector);
-        collector.check()?;
+        tasks.out().check()?;
     }
-    states.finish(&mut collector);
-    let analysis = collector.finish()?;
+    model.finish(&mut tasks);
+    let analysis = tasks.finish().finish()?;
     let note = sink.finish(&analysis)?;
     Ok((analysis, note))
 }

@@ -123,9 +123,9 @@ pub fn summarize(
 ) -> Result<Summary> {
     let threads = trace.threads();
     let (collector, load) = (Collector::new(threads), efficiency::Collector::new(threads));
-    let sinks = (collector, (load, States::new(threads.len())));
+    let tasks = TaskStates::new(threads, Totals::default());
+    let sinks = (collector, (load, (States::new(threads.len()), tasks)));
     let mut volume = Volume::new(threads.len());
-    let (mut tasks, mut totals) = (TaskStates::new(), Totals::default());
     let power = chip.map(|chip| chip.power.clone());
     let mut sinks = (
         sinks,
@@ -143,21 +143,22 @@ pub fn summarize(
     let mut model = Interpreter::of(trace);
     let mut scheduler = Scheduler::of(trace)?;
     let mut merge = trace.merge();
-    while let Some((position, event)) = merge.next_at()? {
+    while merge.advance()?.is_some() {
+        let event = merge.current();
+        let (Some(position), Some(event)) = (merge.position(), &event) else {
+            continue;
+        };
         seen(event.time);
         scheduler.advance(event.time, &mut model, &mut sinks)?;
-        model.event(position, &event, &mut sinks);
-        if position >= threads.len() {
-            continue; // the runtime's own
+        model.event(position, event, &mut sinks);
+        if position < threads.len() {
+            volume.add(position, event);
         }
-        volume.add(position, &event);
-        let useful = model.state(position) == Some(State::Useful);
-        tasks.event(&event, useful, &mut totals);
     }
-    tasks.finish(&mut totals);
     scheduler.finish(&mut model, &mut sinks)?;
     model.finish(&mut sinks);
-    let ((collector, (load, states)), ((samples, memory), (readings, processors))) = sinks;
+    let ((collector, (load, (states, tasks))), ((samples, memory), (readings, processors))) = sinks;
+    let totals = tasks.finish();
     let mut summary = head(trace);
     let (begin, last) = volume.span.unwrap_or_default();
     summary.duration_ns = last - begin;

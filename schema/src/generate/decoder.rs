@@ -28,16 +28,18 @@ pub(super) fn decoder() -> String {
     out.push_str("    table\n}\n");
     lists(&mut out);
     out.push_str(
-        "\n/// The fields of the complete event of this id. Unknown ids, and texts that do not end, give `None`.\n\
-         #[inline]\npub(super) fn payload<'a>(id: u8, fields: &'a [u8], layout: Layout, clock: &Clock) -> Option<Payload<'a>> {\n\
+        "\n/// What `made` makes of the fields of the complete event of this id: in each branch, so that the fields are written where they\n\
+         /// stay. Unknown ids, and texts that do not end, give `None`.\n\
+         #[inline]\npub(super) fn payload<'a, T>(\n    id: u8,\n    fields: &'a [u8],\n    layout: Layout,\n    clock: &Clock,\n    \
+         made: impl FnOnce(Payload<'a>) -> T,\n) -> Option<T> {\n\
          \x20   let word = layout.word_bytes();\n    let u32 = |at| layout.u32(fields, at);\n    let u64 = |at| layout.u64(fields, at);\n\
          \x20   let addr = |at| layout.addr(fields, at);\n    let tail = |at: usize| fields.get(at..).unwrap_or_default();\n\
-         \x20   Some(match id {\n",
+         \x20   match id {\n",
     );
     for event in EVENTS {
         arm(&mut out, event);
     }
-    out.push_str("        _ => return None,\n    })\n}\n");
+    out.push_str("        _ => None,\n    }\n}\n");
     out
 }
 
@@ -91,17 +93,21 @@ fn value(ty: &Type, at: Offset) -> String {
 fn arm(out: &mut String, event: &Event) {
     let name = camel(event.name);
     if event.fields.is_empty() {
-        _ = writeln!(out, "        {} => Payload::{name},", event.id);
+        _ = writeln!(out, "        {} => Some(made(Payload::{name})),", event.id);
         return;
     }
     let (fields, _) = offsets(event);
     let text = matches!(fields[0].1.ty, Type::Text);
     let (begin, end) = if text {
-        (TEXT_BEGIN, "}\n        }")
+        (TEXT_BEGIN, "}))\n        }")
     } else {
-        ("", "},")
+        ("", "})),")
     };
-    _ = writeln!(out, "        {} => {begin}Payload::{name} {{", event.id);
+    _ = writeln!(
+        out,
+        "        {} => {begin}Some(made(Payload::{name} {{",
+        event.id
+    );
     for (at, field) in fields {
         let value = match field.ty {
             Type::Addr if text => "addr(behind)".to_owned(),

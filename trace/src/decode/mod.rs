@@ -57,7 +57,12 @@ pub(crate) fn extend(last: u64, low: u64) -> Option<u64> {
 /// Size of the event at the start of `bytes` (at least 8 of them).
 #[inline]
 pub(crate) fn size(bytes: &[u8], layout: Layout) -> Size {
-    let id = header(bytes, layout).0;
+    size_of(header(bytes, layout).0, bytes, layout)
+}
+
+/// Size of the event with this id at the start of `bytes`.
+#[inline]
+pub(crate) fn size_of(id: u8, bytes: &[u8], layout: Layout) -> Size {
     let fixed = SIZES[usize::from(layout.word == WordSize::Eight)][usize::from(id)];
     match fixed {
         VARIABLE => variable_size(id, bytes, layout),
@@ -97,13 +102,19 @@ fn string_size(bytes: &[u8], at: usize, word: usize) -> Size {
     }
 }
 
-/// The payload of the complete event at the start of `bytes`. Unknown ids give `None`.
+/// What `made` makes of the payload of the complete event at the start of `bytes`. Unknown ids give `None`.
 #[inline]
-pub(crate) fn payload<'a>(bytes: &'a [u8], layout: Layout, clock: &Clock) -> Option<Payload<'a>> {
+pub(crate) fn payload<'a, T>(
+    bytes: &'a [u8],
+    layout: Layout,
+    clock: &Clock,
+    made: impl FnOnce(Payload<'a>) -> T,
+) -> Option<T> {
     payload::payload(
         header(bytes, layout).0,
         bytes.get(EVENT_HEADER..)?,
         layout,
         clock,
+        made,
     )
 }

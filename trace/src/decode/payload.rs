@@ -103,157 +103,164 @@ pub(super) fn list(id: u8, word: usize) -> Option<(usize, usize)> {
     })
 }
 
-/// The fields of the complete event of this id. Unknown ids, and texts that do not end, give `None`.
+/// What `made` makes of the fields of the complete event of this id: in each branch, so that the fields are written where they
+/// stay. Unknown ids, and texts that do not end, give `None`.
 #[inline]
-pub(super) fn payload<'a>(id: u8, fields: &'a [u8], layout: Layout, clock: &Clock) -> Option<Payload<'a>> {
+pub(super) fn payload<'a, T>(
+    id: u8,
+    fields: &'a [u8],
+    layout: Layout,
+    clock: &Clock,
+    made: impl FnOnce(Payload<'a>) -> T,
+) -> Option<T> {
     let word = layout.word_bytes();
     let u32 = |at| layout.u32(fields, at);
     let u64 = |at| layout.u64(fields, at);
     let addr = |at| layout.addr(fields, at);
     let tail = |at: usize| fields.get(at..).unwrap_or_default();
-    Some(match id {
-        1 => Payload::ThreadBegin {
+    match id {
+        1 => Some(made(Payload::ThreadBegin {
             os_tid: u32(0),
             flags: u32(4),
-        },
-        2 => Payload::ThreadEnd,
-        3 => Payload::ClockSync {
+        })),
+        2 => Some(made(Payload::ThreadEnd)),
+        3 => Some(made(Payload::ClockSync {
             ticks: u64(0),
             monotonic_ns: u64(8),
             realtime_ns: u64(16),
-        },
-        4 => Payload::Flush {
+        })),
+        4 => Some(made(Payload::Flush {
             begin: clock.to_ns(u64(0)),
             bytes: u32(8),
-        },
-        5 => Payload::TracingOff,
-        6 => Payload::TracingOn,
+        })),
+        5 => Some(made(Payload::TracingOff)),
+        6 => Some(made(Payload::TracingOn)),
         7 => {
             let end = fields.iter().position(|byte| *byte == 0)?;
             let behind = (end + 1).next_multiple_of(4);
             fields.get(behind..behind + word)?;
-            Payload::String {
+            Some(made(Payload::String {
             text: &fields[..end],
             address: addr(behind),
+        }))
         }
-        }
-        8 => Payload::UserEvent {
+        8 => Some(made(Payload::UserEvent {
             kind: u32(0),
             value: u64(4),
-        },
-        9 => Payload::RegionBegin {
+        })),
+        9 => Some(made(Payload::RegionBegin {
             name: addr(0),
-        },
-        10 => Payload::RegionEnd,
-        11 => Payload::Counter {
+        })),
+        10 => Some(made(Payload::RegionEnd)),
+        11 => Some(made(Payload::Counter {
             name: addr(0),
             value: u64(word) as i64,
-        },
-        12 => Payload::CallBegin {
+        })),
+        12 => Some(made(Payload::CallBegin {
             name: addr(0),
             args: Args::new(tail(4 + word), layout),
-        },
-        13 => Payload::CallEnd {
+        })),
+        13 => Some(made(Payload::CallEnd {
             result: u64(0),
-        },
-        16 => Payload::ParallelBegin {
+        })),
+        16 => Some(made(Payload::ParallelBegin {
             seq: u32(0),
             function: addr(4),
             requested: u32(4 + word),
             kind: (u32(8 + word) & 0xff).into(),
             call_site: u32(8 + word) & 0x100 != 0,
-        },
-        17 => Payload::ParallelEnd {
+        })),
+        17 => Some(made(Payload::ParallelEnd {
             seq: u32(0),
-        },
-        18 => Payload::ImplicitBegin {
+        })),
+        18 => Some(made(Payload::ImplicitBegin {
             region: RegionId { thread: u32(0), seq: u32(4) },
             thread_num: u32(8),
             team_size: u32(12),
-        },
-        19 => Payload::ImplicitEnd,
-        20 => Payload::LoopBegin {
+        })),
+        19 => Some(made(Payload::ImplicitEnd)),
+        20 => Some(made(Payload::LoopBegin {
             schedule: Schedule(u32(0)),
             start: u64(4) as i64,
             end: u64(12) as i64,
             incr: u64(20) as i64,
             chunk: u64(28) as i64,
-        },
-        21 => Payload::SectionsBegin {
+        })),
+        21 => Some(made(Payload::SectionsBegin {
             count: u32(0),
-        },
-        22 => Payload::Single {
+        })),
+        22 => Some(made(Payload::Single {
             executor: u32(0) != 0,
-        },
-        23 => Payload::ChunkBegin {
+        })),
+        23 => Some(made(Payload::ChunkBegin {
             begin: u64(0) as i64,
             end: u64(8) as i64,
-        },
-        24 => Payload::SectionBegin {
+        })),
+        24 => Some(made(Payload::SectionBegin {
             number: u32(0),
-        },
-        25 => Payload::Dispatch,
-        26 => Payload::WorkEnd {
+        })),
+        25 => Some(made(Payload::Dispatch)),
+        26 => Some(made(Payload::WorkEnd {
             nowait: u32(0) != 0,
-        },
-        27 => Payload::StaticLoop {
+        })),
+        27 => Some(made(Payload::StaticLoop {
             site: addr(0),
-        },
-        28 => Payload::MaskedBegin,
-        29 => Payload::MaskedEnd,
-        30 => Payload::ScopeBegin,
-        31 => Payload::SingleEnd,
-        32 => Payload::SyncBegin {
+        })),
+        28 => Some(made(Payload::MaskedBegin)),
+        29 => Some(made(Payload::MaskedEnd)),
+        30 => Some(made(Payload::ScopeBegin)),
+        31 => Some(made(Payload::SingleEnd)),
+        32 => Some(made(Payload::SyncBegin {
             kind: u32(0).into(),
-        },
-        33 => Payload::SyncEnd {
+        })),
+        33 => Some(made(Payload::SyncEnd {
             kind: u32(0).into(),
-        },
-        34 => Payload::MutexAcquire {
-            kind: u32(0).into(),
-            object: addr(4),
-        },
-        35 => Payload::MutexAcquired {
+        })),
+        34 => Some(made(Payload::MutexAcquire {
             kind: u32(0).into(),
             object: addr(4),
-        },
-        36 => Payload::MutexReleased {
+        })),
+        35 => Some(made(Payload::MutexAcquired {
             kind: u32(0).into(),
             object: addr(4),
-        },
-        37 => Payload::MutexFailed {
+        })),
+        36 => Some(made(Payload::MutexReleased {
             kind: u32(0).into(),
             object: addr(4),
-        },
-        38 => Payload::Cancel {
+        })),
+        37 => Some(made(Payload::MutexFailed {
+            kind: u32(0).into(),
+            object: addr(4),
+        })),
+        38 => Some(made(Payload::Cancel {
             kind: u32(0).into(),
             flags: u32(4),
-        },
-        39 => Payload::Doacross {
+        })),
+        39 => Some(made(Payload::Doacross {
             kind: u32(0).into(),
             vector: Args::new(tail(8), layout),
-        },
-        40 => Payload::TaskCreate {
+        })),
+        40 => Some(made(Payload::TaskCreate {
             seq: u32(0),
             function: addr(4),
             flags: u32(4 + word),
             deps: Deps::new(tail(12 + word), layout),
-        },
-        41 => Payload::TaskCreated,
-        42 => Payload::TaskBegin {
+        })),
+        41 => Some(made(Payload::TaskCreated)),
+        42 => Some(made(Payload::TaskBegin {
             task: TaskId { thread: u32(0), seq: u32(4) },
-        },
-        43 => Payload::TaskEnd,
-        44 => Payload::TaskDepend {
+        })),
+        43 => Some(made(Payload::TaskEnd)),
+        44 => Some(made(Payload::TaskDepend {
             seq: u32(0),
             deps: Deps::new(tail(8), layout),
-        },
-        45 => Payload::TaskwaitDepend {
+        })),
+        45 => Some(made(Payload::TaskwaitDepend {
             seq: u32(0),
             nowait: u32(4) & 0x1 != 0,
             deps: Deps::new(tail(12), layout),
-        },
-        46 => Payload::TaskloopBegin {
+        })),
+        46 => Some(made(Payload::TaskloopBegin {
             seq: u32(0),
             function: addr(4),
             flags: u32(4 + word),
@@ -261,131 +268,131 @@ pub(super) fn payload<'a>(id: u8, fields: &'a [u8], layout: Layout, clock: &Cloc
             start: u64(16 + word) as i64,
             end: u64(24 + word) as i64,
             step: u64(32 + word) as i64,
-        },
-        47 => Payload::TaskloopEnd,
-        48 => Payload::TaskgroupBegin,
-        49 => Payload::TaskloopTask {
+        })),
+        47 => Some(made(Payload::TaskloopEnd)),
+        48 => Some(made(Payload::TaskgroupBegin)),
+        49 => Some(made(Payload::TaskloopTask {
             taskloop: TaskId { thread: u32(0), seq: u32(4) },
             seq: u32(8),
             start: u64(12) as i64,
             end: u64(20) as i64,
-        },
-        50 => Payload::TaskSuspend,
-        51 => Payload::TaskResume {
+        })),
+        50 => Some(made(Payload::TaskSuspend)),
+        51 => Some(made(Payload::TaskResume {
             task: TaskId { thread: u32(0), seq: u32(4) },
-        },
-        52 => Payload::TaskEvent {
+        })),
+        52 => Some(made(Payload::TaskEvent {
             task: TaskId { thread: u32(0), seq: u32(4) },
             handle: addr(8),
-        },
-        53 => Payload::TaskFulfill {
+        })),
+        53 => Some(made(Payload::TaskFulfill {
             task: (u32(0) != u32::MAX).then(|| TaskId { thread: u32(0), seq: u32(4) }),
             handle: addr(8),
-        },
-        54 => Payload::TargetBegin {
+        })),
+        54 => Some(made(Payload::TargetBegin {
             kind: u32(0).into(),
             function: addr(4),
             device: u32(4 + word) as i32,
             flags: u32(8 + word),
-        },
-        55 => Payload::TargetEnd {
+        })),
+        55 => Some(made(Payload::TargetEnd {
             kind: u32(0).into(),
-        },
-        56 => Payload::OmpAlloc {
+        })),
+        56 => Some(made(Payload::OmpAlloc {
             kind: u32(0).into(),
             address: addr(4),
             bytes: u64(4 + word),
             allocator: addr(12 + word),
-        },
-        57 => Payload::OmpFree {
+        })),
+        57 => Some(made(Payload::OmpFree {
             kind: u32(0).into(),
             address: addr(4),
-        },
-        64 => Payload::Sensor {
+        })),
+        64 => Some(made(Payload::Sensor {
             sensor: u32(0),
             values: Args::new(tail(8), layout),
-        },
-        65 => Payload::SensorLost {
+        })),
+        65 => Some(made(Payload::SensorLost {
             sensor: u32(0),
             error: u32(4),
-        },
-        66 => Payload::ThreadCounters {
+        })),
+        66 => Some(made(Payload::ThreadCounters {
             flags: u32(0),
             values: Args::new(tail(8), layout),
-        },
-        72 => Payload::MemAlloc {
+        })),
+        72 => Some(made(Payload::MemAlloc {
             kind: u32(0).into(),
             address: addr(4),
             bytes: u64(4 + word),
             site: addr(12 + word),
-        },
-        73 => Payload::MemFree {
+        })),
+        73 => Some(made(Payload::MemFree {
             kind: u32(0).into(),
             address: addr(4),
-        },
-        74 => Payload::MemRealloc {
+        })),
+        74 => Some(made(Payload::MemRealloc {
             old: addr(0),
             address: addr(word),
             bytes: u64(2 * word),
             site: addr(8 + 2 * word),
-        },
-        75 => Payload::MemMap {
+        })),
+        75 => Some(made(Payload::MemMap {
             address: addr(0),
             bytes: u64(word),
             site: addr(8 + word),
-        },
-        76 => Payload::MemUnmap {
+        })),
+        76 => Some(made(Payload::MemUnmap {
             address: addr(0),
             bytes: u64(word),
-        },
-        77 => Payload::MemRemap {
+        })),
+        77 => Some(made(Payload::MemRemap {
             old: addr(0),
             old_bytes: u64(word),
             address: addr(8 + word),
             bytes: u64(8 + 2 * word),
             site: addr(16 + 2 * word),
-        },
-        78 => Payload::MemHeap {
+        })),
+        78 => Some(made(Payload::MemHeap {
             arena: u64(0),
             used: u64(8),
             free: u64(16),
             mapped: u64(24),
-        },
-        79 => Payload::Stack {
+        })),
+        79 => Some(made(Payload::Stack {
             kind: u32(0).into(),
             low: addr(4),
             high: addr(4 + word),
             mark: addr(4 + 2 * word),
-        },
-        80 => Payload::Sampling {
+        })),
+        80 => Some(made(Payload::Sampling {
             source: u32(0).into(),
             signal: u32(4),
             period_ns: u64(8),
-        },
-        81 => Payload::Sample {
+        })),
+        81 => Some(made(Payload::Sample {
             pc: addr(0),
             sp: addr(word),
             weight: u32(2 * word),
             stack: Addresses::new(tail(8 + 2 * word), layout),
-        },
-        82 => Payload::SampleStack {
+        })),
+        82 => Some(made(Payload::SampleStack {
             pc: addr(0),
             sp: addr(word),
             weight: u32(2 * word),
             registers: u32(4 + 2 * word),
             words: Addresses::new(tail(12 + 2 * word), layout),
-        },
-        83 => Payload::SampleLost {
+        })),
+        83 => Some(made(Payload::SampleLost {
             count: u32(0),
-        },
-        88 => Payload::ThreadSwitch {
+        })),
+        88 => Some(made(Payload::ThreadSwitch {
             processor: u32(0),
             from: u32(4),
             to: u32(8),
-        },
-        89 => Payload::Processor {
+        })),
+        89 => Some(made(Payload::Processor {
             processor: u32(0),
-        },
-        _ => return None,
-    })
+        })),
+        _ => None,
+    }
 }

@@ -15,9 +15,11 @@ pub fn replay<S: Sink>(trace: &Trace, sink: &mut S) -> Result<(), Error> {
     let mut model = Interpreter::of(trace);
     let mut scheduler = Scheduler::of(trace)?;
     let mut merge = trace.merge();
-    while let Some((position, event)) = merge.next_at()? {
-        scheduler.advance(event.time, &mut model, sink)?;
-        model.event(position, &event, sink);
+    while let Some(time) = merge.advance()? {
+        scheduler.advance(time, &mut model, sink)?;
+        if let (Some(position), Some(event)) = (merge.position(), &merge.current()) {
+            model.event(position, event, sink);
+        }
     }
     scheduler.finish(&mut model, sink)?;
     model.finish(sink);

@@ -3,479 +3,394 @@
 //! They are known when they are received but must be written when they were sent: so a pass of their own collects and sorts
 //! them, on disk when they are many.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-use std::fs::File;
-use std::io::{BufReader, BufWriter, Read, Seek, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use hashbrown::HashMap;
 
-use crate::current::{CurrentTask, Parent};
-use crate::depend::DependGraph;
+use crate::depend::{Graph, Node};
 use crate::error::Error;
-use crate::event::{Event, Payload, SyncKind, TaskId};
-use crate::model::Code;
+use crate::event::{Event, SyncKind, TaskId};
+use crate::model::{At, Begin, End, Interpreter, Mark, Since, Sink, Span};
+use crate::task_map::{Key, TaskMap, Value};
+use crate::trace::Trace;
 
 use super::Comms;
-use super::tasks::Tasks;
+use super::rows::{Rows, Shift};
+use super::sorter::{Communication, Sorted, Sorter};
 
-/// Records sorted in memory at a time (48 bytes each).
-const RUN: usize = 1 << 19;
-const RECORD: usize = 41;
-
-/// One communication; ordered by the time it was sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Communication {
-    pub(super) send: u64,
-    pub(super) receive: u64,
-    pub(super) from: u32,
-    pub(super) to: u32,
-    /// Processors of both ends.
-    pub(super) on: [u32; 2],
-    pub(super) depend: bool,
-    /// Number of the task that begins.
-    pub(super) task: u64,
-}
-
-impl Communication {
-    fn write(&self) -> [u8; RECORD] {
-        let mut bytes = [0; RECORD];
-        bytes[..8].copy_from_slice(&self.send.to_le_bytes());
-        bytes[8..16].copy_from_slice(&self.receive.to_le_bytes());
-        bytes[16..20].copy_from_slice(&self.from.to_le_bytes());
-        bytes[20..24].copy_from_slice(&self.to.to_le_bytes());
-        bytes[24] = u8::from(self.depend);
-        bytes[25..33].copy_from_slice(&self.task.to_le_bytes());
-        bytes[33..37].copy_from_slice(&self.on[0].to_le_bytes());
-        bytes[37..41].copy_from_slice(&self.on[1].to_le_bytes());
-        bytes
-    }
-
-    fn read(bytes: &[u8; RECORD]) -> Self {
-        let u32 = |at: usize| {
-            bytes[at..]
-                .first_chunk()
-                .map_or(0, |raw| u32::from_le_bytes(*raw))
-        };
-        let u64 = |at: usize| {
-            bytes[at..]
-                .first_chunk()
-                .map_or(0, |raw| u64::from_le_bytes(*raw))
-        };
-        Self {
-            send: u64(0),
-            receive: u64(8),
-            from: u32(16),
-            to: u32(20),
-            on: [u32(33), u32(37)],
-            depend: bytes[24] != 0,
-            task: u64(25),
-        }
-    }
-}
-
-/// External sort in bounded memory.
-pub(super) struct Sorter {
-    dir: PathBuf,
-    records: Vec<Communication>,
-    runs: Vec<File>,
-}
-
-impl Sorter {
-    /// Runs go to unnamed files in `dir`.
-    pub(super) fn new(dir: &Path) -> Self {
-        Self {
-            dir: dir.to_owned(),
-            records: Vec::new(),
-            runs: Vec::new(),
-        }
-    }
-
-    fn push(&mut self, record: Communication) -> Result<(), Error> {
-        self.records.push(record);
-        if self.records.len() >= RUN {
-            self.spill()
-                .map_err(Error::io("write a temporary file in", &self.dir))
-        } else {
-            Ok(())
-        }
-    }
-
-    fn spill(&mut self) -> std::io::Result<()> {
-        self.records.sort_unstable();
-        let mut out = BufWriter::with_capacity(1 << 18, tempfile::tempfile_in(&self.dir)?);
-        for record in self.records.drain(..) {
-            out.write_all(&record.write())?;
-        }
-        let mut file = out
-            .into_inner()
-            .map_err(std::io::IntoInnerError::into_error)?;
-        file.rewind()?;
-        self.runs.push(file);
-        Ok(())
-    }
-
-    /// All records in order.
-    pub(super) fn sorted(mut self) -> Result<Sorted, Error> {
-        self.records.sort_unstable();
-        self.records.reverse();
-        let mut sorted = Sorted {
-            dir: self.dir,
-            rest: self.records,
-            runs: Vec::new(),
-            heap: BinaryHeap::new(),
-        };
-        for run in self.runs {
-            sorted.runs.push(BufReader::with_capacity(1 << 16, run));
-            sorted.refill(sorted.runs.len() - 1)?;
-        }
-        Ok(sorted)
-    }
-}
-
-/// Sorted communications, from memory and runs.
-pub(super) struct Sorted {
-    dir: PathBuf,
-    /// Those of the last run, last first.
-    rest: Vec<Communication>,
-    runs: Vec<BufReader<File>>,
-    heap: BinaryHeap<Reverse<(Communication, usize)>>,
-}
-
-impl Sorted {
-    fn refill(&mut self, run: usize) -> Result<(), Error> {
-        let mut bytes = [0; RECORD];
-        match self.runs[run].read_exact(&mut bytes) {
-            Ok(()) => self.heap.push(Reverse((Communication::read(&bytes), run))),
-            Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => {}
-            Err(error) => return Err(Error::io("read a temporary file in", &self.dir)(error)),
-        }
-        Ok(())
-    }
-
-    /// The next one, if it was sent at `time` or before.
-    #[inline]
-    pub(super) fn next_until(&mut self, time: u64) -> Result<Option<Communication>, Error> {
-        let on_disk = self.heap.peek().map(|Reverse((record, _))| *record);
-        let Some(first) = [self.rest.last().copied(), on_disk]
-            .into_iter()
-            .flatten()
-            .min()
-        else {
-            return Ok(None);
-        };
-        if first.send > time {
-            return Ok(None);
-        }
-        if Some(first) == on_disk {
-            if let Some(Reverse((_, run))) = self.heap.pop() {
-                self.refill(run)?;
-            }
-        } else {
-            self.rest.pop();
-        }
-        Ok(Some(first))
-    }
-}
+/// Longer lists are not kept to be used again.
+const MAX_KEPT: usize = 1 << 4;
 
 /// Row and time of something.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Point {
-    pub(super) row: u32,
-    pub(super) cpu: u32,
-    pub(super) time: u64,
+struct Point {
+    row: u32,
+    cpu: u32,
+    time: u64,
 }
 
 /// A task that may still be an end of a communication.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Debug, Default)]
 struct Live {
+    /// As [`super::tasks::Tasks`] gives it; 0: it has ended.
+    number: u64,
     created: Option<Point>,
     ended: Option<Point>,
+    /// Nothing tells when it was complete.
+    hidden: bool,
+    /// What it depends on, until it begins.
+    predecessors: Vec<Key>,
     /// Successors that were created and have not begun.
     waiting: u32,
+    /// Begins and numbers of successors that began before this one's end: at the very time of it, unless the trace is damaged.
+    late: Vec<(Point, u64)>,
+}
+
+impl Value for Live {
+    fn clear(&mut self) {
+        let mut predecessors = std::mem::take(&mut self.predecessors);
+        predecessors.clear();
+        if predecessors.capacity() > MAX_KEPT {
+            predecessors = Vec::new();
+        }
+        *self = Self {
+            predecessors,
+            ..Self::default()
+        };
+    }
 }
 
 /// What is followed of one process.
+#[derive(Default)]
 struct Process {
-    tasks: Tasks,
-    graph: DependGraph,
-    live: HashMap<TaskId, Live>,
-    predecessors: HashMap<TaskId, Vec<TaskId>>,
-    /// Predecessors that end at the very time their successor begins.
-    late: HashMap<TaskId, Vec<(Point, u64)>>,
-    current: Vec<CurrentTask>,
-    /// The `taskwait depend` a task is in.
-    waiting: HashMap<Parent, TaskId>,
-    ended: Vec<bool>,
+    tasks: TaskMap<Live>,
+    /// Tasks so far.
+    last: u64,
+    graph: Graph,
     taskloops: HashMap<TaskId, Point>,
+    /// The `taskwait` with dependences that each body is in, by its number.
+    waiting: Vec<Option<TaskId>>,
 }
 
 /// Collects the communications of all processes.
-pub(super) struct Collector {
-    comms: Comms,
-    sorter: Sorter,
+pub(super) struct Collector<'r> {
+    rows: &'r Rows,
+    models: Vec<Interpreter>,
     processes: Vec<Process>,
-    edges: Vec<TaskId>,
-    spare: Vec<Vec<TaskId>>,
-    finished: Vec<TaskId>,
-    pub(super) creations: u64,
-    pub(super) depends: u64,
+    out: Out,
 }
 
-impl Collector {
-    /// `threads`: number of threads of each process.
-    pub(super) fn new(comms: Comms, dir: &Path, threads: impl Iterator<Item = usize>) -> Self {
-        let process = |threads| Process {
-            tasks: Tasks::default(),
-            graph: DependGraph::with_releases(),
-            live: HashMap::new(),
-            predecessors: HashMap::new(),
-            late: HashMap::new(),
-            current: vec![CurrentTask::default(); threads],
-            waiting: HashMap::new(),
-            ended: vec![false; threads],
-            taskloops: HashMap::new(),
-        };
+/// What the processes share.
+struct Out {
+    comms: Comms,
+    sorter: Sorter,
+    /// Processor of each row.
+    cpus: Vec<u32>,
+    /// Room for a list of predecessors.
+    list: Vec<Key>,
+    creations: u64,
+    depends: u64,
+    failed: Option<Error>,
+}
+
+impl<'r> Collector<'r> {
+    pub(super) fn new(comms: Comms, dir: &Path, traces: &[Trace], rows: &'r Rows) -> Self {
         Self {
-            comms,
-            sorter: Sorter::new(dir),
-            processes: threads.map(process).collect(),
-            edges: Vec::new(),
-            spare: Vec::new(),
-            finished: Vec::new(),
-            creations: 0,
-            depends: 0,
+            rows,
+            models: traces.iter().map(Interpreter::of).collect(),
+            processes: traces.iter().map(|_| Process::default()).collect(),
+            out: Out {
+                comms,
+                sorter: Sorter::new(dir),
+                cpus: rows.rows.iter().map(|row| row.cpu).collect(),
+                list: Vec::new(),
+                creations: 0,
+                depends: 0,
+                failed: None,
+            },
         }
     }
 
-    pub(super) fn finish(self) -> Result<Sorted, Error> {
-        self.sorter.sorted()
+    /// How many creations and dependences there are, and all of them in order.
+    pub(super) fn finish(self) -> Result<(u64, u64, Sorted), Error> {
+        let sorted = self.out.sorter.sorted()?;
+        Ok((self.out.creations, self.out.depends, sorted))
     }
 
-    /// One event; `point` is its row and time in the output.
+    /// One event.
+    #[inline]
     pub(super) fn event(
         &mut self,
         process: usize,
         position: usize,
-        point: Point,
         event: &Event<'_>,
     ) -> Result<(), Error> {
-        let own = &mut self.processes[process];
-        if own.ended[position] {
-            return Ok(());
-        }
-        match event.payload {
-            Payload::ThreadEnd => own.ended[position] = true,
-            Payload::TaskCreate { seq, .. } => {
-                let task = TaskId {
-                    thread: event.thread,
-                    seq,
-                };
-                own.tasks.create(task, Code::default());
-                own.live.insert(
-                    task,
-                    Live {
-                        created: Some(point),
-                        ..Live::default()
-                    },
-                );
+        let mut tasks = Tasks {
+            own: &mut self.processes[process],
+            out: &mut self.out,
+            rows: self.rows,
+            first: self.rows.first[process],
+            shift: self.rows.shift[process],
+        };
+        self.models[process].event(position, event, &mut tasks);
+        self.out.failed.take().map_or(Ok(()), Err)
+    }
+}
+
+/// The sink of one process.
+struct Tasks<'o> {
+    own: &'o mut Process,
+    out: &'o mut Out,
+    rows: &'o Rows,
+    /// Row of the process's first thread.
+    first: usize,
+    /// From the times of the process to those of the output.
+    shift: Shift,
+}
+
+impl Sink for Tasks<'_> {
+    const TASK_CODES: bool = false;
+    const PROCESSORS: bool = true;
+
+    #[inline]
+    fn begin(&mut self, at: At, span: &Span, how: Begin) {
+        let told = how == Begin::Told;
+        match *span {
+            Span::Task { task, .. } => self.task(at, task, told),
+            Span::Create { task, .. } if told => {
+                let created = Some(self.point(at));
+                let key = self.create(at, task, true);
+                if let Some(live) = self.own.tasks.get_mut(key) {
+                    live.created = created;
+                }
             }
             // An empty task on the spot: it is not sent anywhere, but may be waited for and wait.
-            Payload::TaskwaitDepend { seq, nowait, .. } => {
-                let task = TaskId {
-                    thread: event.thread,
-                    seq,
-                };
-                own.tasks.create(task, Code::default());
-                if !nowait {
-                    own.live.insert(task, Live::default());
-                    let waits = own.current[position].parent(event.thread);
-                    own.waiting.insert(waits, task);
+            Span::WaitDepend { task, nowait } if told => {
+                let ended = nowait.then(|| self.point(at));
+                let key = self.create(at, task, !nowait);
+                if let Some(live) = self.own.tasks.get_mut(key) {
+                    (live.ended, live.hidden) = (ended, nowait);
+                }
+                if nowait {
+                    self.forget(key);
+                } else {
+                    let body = at.body as usize;
+                    if body >= self.own.waiting.len() {
+                        self.own.waiting.resize(body + 1, None);
+                    }
+                    self.own.waiting[body] = Some(task);
                 }
             }
-            Payload::TaskloopBegin { seq, .. } => {
-                let taskloop = TaskId {
-                    thread: event.thread,
-                    seq,
-                };
-                own.tasks.create(taskloop, Code::default());
-                own.tasks.end(taskloop);
-                own.taskloops.insert(taskloop, point);
-            }
-            Payload::TaskloopTask { taskloop, seq, .. } => {
-                let task = TaskId {
-                    thread: event.thread,
-                    seq,
-                };
-                own.tasks.create(task, Code::default());
-                let created = own.taskloops.get(&taskloop).copied();
-                own.live.insert(
-                    task,
-                    Live {
-                        created,
-                        ..Live::default()
-                    },
-                );
+            Span::Taskloop { task, .. } if told => {
+                self.own.last += 1;
+                let point = self.point(at);
+                self.own.taskloops.insert(task, point);
             }
             _ => {}
         }
-        self.bodies(process, position, point, event)?;
-        if self.comms.depend() {
-            self.graph(process, event);
-        }
-        Ok(())
     }
 
-    /// Begins and ends of tasks.
-    fn bodies(
-        &mut self,
-        process: usize,
-        position: usize,
-        point: Point,
-        event: &Event<'_>,
-    ) -> Result<(), Error> {
-        match event.payload {
-            Payload::TaskBegin { task } => self.begin(process, task, point)?,
+    #[inline]
+    fn end(&mut self, at: At, span: &Span, how: End, _since: Since) {
+        let over = matches!(how, End::Told | End::Implied);
+        match *span {
+            Span::Task { task, .. } if how.is_final() => {
+                self.ended(at, task, true);
+                self.end_body(at.body);
+            }
+            Span::Implicit { .. } if how.is_final() => self.end_body(at.body),
             // What is ready when the wait ends runs in no time.
-            Payload::SyncEnd {
-                kind: SyncKind::TaskwaitDepend,
-            } => {
-                let own = &mut self.processes[process];
-                let waits = own.current[position].parent(event.thread);
-                if let Some(task) = own.waiting.remove(&waits) {
-                    self.begin(process, task, point)?;
-                    self.processes[process].tasks.end(task);
-                    self.finished.push(task);
+            Span::Sync(SyncKind::TaskwaitDepend) => {
+                let waiting = self.own.waiting.get_mut(at.body as usize);
+                if let Some(task) = waiting.and_then(Option::take) {
+                    if over {
+                        self.task(at, task, true);
+                    }
+                    self.ended(at, task, over);
                 }
             }
             _ => {}
         }
-        let own = &mut self.processes[process];
-        let (tasks, finished) = (&mut own.tasks, &mut self.finished);
-        own.current[position].event(event.thread, &event.payload, |parent| {
-            if let Parent::Explicit(task) = parent {
-                tasks.end(task);
-                finished.push(task);
-            }
-        });
-        if let Payload::Lost {
-            task: Some(task), ..
-        } = event.payload
-        {
-            own.tasks.begin(task);
-        }
-        while let Some(task) = self.finished.pop() {
-            let own = &mut self.processes[process];
-            if let Some(live) = own.live.get_mut(&task) {
-                live.ended = Some(point);
-            }
-            for (begin, number) in own.late.remove(&task).unwrap_or_default() {
-                if point.time <= begin.time {
-                    self.depend(point, begin, number)?;
-                }
-            }
-            self.processes[process].forget(task);
-        }
-        Ok(())
     }
 
-    fn begin(&mut self, process: usize, task: TaskId, point: Point) -> Result<(), Error> {
-        let own = &mut self.processes[process];
-        let number = own.tasks.begin(task).number;
-        let live = own.live.entry(task).or_default();
-        let created = live.created.take();
-        if let Some(created) = created
-            && self.comms.create()
-        {
-            self.creations += 1;
-            let (send, receive) = (created.time.min(point.time), point.time);
-            self.sorter.push(Communication {
-                send,
-                receive,
-                from: created.row,
-                to: point.row,
-                on: [created.cpu, point.cpu],
-                depend: false,
-                task: number,
-            })?;
+    #[inline]
+    fn mark(&mut self, at: At, mark: Mark<'_>) {
+        match mark {
+            Mark::Depend { task, entries } if self.out.comms.depend() => {
+                self.own.graph.depend(at.position, task, entries);
+            }
+            Mark::Piece { taskloop, task, .. } => {
+                let number = self.number();
+                let created = self.own.taskloops.get(&taskloop).copied();
+                let key = self.own.tasks.insert(task);
+                if let Some(live) = self.own.tasks.get_mut(key) {
+                    (live.number, live.created) = (number, created);
+                }
+            }
+            _ => {}
         }
-        let Some(mut predecessors) = self.processes[process].predecessors.remove(&task) else {
-            return Ok(());
+    }
+
+    fn on_cpu(&mut self, at: At, processor: Option<u32>) {
+        let row = self.first + at.position;
+        if let (Some(known), Some(processor)) = (self.rows.rows[row].cpus, processor) {
+            self.out.cpus[row] = known.number(processor);
+        }
+    }
+}
+
+impl Tasks<'_> {
+    fn point(&self, at: At) -> Point {
+        let row = self.first + at.position;
+        Point {
+            row: row as u32,
+            cpu: self.out.cpus[row],
+            time: self.shift.output(at.time),
+        }
+    }
+
+    fn number(&mut self) -> u64 {
+        self.own.last += 1;
+        self.own.last
+    }
+
+    /// A task, or an empty one; `follows`: with what it depends on.
+    fn create(&mut self, at: At, task: TaskId, follows: bool) -> Key {
+        let number = self.number();
+        let key = self.own.tasks.insert(task);
+        if self.out.comms.depend() {
+            let node = Node {
+                task,
+                at: key.place,
+            };
+            for predecessor in self.own.graph.create(at, node) {
+                if follows
+                    && let Some(of) = self.own.tasks.at(predecessor.at)
+                    && let Some(live) = self.own.tasks.get_mut(of)
+                    && !live.hidden
+                {
+                    live.waiting += 1;
+                    self.out.list.push(of);
+                }
+            }
+        }
+        if let Some(live) = self.own.tasks.get_mut(key) {
+            live.number = number;
+            live.predecessors.append(&mut self.out.list);
+        }
+        self.forget_released();
+        key
+    }
+
+    /// A task runs; `begins`: that is its begin.
+    fn task(&mut self, at: At, task: TaskId, begins: bool) {
+        let point = self.point(at);
+        let key = match self.own.tasks.find(task) {
+            Some(key) => key,
+            None => self.own.tasks.insert(task),
         };
-        for predecessor in predecessors.drain(..) {
-            let own = &mut self.processes[process];
-            let Some(live) = own.live.get_mut(&predecessor) else {
+        let Some(live) = self.own.tasks.get_mut(key) else {
+            return;
+        };
+        if live.number == 0 {
+            self.own.last += 1;
+            live.number = self.own.last;
+        }
+        if !begins {
+            return;
+        }
+        let number = live.number;
+        let created = live.created.take();
+        self.out.list.append(&mut live.predecessors);
+        if let Some(created) = created
+            && self.out.comms.create()
+        {
+            self.out.creations += 1;
+            // The clocks of two threads may differ.
+            let time = created.time.min(point.time);
+            self.out
+                .send(Point { time, ..created }, point, number, false);
+        }
+        while let Some(of) = self.out.list.pop() {
+            let Some(live) = self.own.tasks.get_mut(of) else {
                 continue;
             };
             live.waiting = live.waiting.saturating_sub(1);
             match live.ended {
-                Some(ended) => self.depend(ended, point, number)?,
-                None => own
-                    .late
-                    .entry(predecessor)
-                    .or_default()
-                    .push((point, number)),
+                _ if live.hidden => {}
+                Some(ended) => self.out.depend(ended, point, number),
+                None => live.late.push((point, number)),
             }
-            self.processes[process].forget(predecessor);
+            self.forget(of);
         }
-        self.spare.push(predecessors);
-        Ok(())
     }
 
-    fn depend(&mut self, from: Point, to: Point, task: u64) -> Result<(), Error> {
+    /// `told`: something says when.
+    fn ended(&mut self, at: At, task: TaskId, told: bool) {
+        let point = self.point(at);
+        let Some(key) = self.own.tasks.find(task) else {
+            return;
+        };
+        let Some(live) = self.own.tasks.get_mut(key) else {
+            return;
+        };
+        live.number = 0;
+        live.ended = Some(point);
+        live.hidden = !told;
+        for (begin, number) in std::mem::take(&mut live.late) {
+            if point.time <= begin.time {
+                self.out.depend(point, begin, number);
+            }
+        }
+        self.forget(key);
+    }
+
+    fn end_body(&mut self, body: u32) {
+        if let Some(waiting) = self.own.waiting.get_mut(body as usize) {
+            *waiting = None;
+        }
+        self.own.graph.end(body);
+        self.forget_released();
+    }
+
+    fn forget_released(&mut self) {
+        while let Some(place) = self.own.graph.released() {
+            if let Some(key) = self.own.tasks.at(place) {
+                self.forget(key);
+            }
+        }
+    }
+
+    /// Drops a task that ended and cannot be a predecessor any more.
+    fn forget(&mut self, key: Key) {
+        if let Some(live) = self.own.tasks.get(key)
+            && live.ended.is_some()
+            && live.waiting == 0
+            && !self.own.graph.is_live(key.place)
+        {
+            self.own.tasks.remove(key);
+        }
+    }
+}
+
+impl Out {
+    fn depend(&mut self, from: Point, to: Point, task: u64) {
         self.depends += 1;
-        self.sorter.push(Communication {
+        self.send(from, to, task, true);
+    }
+
+    fn send(&mut self, from: Point, to: Point, task: u64, depend: bool) {
+        let sent = self.sorter.push(Communication {
             send: from.time,
             receive: to.time,
             from: from.row,
             to: to.row,
             on: [from.cpu, to.cpu],
-            depend: true,
+            depend,
             task,
-        })
-    }
-
-    fn graph(&mut self, process: usize, event: &Event<'_>) {
-        let own = &mut self.processes[process];
-        let edges = &mut self.edges;
-        let mut successor = None;
-        own.graph.event(event, |predecessor, task| {
-            successor = Some(task);
-            edges.push(predecessor);
         });
-        if let Some(task) = successor {
-            let mut predecessors = self.spare.pop().unwrap_or_default();
-            let begins = own.live.contains_key(&task);
-            for predecessor in edges.drain(..) {
-                if begins && let Some(live) = own.live.get_mut(&predecessor) {
-                    live.waiting += 1;
-                    predecessors.push(predecessor);
-                }
-            }
-            // A `taskwait depend nowait` leaves no trace of when it was complete.
-            if begins {
-                own.predecessors.insert(task, predecessors);
-            } else {
-                self.spare.push(predecessors);
-            }
-        }
-        self.finished.extend(own.graph.released());
-        while let Some(task) = self.finished.pop() {
-            self.processes[process].forget(task);
-        }
-    }
-}
-
-impl Process {
-    /// Drops a task that ended and cannot be a predecessor any more.
-    fn forget(&mut self, task: TaskId) {
-        if let Some(live) = self.live.get(&task)
-            && live.ended.is_some()
-            && live.waiting == 0
-            && !self.graph.is_live(task)
-        {
-            self.live.remove(&task);
+        if let Err(error) = sent {
+            self.failed.get_or_insert(error);
         }
     }
 }

@@ -25,6 +25,7 @@ mod processors;
 mod readings;
 mod rows;
 mod samples;
+mod sorter;
 mod tasks;
 mod types;
 
@@ -34,7 +35,7 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use crate::error::Error;
-use crate::event::{Event, Payload};
+use crate::event::Event;
 use crate::merge::Merge;
 use crate::model::Interpreter;
 use crate::names::Names;
@@ -43,13 +44,14 @@ use crate::trace::Trace;
 pub use types::{TAG_CREATE, TAG_DEPEND};
 
 use background::Background;
-use communications::{Collector, Point, Sorted};
+use communications::Collector;
 use events::{Events, Output};
 use names::NameTables;
 use out::Records;
 use processors::Processors;
 use readings::Readings;
 use rows::{Rows, Shift};
+use sorter::Sorted;
 
 /// Which communications are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -135,33 +137,17 @@ pub fn write<'a>(
     };
     let mut communications = None;
     if with_comms {
-        let threads = traces.iter().map(|trace| trace.threads().len());
-        let mut collector = Collector::new(options.comms, &outputs.dir, threads);
+        let mut collector = Collector::new(options.comms, &outputs.dir, traces, &rows);
         let mut all = Merged::new(traces, &rows)?;
-        let mut cpus: Vec<u32> = rows.rows.iter().map(|row| row.cpu).collect();
-        while let Some((process, time)) = all.next()? {
-            let Some((position, event)) = all.current() else {
-                continue;
-            };
-            if position >= traces[process].threads().len() {
-                continue; // the runtime's own
+        while let Some((process, _)) = all.next()? {
+            if let (Some(position), Some(event)) = (all.position(), &all.current()) {
+                collector.event(process, position, event)?;
             }
-            let row = rows.first[process] + position;
-            if let Payload::Processor { processor } = event.payload
-                && let Some(known) = rows.rows[row].cpus
-            {
-                cpus[row] = known.number(processor);
-            }
-            let point = Point {
-                row: row as u32,
-                cpu: cpus[row],
-                time,
-            };
-            collector.event(process, position, point, &event)?;
             progress.event(&all);
         }
-        (stats.creations, stats.depends) = (collector.creations, collector.depends);
-        communications = Some(collector.finish()?);
+        let (creations, depends, sorted) = collector.finish()?;
+        (stats.creations, stats.depends) = (creations, depends);
+        communications = Some(sorted);
         progress.next_pass();
     }
     let prv = &outputs.files[0].1;
@@ -185,10 +171,9 @@ pub fn write<'a>(
     };
     let mut all = Merged::new(traces, &rows)?;
     while let Some((process, time)) = all.next()? {
-        let Some((position, event)) = all.current() else {
-            continue;
-        };
-        writer.event(process, position, time, &event)?;
+        if let (Some(position), Some(event)) = (all.position(), &all.current()) {
+            writer.event(process, position, time, event)?;
+        }
         writer
             .records
             .drain(time)
@@ -433,11 +418,15 @@ impl<'t> Merged<'t> {
         Ok(Some((process, time)))
     }
 
-    /// Position of the thread, and the event.
+    /// Position of the current event's thread.
     #[inline]
-    fn current(&self) -> Option<(usize, Event<'_>)> {
-        let merge = &self.merges[self.current?].0;
-        Some((merge.position()?, merge.current()?))
+    fn position(&self) -> Option<usize> {
+        self.merges[self.current?].0.position()
+    }
+
+    #[inline]
+    fn current(&self) -> Option<Event<'_>> {
+        self.merges[self.current?].0.current()
     }
 
     fn damaged(&self) -> u64 {

@@ -2,16 +2,20 @@
 
 use std::collections::VecDeque;
 
+use super::Parent;
 use super::path::{Joins, OUTSIDE, Point};
 use super::region::UnitKey;
 use super::slab::Key;
-use crate::current::Parent;
-use crate::event::{RegionId, TaskId};
+use crate::task_map;
 
 /// A task of any kind between its begin and its end.
 #[derive(Debug)]
 pub(super) struct Context {
+    /// Of its [`Key`]; 0: it has ended.
+    serial: u64,
     pub(super) parent: Parent,
+    /// The record of an explicit task.
+    pub(super) task: Option<task_map::Key>,
     /// Owner of its segments.
     pub(super) owner: u32,
     pub(super) point: Point,
@@ -21,30 +25,32 @@ pub(super) struct Context {
     pub(super) groups: Vec<Key>,
     pub(super) group: Option<Key>,
     pub(super) unit: UnitKey,
-    /// Innermost region.
-    pub(super) region: Option<RegionId>,
+    /// Team of the innermost region.
+    pub(super) team: Option<Key>,
     /// Barriers it has passed, and whether it is in one.
     pub(super) barriers: u64,
     pub(super) arrived: bool,
     /// A final task, or a descendant of one: its children are included tasks.
     pub(super) is_final: bool,
     /// The `taskwait` with dependences that it is in.
-    pub(super) waiting: Option<TaskId>,
+    pub(super) waiting: Option<task_map::Key>,
     pub(super) duration: u64,
     pub(super) work: u64,
 }
 
 impl Context {
-    pub(super) fn new(parent: Parent, point: Point) -> Self {
+    fn ended() -> Self {
         Self {
-            parent,
+            serial: 0,
+            parent: Parent::Initial { thread: 0 },
+            task: None,
             owner: OUTSIDE,
-            point,
+            point: Point::START,
             children: Joins::default(),
             groups: Vec::new(),
             group: None,
             unit: None,
-            region: None,
+            team: None,
             barriers: 0,
             arrived: false,
             is_final: false,
@@ -57,34 +63,95 @@ impl Context {
     pub(super) fn innermost_group(&self) -> Option<Key> {
         self.groups.last().copied().or(self.group)
     }
+}
 
-    pub(super) fn task(&self) -> Option<TaskId> {
-        match self.parent {
-            Parent::Explicit(task) => Some(task),
-            Parent::Implicit { .. } | Parent::Initial { .. } => None,
+/// What runs, by the numbers that the interpreter gives to bodies.
+#[derive(Debug, Default)]
+pub(super) struct Bodies {
+    contexts: Vec<Context>,
+    serial: u64,
+}
+
+impl Bodies {
+    /// A task begins.
+    pub(super) fn begin(&mut self, body: u32, parent: Parent, point: Point) -> &mut Context {
+        let at = body as usize;
+        if at >= self.contexts.len() {
+            self.contexts.resize_with(at + 1, Context::ended);
         }
+        self.serial += 1;
+        let context = &mut self.contexts[at];
+        let mut children = std::mem::take(&mut context.children);
+        children.clear();
+        let mut groups = std::mem::take(&mut context.groups);
+        groups.clear();
+        *context = Context {
+            serial: self.serial,
+            parent,
+            point,
+            children,
+            groups,
+            ..Context::ended()
+        };
+        context
+    }
+
+    /// A task has ended.
+    pub(super) fn end(&mut self, body: u32) {
+        if let Some(context) = self.contexts.get_mut(body as usize) {
+            context.serial = 0;
+        }
+    }
+
+    #[inline]
+    pub(super) fn at(&self, body: u32) -> Option<&Context> {
+        let context = self.contexts.get(body as usize)?;
+        (context.serial != 0).then_some(context)
+    }
+
+    #[inline]
+    pub(super) fn at_mut(&mut self, body: u32) -> Option<&mut Context> {
+        let context = self.contexts.get_mut(body as usize)?;
+        (context.serial != 0).then_some(context)
+    }
+
+    #[inline]
+    pub(super) fn key(&self, body: u32) -> Option<Key> {
+        let serial = self.at(body)?.serial;
+        Some(Key {
+            index: body,
+            serial,
+        })
+    }
+
+    #[inline]
+    pub(super) fn get(&self, key: Key) -> Option<&Context> {
+        let context = self.contexts.get(key.index as usize)?;
+        (context.serial == key.serial).then_some(context)
+    }
+
+    #[inline]
+    pub(super) fn get_mut(&mut self, key: Key) -> Option<&mut Context> {
+        let context = self.contexts.get_mut(key.index as usize)?;
+        (context.serial == key.serial).then_some(context)
     }
 }
 
 /// A thread.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Thread {
     pub(super) index: u32,
-    /// Running contexts, the initial task first.
-    pub(super) frames: Vec<Key>,
-    /// Places of the implicit tasks among them.
-    pub(super) implicit: Vec<(usize, RegionId)>,
+    /// The body that runs.
+    pub(super) runs: u32,
     pub(super) unit: UnitKey,
-    /// Whether it is in user code since its last event.
+    /// Whether it is in user code.
     pub(super) useful: bool,
+    /// Up to here its time is accounted for.
     pub(super) last: u64,
-    /// Numbers of the tasks being created.
-    pub(super) creating: Vec<u32>,
-    pub(super) taskloops: Vec<TaskId>,
 }
 
 /// A construct whose tasks show later.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Taskloop {
     pub(super) function: u64,
     pub(super) flags: u32,
@@ -95,7 +162,7 @@ pub(super) struct Taskloop {
     /// Whether the construct itself is a taskgroup.
     pub(super) is_group: bool,
     pub(super) unit: UnitKey,
-    pub(super) region: Option<RegionId>,
+    pub(super) team: Option<Key>,
 }
 
 /// A parallel region of any depth.

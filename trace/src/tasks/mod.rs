@@ -1,6 +1,6 @@
 //! Explicit tasks over time: their states, and the order of a run as a fork-join graph. `docs/graph.md` has the definitions.
 //!
-//! [`TaskStates`] takes the merged events of a trace and gives a [`TaskRecord`] for every task when it can no longer change, and a
+//! [`TaskStates`] is a [`crate::model::Sink`]. It gives its own [`TaskSink`] a [`TaskRecord`] for every task when it can no longer change, and a
 //! [`RegionRecord`] for every outermost parallel region with tasks when it has ended. Memory grows with the tasks that live, and those
 //! that may still be predecessors; levels of a region take 16 bytes each. Segments, which slack and critical path need, are kept
 //! only when asked for, for one region at a time.
@@ -11,6 +11,7 @@ mod path;
 mod region;
 mod slab;
 mod states;
+mod teams;
 mod totals;
 
 pub use path::{CriticalPath, OUTSIDE, Segments};
@@ -18,8 +19,26 @@ pub use region::{Level, RegionRecord};
 pub use states::TaskStates;
 pub use totals::Totals;
 
-use crate::current::Parent;
 use crate::event::{RegionId, TaskId};
+
+/// A task of any kind, as the generator of explicit tasks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Parent {
+    /// The initial task of a thread: outside all regions.
+    Initial {
+        /// Index of the thread.
+        thread: u32,
+    },
+    /// The implicit task of a region on a thread.
+    Implicit {
+        /// Index of the thread.
+        thread: u32,
+        /// The region.
+        region: RegionId,
+    },
+    /// An explicit task.
+    Explicit(TaskId),
+}
 
 /// What made a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -112,7 +131,7 @@ impl TaskRecord {
 }
 
 /// Takes what [`TaskStates`] finds out.
-pub trait Sink {
+pub trait TaskSink {
     /// `to` depends on `from`: given when `to` is created, each pair once.
     fn edge(&mut self, from: TaskId, to: TaskId) {
         let _ = (from, to);
@@ -128,5 +147,23 @@ pub trait Sink {
     /// `mutexinoutset` siblings ran at the same time. Called once, at the end.
     fn violations(&mut self, edges: u64, overlaps: u64) {
         let _ = (edges, overlaps);
+    }
+}
+
+impl<S: TaskSink + ?Sized> TaskSink for &mut S {
+    fn edge(&mut self, from: TaskId, to: TaskId) {
+        (**self).edge(from, to);
+    }
+
+    fn task(&mut self, task: &TaskRecord) {
+        (**self).task(task);
+    }
+
+    fn region(&mut self, region: RegionRecord) {
+        (**self).region(region);
+    }
+
+    fn violations(&mut self, edges: u64, overlaps: u64) {
+        (**self).violations(edges, overlaps);
     }
 }

@@ -51,6 +51,11 @@ impl Joins {
         }
     }
 
+    pub(super) fn clear(&mut self) {
+        (self.ns, self.hops) = (0, 0);
+        self.segments.clear();
+    }
+
     pub(super) fn append(&mut self, other: &mut Self) {
         self.ns = self.ns.max(other.ns);
         self.hops = self.hops.max(other.hops);

@@ -2,7 +2,8 @@
 
 use super::path::{Segments, add};
 use super::slab::Key;
-use crate::event::RegionId;
+use crate::event::{RegionId, TaskId};
+use crate::task_map;
 
 /// The tasks of one level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -96,8 +97,10 @@ pub(super) struct Unit {
     /// Explicit tasks created in it.
     pub(super) created: u64,
     /// Explicit tasks whose record was not yet given.
-    pub(super) open: u64,
-    /// Indices of the threads that took part, ascending.
+    pub(super) open: Vec<task_map::Key>,
+    /// Taskloops that do not wait for their tasks.
+    pub(super) taskloops: Vec<TaskId>,
+    /// Positions of the threads that took part, ascending.
     pub(super) threads: Vec<u32>,
     pub(super) segments: Option<Segments>,
     /// Threads in user code now, and tasks that are ready and have not begun.

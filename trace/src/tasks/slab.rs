@@ -3,8 +3,9 @@
 /// Key of a value in a [`Slab`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Key {
-    index: u32,
-    serial: u64,
+    pub(super) index: u32,
+    /// Not 0.
+    pub(super) serial: u64,
 }
 
 /// A growing table with reused places.

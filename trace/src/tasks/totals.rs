@@ -1,12 +1,12 @@
 //! The headline numbers of all regions of a trace.
 
-use super::{RegionRecord, Sink, TaskRecord};
+use super::{RegionRecord, TaskRecord, TaskSink};
 use crate::event::TaskId;
 
 /// From this share on, what is possible counts as reached.
 const WELL: f64 = 0.8;
 
-/// Sums over a trace; feed it as the [`Sink`] of a [`super::TaskStates`]. Durations in ns. All but the counts of tasks and edges are
+/// Sums over a trace; feed it as the [`TaskSink`] of a [`super::TaskStates`]. Durations in ns. All but the counts of tasks and edges are
 /// of the outermost parallel regions in which explicit tasks were created.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -140,7 +140,7 @@ impl Totals {
     }
 }
 
-impl Sink for Totals {
+impl TaskSink for Totals {
     fn edge(&mut self, _: TaskId, _: TaskId) {
         self.edges += 1;
     }

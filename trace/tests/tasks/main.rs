@@ -9,8 +9,8 @@ mod random;
 mod run;
 mod states;
 
-use instr_trace::model::{Interpreter, State};
-use instr_trace::tasks::{RegionRecord, Sink, TaskRecord, TaskStates, Totals};
+use instr_trace::model::Interpreter;
+use instr_trace::tasks::{RegionRecord, TaskRecord, TaskSink, TaskStates, Totals};
 use instr_trace::{TaskId, Trace};
 
 /// Everything a sink is given.
@@ -22,7 +22,7 @@ struct Collected {
     totals: Totals,
 }
 
-impl Sink for Collected {
+impl TaskSink for Collected {
     fn edge(&mut self, from: TaskId, to: TaskId) {
         self.edges.push((from, to));
         self.totals.edge(from, to);
@@ -43,17 +43,22 @@ impl Sink for Collected {
     }
 }
 
-fn collect(trace: &Trace, mut states: TaskStates) -> Collected {
-    let mut collected = Collected::default();
+fn collect(trace: &Trace) -> Collected {
+    collect_by(
+        trace,
+        TaskStates::new(trace.threads(), Collected::default()),
+    )
+}
+
+fn collect_by(trace: &Trace, mut states: TaskStates<Collected>) -> Collected {
     let mut model = Interpreter::new(trace.threads());
     let mut merge = trace.merge();
     while let Some(event) = merge.next().unwrap() {
         let position = trace.position(event.thread).unwrap();
-        model.event(position, &event, &mut ());
-        let useful = model.state(position) == Some(State::Useful);
-        states.event(&event, useful, &mut collected);
+        model.event(position, &event, &mut states);
     }
-    states.finish(&mut collected);
+    model.finish(&mut states);
+    let mut collected = states.finish();
     collected.tasks.sort_by_key(|task| task.number);
     collected
 }

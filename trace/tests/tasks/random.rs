@@ -8,7 +8,7 @@ use instr_trace::{TaskId, Trace};
 
 use crate::model::{ALL, IN, INOUTSET, MUTEX, OUT, Program, Step, Task, model};
 use crate::run::{Random, Run, run};
-use crate::{Collected, collect};
+use crate::{Collected, collect, collect_by};
 
 fn add_task(random: &mut Random, tasks: &mut Vec<Task>, depth: u64, with_all: bool) -> usize {
     let deps = (0..random.below(3)).map(|_| {
@@ -73,8 +73,9 @@ pub(crate) fn check(program: &Program, threads: usize, seed: u64) -> Collected {
     let dir = tempfile::tempdir().unwrap();
     let ran = run(dir.path(), program, threads, seed);
     let trace = Trace::open(dir.path()).unwrap();
-    let collected = collect(&trace, TaskStates::with_segments());
-    let streamed = collect(&trace, TaskStates::new());
+    let segments = TaskStates::with_segments(trace.threads(), Collected::default());
+    let collected = collect_by(&trace, segments);
+    let streamed = collect(&trace);
     assert_eq!(streamed.tasks, collected.tasks, "segments change no number");
     assert_eq!(streamed.totals, collected.totals);
     let id = |task: usize| TaskId {

@@ -1,7 +1,7 @@
 //! States that a run of the simulation does not show: detached, cancelled, suspended and lost tasks, taskloops, barriers.
 
 use instr_trace::synth::{self, Body, START_TICKS, StreamWriter};
-use instr_trace::tasks::{TaskKind, TaskRecord, TaskStates};
+use instr_trace::tasks::{TaskKind, TaskRecord};
 use instr_trace::{RegionId, TaskId, Trace};
 
 use crate::{Collected, collect};
@@ -25,7 +25,7 @@ fn of(lines: &[Line<'_>]) -> Collected {
             }
             stream.finish().unwrap();
         }
-        let collected = collect(&Trace::open(dir.path()).unwrap(), TaskStates::new());
+        let collected = collect(&Trace::open(dir.path()).unwrap());
         for region in &collected.regions {
             assert_eq!(
                 region.work + region.delay + region.no_work,
@@ -346,7 +346,7 @@ fn a_gap_costs_only_what_it_hides() {
     put(95, 43, &none);
     put(100, 17, &|b| _ = b.u32(1));
     stream.finish().unwrap();
-    let collected = collect(&Trace::open(dir.path()).unwrap(), TaskStates::new());
+    let collected = collect(&Trace::open(dir.path()).unwrap());
     let numbers: Vec<_> = collected
         .tasks
         .iter()
@@ -401,7 +401,7 @@ fn a_task_whose_begin_is_lost_runs_behind_the_gap() {
     put(95, 43, &none);
     put(100, 17, &|b| _ = b.u32(1));
     stream.finish().unwrap();
-    let collected = collect(&Trace::open(dir.path()).unwrap(), TaskStates::new());
+    let collected = collect(&Trace::open(dir.path()).unwrap());
     let ends: Vec<_> = collected
         .tasks
         .iter()
