@@ -18,6 +18,7 @@ mod communications;
 mod constructs;
 mod events;
 mod heap;
+mod line;
 mod names;
 mod out;
 mod pcf;

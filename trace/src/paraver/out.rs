@@ -3,7 +3,8 @@
 use std::collections::VecDeque;
 use std::io::{Result, Write};
 
-use super::rows::{PREFIX, Prefix, Row};
+use super::line::Line;
+use super::rows::{Prefix, Row};
 use super::types::NOT_CREATED;
 
 /// Bytes held back at most before open states are split.
@@ -65,72 +66,6 @@ impl Types {
     }
 }
 
-/// Room for what an event record can take: `\n2:`, prefix, three numbers of up to 20 digits, colons.
-const LINE: usize = 128;
-
-/// The numbers 00 to 99.
-static PAIRS: [[u8; 2]; 100] = {
-    let mut pairs = [[0; 2]; 100];
-    let mut number = 0;
-    while number < 100 {
-        pairs[number] = [b'0' + (number / 10) as u8, b'0' + (number % 10) as u8];
-        number += 1;
-    }
-    pairs
-};
-
-/// One line in the making, on the stack.
-struct Line {
-    bytes: [u8; LINE],
-    len: usize,
-}
-
-impl Line {
-    #[inline]
-    fn new() -> Self {
-        Self {
-            bytes: [0; LINE],
-            len: 0,
-        }
-    }
-
-    #[inline]
-    fn byte(&mut self, byte: u8) {
-        self.bytes[self.len] = byte;
-        self.len += 1;
-    }
-
-    #[inline]
-    fn prefix(&mut self, prefix: &Prefix) {
-        self.bytes[self.len..self.len + PREFIX].copy_from_slice(&prefix.bytes);
-        self.len += prefix.len;
-    }
-
-    /// Appends the decimal digits, two at a time, in place: measurably faster than copying them from another buffer.
-    #[inline]
-    fn number(&mut self, number: u64) {
-        let len = number
-            .checked_ilog10()
-            .map_or(1, |digits| digits as usize + 1);
-        let place = &mut self.bytes[self.len..self.len + len];
-        let (mut rest, mut at) = (number, len);
-        while at >= 2 {
-            at -= 2;
-            place[at..at + 2].copy_from_slice(&PAIRS[(rest % 100) as usize]);
-            rest /= 100;
-        }
-        if at == 1 {
-            place[0] = b'0' + (rest % 10) as u8;
-        }
-        self.len += len;
-    }
-
-    #[inline]
-    fn text(&self) -> &[u8] {
-        &self.bytes[..self.len]
-    }
-}
-
 /// Writes the body of a `.prv` file.
 pub(super) struct Records<'r, W: Write> {
     out: W,
@@ -149,7 +84,8 @@ pub(super) struct Records<'r, W: Write> {
     types: Types,
     pub(super) states: u64,
     pub(super) events: u64,
-    number: itoa::Buffer,
+    /// What is written next.
+    next: Line,
     /// Held bytes and pieces at which the next look at what can be written is worth while.
     next_look: (usize, usize),
 }
@@ -173,7 +109,7 @@ impl<'r, W: Write> Records<'r, W> {
             types: Types::default(),
             states: 0,
             events: 0,
-            number: itoa::Buffer::new(),
+            next: Line::new(),
             next_look: (STEP, STEP_PIECES),
         };
         for row in 0..rows.len() {
@@ -247,31 +183,24 @@ impl<'r, W: Write> Records<'r, W> {
     /// One event; those of one row at one time share a line, in which each type has one value.
     #[inline]
     pub(super) fn event(&mut self, row: usize, time: u64, kind: u32, value: u64) {
-        let mut line = Line::new();
-        self.begin_event(&mut line, row, time, kind);
-        line.number(u64::from(kind));
-        line.byte(b':');
-        line.number(value);
-        self.text.extend_from_slice(line.text());
-        self.events += 1;
+        self.begin_event(row, time, kind);
+        self.next.number(value).append_to(&mut self.text);
     }
 
     /// One event with a value that may be negative.
     pub(super) fn signed_event(&mut self, row: usize, time: u64, kind: u32, value: i64) {
-        let mut line = Line::new();
-        self.begin_event(&mut line, row, time, kind);
-        line.number(u64::from(kind));
-        line.byte(b':');
+        self.begin_event(row, time, kind);
         if value < 0 {
-            line.byte(b'-');
+            self.next.byte(b'-');
         }
-        line.number(value.unsigned_abs());
-        self.text.extend_from_slice(line.text());
-        self.events += 1;
+        let value = value.unsigned_abs();
+        self.next.number(value).append_to(&mut self.text);
     }
 
+    /// All but the value.
     #[inline]
-    fn begin_event(&mut self, line: &mut Line, row: usize, time: u64, kind: u32) {
+    fn begin_event(&mut self, row: usize, time: u64, kind: u32) {
+        let line = self.next.clear();
         if self.line != Some((row as u32, time)) || !self.types.add(kind) {
             self.types.clear();
             self.types.add(kind);
@@ -279,18 +208,11 @@ impl<'r, W: Write> Records<'r, W> {
                 line.byte(b'\n');
             }
             self.line = Some((row as u32, time));
-            line.byte(b'2');
-            line.byte(b':');
-            line.prefix(&self.on[row].1);
-            line.number(time);
+            line.byte(b'2').byte(b':');
+            line.prefix(&self.on[row].1).time(time);
         }
-        line.byte(b':');
-    }
-
-    #[inline]
-    fn put(&mut self, value: u64) {
-        self.text
-            .extend_from_slice(self.number.format(value).as_bytes());
+        line.byte(b':').kind(kind).byte(b':');
+        self.events += 1;
     }
 
     #[inline]
@@ -309,24 +231,18 @@ impl<'r, W: Write> Records<'r, W> {
         tag: u32,
     ) {
         self.end_line();
-        self.text.extend_from_slice(b"3:");
+        let line = self.next.clear();
+        line.byte(b'3').byte(b':');
         for (row, cpu, time) in [from, to] {
-            let (now, prefix) = self.on[row];
-            match now == cpu {
-                true => self.text.extend_from_slice(prefix.text()),
-                false => self
-                    .text
-                    .extend_from_slice(self.rows[row].prefix(cpu).text()),
-            }
-            self.put(time);
-            self.text.push(b':');
-            self.put(time);
-            self.text.push(b':');
+            let (now, prefix) = &self.on[row];
+            match *now == cpu {
+                true => line.prefix(prefix),
+                false => line.prefix(&self.rows[row].prefix(cpu)),
+            };
+            line.time(time).byte(b':').time(time).byte(b':');
         }
-        self.put(size);
-        self.text.push(b':');
-        self.put(u64::from(tag));
-        self.text.push(b'\n');
+        line.number(size).byte(b':').number(u64::from(tag));
+        line.byte(b'\n').append_to(&mut self.text);
     }
 
     /// Writes what can be written. To be called now and then, with the time reached.
@@ -393,27 +309,18 @@ impl<'r, W: Write> Records<'r, W> {
         if piece.begin >= piece.end {
             return Ok(());
         }
-        let mut line = [0; 128];
-        let mut at = 0;
-        let mut put = |bytes: &[u8]| {
-            line[at..at + bytes.len()].copy_from_slice(bytes);
-            at += bytes.len();
-        };
-        put(b"1:");
         let row = piece.row as usize;
-        let (now, prefix) = self.on[row];
-        match now == piece.cpu {
-            true => put(prefix.text()),
-            false => put(self.rows[row].prefix(piece.cpu).text()),
-        }
-        put(self.number.format(piece.begin).as_bytes());
-        put(b":");
-        put(self.number.format(piece.end).as_bytes());
-        put(b":");
-        put(self.number.format(piece.state).as_bytes());
-        put(b"\n");
+        let line = self.next.clear();
+        line.byte(b'1').byte(b':');
+        let (now, prefix) = &self.on[row];
+        match *now == piece.cpu {
+            true => line.prefix(prefix),
+            false => line.prefix(&self.rows[row].prefix(piece.cpu)),
+        };
+        line.time(piece.begin).byte(b':').time(piece.end).byte(b':');
+        line.number(u64::from(piece.state)).byte(b'\n');
         self.states += 1;
-        self.out.write_all(&line[..at])
+        self.out.write_all(self.next.text())
     }
 
     /// Ends all rows at `end` and writes the rest.
@@ -424,34 +331,5 @@ impl<'r, W: Write> Records<'r, W> {
         self.write_closed()?;
         self.out.flush()?;
         Ok((self.out, self.states, self.events))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_are_written_in_full() {
-        for number in [
-            0,
-            1,
-            9,
-            10,
-            11,
-            99,
-            100,
-            101,
-            999,
-            1000,
-            12_345,
-            123_456,
-            u64::MAX / 10,
-            u64::MAX,
-        ] {
-            let mut line = Line::new();
-            line.number(number);
-            assert_eq!(line.text(), number.to_string().as_bytes());
-        }
     }
 }

@@ -24,10 +24,6 @@ impl Prefix {
         bytes[..len].copy_from_slice(&text.as_bytes()[..len]);
         Self { bytes, len }
     }
-
-    pub(super) fn text(&self) -> &[u8] {
-        &self.bytes[..self.len]
-    }
 }
 
 /// The processors of a node in the numbers of the output.

@@ -2,14 +2,16 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Read, Seek, Write};
 use std::path::{Path, PathBuf};
+use std::thread::JoinHandle;
 
 use crate::error::Error;
 
-/// Records sorted in memory at a time (48 bytes each).
-const RUN: usize = 1 << 19;
+/// Records sorted in memory at a time (48 bytes each); as many are on their way to a file.
+const RUN: usize = 1 << 18;
 const RECORD: usize = 41;
 
 /// One communication; ordered by the time it was sent.
@@ -63,11 +65,15 @@ impl Communication {
     }
 }
 
+/// Sorts records and writes them on a thread of its own.
+type Spill = JoinHandle<std::io::Result<(File, Vec<Communication>)>>;
+
 /// External sort in bounded memory.
 pub(super) struct Sorter {
     dir: PathBuf,
     records: Vec<Communication>,
     runs: Vec<File>,
+    spill: Option<Spill>,
 }
 
 impl Sorter {
@@ -77,9 +83,11 @@ impl Sorter {
             dir: dir.to_owned(),
             records: Vec::new(),
             runs: Vec::new(),
+            spill: None,
         }
     }
 
+    #[inline]
     pub(super) fn push(&mut self, record: Communication) -> Result<(), Error> {
         self.records.push(record);
         if self.records.len() >= RUN {
@@ -90,34 +98,58 @@ impl Sorter {
         }
     }
 
+    #[cold]
     fn spill(&mut self) -> std::io::Result<()> {
-        self.records.sort_unstable();
-        let mut out = BufWriter::with_capacity(1 << 18, tempfile::tempfile_in(&self.dir)?);
-        for record in self.records.drain(..) {
-            out.write_all(&record.write())?;
-        }
-        let mut file = out
-            .into_inner()
-            .map_err(std::io::IntoInnerError::into_error)?;
-        file.rewind()?;
-        self.runs.push(file);
+        let empty = self.spilled()?;
+        let mut records = std::mem::replace(&mut self.records, empty);
+        let file = tempfile::tempfile_in(&self.dir)?;
+        self.spill = Some(std::thread::spawn(move || {
+            records.sort_unstable();
+            let mut out = BufWriter::with_capacity(1 << 18, file);
+            for record in records.drain(..) {
+                out.write_all(&record.write())?;
+            }
+            let mut file = out
+                .into_inner()
+                .map_err(std::io::IntoInnerError::into_error)?;
+            file.rewind()?;
+            Ok((file, records))
+        }));
         Ok(())
+    }
+
+    /// Waits for the last run; gives its memory.
+    fn spilled(&mut self) -> std::io::Result<Vec<Communication>> {
+        let Some(spill) = self.spill.take() else {
+            return Ok(Vec::new());
+        };
+        let gone = |_| std::io::Error::other("the sorting thread is gone");
+        let (file, records) = spill.join().map_err(gone)??;
+        self.runs.push(file);
+        Ok(records)
     }
 
     /// All records in order.
     pub(super) fn sorted(mut self) -> Result<Sorted, Error> {
         self.records.sort_unstable();
         self.records.reverse();
+        self.spilled()
+            .map_err(Error::io("write a temporary file in", &self.dir))?;
         let mut sorted = Sorted {
             dir: self.dir,
             rest: self.records,
             runs: Vec::new(),
             heap: BinaryHeap::new(),
+            next: u64::MAX,
         };
         for run in self.runs {
-            sorted.runs.push(BufReader::with_capacity(1 << 16, run));
-            sorted.refill(sorted.runs.len() - 1)?;
+            let mut run = BufReader::with_capacity(1 << 16, run);
+            if let Some(first) = read(&mut run, &sorted.dir)? {
+                sorted.heap.push(Reverse((first, sorted.runs.len())));
+            }
+            sorted.runs.push(run);
         }
+        sorted.look();
         Ok(sorted)
     }
 }
@@ -129,40 +161,50 @@ pub(super) struct Sorted {
     rest: Vec<Communication>,
     runs: Vec<BufReader<File>>,
     heap: BinaryHeap<Reverse<(Communication, usize)>>,
+    /// When the next one was sent; at the end, never.
+    next: u64,
+}
+
+fn read(run: &mut BufReader<File>, dir: &Path) -> Result<Option<Communication>, Error> {
+    let mut bytes = [0; RECORD];
+    match run.read_exact(&mut bytes) {
+        Ok(()) => Ok(Some(Communication::read(&bytes))),
+        Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => Ok(None),
+        Err(error) => Err(Error::io("read a temporary file in", dir)(error)),
+    }
 }
 
 impl Sorted {
-    fn refill(&mut self, run: usize) -> Result<(), Error> {
-        let mut bytes = [0; RECORD];
-        match self.runs[run].read_exact(&mut bytes) {
-            Ok(()) => self.heap.push(Reverse((Communication::read(&bytes), run))),
-            Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => {}
-            Err(error) => return Err(Error::io("read a temporary file in", &self.dir)(error)),
-        }
-        Ok(())
+    fn look(&mut self) {
+        let on_disk = self.heap.peek().map(|Reverse((record, _))| record.send);
+        let in_memory = self.rest.last().map(|record| record.send);
+        let first = on_disk.into_iter().chain(in_memory).min();
+        self.next = first.unwrap_or(u64::MAX);
     }
 
     /// The next one, if it was sent at `time` or before.
     #[inline]
     pub(super) fn next_until(&mut self, time: u64) -> Result<Option<Communication>, Error> {
-        let on_disk = self.heap.peek().map(|Reverse((record, _))| *record);
-        let Some(first) = [self.rest.last().copied(), on_disk]
-            .into_iter()
-            .flatten()
-            .min()
-        else {
-            return Ok(None);
-        };
-        if first.send > time {
-            return Ok(None);
+        match self.next <= time {
+            true => self.take(),
+            false => Ok(None),
         }
-        if Some(first) == on_disk {
-            if let Some(Reverse((_, run))) = self.heap.pop() {
-                self.refill(run)?;
+    }
+
+    fn take(&mut self) -> Result<Option<Communication>, Error> {
+        let last = self.rest.last().copied();
+        let taken = match self.heap.peek_mut() {
+            Some(mut top) if last.is_none_or(|last| top.0.0 < last) => {
+                let Reverse((record, run)) = *top;
+                match read(&mut self.runs[run], &self.dir)? {
+                    Some(next) => top.0.0 = next,
+                    None => _ = PeekMut::pop(top),
+                }
+                Some(record)
             }
-        } else {
-            self.rest.pop();
-        }
-        Ok(Some(first))
+            _ => self.rest.pop(),
+        };
+        self.look();
+        Ok(taken)
     }
 }
