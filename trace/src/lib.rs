@@ -12,7 +12,6 @@
 mod clock;
 mod decode;
 pub mod depend;
-pub mod efficiency;
 pub mod energy;
 mod error;
 pub mod event;

@@ -8,8 +8,7 @@ use instr_trace::Names;
 use instr_trace::event::MutexKind;
 use instr_trace::names::{CodeRole, format_label, format_site_label};
 
-use super::contention::MutexCount;
-use super::counts::{Code, Collected, mutex_name, sync_name};
+use super::counts::{Code, Collected, MutexCount, mutex_name, sync_name};
 use super::model::{
     Counter, Critical, Loop, ParallelRegion, Place, Sections, Summary, Sync, TaskFunction, Tasks,
     Times, UserEvent, UserRegion,
@@ -154,7 +153,7 @@ fn regions_and_work(summary: &mut Summary, collected: &Collected, names: &dyn Na
             schedule,
             instances: count.instances,
             chunks: count.pieces,
-            chunk_iterations: count.chunk_iterations.into(),
+            chunk_iterations: count.chunk_iterations,
             chunk_times: count.piece_times,
             fetch_ns: (count.piece_times.count > 0).then(|| {
                 let chunks = count.piece_times.total_ns;

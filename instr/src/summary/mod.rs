@@ -1,10 +1,7 @@
 //! `instr summary`: what a program did, as tables or JSON.
 
 pub mod build;
-pub mod collect;
 pub mod constructs;
-pub mod contention;
-pub mod counts;
 pub mod load;
 pub mod memory;
 pub mod model;
@@ -18,14 +15,15 @@ pub mod table;
 #[cfg(test)]
 mod tests;
 pub mod units;
-mod work;
 
 use std::io;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use instr_trace::efficiency;
-use instr_trace::model::{Interpreter, Interval, Scheduler, Sink, State};
+use instr_analysis::counts::Collector;
+use instr_analysis::efficiency;
+use instr_analysis::states::States;
+use instr_trace::model::{Interpreter, Scheduler, State};
 use instr_trace::tasks::{TaskStates, Totals};
 use instr_trace::{Event, Names, ThreadInfo, Trace};
 
@@ -33,7 +31,7 @@ use crate::cli::SummaryOptions;
 use crate::console::{Console, NO_OUTPUT};
 use crate::progress::Progress;
 use crate::symbols;
-use collect::Collector;
+pub use instr_analysis::counts;
 use model::{Clock, FORMAT, Summary, Thread};
 pub use power::Chip;
 
@@ -212,16 +210,16 @@ fn per_event(bytes: u64, events: u64) -> f64 {
 
 fn of_threads(trace: &Trace, volume: &Volume, states: &States) -> Vec<Thread> {
     let thread = |(position, info): (usize, &ThreadInfo)| {
-        let [useful_ns, sync_ns, sched_ns, idle_ns, flush_ns] = states.by_position[position];
+        let ns = |state| states.ns(position, state);
         Thread {
             index: info.index,
             os_tid: info.os_tid,
             name: info.name.clone(),
-            useful_ns,
-            sync_ns,
-            sched_ns,
-            idle_ns,
-            flush_ns,
+            useful_ns: ns(State::Useful),
+            sync_ns: ns(State::Synchronization),
+            sched_ns: ns(State::Scheduling),
+            idle_ns: ns(State::Idle),
+            flush_ns: ns(State::Flush),
             events: volume.events[position],
             discarded: info.discarded,
         }
@@ -250,37 +248,5 @@ impl Volume {
         let span = self.span.get_or_insert((event.time, event.time));
         *span = (span.0.min(event.time), span.1.max(event.time));
         self.events[position] += u64::from(event.payload.id() != 0);
-    }
-}
-
-/// Nanoseconds of each thread in each state.
-struct States {
-    /// Useful, synchronization, scheduling, idle, flush.
-    by_position: Vec<[u64; 5]>,
-}
-
-impl States {
-    fn new(threads: usize) -> Self {
-        Self {
-            by_position: vec![[0; 5]; threads],
-        }
-    }
-}
-
-impl Sink for States {
-    const MARKS: bool = false;
-    const TASK_CODES: bool = false;
-
-    fn interval(&mut self, interval: Interval) {
-        let column = match interval.state {
-            State::Useful => 0,
-            State::Synchronization => 1,
-            State::Scheduling => 2,
-            State::Idle => 3,
-            State::Flush => 4,
-        };
-        if let Some(times) = self.by_position.get_mut(interval.position) {
-            times[column] = times[column].saturating_add(interval.end - interval.begin);
-        }
     }
 }

@@ -2,11 +2,11 @@
 //!
 //! Names, units and meaning are stable; fields may be added. Times are whole nanoseconds, addresses hexadecimal text.
 
-use serde::ser::SerializeStruct as _;
+pub use instr_analysis::{Spread, Times};
 use serde::{Serialize, Serializer};
 
 use super::constructs::model::{
-    Allocation, Cancellation, Doacross, Masked, Scope, Spread, StaticLoop, Target,
+    Allocation, Cancellation, Doacross, Masked, Scope, StaticLoop, Target,
 };
 use super::load::model::{Efficiency, Graph, RegionLoad};
 use super::memory::model::Memory;
@@ -172,64 +172,6 @@ impl Thread {
             self.idle_ns,
             self.flush_ns,
         ]
-    }
-}
-
-/// Number and times of one kind of construct. `count` is 0 only together with all times.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub struct Times {
-    /// How many.
-    pub count: u64,
-    /// Sum, ns.
-    pub total_ns: u64,
-    /// Shortest, ns.
-    pub min_ns: u64,
-    /// Longest, ns.
-    pub max_ns: u64,
-}
-
-impl Serialize for Times {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let mut fields = to.serialize_struct("Times", 5)?;
-        fields.serialize_field("count", &self.count)?;
-        fields.serialize_field("total_ns", &self.total_ns)?;
-        fields.serialize_field("min_ns", &self.min_ns)?;
-        fields.serialize_field("mean_ns", &self.mean_ns())?;
-        fields.serialize_field("max_ns", &self.max_ns)?;
-        fields.end()
-    }
-}
-
-impl Times {
-    /// Counts one more, of the given length.
-    pub fn add(&mut self, ns: u64) {
-        self.min_ns = if self.count == 0 {
-            ns
-        } else {
-            self.min_ns.min(ns)
-        };
-        self.max_ns = self.max_ns.max(ns);
-        self.count += 1;
-        self.total_ns = self.total_ns.saturating_add(ns);
-    }
-
-    /// `total_ns / count`, rounded down.
-    pub fn mean_ns(&self) -> u64 {
-        self.total_ns.checked_div(self.count).unwrap_or(0)
-    }
-
-    /// Counts all of `other` too.
-    pub fn merge(&mut self, other: &Self) {
-        if other.count == 0 {
-            return;
-        }
-        self.min_ns = match self.count {
-            0 => other.min_ns,
-            _ => self.min_ns.min(other.min_ns),
-        };
-        self.max_ns = self.max_ns.max(other.max_ns);
-        self.count += other.count;
-        self.total_ns = self.total_ns.saturating_add(other.total_ns);
     }
 }
 
@@ -437,28 +379,6 @@ fn optional_hexadecimal<S: Serializer>(address: &Option<u64>, to: S) -> Result<S
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn times_keep_sum_extremes_and_mean() {
-        let mut times = Times::default();
-        for ns in [7, 3, 5] {
-            times.add(ns);
-        }
-        assert_eq!(
-            times,
-            Times {
-                count: 3,
-                total_ns: 15,
-                min_ns: 3,
-                max_ns: 7
-            }
-        );
-        assert_eq!(times.mean_ns(), 5);
-        let json = r#"{"count":3,"total_ns":15,"min_ns":3,"mean_ns":5,"max_ns":7}"#;
-        assert_eq!(serde_json::to_string(&times).unwrap(), json);
-        times.add(u64::MAX);
-        assert_eq!(times.total_ns, u64::MAX, "no overflow");
-    }
 
     #[test]
     fn addresses_are_hexadecimal_text() {

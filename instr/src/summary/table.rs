@@ -260,7 +260,7 @@ fn loops(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
                 true => count(sizes.min),
                 false => format!("{} - {}", count(sizes.min), count(sizes.max)),
             },
-            count(sizes.mean),
+            count(sizes.mean()),
             time(times.min_ns),
             time(times.mean_ns()),
             time(times.max_ns),

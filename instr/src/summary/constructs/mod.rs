@@ -1,6 +1,5 @@
 //! The sections of the summary on constructs that programs use now and then.
 
 pub mod build;
-mod collect;
 pub mod model;
 pub mod table;

@@ -2,7 +2,6 @@
 
 use serde::Serialize;
 
-use super::super::counts;
 use super::super::model::{Place, Times};
 
 /// A static loop of GCC, of which only the begin is visible, and that only by inference: the compiler asks for the number of
@@ -109,31 +108,4 @@ pub struct Allocation {
     pub peak_bytes: u64,
     /// Bytes not given back.
     pub live_bytes: u64,
-}
-
-/// Number, sum and extremes of something that is no time.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Spread {
-    /// How many.
-    pub count: u64,
-    /// Sum.
-    pub total: u64,
-    /// Smallest.
-    pub min: u64,
-    /// `total / count`, rounded down.
-    pub mean: u64,
-    /// Largest.
-    pub max: u64,
-}
-
-impl From<counts::Spread> for Spread {
-    fn from(from: counts::Spread) -> Self {
-        Self {
-            count: from.count,
-            total: from.total,
-            min: from.min,
-            mean: from.total.checked_div(from.count).unwrap_or(0),
-            max: from.max,
-        }
-    }
 }

@@ -1,7 +1,7 @@
 //! Numbers of the library to sections.
 
+use instr_analysis::efficiency::{self, Efficiencies, Loss, Report};
 use instr_trace::Names;
-use instr_trace::efficiency::{self, Efficiencies, Loss, Report};
 use instr_trace::names::CodeRole;
 use instr_trace::tasks::Totals;
 

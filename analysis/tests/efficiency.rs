@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use instr_analysis::efficiency::{Collector, Efficiencies, Loss, Report};
 use instr_trace::Trace;
-use instr_trace::efficiency::{Collector, Efficiencies, Loss, Report};
 use instr_trace::model::{Activity, At, Code, Interpreter, Sink};
 use instr_trace::synth::{self, START_TICKS, StreamWriter};
 

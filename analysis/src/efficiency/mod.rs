@@ -1,6 +1,6 @@
 //! Load balance of parallel regions and the thread-level efficiencies of POP and TALP: `docs/metrics.md` has the definitions.
 //!
-//! [`Collector`] is a sink of an [`Interpreter`](crate::model::Interpreter); [`Report`] is what comes of it. Memory
+//! [`Collector`] is a sink of an [`Interpreter`](instr_trace::model::Interpreter); [`Report`] is what comes of it. Memory
 //! grows with the threads, the regions that run and the region functions, not with the events.
 
 mod collect;
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 pub use collect::Collector;
 pub use region::{RegionLoad, ThreadLoad};
 
-use crate::model::Code;
+use instr_trace::model::Code;
 
 /// Where the time of all threads went: what the efficiencies are made of. All times in ns.
 ///

@@ -1,6 +1,4 @@
-//! Spans and marks in, numbers out: a sink of the interpreter. Addresses stay addresses; [`super::build`] names them.
-//!
-//! Memory grows with the functions of the program and the names of its own regions, not with the events.
+//! Spans and marks in, numbers out. Memory grows with the functions of the program and the names of its own regions, not with the events.
 
 use std::collections::BTreeMap;
 
@@ -9,10 +7,9 @@ use instr_trace::ThreadInfo;
 use instr_trace::event::{AllocatorKind, MutexKind, SyncKind, task_flags};
 use instr_trace::model::{At, Begin, End, Mark, Ran, Since, Sink, Span};
 
-use super::contention::MutexCount;
-use super::counts::{Code, Collected, TaskCount};
-use super::model::Times;
 use super::work::OpenWork;
+use super::{Code, Collected, MutexCount, TaskCount};
+use crate::Times;
 
 /// Counts what a program did.
 #[derive(Debug)]

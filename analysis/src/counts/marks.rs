@@ -4,14 +4,14 @@
 use instr_trace::event::{AllocatorKind, CancelKind, cancel_flags};
 use instr_trace::model::{At, Mark};
 
-use super::super::collect::Collector;
+use super::Collector;
 
 /// More allocations at a time are not followed: their size is then not taken off when they are given back.
 const MAX_ALLOCATED: usize = 1 << 22;
 
 impl Collector {
     /// Takes a mark of such a construct.
-    pub(in super::super) fn construct(&mut self, at: At, mark: Mark<'_>) {
+    pub(super) fn construct(&mut self, at: At, mark: Mark<'_>) {
         let thread = &self.threads[at.position];
         let out = &mut self.out;
         match mark {

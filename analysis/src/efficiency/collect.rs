@@ -2,9 +2,9 @@
 
 use hashbrown::HashMap;
 
-use crate::event::RegionId;
-use crate::model::{Activity, At, Begin, Code, End, Since, Sink, Span};
-use crate::trace::ThreadInfo;
+use instr_trace::RegionId;
+use instr_trace::ThreadInfo;
+use instr_trace::model::{Activity, At, Begin, Code, End, Since, Sink, Span};
 
 use super::Report;
 use super::open::{Line, MAX_DEPTH, MAX_LOOK, Place, Region, Root, Stay, add};
@@ -128,7 +128,7 @@ impl Sink for Collector {
 }
 
 impl Collector {
-    /// For the threads of one trace, as [`crate::Trace::threads`] gives them.
+    /// For the threads of one trace, as [`instr_trace::Trace::threads`] gives them.
     pub fn new(threads: &[ThreadInfo]) -> Self {
         let line = |thread: &ThreadInfo| Line {
             index: thread.index,
@@ -418,7 +418,7 @@ impl Collector {
         }
     }
 
-    /// What was found, once the interpreter has [finished](crate::model::Interpreter::finish).
+    /// What was found, once the interpreter has [finished](instr_trace::model::Interpreter::finish).
     pub fn finish(mut self) -> Report {
         let (first, last) = self.span.unwrap_or((0, 0));
         let report = &mut self.report;

@@ -3,8 +3,8 @@
 use instr_trace::event::{Schedule, schedule_flags};
 use instr_trace::model::Work;
 
-use super::counts::{Spread, WorkCount};
-use super::model::Times;
+use super::WorkCount;
+use crate::{Spread, Times};
 
 /// A work-sharing construct that runs on one thread.
 #[derive(Debug)]

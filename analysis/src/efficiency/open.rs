@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::event::RegionId;
-use crate::model::{Activity, Code};
+use instr_trace::RegionId;
+use instr_trace::model::{Activity, Code};
 
 use super::region::ThreadLoad;
 

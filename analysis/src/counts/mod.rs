@@ -6,8 +6,15 @@ use instr_trace::event::{AllocatorKind, CancelKind, MutexKind, SyncKind, TargetK
 pub use instr_trace::model::Code;
 use instr_trace::model::Work;
 
-use super::contention::MutexCount;
-use super::model::Times;
+use crate::{Spread, Times};
+
+mod collect;
+mod contention;
+mod marks;
+mod work;
+
+pub use collect::Collector;
+pub use contention::MutexCount;
 
 /// Everything counted, by address or name. What is missing in [`Times`] (bodies that began before a gap) was not timed.
 #[derive(Debug, Default)]
@@ -109,46 +116,6 @@ pub struct WorkCount {
     pub piece_times: Times,
     /// Per thread and execution.
     pub times: Times,
-}
-
-/// Number, sum and extremes of something that is no time.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub struct Spread {
-    /// How many.
-    pub count: u64,
-    /// Sum.
-    pub total: u64,
-    /// Smallest.
-    pub min: u64,
-    /// Largest.
-    pub max: u64,
-}
-
-impl Spread {
-    /// Counts one more.
-    pub fn add(&mut self, value: u64) {
-        self.min = match self.count {
-            0 => value,
-            _ => self.min.min(value),
-        };
-        self.max = self.max.max(value);
-        self.total = self.total.saturating_add(value);
-        self.count += 1;
-    }
-
-    /// Counts all of `other` too.
-    pub fn merge(&mut self, other: &Self) {
-        if other.count == 0 {
-            return;
-        }
-        self.min = match self.count {
-            0 => other.min,
-            _ => self.min.min(other.min),
-        };
-        self.max = self.max.max(other.max);
-        self.total = self.total.saturating_add(other.total);
-        self.count += other.count;
-    }
 }
 
 /// Begins of static loops at one place.
@@ -284,29 +251,5 @@ pub fn allocation_name(kind: AllocatorKind) -> &'static str {
         AllocatorKind::Call => "omp_alloc",
         AllocatorKind::Clause => "allocate clause",
         _ => "unknown",
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_spread_has_the_extremes_of_all_its_values() {
-        let of = |values: &[u64]| {
-            let mut spread = Spread::default();
-            values.iter().for_each(|value| spread.add(*value));
-            spread
-        };
-        let spread = of(&[5, 2, 9]);
-        assert_eq!((spread.count, spread.total), (3, 16));
-        assert_eq!((spread.min, spread.max), (2, 9));
-        for (one, two) in [(&[5, 2][..], &[9][..]), (&[9], &[2, 5]), (&[], &[5, 2, 9])] {
-            let mut both = of(one);
-            both.merge(&of(two));
-            assert_eq!(both, spread);
-            both.merge(&Spread::default());
-            assert_eq!(both, spread);
-        }
     }
 }
