@@ -37,6 +37,7 @@ impl Sink for States {
     const MARKS: bool = false;
     const TASK_CODES: bool = false;
 
+    #[inline]
     fn interval(&mut self, interval: Interval) {
         if let Some(times) = self.by_position.get_mut(interval.position) {
             let time = &mut times[column(interval.state)];

@@ -30,6 +30,7 @@ impl Serialize for Times {
 
 impl Times {
     /// Counts one more, of the given length.
+    #[inline]
     pub fn add(&mut self, ns: u64) {
         self.min_ns = if self.count == 0 {
             ns

@@ -56,6 +56,7 @@ impl Collector {
 }
 
 impl Sink for Collector {
+    #[inline]
     fn body(&mut self, at: At, body: Option<&Span>) {
         let thread = &mut self.threads[at.position];
         thread.body = body.and_then(Span::body);
@@ -132,6 +133,7 @@ impl Sink for Collector {
         }
     }
 
+    #[inline]
     fn task_ran(&mut self, _at: At, task: &Span, ran: Ran) {
         let count = self.tasks.entry(task.body().unwrap_or_default());
         let count = count.or_default();

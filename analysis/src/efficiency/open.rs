@@ -48,6 +48,7 @@ pub(super) struct Line {
 
 impl Line {
     /// Counts the time up to `now` for what the thread did.
+    #[inline]
     pub(super) fn settle(&mut self, now: u64) {
         let time = now.saturating_sub(self.since);
         self.since = self.since.max(now);
