@@ -179,7 +179,7 @@ fn each_call_of_the_heap_gives_its_blocks_and_what_is_in_use() {
                 panic!("{:?}", calls[3]);
             };
             let got = calls[1].got.unwrap();
-            assert_eq!((site.key, site), (0x50, got.site));
+            assert_eq!((got.site.key, site), (0x50, got.site.number));
             assert_eq!(calls[3].function, HeapFunction::Give(BlockKind::New));
             let moved = calls[2].got.unwrap().site;
             assert_eq!((moved.key, moved.number), (0x60, 2));

@@ -87,10 +87,10 @@ pub enum Gone {
     Block {
         /// Its size.
         bytes: u64,
-        /// The call that got it.
-        site: Place<u64>,
-        /// The body that called.
-        caller: Place<Caller>,
+        /// Number of the call that got it.
+        site: u32,
+        /// Number of the body that called.
+        caller: u32,
     },
     /// Nobody was seen to get it, or it was not followed.
     Unknown,
@@ -189,6 +189,7 @@ impl Default for Heap {
 }
 
 impl Heap {
+    #[inline]
     pub(super) fn event<S: Sink>(
         &mut self,
         at: At,
@@ -250,6 +251,7 @@ impl Heap {
         sink.memory(at, &memory);
     }
 
+    #[inline]
     fn get(
         &mut self,
         function: HeapFunction,
@@ -265,6 +267,7 @@ impl Heap {
     }
 
     /// Never both blocks at a time: the program sees one that changes its size.
+    #[inline]
     fn moves(&mut self, old: u64, address: u64, bytes: u64, by: (u64, Caller)) -> HeapCall {
         if old == 0 {
             return self.get(HeapFunction::Move, address, bytes, by);
@@ -278,6 +281,7 @@ impl Heap {
         }
     }
 
+    #[inline]
     fn call(
         &self,
         function: HeapFunction,
@@ -297,6 +301,7 @@ impl Heap {
         }
     }
 
+    #[inline]
     fn take(&mut self, address: u64, bytes: u64, (site, caller): (u64, Caller)) -> Got {
         let (site, caller) = (self.sites.place(site), self.callers.place(caller));
         let block = Block {
@@ -315,6 +320,7 @@ impl Heap {
         }
     }
 
+    #[inline]
     fn give(&mut self, address: u64) -> Gone {
         let Some(block) = self.blocks.remove(address) else {
             return Gone::Unknown;
@@ -322,8 +328,8 @@ impl Heap {
         self.bytes = self.bytes.saturating_sub(block.bytes);
         Gone::Block {
             bytes: block.bytes,
-            site: self.sites.numbered(block.site),
-            caller: self.callers.numbered(block.caller),
+            site: block.site,
+            caller: block.caller,
         }
     }
 }
@@ -332,7 +338,6 @@ impl Heap {
 #[derive(Debug)]
 struct Places<K> {
     numbers: HashMap<K, u32>,
-    keys: Vec<K>,
     last: Option<Place<K>>,
 }
 
@@ -340,31 +345,23 @@ impl<K> Default for Places<K> {
     fn default() -> Self {
         Self {
             numbers: HashMap::new(),
-            keys: Vec::new(),
             last: None,
         }
     }
 }
 
 impl<K: Copy + Default + Eq + std::hash::Hash> Places<K> {
+    #[inline]
     fn place(&mut self, key: K) -> Place<K> {
         if let Some(last) = self.last.filter(|last| last.key == key) {
             return last;
         }
-        let room = self.keys.len() < MAX_PLACES || self.numbers.contains_key(&key);
+        let room = self.numbers.len() < MAX_PLACES || self.numbers.contains_key(&key);
         let key = if room { key } else { K::default() };
-        let next = self.keys.len() as u32;
+        let next = self.numbers.len() as u32;
         let number = *self.numbers.entry(key).or_insert(next);
-        if number == next {
-            self.keys.push(key);
-        }
         let place = Place { number, key };
         self.last = Some(place);
         place
-    }
-
-    fn numbered(&self, number: u32) -> Place<K> {
-        let key = self.keys.get(number as usize).copied().unwrap_or_default();
-        Place { number, key }
     }
 }

@@ -201,8 +201,8 @@ impl Collector {
                 site,
                 caller,
             }) => {
-                self.sites.of(site).live.remove(bytes);
-                self.bodies.of(caller).live.remove(bytes);
+                self.sites.gives(site, bytes);
+                self.bodies.gives(caller, bytes);
             }
             Some(Gone::Unknown) => out.unknown_frees += 1,
             None => {}

@@ -63,15 +63,23 @@ impl<K> Default for Counts<K> {
 }
 
 impl<K: Copy + Default + Ord> Counts<K> {
-    /// What a place got.
+    /// What a place got, which gets a block.
+    #[inline]
     pub fn of(&mut self, place: Place<K>) -> &mut Count {
         let number = place.number as usize;
         if number >= self.0.len() {
             self.0.resize_with(number + 1, Default::default);
+            self.0[number].0 = place.key;
         }
-        let (key, count) = &mut self.0[number];
-        *key = place.key;
-        count
+        &mut self.0[number].1
+    }
+
+    /// The place with this number gives back a block.
+    #[inline]
+    pub fn gives(&mut self, number: u32, bytes: u64) {
+        if let Some((_, count)) = self.0.get_mut(number as usize) {
+            count.live.remove(bytes);
+        }
     }
 
     /// All that got something, by place.
