@@ -346,3 +346,26 @@ fn skip_tree(entries: &mut Entries<'_, '_>, plan: &crate::plan::Plan) -> gimli::
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_function_has_its_first_byte_and_not_the_one_behind_its_last() {
+        let span = |begin, end, entry| Span { begin, end, entry };
+        let functions = Functions {
+            spans: Box::new([
+                span(0x10, 0x20, 1),
+                span(0x20, 0x28, 2),
+                span(0x30, 0x31, 3),
+            ]),
+            complete: true,
+        };
+        let entry = |address| functions.find(address).map(|span| span.entry);
+        let found = [0xf, 0x10, 0x1f, 0x20, 0x27, 0x28, 0x2f, 0x30, 0x31].map(entry);
+        let expected = [0, 1, 1, 2, 2, 0, 0, 3, 0].map(|entry| (entry != 0).then_some(entry));
+        assert_eq!(found, expected);
+        assert_eq!(Functions::default().find(0).map(|span| span.entry), None);
+    }
+}
