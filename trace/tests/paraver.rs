@@ -555,6 +555,54 @@ fn events_of(prv: &Prv, kind: u64) -> Vec<(u64, u64, u64)> {
 }
 
 #[test]
+fn numbers_of_tasks_are_running_totals_of_the_process() {
+    const CREATED: u64 = 65_000_000;
+    const EXECUTED: u64 = 65_000_001;
+    let dir = tempfile::tempdir().unwrap();
+    let layout = synth::layouts()[0];
+    synth::begin(dir.path(), layout, 1_000_000_000).unwrap();
+    let mut first = StreamWriter::create(dir.path(), layout, 0, 4096).unwrap();
+    let mut second = StreamWriter::create(dir.path(), layout, 1, 4096).unwrap();
+    let at = |time: u64| START_TICKS + time;
+    first.thread_begin(at(0), 1, 1).unwrap();
+    second.thread_begin(at(0), 2, 0).unwrap();
+    // The first thread creates five tasks, the second runs them; then three, of which it runs two itself.
+    for (begin, region, tasks) in [(100, 1, 0..5), (1100, 2, 5..8)] {
+        first.parallel_begin(at(begin), region, 1, 2, 0u32).unwrap();
+        first
+            .implicit_begin(at(begin + 10), (0, region), 0, 2)
+            .unwrap();
+        second
+            .implicit_begin(at(begin + 10), (0, region), 1, 2)
+            .unwrap();
+        for seq in tasks {
+            let time = at(begin + 20 + 20 * u64::from(seq));
+            first.task_create(time, seq, 0x2000, 0, &[]).unwrap();
+            first.task_created(time + 1).unwrap();
+            let runs = if seq < 6 { &mut second } else { &mut first };
+            runs.task_begin(time + 2, (0, seq)).unwrap();
+            runs.task_end(time + 3).unwrap();
+        }
+        first.implicit_end(at(begin + 500)).unwrap();
+        second.implicit_end(at(begin + 500)).unwrap();
+        first.parallel_end(at(begin + 510), region).unwrap();
+    }
+    for mut stream in [first, second] {
+        stream.thread_end(at(2000)).unwrap();
+        stream.finish().unwrap();
+    }
+    let (_, prv) = merge(&[dir.path()], Comms::All);
+    prv.check();
+    let values = |kind| -> Vec<(u64, u64)> {
+        let events = events_of(&prv, kind).into_iter();
+        events.map(|(row, _, value)| (row, value)).collect()
+    };
+    // Both threads at the ends of both regions.
+    assert_eq!(values(CREATED), [(1, 5), (2, 5), (1, 8), (2, 8)]);
+    assert_eq!(values(EXECUTED), values(CREATED));
+}
+
+#[test]
 fn behind_a_loss_the_task_of_the_packet_runs() {
     const TASK_FUNCTION: u64 = 60_000_023;
     for layout in synth::layouts() {

@@ -72,8 +72,8 @@ fn types(span: &Span) -> &'static [u32] {
 struct RowState {
     tracing: bool,
     running: bool,
-    created: u64,
-    executed: u64,
+    /// It created or began tasks since the numbers of tasks were written.
+    counts: bool,
     /// The processors in the numbers of the output, where they are known.
     cpus: Option<Cpus>,
     /// It runs on a processor, as far as that is known.
@@ -415,8 +415,8 @@ impl<'r, W: Write> Output<'_, 'r, '_, W> {
 
     /// A task is created; its number.
     fn create(&mut self, at: Moment, task: TaskId, code: Code) -> u64 {
-        self.events.rows[self.first + at.position].created += 1;
-        self.events.tasks[self.process].create(task, code).number
+        self.events.rows[self.first + at.position].counts = true;
+        self.events.tasks[self.process].create(task, code)
     }
 
     fn created(&mut self, at: Moment, function: u32, line: u32, number: u64) {
@@ -427,7 +427,7 @@ impl<'r, W: Write> Output<'_, 'r, '_, W> {
 
     fn task(&mut self, at: Moment, task: TaskId, how: Begin) {
         if how != Begin::Resumed {
-            self.events.rows[self.first + at.position].executed += 1;
+            self.events.rows[self.first + at.position].counts = true;
         }
         let record = self.events.tasks[self.process].begin(task);
         let (function, line) = self.code(record.function, CodeRole::Task);
@@ -436,14 +436,15 @@ impl<'r, W: Write> Output<'_, 'r, '_, W> {
         self.put(at, TASK_ID, record.number);
     }
 
+    /// Writes how many tasks the process has created and begun so far, so that the difference is what is pending on whatever row.
     fn counts(&mut self, at: Moment) {
         let state = &mut self.events.rows[self.first + at.position];
         if !state.running {
             return;
         }
-        let created = std::mem::take(&mut state.created);
-        let executed = std::mem::take(&mut state.executed);
-        if created + executed > 0 {
+        if std::mem::take(&mut state.counts) {
+            let tasks = &self.events.tasks[self.process];
+            let (created, executed) = (tasks.created, tasks.executed);
             self.put(at, TASKS_CREATED, created);
             self.put(at, TASKS_EXECUTED, executed);
         }

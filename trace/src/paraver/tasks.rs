@@ -2,7 +2,7 @@
 
 use crate::event::TaskId;
 use crate::model::Code;
-use crate::task_map::{TaskMap, Value};
+use crate::task_map::{Key, TaskMap, Value};
 
 /// A task that was created or begun and has not ended.
 #[derive(Clone, Copy, Debug, Default)]
@@ -10,6 +10,7 @@ pub(super) struct TaskRecord {
     /// From 1 in order of creation within its process; the value of the task identifier events.
     pub(super) number: u64,
     pub(super) function: Code,
+    begun: bool,
 }
 
 impl Value for TaskRecord {
@@ -21,35 +22,50 @@ impl Value for TaskRecord {
 pub(super) struct Tasks {
     live: TaskMap<TaskRecord>,
     last: u64,
+    /// Tasks that were created so far, and those of them that have begun. Empty ones and taskloops have numbers alone.
+    pub(super) created: u64,
+    pub(super) executed: u64,
 }
 
 impl Tasks {
-    pub(super) fn create(&mut self, task: TaskId, function: Code) -> TaskRecord {
+    /// The number of a new task.
+    pub(super) fn create(&mut self, task: TaskId, function: Code) -> u64 {
+        self.created += 1;
+        let key = self.enter(task, function);
+        self.live.get(key).map_or(0, |live| live.number)
+    }
+
+    fn enter(&mut self, task: TaskId, function: Code) -> Key {
         self.last += 1;
-        let record = TaskRecord {
-            number: self.last,
-            function,
-        };
         let key = self.live.insert(task);
         if let Some(live) = self.live.get_mut(key) {
-            *live = record;
+            *live = TaskRecord {
+                number: self.last,
+                function,
+                begun: false,
+            };
         }
-        record
+        key
     }
 
     /// The record of a task that begins; a task whose creation was lost gets its number now.
     pub(super) fn begin(&mut self, task: TaskId) -> TaskRecord {
-        let known = self.live.find(task).and_then(|key| self.live.get(key));
-        match known.copied() {
-            Some(record) => record,
-            None => self.create(task, Code::default()),
-        }
+        let key = self.live.find(task).unwrap_or_else(|| {
+            self.created += 1;
+            self.enter(task, Code::default())
+        });
+        let Some(live) = self.live.get_mut(key) else {
+            return TaskRecord::default();
+        };
+        self.executed += u64::from(!std::mem::replace(&mut live.begun, true));
+        *live
     }
 
     /// An empty task, which ends at once: its number.
     pub(super) fn pass(&mut self, task: TaskId, function: Code) -> u64 {
-        let number = self.create(task, function).number;
-        self.end(task);
+        let key = self.enter(task, function);
+        let number = self.live.get(key).map_or(0, |live| live.number);
+        self.live.remove(key);
         number
     }
 
