@@ -373,6 +373,23 @@ fn a_gap_costs_only_what_it_hides() {
 }
 
 #[test]
+fn a_region_that_the_trace_cuts_counts_what_ran_in_it() {
+    let collected = of(&[
+        (0, 0, 1, &|b| _ = b.u32(1).u32(1)),
+        (1, 5, 1, &|b| _ = b.u32(2).u32(0)),
+        (0, 10, 16, &|b| _ = b.u32(1).addr(0x1000).u32(1).u32(0)),
+        (0, 20, 18, &|b| _ = b.u32(0).u32(1).u32(0).u32(1)),
+        (0, 30, 40, &task(1, 0)),
+        (0, 35, 41, &none),
+        (0, 135, 8, &|b| _ = b.u32(7).u64(1)),
+    ]);
+    // The program was killed behind the last event: 10 before the task was created, 100 behind that.
+    let region = &collected.regions[0];
+    assert_eq!((region.threads, region.elapsed), (1, 125));
+    assert_eq!((region.work, region.span), (110, 110));
+}
+
+#[test]
 fn a_task_whose_begin_is_lost_runs_behind_the_gap() {
     let dir = tempfile::tempdir().unwrap();
     let layout = synth::layouts()[0];
