@@ -337,7 +337,7 @@ impl Thread {
     /// The span of an explicit task that is met for the first time.
     fn task<S: Sink>(&self, task: TaskId, shared: &mut Shared) -> Span {
         let code = match S::TASK_CODES {
-            true => shared.codes.remove(&task).unwrap_or_default(),
+            true => shared.take_code(task),
             false => Code::default(),
         };
         let stack = &self.top().stack;
@@ -566,7 +566,7 @@ impl Thread {
                 depend(at, own(seq), deps, sink);
                 let (task, code) = (own(seq), code(function, flags));
                 if S::TASK_CODES {
-                    shared.codes.insert(task, code);
+                    shared.set_code(task, code);
                 }
                 self.open(at, Span::Create { task, code, flags }, sink);
             }
@@ -593,7 +593,7 @@ impl Thread {
                 let task = own(seq);
                 let code = shared.taskloops.get(&taskloop).copied().unwrap_or_default();
                 if S::TASK_CODES {
-                    shared.codes.insert(task, code);
+                    shared.set_code(task, code);
                 }
                 if S::MARKS {
                     let mark = Mark::Piece {

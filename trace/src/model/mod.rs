@@ -52,6 +52,7 @@ use hashbrown::HashMap;
 
 use crate::event::{Event, Payload, RegionId, TaskId};
 use crate::sensors::Definitions;
+use crate::task_map::{self, TaskMap};
 use crate::trace::{ThreadInfo, Trace};
 
 pub use heap::{
@@ -104,7 +105,7 @@ struct Shared {
     /// Bodies of taskloops.
     taskloops: HashMap<TaskId, Code>,
     /// Bodies of tasks that have not begun, where a sink wants them.
-    codes: HashMap<TaskId, Code>,
+    codes: TaskMap<Code>,
     /// Tasks that left their thread before their end.
     suspended: HashMap<TaskId, Box<Body>>,
     /// Empty bodies, to be used again.
@@ -113,6 +114,30 @@ struct Shared {
     bodies: u32,
     heap: Heap,
     sensors: Sensors,
+}
+
+impl task_map::Value for Code {
+    fn clear(&mut self) {}
+}
+
+impl Shared {
+    /// A task with this body has been created.
+    fn set_code(&mut self, task: TaskId, code: Code) {
+        let key = self.codes.insert(task);
+        if let Some(place) = self.codes.get_mut(key) {
+            *place = code;
+        }
+    }
+
+    /// The body of a task that begins.
+    fn take_code(&mut self, task: TaskId) -> Code {
+        let Some(key) = self.codes.find(task) else {
+            return Code::default();
+        };
+        let code = self.codes.get(key).copied();
+        self.codes.remove(key);
+        code.unwrap_or_default()
+    }
 }
 
 /// Follows the threads of one trace. Feed it the merged events in time order.
