@@ -23,6 +23,10 @@ pub(crate) fn trials() -> Vec<Trial> {
             "boundary::processes-are-started-in-one-place",
             one_place_for_processes,
         ),
+        trial(
+            "boundary::events-are-interpreted-in-one-place",
+            interpreted_once,
+        ),
         trial("boundary::no-stdio-in-the-runtime", no_stdio),
         trial("boundary::dependencies-only-point-down", floors),
         trial("boundary::who-reads-elf-and-dwarf", elf_readers),
@@ -175,6 +179,41 @@ fn one_place_for_processes() -> Check {
         }
     }
     nothing(&found, "processes are started in instr-cc/src/exec.rs only")
+}
+
+/// What reads raw events: from bytes, and the interpreter. Everything else is a sink of that.
+const EVENT_READERS: [&str; 5] = [
+    "trace/src/decode/",
+    "trace/src/event/",
+    "trace/src/model/",
+    "trace/src/stream.rs",
+    "trace/src/trace.rs",
+];
+
+fn interpreted_once() -> Check {
+    let root = workspace::root()?;
+    let mut found = Vec::new();
+    let mut readers = 0;
+    for crate_ in ["analysis", "instr", "trace"] {
+        for path in files(&root.join(crate_).join("src"), &["rs"])? {
+            let inside = path.strip_prefix(&root).unwrap_or(&path).to_string_lossy();
+            let is_test = path.ends_with("tests.rs") || inside.contains("/tests/");
+            let named = code_with(&path, &["Payload::"])?;
+            if EVENT_READERS
+                .iter()
+                .any(|reader| inside.starts_with(reader))
+            {
+                readers += named.len();
+            } else if !is_test {
+                found.extend(named);
+            }
+        }
+    }
+    ensure(readers > 0, || "nobody reads events".into())?;
+    nothing(
+        &found,
+        "what events mean is derived in trace/src/model (docs/architecture.md)",
+    )
 }
 
 /// Headers and calls of an operating system, which the runtime's core leaves to `platform` and `sinks`.
