@@ -196,7 +196,7 @@ fn interpreted_once() -> Check {
     let mut readers = 0;
     for crate_ in ["analysis", "instr", "trace"] {
         for path in files(&root.join(crate_).join("src"), &["rs"])? {
-            let inside = path.strip_prefix(&root).unwrap_or(&path).to_string_lossy();
+            let inside = path.strip_prefix(root).unwrap_or(&path).to_string_lossy();
             let is_test = path.ends_with("tests.rs") || inside.contains("/tests/");
             let named = code_with(&path, &["Payload::"])?;
             if EVENT_READERS
