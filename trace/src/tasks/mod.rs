@@ -6,7 +6,10 @@
 //! only when asked for, for one region at a time.
 
 mod contexts;
+mod create;
+mod detach;
 mod life;
+mod live;
 mod path;
 mod region;
 mod slab;

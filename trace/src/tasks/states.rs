@@ -3,7 +3,7 @@
 use hashbrown::HashMap;
 
 use super::contexts::{Bodies, Taskloop, Team, Thread};
-use super::life::Live;
+use super::live::Live;
 use super::path::{Joins, Point, add};
 use super::region::{Unit, UnitKey};
 use super::slab::{Key, Slab};
