@@ -264,7 +264,7 @@ impl Interpreter {
             thread.tell_processor(at, sink);
         }
         match event.payload {
-            // The most frequent one changes no state.
+            // The most frequent ones change no state.
             Payload::UserEvent { kind, value } => {
                 if S::MARKS {
                     sink.mark(at, Mark::User { kind, value });
@@ -272,6 +272,11 @@ impl Interpreter {
                 if !first {
                     return;
                 }
+            }
+            Payload::MemAlloc { .. } | Payload::MemFree { .. } | Payload::MemRealloc { .. }
+                if !first =>
+            {
+                return thread.apply(at, &event.payload, &mut self.shared, sink);
             }
             Payload::ThreadEnd => return thread.end(at, &mut self.shared.spare, sink),
             Payload::ParallelEnd { seq } => self.join(at, seq, sink),
