@@ -30,8 +30,10 @@ mod stream;
 pub mod synth;
 mod task_map;
 pub mod tasks;
+mod timeline;
 mod trace;
 mod window;
+pub mod words;
 
 pub use clock::Clock;
 pub use error::{Error, Warning};

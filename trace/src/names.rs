@@ -1,5 +1,7 @@
 //! Names of code addresses, and how they are shown.
 
+use crate::model::Code;
+
 /// What an address stands for, as far as the symbol tables tell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CodeName {
@@ -139,6 +141,16 @@ pub fn sampled_function(names: &dyn Names, address: u64) -> Option<String> {
 /// The label of the code at `address`: `main [omp task sparselu.c:120]`, or `0x401136` when nothing is known.
 pub fn label(names: &dyn Names, address: u64, role: CodeRole) -> String {
     match names.resolve(address) {
+        Some(name) => format_label(&name, address, role),
+        None => format!("{address:#x}"),
+    }
+}
+
+/// The label of a construct's body, or of the construct before a return address.
+pub fn code_label(names: &dyn Names, code: Code, role: CodeRole) -> String {
+    let Code { address, site } = code;
+    match names.resolve(address.wrapping_sub(u64::from(site))) {
+        Some(name) if site => format_site_label(&name, address, role),
         Some(name) => format_label(&name, address, role),
         None => format!("{address:#x}"),
     }

@@ -15,6 +15,7 @@ mod work;
 
 pub use collect::Collector;
 pub use contention::MutexCount;
+pub use instr_trace::words::{allocation_name, cancel_name, mutex_name, sync_name, target_name};
 
 /// Everything counted, by address or name. What is missing in [`Times`] (bodies that began before a gap) was not timed.
 #[derive(Debug, Default)]
@@ -189,67 +190,5 @@ impl CounterCount {
         self.max = if first { value } else { self.max.max(value) };
         self.last = value;
         self.count += 1;
-    }
-}
-
-/// What a thread waits for, in the words of the OpenMP specification.
-pub fn sync_name(kind: SyncKind) -> &'static str {
-    match kind {
-        SyncKind::ExplicitBarrier => "barrier",
-        SyncKind::ImplicitBarrier => "work-sharing barrier",
-        SyncKind::Taskwait => "taskwait",
-        SyncKind::TaskwaitDepend => "taskwait depend",
-        SyncKind::TaskgroupEnd => "taskgroup",
-        SyncKind::Taskyield => "taskyield",
-        SyncKind::Copyprivate => "copyprivate",
-        SyncKind::DoacrossSink => "doacross sink",
-        SyncKind::Reduction => "reduction",
-        SyncKind::TeamsEnd => "end of teams",
-        _ => "unknown",
-    }
-}
-
-/// The kind of a critical section or lock, for people.
-pub fn mutex_name(kind: MutexKind) -> &'static str {
-    match kind {
-        MutexKind::Critical => "critical",
-        MutexKind::NamedCritical => "named critical",
-        MutexKind::Atomic => "atomic",
-        MutexKind::Ordered => "ordered",
-        MutexKind::Lock => "lock",
-        MutexKind::NestLock => "nest lock",
-        _ => "unknown",
-    }
-}
-
-/// The construct of a cancellation, in the words of the directive.
-pub fn cancel_name(kind: CancelKind) -> &'static str {
-    match kind {
-        CancelKind::Parallel => "parallel",
-        CancelKind::Loop => "for",
-        CancelKind::Sections => "sections",
-        CancelKind::Taskgroup => "taskgroup",
-        _ => "unknown",
-    }
-}
-
-/// A device construct, in the words of the directive.
-pub fn target_name(kind: TargetKind) -> &'static str {
-    match kind {
-        TargetKind::Target => "target",
-        TargetKind::Data => "target data",
-        TargetKind::DataEnd => "end of target data",
-        TargetKind::Update => "target update",
-        TargetKind::EnterExitData => "target enter/exit data",
-        _ => "unknown",
-    }
-}
-
-/// How memory of an OpenMP allocator was asked for.
-pub fn allocation_name(kind: AllocatorKind) -> &'static str {
-    match kind {
-        AllocatorKind::Call => "omp_alloc",
-        AllocatorKind::Clause => "allocate clause",
-        _ => "unknown",
     }
 }

@@ -12,10 +12,11 @@ use crate::error::Error;
 use crate::event::{Event, SyncKind, TaskId};
 use crate::model::{At, Begin, End, Interpreter, Mark, Since, Sink, Span};
 use crate::task_map::{Key, TaskMap, Value};
+use crate::timeline::Shift;
 use crate::trace::Trace;
 
 use super::Comms;
-use super::rows::{Rows, Shift};
+use super::rows::Rows;
 use super::sorter::{Communication, Sorted, Sorter};
 
 /// Longer lists are not kept to be used again.

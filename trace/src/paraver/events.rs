@@ -9,11 +9,12 @@ use crate::model::{
 };
 use crate::names::CodeRole;
 use crate::samples::Chain;
+use crate::timeline::Shift;
 
 use super::names::NameTables;
 use super::out::Records;
 use super::readings::Readings;
-use super::rows::{Cpus, Row, Shift};
+use super::rows::{Cpus, Row};
 use super::tasks::Tasks;
 use super::types::*;
 use super::{constructs, heap, samples};

@@ -40,6 +40,7 @@ use crate::event::Event;
 use crate::merge::Merge;
 use crate::model::Interpreter;
 use crate::names::Names;
+use crate::timeline::Shift;
 use crate::trace::Trace;
 
 pub use types::{TAG_CREATE, TAG_DEPEND};
@@ -51,7 +52,7 @@ use names::NameTables;
 use out::Records;
 use processors::Processors;
 use readings::Readings;
-use rows::{Rows, Shift};
+use rows::Rows;
 use sorter::Sorted;
 
 /// Which communications are written.

@@ -5,9 +5,10 @@ use std::collections::BinaryHeap;
 
 use crate::error::Error;
 use crate::model::{Interpreter, Scheduler, Sink};
+use crate::timeline::Shift;
 use crate::trace::Trace;
 
-use super::rows::{Rows, Shift};
+use super::rows::Rows;
 
 /// The processors of all processes.
 pub(super) struct Processors<'t> {

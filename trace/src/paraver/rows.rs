@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use crate::timeline::{Shift, Timeline};
 use crate::trace::Trace;
 
 /// More processors of a node than that are not believed.
@@ -88,23 +89,6 @@ impl Row {
     }
 }
 
-/// What is to be added to the times of a process, ns, so that the first event of all is at 0.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Shift(i64);
-
-impl Shift {
-    /// A time of the process in the output.
-    #[inline]
-    pub(super) fn output(self, time: u64) -> u64 {
-        time.saturating_add_signed(self.0)
-    }
-
-    /// A time of the output in the process.
-    pub(super) fn process(self, time: u64) -> u64 {
-        time.saturating_add_signed(self.0.saturating_neg())
-    }
-}
-
 /// All objects.
 #[derive(Debug)]
 pub(super) struct Rows {
@@ -125,7 +109,7 @@ impl Rows {
         let mut all = Self {
             rows: Vec::new(),
             first: Vec::new(),
-            shift: shifts(traces),
+            shift: Timeline::of(traces).shifts,
             end: 0,
             nodes: Vec::new(),
             processes: Vec::new(),
@@ -257,33 +241,6 @@ pub(super) fn clean(text: &str) -> String {
     text.chars()
         .map(|c| if c.is_control() { ' ' } else { c })
         .collect()
-}
-
-/// The program begins with its first event. How far the traces are apart the monotonic clock tells on one host, else the time of day.
-fn shifts(traces: &[Trace]) -> Vec<Shift> {
-    let host = |trace: &Trace| trace.metadata().hostname.clone();
-    let same = traces
-        .windows(2)
-        .all(|pair| host(&pair[0]) == host(&pair[1]));
-    let start = |trace: &Trace| {
-        let metadata = trace.metadata();
-        if same {
-            metadata.start_monotonic_ns
-        } else {
-            metadata.start_realtime_ns
-        }
-    };
-    let first = |trace: &Trace| {
-        let threads = trace.threads().iter();
-        let first = threads.map(|info| info.first_time).min()?;
-        Some(start(trace).saturating_add(first))
-    };
-    let begin = traces.iter().filter_map(first).min().unwrap_or(0);
-    let shift = |trace: &Trace| {
-        let distance = i128::from(start(trace)) - i128::from(begin);
-        Shift(i64::try_from(distance).unwrap_or(i64::MAX))
-    };
-    traces.iter().map(shift).collect()
 }
 
 /// Day, month, year, hour, minute (UTC) of a time since 1970 in seconds; days to civil date after Howard Hinnant.

@@ -1,0 +1,63 @@
+//! One time line for several traces.
+
+use crate::trace::Trace;
+
+/// What is to be added to the times of a process, ns, so that the first event of all is at 0.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shift(i64);
+
+impl Shift {
+    /// A time of the process in the output.
+    #[inline]
+    pub(crate) fn output(self, time: u64) -> u64 {
+        time.saturating_add_signed(self.0)
+    }
+
+    /// A time of the output in the process.
+    pub(crate) fn process(self, time: u64) -> u64 {
+        time.saturating_add_signed(self.0.saturating_neg())
+    }
+}
+
+/// The program begins with its first event. How far the traces are apart the monotonic clock tells on one host, else the time of day.
+#[derive(Debug)]
+pub(crate) struct Timeline {
+    /// From the times of each trace to those of the output.
+    pub(crate) shifts: Vec<Shift>,
+    /// The first event of all, ns, by the clock that tells how far the traces are apart.
+    pub(crate) begin: u64,
+    /// The time of day then, ns since 1970.
+    pub(crate) realtime: u64,
+}
+
+impl Timeline {
+    pub(crate) fn of(traces: &[Trace]) -> Self {
+        let host = |trace: &Trace| trace.metadata().hostname.clone();
+        let same = traces
+            .windows(2)
+            .all(|pair| host(&pair[0]) == host(&pair[1]));
+        let start = |trace: &Trace| {
+            let metadata = trace.metadata();
+            if same {
+                metadata.start_monotonic_ns
+            } else {
+                metadata.start_realtime_ns
+            }
+        };
+        let first = |trace: &Trace| {
+            let first = trace.threads().iter().map(|info| info.first_time).min()?;
+            let realtime = trace.metadata().start_realtime_ns.saturating_add(first);
+            Some((start(trace).saturating_add(first), realtime))
+        };
+        let (begin, realtime) = traces.iter().filter_map(first).min().unwrap_or_default();
+        let shift = |trace: &Trace| {
+            let distance = i128::from(start(trace)) - i128::from(begin);
+            Shift(i64::try_from(distance).unwrap_or(i64::MAX))
+        };
+        Self {
+            shifts: traces.iter().map(shift).collect(),
+            begin,
+            realtime,
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! Kinds in the words of OpenMP, as tables, JSON and other outputs show them.
+
+use crate::event::{AllocatorKind, CancelKind, MutexKind, SyncKind, TargetKind};
+
+/// What a thread waits for, in the words of the OpenMP specification.
+pub fn sync_name(kind: SyncKind) -> &'static str {
+    match kind {
+        SyncKind::ExplicitBarrier => "barrier",
+        SyncKind::ImplicitBarrier => "work-sharing barrier",
+        SyncKind::Taskwait => "taskwait",
+        SyncKind::TaskwaitDepend => "taskwait depend",
+        SyncKind::TaskgroupEnd => "taskgroup",
+        SyncKind::Taskyield => "taskyield",
+        SyncKind::Copyprivate => "copyprivate",
+        SyncKind::DoacrossSink => "doacross sink",
+        SyncKind::Reduction => "reduction",
+        SyncKind::TeamsEnd => "end of teams",
+        _ => "unknown",
+    }
+}
+
+/// The kind of a critical section or lock, for people.
+pub fn mutex_name(kind: MutexKind) -> &'static str {
+    match kind {
+        MutexKind::Critical => "critical",
+        MutexKind::NamedCritical => "named critical",
+        MutexKind::Atomic => "atomic",
+        MutexKind::Ordered => "ordered",
+        MutexKind::Lock => "lock",
+        MutexKind::NestLock => "nest lock",
+        _ => "unknown",
+    }
+}
+
+/// The construct of a cancellation, in the words of the directive.
+pub fn cancel_name(kind: CancelKind) -> &'static str {
+    match kind {
+        CancelKind::Parallel => "parallel",
+        CancelKind::Loop => "for",
+        CancelKind::Sections => "sections",
+        CancelKind::Taskgroup => "taskgroup",
+        _ => "unknown",
+    }
+}
+
+/// A device construct, in the words of the directive.
+pub fn target_name(kind: TargetKind) -> &'static str {
+    match kind {
+        TargetKind::Target => "target",
+        TargetKind::Data => "target data",
+        TargetKind::DataEnd => "end of target data",
+        TargetKind::Update => "target update",
+        TargetKind::EnterExitData => "target enter/exit data",
+        _ => "unknown",
+    }
+}
+
+/// How memory of an OpenMP allocator was asked for.
+pub fn allocation_name(kind: AllocatorKind) -> &'static str {
+    match kind {
+        AllocatorKind::Call => "omp_alloc",
+        AllocatorKind::Clause => "allocate clause",
+        _ => "unknown",
+    }
+}
