@@ -16,6 +16,9 @@ pub enum Error {
         /// The system's answer.
         source: std::io::Error,
     },
+    /// The output could not be written.
+    #[error(transparent)]
+    Output(std::io::Error),
     /// The directory holds no trace of ours.
     #[error("{} is not a trace: {why}", path.display())]
     NotATrace {

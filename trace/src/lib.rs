@@ -15,6 +15,7 @@ pub mod depend;
 pub mod energy;
 mod error;
 pub mod event;
+pub mod export;
 mod layout;
 mod merge;
 mod metadata;
