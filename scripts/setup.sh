@@ -56,6 +56,7 @@ valgrind|has valgrind
 gcc-12-source|compgen -G '/usr/src/gcc-12/gcc-*.tar.*'
 xz-utils|has xz && has tar
 binutils|has readelf
+python3-venv|python3 -c 'import ensurepip'
 TABLE
 }
 
@@ -90,7 +91,22 @@ if ! scripts/cargo.sh --check 2>/dev/null; then
 elif [[ $level == test ]] && ! scripts/cargo.sh --check-lints 2>/dev/null; then
     rust=without-lints
 fi
-[[ ${#missing[@]} == 0 && $rust == complete ]] && exit 0
+
+# Perfetto's own classes, which no Debian package has: in a folder of their own, from PyPI.
+python=${CARGO_TARGET_DIR:-target}/python
+add_python() {
+    [[ $level == test ]] && ! "$python/bin/python3" -c 'import perfetto.protos' 2>/dev/null || return 0
+    [[ ${INSTR_SETUP:-} == off ]] && echo "setup: missing: the Python package perfetto in $python" && return
+    echo "setup: python3 -m venv $python; pip install perfetto"
+    if ! { python3 -m venv "$python" && "$python/bin/pip" install -q --disable-pip-version-check perfetto==0.59.1; } >/dev/null 2>&1; then
+        echo "setup: warning: cannot install the Python package perfetto: tests that read Perfetto files with it are skipped" >&2
+    fi
+}
+
+if [[ ${#missing[@]} == 0 && $rust == complete ]]; then
+    add_python
+    exit 0
+fi
 
 shown=("${missing[@]}")
 case $rust in
@@ -121,7 +137,10 @@ if [[ $rust == without-lints ]] && has_rustup=$(scripts/cargo.sh --exec rustup -
     echo "setup: rustup component add rustfmt clippy"
     scripts/cargo.sh --exec rustup -q component add rustfmt clippy || give_up "rustup failed"
     rust=complete
-    [[ ${#missing[@]} == 0 ]] && exit 0
+    if [[ ${#missing[@]} == 0 ]]; then
+        add_python
+        exit 0
+    fi
 fi
 
 has apt-get || give_up "this is not Debian or Ubuntu (no apt-get)"
@@ -208,4 +227,5 @@ echo "setup: ${count:-some} packages, ${download:-an unknown size} to download, 
 begin=$SECONDS
 quietly "${as_root[@]}" apt-get install -y -q --no-install-recommends -o Dpkg::Use-Pty=0 "${packages[@]}" || give_up "apt-get install failed"
 scripts/cargo.sh --check
+add_python
 echo "setup: done in $((SECONDS - begin)) s"

@@ -3,7 +3,10 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
+
+use instr_trace::export::{FORMATS, Format};
 
 use crate::symbolize::options::SymbolizeOptions;
 
@@ -28,7 +31,7 @@ pub struct Cli {
 #[must_use]
 pub fn command() -> clap::Command {
     let note = instr_cc::documents::note();
-    ["run", "summary", "graph", "symbolize"]
+    ["run", "export", "summary", "graph", "symbolize"]
         .into_iter()
         .fold(Cli::command(), |command, name| {
             command.mut_subcommand(name, |sub| sub.after_help(note.clone()))
@@ -44,6 +47,8 @@ pub enum Command {
     Doctor(DoctorOptions),
     /// Write a trace as Paraver files NAME.prv, NAME.pcf and NAME.row
     Merge(MergeOptions),
+    /// Write a trace for another viewer than Paraver
+    Export(ExportOptions),
     /// Show what the program did, as tables or JSON
     Summary(SummaryOptions),
     /// Show how parallel the explicit tasks are, and write their graph
@@ -129,6 +134,30 @@ pub enum Comms {
     Depend,
     /// Both
     All,
+}
+
+/// Options of `instr export`.
+#[derive(Debug, Args)]
+pub struct ExportOptions {
+    /// Trace directories (NAME.instr); several become processes on one time line
+    #[arg(required = true, value_name = "DIR")]
+    pub traces: Vec<PathBuf>,
+    /// What to write (docs/export.md)
+    #[arg(long, value_parser = formats(), default_value = FORMATS[0].name)]
+    pub format: &'static Format,
+    /// Where to write it; - is standard output [default: the program's name with the format's ending, in the current directory]
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Where names come from.
+    #[command(flatten)]
+    pub symbols: SymbolOptions,
+}
+
+/// The formats of `instr export` by name.
+fn formats() -> impl TypedValueParser<Value = &'static Format> {
+    let named = |format: &Format| PossibleValue::new(format.name).help(format.help);
+    PossibleValuesParser::new(FORMATS.iter().map(named))
+        .try_map(|name| Format::named(&name).ok_or("no such format"))
 }
 
 /// Options of `instr summary`.

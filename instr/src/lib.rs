@@ -7,11 +7,12 @@
 //! | [`output`] | files that appear complete or not at all |
 //! | [`progress`] | the bar on a terminal |
 //! | [`symbols`] | run-time addresses to names, through the metadata's module list |
-//! | [`mod@run`], [`doctor`], [`merge`], [`summary`], [`graph`], [`repair`], [`extract`], [`symbolize`] | one command each |
+//! | [`mod@run`], [`doctor`], [`merge`], [`export`], [`summary`], [`graph`], [`repair`], [`extract`], [`symbolize`] | one command each |
 
 pub mod cli;
 pub mod console;
 pub mod doctor;
+pub mod export;
 pub mod extract;
 #[cfg(test)]
 mod fixture;
@@ -57,6 +58,7 @@ pub fn run(arguments: Vec<OsString>, console: &mut Console<'_>) -> Status {
 fn dispatch(command: &Command, console: &mut Console<'_>) -> Result<()> {
     match command {
         Command::Merge(options) => merge::run(options, console),
+        Command::Export(options) => export::run(options, console),
         Command::Summary(options) => summary::run(options, console),
         Command::Graph(options) => graph::run(options, console),
         Command::Extract(options) => extract::run(options, console),

@@ -10,6 +10,7 @@ mod manual;
 mod matrix;
 mod memory;
 mod meters;
+mod perfetto;
 mod programs;
 mod readme;
 mod redirected;
@@ -37,6 +38,7 @@ const PARTS: &[fn() -> Vec<Trial>] = &[
     sensors::trials,
     meters::trials,
     memory::trials,
+    perfetto::trials,
     sampling::trials,
     footprint::trials,
     transparency::trials,

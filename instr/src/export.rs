@@ -1,0 +1,109 @@
+//! `instr export`: traces as one file of another tool.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result};
+use instr_trace::export::{Format, Stats};
+use instr_trace::{Names, Trace};
+
+use crate::cli::ExportOptions;
+use crate::console::{Console, NO_OUTPUT};
+use crate::output::write_to;
+use crate::progress::Progress;
+use crate::summary::units::{count, counted};
+use crate::symbols::{Symbols, open_traces, warn_of_losses};
+
+/// Runs the command.
+///
+/// # Errors
+///
+/// Directories that hold no readable trace, and failures to write.
+pub fn run(options: &ExportOptions, console: &mut Console<'_>) -> Result<()> {
+    let traces = open_traces(&options.traces, console)?;
+    for trace in &traces {
+        warn_of_losses(trace, console);
+    }
+    let path = match &options.output {
+        Some(path) => path.clone(),
+        None => default_name(&traces, options.format),
+    };
+    let symbols: Vec<Symbols> = traces
+        .iter()
+        .map(|trace| Symbols::new(trace.metadata(), &options.symbols))
+        .collect();
+    let names: Vec<Box<dyn Names + '_>> = symbols
+        .iter()
+        .map(|symbols| Box::new(symbols) as Box<dyn Names + '_>)
+        .collect();
+    let mut bar = Progress::new("exporting", console);
+    let mut stats = Stats::default();
+    write_to(&path, console, |out| {
+        let mut progress = |done, total| bar.at(done, total);
+        stats = options.format.write(&traces, &names, out, &mut progress)?;
+        Ok(())
+    })?;
+    drop(bar);
+    symbols.iter().for_each(|symbols| symbols.report(console));
+    if path == Path::new("-") {
+        return Ok(());
+    }
+    writeln!(
+        console.out,
+        "{}: {} events, {}",
+        path.display(),
+        count(stats.events),
+        counted(stats.flows, "flow")
+    )
+    .context(NO_OUTPUT)
+}
+
+/// The first program's name with the ending of the format, in the current directory.
+fn default_name(traces: &[Trace], format: &Format) -> PathBuf {
+    // What the trace says is not trusted: a name, not a path.
+    let program = traces.first().map(|trace| &trace.metadata().program);
+    let name = program.and_then(|program| Path::new(program).file_name());
+    let mut name = name.unwrap_or("trace".as_ref()).to_owned();
+    name.push(".");
+    name.push(format.ending);
+    name.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use instr_trace::synth;
+
+    use crate::console::Status;
+    use crate::console::tests::instr;
+    use crate::fixture::Fixture;
+
+    #[test]
+    fn the_file_is_named_on_standard_output() {
+        let fixture = Fixture::new(synth::layouts()[0]);
+        let file = fixture.dir.path().join("x.perfetto-trace");
+        let file = file.to_str().unwrap();
+        let (status, out, err) = instr(&["export", fixture.path(), "-o", file]);
+        assert_eq!(status, Status::Done, "{err}");
+        // Four creations and a dependence.
+        assert!(
+            out.starts_with(file) && out.ends_with(" 5 flows\n"),
+            "{out}"
+        );
+        let bytes = std::fs::read(file).unwrap();
+        assert_eq!(bytes[0], 0x0a, "the first packet");
+    }
+
+    #[test]
+    fn a_folder_that_is_not_there_is_named() {
+        let fixture = Fixture::new(synth::layouts()[0]);
+        let (status, _, err) = instr(&["export", fixture.path(), "-o", "/nonexistent/out"]);
+        assert_eq!(status, Status::Refused);
+        assert!(err.contains("/nonexistent"), "{err}");
+    }
+
+    #[test]
+    fn unknown_formats_are_wrong_usage() {
+        let (status, _, err) = instr(&["export", "a.instr", "--format", "gif"]);
+        assert_eq!(status, Status::Usage);
+        assert!(err.contains("perfetto"), "{err}");
+    }
+}
