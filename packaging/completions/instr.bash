@@ -19,6 +19,9 @@ _instr() {
             instr,doctor)
                 cmd="instr__subcmd__doctor"
                 ;;
+            instr,export)
+                cmd="instr__subcmd__export"
+                ;;
             instr,extract)
                 cmd="instr__subcmd__extract"
                 ;;
@@ -45,6 +48,9 @@ _instr() {
                 ;;
             instr__subcmd__help,doctor)
                 cmd="instr__subcmd__help__subcmd__doctor"
+                ;;
+            instr__subcmd__help,export)
+                cmd="instr__subcmd__help__subcmd__export"
                 ;;
             instr__subcmd__help,extract)
                 cmd="instr__subcmd__help__subcmd__extract"
@@ -77,7 +83,7 @@ _instr() {
 
     case "${cmd}" in
         instr)
-            opts="-h -V --help --version run doctor merge summary graph repair extract symbolize help"
+            opts="-h -V --help --version run doctor merge export summary graph repair extract symbolize help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -97,6 +103,40 @@ _instr() {
                 return 0
             fi
             case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        instr__subcmd__export)
+            opts="-o -h --format --output --exe --sysroot --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --format)
+                    COMPREPLY=($(compgen -W "perfetto" -- "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --exe)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --sysroot)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -165,7 +205,7 @@ _instr() {
             return 0
             ;;
         instr__subcmd__help)
-            opts="run doctor merge summary graph repair extract symbolize help"
+            opts="run doctor merge export summary graph repair extract symbolize help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -179,6 +219,20 @@ _instr() {
             return 0
             ;;
         instr__subcmd__help__subcmd__doctor)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        instr__subcmd__help__subcmd__export)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )

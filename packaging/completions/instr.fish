@@ -29,6 +29,7 @@ complete -c instr -n "__fish_instr_needs_command" -s V -l version -d 'Print vers
 complete -c instr -n "__fish_instr_needs_command" -f -a "run" -d 'Run a program that instr-cc built, with the settings of a file'
 complete -c instr -n "__fish_instr_needs_command" -f -a "doctor" -d 'Tell what works on this machine, and why what does not, does not'
 complete -c instr -n "__fish_instr_needs_command" -f -a "merge" -d 'Write a trace as Paraver files NAME.prv, NAME.pcf and NAME.row'
+complete -c instr -n "__fish_instr_needs_command" -f -a "export" -d 'Write a trace for another viewer than Paraver'
 complete -c instr -n "__fish_instr_needs_command" -f -a "summary" -d 'Show what the program did, as tables or JSON'
 complete -c instr -n "__fish_instr_needs_command" -f -a "graph" -d 'Show how parallel the explicit tasks are, and write their graph'
 complete -c instr -n "__fish_instr_needs_command" -f -a "repair" -d 'Join the windows a killed program left behind, so that any CTF reader opens the trace'
@@ -48,6 +49,11 @@ all\t'Both'"
 complete -c instr -n "__fish_instr_using_subcommand merge" -l exe -d 'Take the names of the program from PROGRAM, in place of the path in the trace' -r -F
 complete -c instr -n "__fish_instr_using_subcommand merge" -l sysroot -d 'Look below DIR for the files whose paths are in the trace' -r -F
 complete -c instr -n "__fish_instr_using_subcommand merge" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c instr -n "__fish_instr_using_subcommand export" -l format -d 'What to write (docs/export.md)' -r -f -a "perfetto\t'For ui.perfetto.dev and trace_processor: NAME.perfetto-trace'"
+complete -c instr -n "__fish_instr_using_subcommand export" -s o -l output -d 'Where to write it; - is standard output [default: the program\'s name with the format\'s ending, in the current directory]' -r -F
+complete -c instr -n "__fish_instr_using_subcommand export" -l exe -d 'Take the names of the program from PROGRAM, in place of the path in the trace' -r -F
+complete -c instr -n "__fish_instr_using_subcommand export" -l sysroot -d 'Look below DIR for the files whose paths are in the trace' -r -F
+complete -c instr -n "__fish_instr_using_subcommand export" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c instr -n "__fish_instr_using_subcommand summary" -l target -d 'Take the power model of this target, or of a description FILE.toml, in place of that of the trace\'s own target' -r
 complete -c instr -n "__fish_instr_using_subcommand summary" -l exe -d 'Take the names of the program from PROGRAM, in place of the path in the trace' -r -F
 complete -c instr -n "__fish_instr_using_subcommand summary" -l sysroot -d 'Look below DIR for the files whose paths are in the trace' -r -F
@@ -95,12 +101,13 @@ complete -c instr -n "__fish_instr_using_subcommand symbolize" -s r -l no-recurs
 complete -c instr -n "__fish_instr_using_subcommand symbolize" -l json -d 'Write one JSON object a line (docs/symbolize.md)'
 complete -c instr -n "__fish_instr_using_subcommand symbolize" -s h -l help -d 'Show this help'
 complete -c instr -n "__fish_instr_using_subcommand symbolize" -s V -l version -d 'Show the version'
-complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from run doctor merge summary graph repair extract symbolize help" -f -a "run" -d 'Run a program that instr-cc built, with the settings of a file'
-complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from run doctor merge summary graph repair extract symbolize help" -f -a "doctor" -d 'Tell what works on this machine, and why what does not, does not'
-complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from run doctor merge summary graph repair extract symbolize help" -f -a "merge" -d 'Write a trace as Paraver files NAME.prv, NAME.pcf and NAME.row'
-complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from run doctor merge summary graph repair extract symbolize help" -f -a "summary" -d 'Show what the program did, as tables or JSON'
-complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from run doctor merge summary graph repair extract symbolize help" -f -a "graph" -d 'Show how parallel the explicit tasks are, and write their graph'
-complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from run doctor merge summary graph repair extract symbolize help" -f -a "repair" -d 'Join the windows a killed program left behind, so that any CTF reader opens the trace'
-complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from run doctor merge summary graph repair extract symbolize help" -f -a "extract" -d 'Make a trace directory of a console\'s text, a dump of memory or a core file of a board'
-complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from run doctor merge summary graph repair extract symbolize help" -f -a "symbolize" -d 'Translate addresses into functions, files and lines, as addr2line does'
-complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from run doctor merge summary graph repair extract symbolize help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from run doctor merge export summary graph repair extract symbolize help" -f -a "run" -d 'Run a program that instr-cc built, with the settings of a file'
+complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from run doctor merge export summary graph repair extract symbolize help" -f -a "doctor" -d 'Tell what works on this machine, and why what does not, does not'
+complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from run doctor merge export summary graph repair extract symbolize help" -f -a "merge" -d 'Write a trace as Paraver files NAME.prv, NAME.pcf and NAME.row'
+complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from run doctor merge export summary graph repair extract symbolize help" -f -a "export" -d 'Write a trace for another viewer than Paraver'
+complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from run doctor merge export summary graph repair extract symbolize help" -f -a "summary" -d 'Show what the program did, as tables or JSON'
+complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from run doctor merge export summary graph repair extract symbolize help" -f -a "graph" -d 'Show how parallel the explicit tasks are, and write their graph'
+complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from run doctor merge export summary graph repair extract symbolize help" -f -a "repair" -d 'Join the windows a killed program left behind, so that any CTF reader opens the trace'
+complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from run doctor merge export summary graph repair extract symbolize help" -f -a "extract" -d 'Make a trace directory of a console\'s text, a dump of memory or a core file of a board'
+complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from run doctor merge export summary graph repair extract symbolize help" -f -a "symbolize" -d 'Translate addresses into functions, files and lines, as addr2line does'
+complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from run doctor merge export summary graph repair extract symbolize help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
