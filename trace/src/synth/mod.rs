@@ -4,6 +4,7 @@
 
 #[rustfmt::skip]
 mod events;
+pub mod random;
 
 use std::fs::File;
 use std::io::{BufWriter, Result, Write};
