@@ -1,0 +1,199 @@
+//! What the event model says of a trace, counted as plainly as possible.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use instr_trace::Trace;
+use instr_trace::event::{MutexKind, SyncKind};
+use instr_trace::model::{
+    At, Begin, End, Interval, Mark, Memory, Ran, Since, Sink, Span, State, replay,
+};
+
+/// Number and sum of times, ns.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Count {
+    pub(crate) count: u64,
+    pub(crate) ns: u64,
+}
+
+impl Count {
+    pub(crate) fn add(&mut self, ns: u64) {
+        self.count += 1;
+        self.ns = self.ns.saturating_add(ns);
+    }
+}
+
+/// A kind of span in its outputs.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Shown {
+    /// Begins that are shown in a time line.
+    pub(crate) begins: u64,
+    /// Ends by an event, with the whole times.
+    pub(crate) told: Count,
+    /// Final ends of any kind.
+    pub(crate) ended: Count,
+    /// Ends that are shown in a time line, with the time since the begin that was shown.
+    pub(crate) visible: Count,
+}
+
+/// All of it.
+#[derive(Debug, Default)]
+pub(crate) struct Facts {
+    /// How many threads the program has.
+    pub(crate) threads: usize,
+    pub(crate) states: BTreeMap<(usize, State), u64>,
+    pub(crate) regions: Shown,
+    pub(crate) implicit: Shown,
+    pub(crate) tasks: Shown,
+    /// Begins of tasks that are not resumptions.
+    pub(crate) executed: u64,
+    pub(crate) executed_told: u64,
+    pub(crate) undeferred: u64,
+    pub(crate) created: u64,
+    pub(crate) pieces: u64,
+    pub(crate) empty_tasks: u64,
+    pub(crate) suspended: u64,
+    pub(crate) own_ns: u64,
+    pub(crate) whole_ns: u64,
+    pub(crate) syncs: BTreeMap<SyncKind, Shown>,
+    /// Acquisitions, with and without the event that asks.
+    pub(crate) locks: BTreeMap<MutexKind, u64>,
+    /// Locks that are held, as a time line shows them.
+    pub(crate) holds: BTreeMap<MutexKind, u64>,
+    pub(crate) refused: u64,
+    pub(crate) user_events: BTreeMap<u32, u64>,
+    pub(crate) user_regions: Shown,
+    pub(crate) calls: Shown,
+    pub(crate) heap_calls: u64,
+    pub(crate) in_use: u64,
+    pub(crate) most_in_use: u64,
+    pub(crate) blocks: i64,
+    pub(crate) members: BTreeSet<usize>,
+    /// When a thread that has led no region came to another one's for the first time.
+    pub(crate) joined: BTreeMap<usize, u64>,
+    /// Useful intervals.
+    useful: Vec<Interval>,
+}
+
+/// Reads the trace.
+pub(crate) fn of(path: &Path) -> Result<Facts, String> {
+    let trace = Trace::open(path).map_err(|error| error.to_string())?;
+    let mut facts = Facts {
+        threads: trace.threads().len(),
+        ..Facts::default()
+    };
+    replay(&trace, &mut facts).map_err(|error| error.to_string())?;
+    Ok(facts)
+}
+
+impl Facts {
+    /// Useful time of those that took part in regions; not that of a worker before its first implicit task (`docs/metrics.md`).
+    pub(crate) fn useful_of_members(&self) -> u64 {
+        let part = |interval: &Interval| {
+            let from = self.joined.get(&interval.position).copied().unwrap_or(0);
+            interval.end.saturating_sub(interval.begin.max(from))
+        };
+        let takes_part = |interval: &&Interval| {
+            interval.position == 0 || self.members.contains(&interval.position)
+        };
+        self.useful.iter().filter(takes_part).map(part).sum()
+    }
+
+    fn shown(&mut self, span: &Span) -> Option<&mut Shown> {
+        Some(match span {
+            Span::Parallel { .. } => &mut self.regions,
+            Span::Implicit { .. } => &mut self.implicit,
+            Span::Task { .. } => &mut self.tasks,
+            Span::Sync(kind) => self.syncs.entry(*kind).or_default(),
+            Span::User { .. } => &mut self.user_regions,
+            Span::Call { .. } => &mut self.calls,
+            _ => return None,
+        })
+    }
+}
+
+impl Sink for Facts {
+    const MEMORY: bool = true;
+
+    fn begin(&mut self, at: At, span: &Span, how: Begin) {
+        let again = how == Begin::Resumed;
+        // A body, and a wait, is shown again where its task goes on.
+        let is_shown = !again || matches!(span, Span::Task { .. } | Span::Sync(_));
+        if let Some(shown) = self.shown(span) {
+            shown.begins += u64::from(is_shown);
+        }
+        match *span {
+            Span::Task { undeferred, .. } => {
+                self.executed += u64::from(!again);
+                self.executed_told += u64::from(how == Begin::Told);
+                self.undeferred += u64::from(undeferred && how == Begin::Told);
+            }
+            Span::Create { .. } if !again => self.created += 1,
+            Span::WaitDepend { .. } if !again => self.empty_tasks += 1,
+            Span::Hold { kind, .. } if !again => {
+                *self.holds.entry(kind).or_default() += 1;
+                if how == Begin::Found {
+                    *self.locks.entry(kind).or_default() += 1;
+                }
+            }
+            Span::Parallel { .. } | Span::Implicit { .. } => {
+                let first = self.members.insert(at.position);
+                if first && at.position > 0 && matches!(span, Span::Implicit { .. }) {
+                    self.joined.insert(at.position, at.time);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn end(&mut self, at: At, span: &Span, how: End, since: Since) {
+        let whole = at.time.saturating_sub(since.first.unwrap_or(since.here));
+        if let Some(shown) = self.shown(span) {
+            if how == End::Told {
+                shown.told.add(whole);
+            }
+            if how.is_final() {
+                shown.ended.add(whole);
+            }
+            if !matches!(how, End::Unseen { .. }) {
+                shown.visible.add(at.time.saturating_sub(since.here));
+            }
+        }
+        match (*span, how) {
+            (Span::Task { .. }, End::Suspended) => self.suspended += 1,
+            (Span::Acquire { kind, .. }, End::Told) => *self.locks.entry(kind).or_default() += 1,
+            (Span::Acquire { .. }, End::Refused) => self.refused += 1,
+            _ => {}
+        }
+    }
+
+    fn task_ran(&mut self, _at: At, _task: &Span, ran: Ran) {
+        self.own_ns = self.own_ns.saturating_add(ran.own);
+        self.whole_ns = self.whole_ns.saturating_add(ran.whole);
+    }
+
+    fn mark(&mut self, _at: At, mark: Mark<'_>) {
+        match mark {
+            Mark::User { kind, .. } => *self.user_events.entry(kind).or_default() += 1,
+            Mark::Piece { .. } => self.pieces += 1,
+            _ => {}
+        }
+    }
+
+    fn interval(&mut self, interval: Interval) {
+        let key = (interval.position, interval.state);
+        *self.states.entry(key).or_default() += interval.end - interval.begin;
+        if interval.state == State::Useful {
+            self.useful.push(interval);
+        }
+    }
+
+    fn memory(&mut self, _at: At, memory: &Memory) {
+        if let Memory::Heap(call) = memory {
+            self.heap_calls += 1;
+            self.in_use = call.bytes_in_use;
+            self.most_in_use = self.most_in_use.max(call.bytes_in_use);
+            self.blocks += i64::from(call.got.is_some());
+        }
+    }
+}

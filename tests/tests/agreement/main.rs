@@ -1,0 +1,85 @@
+//! All outputs agree: `instr summary`, `instr merge` and `instr graph` say of a trace what the event model says of it.
+//!
+//! Traces are random, in order and damaged in every way (`instr_trace::synth::random`). The Paraver files are read by the reader of
+//! these tests. What is compared, and the rules by which numbers may differ, stand in `compare.rs`.
+//!
+//! `INSTR_TEST_SEED` moves all seeds, `INSTR_TEST_TRACES` sets how many traces there are of each kind of damage; `INSTR_TEST_TRACE`
+//! names folders, separated by colons, whose traces (`*.instr` and whatever else has a `metadata`) are compared as well.
+
+mod compare;
+mod facts;
+mod hostile;
+mod outputs;
+
+use std::path::{Path, PathBuf};
+
+use instr_tests::outcome::{Check, ensure, trial};
+use instr_trace::synth;
+use instr_trace::synth::random::{self, Damage, Recipe};
+use libtest_mimic::Arguments;
+
+/// Traces of each kind of damage.
+const TRACES: u64 = 4;
+
+fn main() {
+    let mut arguments = Arguments::from_args();
+    arguments.test_threads.get_or_insert(2);
+    let mut trials = Vec::new();
+    for damage in Damage::EACH {
+        trials.push(trial(format!("agreement::random::{damage:?}"), move || {
+            all_random(damage)
+        }));
+    }
+    for (name, step) in hostile::CASES {
+        let name = format!("agreement::hostile::{}", name.replace(' ', "_"));
+        trials.push(trial(name, move || hostile::case(step)));
+    }
+    let folders = std::env::var("INSTR_TEST_TRACE").unwrap_or_default();
+    for folder in folders.split(':').filter(|folder| !folder.is_empty()) {
+        for trace in traces_below(Path::new(folder)) {
+            let name = format!("agreement::kept::{}", trace.display());
+            trials.push(trial(name, move || {
+                compare::compare(&trace, false).map_err(Into::into)
+            }));
+        }
+    }
+    instr_tests::outcome::run(&arguments, trials);
+}
+
+/// Traces in `folder`, or that one itself.
+fn traces_below(folder: &Path) -> Vec<PathBuf> {
+    if folder.join("metadata").is_file() {
+        return vec![folder.to_owned()];
+    }
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut found: Vec<_> = entries.map(|entry| entry.path()).collect();
+    found.retain(|path| path.join("metadata").is_file());
+    found.sort();
+    found
+}
+
+fn number(variable: &str) -> Option<u64> {
+    std::env::var(variable).ok()?.parse().ok()
+}
+
+/// All traces of one kind; each disagreement comes with its seed.
+fn all_random(damage: Damage) -> Check {
+    let first = number("INSTR_TEST_SEED").unwrap_or(1);
+    let count = number("INSTR_TEST_TRACES").unwrap_or(TRACES);
+    let mut wrong = Vec::new();
+    for seed in first..first + count {
+        let recipe = Recipe {
+            seed,
+            threads: 1 + (seed % 5) as u32,
+            constructs: 2 + (seed % 9) as u32,
+            damage,
+            layout: synth::layouts()[seed as usize % 4],
+        };
+        let folder = tempfile::tempdir()?;
+        random::write(folder.path(), &recipe)?;
+        if let Err(why) = compare::compare(folder.path(), damage == Damage::None) {
+            wrong.push(format!("seed {seed}, {damage:?}: {why}"));
+        }
+    }
+    ensure(wrong.is_empty(), || wrong.join("\n"))
+}
