@@ -1,0 +1,283 @@
+//! The bytes of Perfetto files, read again by a reader of its own.
+
+use std::collections::BTreeMap;
+
+use instr_trace::export::{Format, Stats};
+use instr_trace::synth::{self, Body, START_MONOTONIC, START_TICKS, StreamWriter};
+use instr_trace::{Error, Layout, Names, Trace};
+
+/// Fields of a message: a number, or the bytes of what has a length.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Value<'a> {
+    Number(u64),
+    Bytes(&'a [u8]),
+}
+
+fn varint(bytes: &mut &[u8]) -> u64 {
+    let mut value = 0;
+    for shift in (0..64).step_by(7) {
+        let (byte, rest) = bytes.split_first().expect("a number that ends");
+        *bytes = rest;
+        value |= u64::from(byte & 0x7f) << shift;
+        if byte & 0x80 == 0 {
+            return value;
+        }
+    }
+    panic!("a number of more than 64 bits");
+}
+
+/// All fields with their numbers.
+fn fields(mut bytes: &[u8]) -> Vec<(u64, Value<'_>)> {
+    let mut found = Vec::new();
+    while !bytes.is_empty() {
+        let key = varint(&mut bytes);
+        let len = match key & 7 {
+            0 => {
+                found.push((key >> 3, Value::Number(varint(&mut bytes))));
+                continue;
+            }
+            1 => 8,
+            2 => varint(&mut bytes) as usize,
+            other => panic!("wire type {other}"),
+        };
+        let (value, rest) = bytes.split_at(len);
+        bytes = rest;
+        found.push((
+            key >> 3,
+            match key & 7 {
+                1 => Value::Number(u64::from_le_bytes(value.try_into().unwrap())),
+                _ => Value::Bytes(value),
+            },
+        ));
+    }
+    found
+}
+
+fn all(message: &[u8], field: u64) -> Vec<Value<'_>> {
+    let of = |(number, value): (u64, _)| (number == field).then_some(value);
+    fields(message).into_iter().filter_map(of).collect()
+}
+
+fn number(message: &[u8], field: u64) -> Option<u64> {
+    match all(message, field)[..] {
+        [] => None,
+        [Value::Number(number)] => Some(number),
+        ref other => panic!("field {field}: {other:?}"),
+    }
+}
+
+fn numbers(message: &[u8], field: u64) -> Vec<u64> {
+    let number = |value| match value {
+        Value::Number(number) => number,
+        Value::Bytes(_) => panic!("field {field} is packed"),
+    };
+    all(message, field).into_iter().map(number).collect()
+}
+
+fn message(of: &[u8], field: u64) -> Option<&[u8]> {
+    all(of, field).first().map(|value| match value {
+        Value::Bytes(bytes) => *bytes,
+        Value::Number(_) => panic!("field {field} is a number"),
+    })
+}
+
+fn text(of: &[u8], field: u64) -> String {
+    String::from_utf8(message(of, field).unwrap_or_default().to_vec()).expect("text")
+}
+
+/// A slice: begin, end, name, name of its track, flows that begin and end there.
+#[derive(Debug, PartialEq)]
+struct Slice {
+    begin: u64,
+    end: u64,
+    name: String,
+    track: String,
+    flows: [Vec<u64>; 2],
+}
+
+/// Slices of one process by begin, longest first.
+fn slices(file: &[u8]) -> Vec<Slice> {
+    let (mut names, mut tracks) = (BTreeMap::new(), BTreeMap::new());
+    let (mut open, mut found) = (BTreeMap::<u64, Vec<Slice>>::new(), Vec::new());
+    for packet in all(file, 1) {
+        let Value::Bytes(packet) = packet else {
+            panic!("a packet that is a number")
+        };
+        if let Some(interned) = message(packet, 12) {
+            for name in all(interned, 2) {
+                let Value::Bytes(name) = name else { panic!() };
+                names.insert(number(name, 1).unwrap(), text(name, 2));
+            }
+        }
+        if let Some(track) = message(packet, 60) {
+            let name = match message(track, 4) {
+                Some(thread) => text(thread, 5),
+                None => text(track, 2),
+            };
+            tracks.insert(number(track, 1).unwrap(), name);
+        }
+        let Some(event) = message(packet, 11) else {
+            continue;
+        };
+        let (time, track) = (number(packet, 8).unwrap(), number(event, 11).unwrap());
+        let flows = [numbers(event, 47), numbers(event, 48)];
+        let stack = open.entry(track).or_default();
+        match number(event, 9) {
+            Some(1) => stack.push(Slice {
+                begin: time - START_MONOTONIC,
+                end: 0,
+                name: names[&number(event, 10).unwrap()].clone(),
+                track: tracks[&track].clone(),
+                flows,
+            }),
+            Some(2) => {
+                let mut slice = stack.pop().expect("a begin");
+                slice.end = time - START_MONOTONIC;
+                for (all, more) in slice.flows.iter_mut().zip(flows) {
+                    all.extend(more);
+                }
+                found.push(slice);
+            }
+            _ => {}
+        }
+    }
+    assert!(open.values().all(Vec::is_empty), "{open:?}");
+    found.sort_by_key(|slice| (slice.begin, std::cmp::Reverse(slice.end)));
+    found
+}
+
+fn none(_: &mut Body) {}
+
+/// One thread: a region with two tasks of which one depends on the other, and two locks that are held crosswise.
+fn write(dir: &std::path::Path, layout: Layout) -> Trace {
+    synth::begin(dir, layout, 1_000_000_000).expect("written");
+    let mut stream = StreamWriter::create(dir, layout, 0, 1 << 16).expect("a file");
+    let lock = |object| move |body: &mut Body| _ = body.u32(5).addr(object);
+    let create = |seq, kind| {
+        move |body: &mut Body| _ = body.u32(seq).addr(0x2000).u32(8).deps(&[(0x8000, kind)])
+    };
+    let task = |seq| move |body: &mut Body| _ = body.u32(0).u32(seq);
+    let (first, second) = (lock(0x10), lock(0x20));
+    type Event<'e> = (u64, u8, &'e dyn Fn(&mut Body));
+    let events: &[Event<'_>] = &[
+        (0, 1, &|body| _ = body.u32(4000).u32(1)),
+        (100, 16, &|body| _ = body.u32(1).addr(0x1000).u32(0).u32(0)),
+        (110, 18, &|body| _ = body.u32(0).u32(1).u32(0).u32(1)),
+        (200, 40, &create(1, 2)),
+        (210, 41, &none),
+        (220, 40, &create(2, 1)),
+        (230, 41, &none),
+        (300, 32, &|body| _ = body.u32(3)),
+        (310, 42, &task(1)),
+        (400, 43, &none),
+        (410, 42, &task(2)),
+        (500, 43, &none),
+        (510, 33, &|body| _ = body.u32(3)),
+        (600, 34, &first),
+        (610, 35, &first),
+        (620, 34, &second),
+        (630, 35, &second),
+        (640, 36, &first),
+        (650, 36, &second),
+        (700, 19, &none),
+        (800, 17, &|body| _ = body.u32(1)),
+        (900, 2, &none),
+    ];
+    for (time, id, fields) in events {
+        let written = stream.event(START_TICKS + time, *id, |body| fields(body));
+        written.expect("a full file");
+    }
+    stream.finish().expect("a full file");
+    Trace::open(dir).expect("a trace")
+}
+
+fn export(traces: &[Trace], out: &mut dyn std::io::Write) -> Result<Stats, Error> {
+    let names: [Box<dyn Names>; 0] = [];
+    let format = Format::named("perfetto").expect("a format");
+    format.write(traces, &names, out, &mut |_, _| {})
+}
+
+#[test]
+fn slices_nest_and_flows_join_tasks() {
+    for layout in synth::layouts() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let traces = [write(dir.path(), layout)];
+        let mut file = Vec::new();
+        let stats = export(&traces, &mut file).expect("written");
+        let slices = slices(&file);
+        let of = |track: &str| -> Vec<(u64, u64, &str)> {
+            let mine = slices.iter().filter(|slice| slice.track == track);
+            mine.map(|slice| (slice.begin, slice.end, slice.name.as_str()))
+                .collect()
+        };
+        let thread = [
+            (100, 800, "0x1000"),
+            (110, 700, "implicit task: 0x1000"),
+            (200, 210, "create: 0x2000"),
+            (220, 230, "create: 0x2000"),
+            (300, 510, "taskwait"),
+            (310, 400, "0x2000"),
+            (410, 500, "0x2000"),
+            (600, 610, "lock"),
+            (620, 630, "lock"),
+            (700, 800, "closing barrier"),
+        ];
+        assert_eq!(of("main"), thread);
+        assert_eq!(of("locks held"), [(610, 640, "lock"), (630, 650, "lock")]);
+        let useful = of("state").into_iter().filter(|state| state.2 == "useful");
+        // Less the construct's begin, two creations, the wait but for its tasks, two waits for locks and the closing barrier.
+        let expected = 900 - 10 - 20 - (210 - 180) - 20 - 100;
+        assert_eq!(useful.map(|state| state.1 - state.0).sum::<u64>(), expected);
+        let flows = |begin| {
+            let slice = slices
+                .iter()
+                .find(|slice| slice.begin == begin && slice.track == "main");
+            slice.expect("a slice").flows.clone()
+        };
+        let [created, dependence] = [[flows(200), flows(220)], [flows(310), flows(410)]];
+        assert_eq!(dependence[0][1], created[0][0], "creation of the first");
+        let mut ends = [created[1][0].clone(), dependence[0][0].clone()].concat();
+        let mut both = dependence[1][1].clone();
+        ends.sort_unstable();
+        both.sort_unstable();
+        assert_eq!(
+            (ends.len(), &ends),
+            (2, &both),
+            "creation and dependence of the second"
+        );
+        assert_eq!(stats.flows, 3);
+    }
+}
+
+#[test]
+fn a_trace_without_events_is_refused() {
+    let dir = tempfile::tempdir().expect("a folder");
+    synth::begin(dir.path(), synth::layouts()[0], 1_000_000_000).expect("written");
+    let Ok(trace) = Trace::open(dir.path()) else {
+        return;
+    };
+    let error = export(&[trace], &mut Vec::new());
+    assert!(
+        error
+            .expect_err("no events")
+            .to_string()
+            .contains("no events")
+    );
+}
+
+#[test]
+fn a_place_that_takes_nothing_is_an_error() {
+    struct Full;
+    impl std::io::Write for Full {
+        fn write(&mut self, _: &[u8]) -> std::io::Result<usize> {
+            Err(std::io::ErrorKind::StorageFull.into())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let dir = tempfile::tempdir().expect("a folder");
+    let traces = [write(dir.path(), synth::layouts()[0])];
+    let written = export(&traces, &mut Full);
+    assert!(matches!(written, Err(Error::Output(_))));
+}
