@@ -143,7 +143,9 @@ def compare(process, summary):
         same("dependences", len(ended), tasks["edges"])
         same("dependences with both ends", len(edges & set(process.ends)), tasks["edges"])
     for flow in set(process.flows) & set(process.ends):
-        assert process.flows[flow][0] <= process.ends[flow], f"flow {flow} goes back in time"
+        # A library may run a task before one that it depends on (libgomp 12 with `omp_all_memory`).
+        if flow in creations:
+            assert process.flows[flow][0] <= process.ends[flow], f"flow {flow} goes back in time"
 
     waits = defaultdict(list)
     for slice in by_category["wait"]:

@@ -45,7 +45,10 @@ fn program(name: &str) -> Check {
         ["program", "trace", "out.perfetto-trace", "summary.json"]
             .map(|name| dir.path().join(name));
     let root = workspace::root()?;
-    let source = root.join("tests/sources").join(name).join(format!("{name}.c"));
+    let source = root
+        .join("tests/sources")
+        .join(name)
+        .join(format!("{name}.c"));
     Build::openmp(Target::X86_64).traced(&[&source], &program)?;
     let run = Target::X86_64.run(&program).env("INSTR_TRACE", &trace);
     run.env("OMP_NUM_THREADS", "3")
