@@ -49,7 +49,11 @@ fn program(name: &str) -> Check {
         .join("tests/sources")
         .join(name)
         .join(format!("{name}.c"));
-    Build::openmp(Target::X86_64).traced(&[&source], &program)?;
+    let mut build = Build::openmp(Target::X86_64);
+    if name == "memory" {
+        build = build.flag("--instr-memory");
+    }
+    build.traced(&[&source], &program)?;
     let run = Target::X86_64.run(&program).env("INSTR_TRACE", &trace);
     run.env("OMP_NUM_THREADS", "3")
         .env("OMP_CANCELLATION", "true")

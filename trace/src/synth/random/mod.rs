@@ -147,7 +147,7 @@ fn stream(thread: u32, events: &[Recorded], recipe: &Recipe, random: &mut Rng) -
             let id = random.u8(1..90);
             stream.any(event.at, id, &mut || invented(random))?;
         } else {
-            let fields = |body: &mut super::Body| _ = body.bytes.extend_from_slice(&event.fields);
+            let fields = |body: &mut super::Body| body.bytes.extend_from_slice(&event.fields);
             stream.event(event.at, event.id, fields)?;
         }
         if random.u8(..60) == 0 {
