@@ -1,4 +1,5 @@
-//! Builds the runtime and the stubs with the user's compiler, once for each compiler, flags and version.
+//! Builds the runtime and the stubs with the user's compiler, once for each version of it and its flags. Drivers that come down to the
+//! same commands (`steps`) share one runtime.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;

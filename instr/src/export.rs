@@ -3,15 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
+use instr_trace::Trace;
 use instr_trace::export::{Format, Stats};
-use instr_trace::{Names, Trace};
 
 use crate::cli::ExportOptions;
 use crate::console::{Console, NO_OUTPUT};
 use crate::output::write_to;
 use crate::progress::Progress;
 use crate::summary::units::{count, counted};
-use crate::symbols::{Symbols, open_traces, warn_of_losses};
+use crate::symbols::{as_names, of_traces, open_traces, program_name};
 
 /// Runs the command.
 ///
@@ -20,21 +20,12 @@ use crate::symbols::{Symbols, open_traces, warn_of_losses};
 /// Directories that hold no readable trace, and failures to write.
 pub fn run(options: &ExportOptions, console: &mut Console<'_>) -> Result<()> {
     let traces = open_traces(&options.traces, console)?;
-    for trace in &traces {
-        warn_of_losses(trace, console);
-    }
     let path = match &options.output {
         Some(path) => path.clone(),
         None => default_name(&traces, options.format),
     };
-    let symbols: Vec<Symbols> = traces
-        .iter()
-        .map(|trace| Symbols::new(trace.metadata(), &options.symbols))
-        .collect();
-    let names: Vec<Box<dyn Names + '_>> = symbols
-        .iter()
-        .map(|symbols| Box::new(symbols) as Box<dyn Names + '_>)
-        .collect();
+    let symbols = of_traces(&traces, &options.symbols);
+    let names = as_names(&symbols);
     let mut bar = Progress::new("exporting", console);
     let mut stats = Stats::default();
     write_to(&path, console, |out| {
@@ -59,10 +50,7 @@ pub fn run(options: &ExportOptions, console: &mut Console<'_>) -> Result<()> {
 
 /// The first program's name with the ending of the format, in the current directory.
 fn default_name(traces: &[Trace], format: &Format) -> PathBuf {
-    // What the trace says is not trusted: a name, not a path.
-    let program = traces.first().map(|trace| &trace.metadata().program);
-    let name = program.and_then(|program| Path::new(program).file_name());
-    let mut name = name.unwrap_or("trace".as_ref()).to_owned();
+    let mut name = program_name(traces).to_owned();
     name.push(".");
     name.push(format.ending);
     name.into()

@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use instr_trace::Trace;
 use instr_trace::paraver::{self, Options, Stats};
-use instr_trace::{Names, Trace};
 
 use crate::cli::{Comms, MergeOptions};
 use crate::console::{Console, NO_OUTPUT, WrongUsage};
 use crate::progress::Progress;
 use crate::summary::units::{count, counted};
-use crate::symbols::{Symbols, open_traces, warn_of_losses};
+use crate::symbols::{as_names, of_traces, open_traces, program_name};
 
 impl From<Comms> for paraver::Comms {
     fn from(comms: Comms) -> Self {
@@ -34,18 +34,9 @@ pub fn run(options: &MergeOptions, console: &mut Console<'_>) -> Result<()> {
         return Err(WrongUsage(why.to_owned()).into());
     }
     let traces = open_traces(&options.traces, console)?;
-    for trace in &traces {
-        warn_of_losses(trace, console);
-    }
     let base = base_name(options.output.as_deref(), &traces);
-    let symbols: Vec<Symbols> = traces
-        .iter()
-        .map(|trace| Symbols::new(trace.metadata(), &options.symbols))
-        .collect();
-    let names: Vec<Box<dyn Names + '_>> = symbols
-        .iter()
-        .map(|symbols| Box::new(symbols) as Box<dyn Names + '_>)
-        .collect();
+    let symbols = of_traces(&traces, &options.symbols);
+    let names = as_names(&symbols);
     let mut bar = Progress::new("merging", console);
     let written = Options {
         comms: options.comms.into(),
@@ -65,11 +56,7 @@ fn base_name(output: Option<&Path>, traces: &[Trace]) -> PathBuf {
             path.with_extension("")
         }
         Some(path) => path.to_owned(),
-        // What the trace says is not trusted: a name, not a path.
-        None => traces
-            .first()
-            .and_then(|trace| Path::new(&trace.metadata().program).file_name())
-            .map_or_else(|| PathBuf::from("trace"), PathBuf::from),
+        None => program_name(traces).into(),
     }
 }
 

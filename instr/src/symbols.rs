@@ -5,6 +5,7 @@ mod callers;
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
@@ -289,7 +290,7 @@ pub fn open_trace(dir: &Path, console: &mut Console<'_>) -> Result<Trace> {
     Ok(trace)
 }
 
-/// Opens traces and those of the forked children inside, parents first, and warns about damaged parts.
+/// Opens traces and those of the forked children inside, parents first, and warns about damaged parts and lost events.
 ///
 /// # Errors
 ///
@@ -299,7 +300,29 @@ pub fn open_traces(dirs: &[PathBuf], console: &mut Console<'_>) -> Result<Vec<Tr
     traces
         .iter()
         .for_each(|trace| warn_of_damage(trace, console));
+    traces
+        .iter()
+        .for_each(|trace| warn_of_losses(trace, console));
     Ok(traces)
+}
+
+/// The names of each trace's process.
+pub fn of_traces(traces: &[Trace], options: &SymbolOptions) -> Vec<Symbols> {
+    let symbols = |trace: &Trace| Symbols::new(trace.metadata(), options);
+    traces.iter().map(symbols).collect()
+}
+
+/// The same, as outputs take them.
+pub fn as_names(symbols: &[Symbols]) -> Vec<Box<dyn Names + '_>> {
+    let boxed = |symbols| Box::new(symbols) as Box<dyn Names + '_>;
+    symbols.iter().map(boxed).collect()
+}
+
+/// The first program's name, for files that are not given another. What a trace holds is not trusted: this is a name, not a path.
+pub fn program_name(traces: &[Trace]) -> &OsStr {
+    let program = traces.first().map(|trace| &trace.metadata().program);
+    let name = program.and_then(|program| Path::new(program).file_name());
+    name.unwrap_or("trace".as_ref())
 }
 
 fn warn_of_damage(trace: &Trace, console: &mut Console<'_>) {

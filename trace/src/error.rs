@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::trace::Trace;
+
 /// An error of this library. The text names the file and the place in it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -54,6 +56,15 @@ pub enum Error {
 }
 
 impl Error {
+    /// Traces without a single thread: there is nothing to write.
+    pub(crate) fn no_events(traces: &[Trace]) -> Self {
+        let path = traces.first().map(|trace| trace.dir().to_owned());
+        Self::NotATrace {
+            path: path.unwrap_or_default(),
+            why: "it holds no events".into(),
+        }
+    }
+
     pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.to_owned();
         move |source| Self::Io {

@@ -160,13 +160,8 @@ mod tests {
 
     #[test]
     fn a_tournament_gives_the_keys_of_all_in_order() {
-        let mut random = 11u64;
-        let mut below = |limit: u64| {
-            random = random
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1_442_695_040_888_963_407);
-            (random >> 33) % limit
-        };
+        let mut random = fastrand::Rng::with_seed(11);
+        let mut below = |limit: u64| random.u64(..limit);
         for count in [0, 1, 2, 3, 4, 5, 8, 9, 33] {
             let mut lists: Vec<Vec<u64>> = (0..count)
                 .map(|_| {

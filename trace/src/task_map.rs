@@ -265,13 +265,8 @@ mod tests {
 
     #[test]
     fn it_is_a_map_whatever_the_numbers() {
-        let mut random = 5u64;
-        let mut below = |limit: u64| {
-            random = random
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1_442_695_040_888_963_407);
-            (random >> 33) % limit
-        };
+        let mut random = fastrand::Rng::with_seed(5);
+        let mut below = |limit: u64| random.u64(..limit);
         let (mut map, mut model) = (TaskMap::default(), std::collections::BTreeMap::new());
         let mut next = [u32::MAX - 3000, 7, 0, 0];
         for step in 0..60_000u64 {

@@ -139,13 +139,8 @@ mod tests {
 
     #[test]
     fn any_schedule_of_one_lock_counts_what_the_definition_says() {
-        let mut random = 3u64;
-        let mut below = |limit: u64| {
-            random = random
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1_442_695_040_888_963_407);
-            (random >> 33) % limit
-        };
+        let mut random = fastrand::Rng::with_seed(3);
+        let mut below = |limit: u64| random.u64(..limit);
         for _ in 0..200 {
             // (thread, asked, has, releases), one after the other.
             let mut holds: Vec<(u32, u64, u64, u64)> = Vec::new();

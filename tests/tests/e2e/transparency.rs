@@ -143,6 +143,24 @@ impl Pair {
         run.output()
     }
 
+    /// Both print and end the same under each setting; the trace of a run that ends well is whole.
+    fn same_under(&self, settings: &[&str]) -> Check {
+        for setting in settings {
+            let plain = self.run(false, &[], &[], setting)?;
+            let traced = self.run(true, &[], &[], setting)?;
+            let same = plain.status == traced.status
+                && plain.stdout == traced.stdout
+                && plain.stderr == traced.stderr;
+            ensure(same, || {
+                format!("[{setting}] is not the same\n--- plain\n{plain}\n--- traced\n{traced}")
+            })?;
+            if traced.status == Status::Code(0) {
+                self.sound()?;
+            }
+        }
+        Ok(())
+    }
+
     fn trace(&self) -> PathBuf {
         self.dir.path().join("trace")
     }
@@ -175,25 +193,6 @@ fn same_under(name: &str, language: Language, family: Family, settings: &[&str])
 fn linked_statically(name: &str, language: Language) -> Check {
     let pair = Pair::build(name, language, Family::Gcc, &["-static"])?;
     pair.same_under(&SETTINGS[..1])
-}
-
-impl Pair {
-    fn same_under(&self, settings: &[&str]) -> Check {
-        for setting in settings {
-            let plain = self.run(false, &[], &[], setting)?;
-            let traced = self.run(true, &[], &[], setting)?;
-            let same = plain.status == traced.status
-                && plain.stdout == traced.stdout
-                && plain.stderr == traced.stderr;
-            ensure(same, || {
-                format!("[{setting}] is not the same\n--- plain\n{plain}\n--- traced\n{traced}")
-            })?;
-            if traced.status == Status::Code(0) {
-                self.sound()?;
-            }
-        }
-        Ok(())
-    }
 }
 
 /// `name bytes` lines of the measuring run.

@@ -66,13 +66,7 @@ impl Format {
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Stats, Error> {
         if traces.iter().all(|trace| trace.threads().is_empty()) {
-            return Err(Error::NotATrace {
-                path: traces
-                    .first()
-                    .map(|trace| trace.dir().to_owned())
-                    .unwrap_or_default(),
-                why: "it holds no events".into(),
-            });
+            return Err(Error::no_events(traces));
         }
         (self.writer)(traces, names, out, progress)
     }

@@ -190,22 +190,6 @@ impl Interpreter {
         }
     }
 
-    /// The state of a thread after the events so far; `None` before its first and after its end.
-    pub fn state(&self, position: usize) -> Option<State> {
-        self.threads.get(position)?.running.map(|(_, state)| state)
-    }
-
-    /// The body that a thread runs, as [`Sink::body`] gives it.
-    #[inline]
-    pub fn running(&self, position: usize) -> Option<&Span> {
-        self.threads.get(position)?.top().span()
-    }
-
-    /// Whether the thread has ended.
-    pub fn ended(&self, position: usize) -> bool {
-        self.threads.get(position).is_none_or(|thread| thread.ended)
-    }
-
     /// The processor on which the thread is known to run.
     pub fn processor(&self, position: usize) -> Option<u32> {
         self.threads.get(position)?.processor

@@ -42,7 +42,7 @@ pub struct Frames<'a> {
 
 /// Gives what the event tells of samples.
 pub(super) fn sample<S: Sink>(at: At, payload: &Payload<'_>, sink: &mut S) {
-    let (frames, weight) = match *payload {
+    let (pc, sp, weight, registers, words) = match *payload {
         Payload::Sampling {
             source, period_ns, ..
         } => {
@@ -57,33 +57,21 @@ pub(super) fn sample<S: Sink>(at: At, payload: &Payload<'_>, sink: &mut S) {
             sp,
             weight,
             stack: words,
-        } => {
-            let registers = None;
-            let frames = Frames {
-                pc,
-                sp,
-                registers,
-                words,
-            };
-            (frames, weight)
-        }
+        } => (pc, sp, weight, None, words),
         Payload::SampleStack {
             pc,
             sp,
             weight,
             registers,
             words,
-        } => {
-            let registers = Some(registers);
-            let frames = Frames {
-                pc,
-                sp,
-                registers,
-                words,
-            };
-            (frames, weight)
-        }
+        } => (pc, sp, weight, Some(registers), words),
         _ => return,
+    };
+    let frames = Frames {
+        pc,
+        sp,
+        registers,
+        words,
     };
     let periods = weight.max(1);
     sink.sample(at, &Sample::Taken { frames, periods });

@@ -123,13 +123,7 @@ pub fn write<'a>(
     let rows = Rows::new(traces);
     let outputs = Outputs::create(out_base)?;
     if rows.rows.is_empty() {
-        return Err(Error::NotATrace {
-            path: traces
-                .first()
-                .map(|trace| trace.dir().to_owned())
-                .unwrap_or_default(),
-            why: "it holds no events".into(),
-        });
+        return Err(Error::no_events(traces));
     }
     let with_comms = options.comms != Comms::None && traces.iter().any(Trace::has_tasks);
     let mut progress = Progress::new(traces, if with_comms { 2 } else { 1 }, progress);

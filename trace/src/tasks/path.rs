@@ -212,13 +212,8 @@ mod tests {
 
     #[test]
     fn slack_and_span_equal_those_of_all_paths() {
-        let mut random = 7u64;
-        let mut below = |limit: u64| {
-            random = random
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1_442_695_040_888_963_407);
-            (random >> 33) % limit
-        };
+        let mut random = fastrand::Rng::with_seed(7);
+        let mut below = |limit: u64| random.u64(..limit);
         for _ in 0..200 {
             let mut segments = Segments::default();
             let count = 1 + below(12);
