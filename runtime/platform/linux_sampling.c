@@ -392,8 +392,10 @@ bool instr_platform_sampling_signal(int signal, bool takes, void *old)
         struct sigaction ignored = before;
         ignored.sa_handler = SIG_IGN;
         ignored.sa_flags = 0;
-        (void)__sigaction(number, &ignored, NULL); /* forgets those on their way */
+        (void)__sigaction(number, &ignored, NULL);
         instr_sampling_give_up();
+        /* Forgets those on their way: also of periods that ended since, as a signal that is ignored but blocked waits all the same. */
+        (void)__sigaction(number, &ignored, NULL);
         (void)__sigaction(number, &before, NULL);
         installed = false;
     }

@@ -1,16 +1,18 @@
 /*
  * What samples must not change: `exec N` becomes itself N times, and the new program must not meet a period of the old one's; `waits`
- * blocks every signal and waits for any; `stack` runs with an alternate stack of the least size, then has a handler run on a usual one, and
+ * blocks every signal and waits for any; `late` does so too, and a period ends while sampling is being ended; `stack` runs with an alternate stack of the least size, then has a handler run on a usual one, and
  * looks at what lies below; `files N` opens so many files while 400 threads are sampled; `closes` closes whatever is open. Prints "ok".
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -46,7 +48,21 @@ static int becomes(char *program, int times)
     return 0;
 }
 
-static int waits(void)
+static int sent; /* a signal that is sent when the runtime closes perf's clock */
+
+/* Stands before the C library's: the runtime calls it too. */
+int ioctl(int file, unsigned long request, ...)
+{
+    va_list rest;
+    va_start(rest, request);
+    void *const argument = va_arg(rest, void *);
+    va_end(rest);
+    if (sent != 0)
+        raise(sent);
+    return (int)syscall(SYS_ioctl, file, request, argument);
+}
+
+static int waits(int late)
 {
     const struct timespec at_once = {0, 0};
     sigset_t all;
@@ -55,6 +71,7 @@ static int waits(void)
     pthread_sigmask(SIG_BLOCK, &all, NULL);
     record();
     spin(0.05);
+    sent = late;
     return sigtimedwait(&all, &found, &at_once) == -1;
 }
 
@@ -144,7 +161,8 @@ int main(int argc, char **argv)
     const char *const what = argc > 1 ? argv[1] : "";
     const int number = argc > 2 ? atoi(argv[2]) : 0;
     const int right = strcmp(what, "exec") == 0    ? becomes(argv[0], number)
-                      : strcmp(what, "waits") == 0 ? waits()
+                      : strcmp(what, "waits") == 0 ? waits(0)
+                      : strcmp(what, "late") == 0  ? waits(number)
                       : strcmp(what, "stack") == 0 ? stack()
                       : strcmp(what, "closes") == 0 ? closes()
                                                    : files(number);

@@ -99,13 +99,15 @@ fn summary(trace: &Path) -> Check<Value> {
 fn guest() -> Check {
     let dir = workspace::work_dir("sampling-guest")?;
     let program = program(dir.path(), "guest", Target::X86_64, Family::Gcc, &["-O1"])?;
-    for arguments in [
-        ["exec", "40"],
-        ["waits", ""],
-        ["stack", ""],
-        ["files", "700"],
-    ] {
-        for signal in ["", "SIGPROF"] {
+    // The numbers of SIGURG, the signal that is taken by default, and of the other.
+    for (signal, number) in [("", "23"), ("SIGPROF", "27")] {
+        for arguments in [
+            ["exec", "40"],
+            ["waits", ""],
+            ["late", number],
+            ["stack", ""],
+            ["files", "700"],
+        ] {
             let outcome = Run::new(&program)
                 .args(arguments)
                 .env("INSTR_TRACE", dir.path().join("t"))
