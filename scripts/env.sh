@@ -31,3 +31,9 @@ test_list=$target/test-executables.json
 test_runner() {
     sed -n 's|.*"executable":"\([^"]*/e2e-[0-9a-f]*\)".*|\1|p' "$test_list" 2>/dev/null | tail -n 1 || true
 }
+
+# Has cargo compile the crates of the workspace by clippy, which lints and compiles at once. `cargo clippy` by itself would go through every
+# dependency a second time. It does what cargo clippy does: clippy's book, "Usage".
+lint_while_building() {
+    export RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS=-Dwarnings
+}

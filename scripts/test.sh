@@ -20,7 +20,12 @@ export INSTR_TEST_STRICT=1 INSTR_TEST_BIN=$bin INSTR_TOOLS=$bin
 
 say "build: tools and tests"
 mkdir -p "$target"
-scripts/cargo.sh test --workspace "${profile[@]}" --no-run --message-format=json-render-diagnostics >"$test_list.new"
+linted= # then the test script::lints runs clippy, and fails without it. What clippy compiles is not for users: it leaves out optimizations.
+if [[ ${profile[1]} == dev ]] && scripts/cargo.sh --check-lints 2>/dev/null; then linted=dev; fi
+(
+    [[ -z $linted ]] || lint_while_building
+    scripts/cargo.sh test --workspace "${profile[@]}" --no-run --message-format=json-render-diagnostics >"$test_list.new"
+)
 mv "$test_list.new" "$test_list"
 scripts/links.sh "$bin" # make install goes on installing what make built
 runner=$(test_runner)
@@ -31,7 +36,7 @@ say "tests, examples, lints"
 status=0
 # Tests that ask cargo about the workspace run in a HOME of their own, where rustup's cargo finds no toolchain.
 CARGO=$(scripts/cargo.sh --exec sh -c 'rustup which cargo 2>/dev/null || command -v cargo')
-(cd tests && CARGO=$CARGO INSTR_TEST_BINARIES=$test_list INSTR_TEST_SCRIPTS=1 ../scripts/cargo.sh --exec "$runner" "$@") || status=$?
+(cd tests && CARGO=$CARGO INSTR_TEST_BINARIES=$test_list INSTR_TEST_SCRIPTS=1 INSTR_LINTED=$linted ../scripts/cargo.sh --exec "$runner" "$@") || status=$?
 
 say "make test"
 printf '%5d s  build\n%5d s  tests, examples, lints\n' $((built - begin)) $((SECONDS - built))
