@@ -1,5 +1,5 @@
 // What tasks and regions needed is given back: memory in use does not grow with their number, neither the program's heap nor what the
-// process holds; the trace's windows are of a fixed size. The end-to-end tests run it with a million tasks (argument: tasks a round).
+// process holds; the trace's windows are of a fixed size. The end-to-end tests run it with up to a million tasks (argument: tasks a round).
 //
 //# Targets: x86_64-linux
 //# Flags: -O1 -fopenmp
