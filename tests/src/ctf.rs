@@ -177,15 +177,16 @@ fn parse_event(line: &str) -> Option<Event> {
         .to_owned();
     let mut fields = BTreeMap::new();
     let (mut stream, mut entries) = (None, Vec::new());
-    let words: Vec<&str> = body
-        .split([' ', ',', '{', '}', '(', ')'])
-        .filter(|word| !word.is_empty())
-        .collect();
-    for window in words.windows(3) {
-        if window[1] == "="
-            && let Some(value) = parse_number(window[2])
-        {
-            match window[0] {
+    let (mut field, mut is_value) = ("", false);
+    for word in body.split(' ') {
+        let word = word.strip_suffix(',').unwrap_or(word);
+        if word == "=" {
+            is_value = true;
+            continue;
+        }
+        let value = if is_value { parse_number(word) } else { None };
+        if let Some(value) = value {
+            match field {
                 "thread" => stream = stream.or(Some(value)),
                 "address" => entries.push((value, 0)),
                 "kind" => entries.iter_mut().for_each(|entry| {
@@ -195,8 +196,9 @@ fn parse_event(line: &str) -> Option<Event> {
                 }),
                 _ => {}
             }
-            fields.insert(window[0].to_owned(), value);
+            fields.insert(field.to_owned(), value);
         }
+        (field, is_value) = (word, false);
     }
     (head.starts_with('[') && !name.is_empty()).then_some(Event {
         name,

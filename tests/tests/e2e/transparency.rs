@@ -226,7 +226,11 @@ fn stack(family: Family) -> Check {
 fn memory(family: Family) -> Check {
     let pair = Pair::build("memory", Language::C, family, &[])?;
     // Tasks a round, of ten: by one compiler so many that four bytes for each could not be missed.
-    let tasks = if family == Family::Gcc { "100000" } else { "20000" };
+    let tasks = if family == Family::Gcc {
+        "100000"
+    } else {
+        "20000"
+    };
     // LLVM's library takes a hundred times as long where its threads go to sleep between tasks.
     let settings = "OMP_NUM_THREADS=2 OMP_WAIT_POLICY=active";
     let plain = pair.run(false, &[], &[tasks], settings)?;
