@@ -174,10 +174,18 @@ impl Checker<'_> {
                 .take_while(|state| state.state == NOT_CREATED)
                 .map(|state| state.begin)
                 .min();
-            self.lives.insert(
-                object,
-                (born, dead.unwrap_or(self.trace.header.end).max(born)),
-            );
+            let dead = dead.unwrap_or(self.trace.header.end).max(born);
+            // States take time: a thread that lived for an instant has none.
+            let instant = match states.iter().all(|state| state.state == NOT_CREATED) {
+                true => self
+                    .trace
+                    .events
+                    .iter()
+                    .find(|event| event.object == object),
+                false => None,
+            };
+            let life = instant.map_or((born, dead), |event| (event.time, event.time));
+            self.lives.insert(object, life);
         }
     }
 

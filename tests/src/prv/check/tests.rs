@@ -64,6 +64,23 @@ fn sound_trace_passes() {
 }
 
 #[test]
+fn a_thread_may_live_for_an_instant() {
+    let prv = |second: u64| {
+        format!(
+            "#Paraver (21/11/2026 at 05:29):1000_ns:1(2):1:1(2:1),0
+1:1:1:1:1:0:1000:1
+1:2:1:1:2:0:1000:2
+2:2:1:1:2:50:60000007:3
+2:2:1:1:2:{second}:60000007:0
+"
+        )
+    };
+    assert_eq!(verdict(&prv(50), PCF, ROW), Ok(()));
+    let later = verdict(&prv(51), PCF, ROW).expect_err("two moments");
+    assert!(later.contains("outside the life 50..50"), "{later}");
+}
+
+#[test]
 fn damaged_text_is_refused() {
     refused("1(2:1),0\n", "1(2:1,0\n", "not a header");
     refused(
