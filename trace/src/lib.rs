@@ -23,6 +23,7 @@ pub mod model;
 pub mod names;
 mod packet;
 pub mod paraver;
+mod recent;
 mod repair;
 pub mod samples;
 pub mod sensors;
@@ -30,6 +31,7 @@ mod stream;
 #[doc(hidden)]
 pub mod synth;
 mod task_map;
+mod task_set;
 pub mod tasks;
 mod timeline;
 mod trace;

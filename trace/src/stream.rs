@@ -303,6 +303,10 @@ impl<'t> StreamReader<'t> {
         self.after_damage = false;
         self.flush_told = false;
         self.ticks = packet.begin;
+        if first {
+            // Nothing that the stream tells of is earlier, whatever a `flush` says.
+            self.time = self.clock.to_ns(packet.begin);
+        }
         if lost {
             self.set_time(packet.begin);
             self.current = Current::Lost;

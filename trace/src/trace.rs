@@ -17,6 +17,8 @@ const MIN_BUFFER: usize = 16 << 10;
 const MAX_BUFFER: usize = 256 << 10;
 /// Events at the begin of each packet that are searched for clock pairs; first and last packet are read whole.
 const SYNC_SEARCH: usize = 8;
+/// Packets at the begin of a stream that are read whole as long as it is not known whether the thread is a worker.
+const WORKER_SEARCH: usize = 16;
 /// Deepest nesting of forked children.
 const MAX_FORKS: usize = 64;
 
@@ -31,7 +33,7 @@ pub struct ThreadInfo {
     pub name: String,
     /// Whether it is the thread that runs `main`.
     pub initial: bool,
-    /// The first thing it is known to do is an implicit task of another thread's region: it waits for that from its begin on.
+    /// It is in another thread's region before it leads one of its own: it waits for that from its begin on.
     pub worker: bool,
     /// First event, ns since the trace's start.
     pub first_time: u64,
@@ -295,6 +297,7 @@ impl Trace {
             )?);
         }
         self.clock = Clock::new(&self.metadata, pairs);
+        let mut with_events = Vec::new();
         for (stream, scan) in self.streams.iter_mut().zip(&found) {
             self.has_tasks |= scan.tasks
                 || stream
@@ -315,9 +318,13 @@ impl Trace {
             match (scan.processor, scan.own) {
                 (true, _) => self.processor_infos.push(info),
                 (false, true) => self.own.push(info),
-                (false, false) => self.threads.push(info),
+                (false, false) => {
+                    with_events.push(scan.first_ticks.is_some());
+                    self.threads.push(info);
+                }
             }
         }
+        self.place_empty(&with_events);
         let (mut program, mut runtime) = (Vec::new(), Vec::new());
         for (stream, scan) in std::mem::take(&mut self.streams).into_iter().zip(&found) {
             match (scan.processor, scan.own) {
@@ -330,13 +337,30 @@ impl Trace {
         self.streams = program;
         Ok(())
     }
+
+    /// A thread of which no event can be read adds nothing to the time that the others take: it is there when the first of them begins.
+    fn place_empty(&mut self, with_events: &[bool]) {
+        let begins = |wanted: bool| {
+            let threads = self.threads.iter().zip(with_events);
+            let wanted = threads.filter(move |(_, has)| **has || !wanted);
+            wanted.map(|(info, _)| info.first_time).min()
+        };
+        let Some(begin) = begins(true).or(begins(false)) else {
+            return;
+        };
+        for (info, has_events) in self.threads.iter_mut().zip(with_events) {
+            if !has_events {
+                (info.first_time, info.last_time) = (begin, begin);
+            }
+        }
+    }
 }
 
 /// What [`Trace::scan`] learns of a stream.
 struct Scan {
     os_tid: u32,
     initial: bool,
-    /// Whether it waits for work when it begins; `None`: nothing that it does was found.
+    /// Whether it waits for work when it begins; `None`: it was in no region as far as the stream was read.
     worker: Option<bool>,
     /// Of the runtime's own.
     own: bool,
@@ -369,68 +393,83 @@ fn scan_stream(
         end_ticks: 0,
         end: 0,
     };
+    let read = |packets, buffer| {
+        StreamReader::new(stream, clock, metadata.layout, buffer).packets(packets)
+    };
+    let mut last_with_events = 0;
     for number in 0..count {
-        let whole = number == 0 || number + 1 == count;
-        let buffer = if whole { MAX_BUFFER } else { 4096 };
-        let mut reader =
-            StreamReader::new(stream, clock, metadata.layout, buffer).packets(number..number + 1);
+        let is_edge = number == 0 || number + 1 == count;
+        let whole = is_edge || (number < WORKER_SEARCH && scan.may_be_worker());
+        let mut reader = read(number..number + 1, if whole { MAX_BUFFER } else { 4096 });
         let mut left = if whole { usize::MAX } else { SYNC_SEARCH };
         let mut end = stream.packets[number].offset + packet::HEADER_BYTES;
         while left > 0 && reader.advance()? {
-            let payload = reader.current().map(|event| event.payload);
-            if number == 0 && scan.worker.is_none() {
-                scan.worker = payload.and_then(|payload| is_worker(stream.thread, &payload));
-            }
-            match payload {
-                Some(Payload::ClockSync {
-                    ticks,
-                    monotonic_ns,
-                    ..
-                }) => pairs.push(ticks, monotonic_ns),
-                Some(Payload::ThreadBegin { os_tid, flags }) => {
-                    scan.os_tid = os_tid;
-                    scan.initial = flags & thread_flags::INITIAL != 0;
-                    scan.own = flags & thread_flags::OWN != 0;
-                    scan.processor = flags & thread_flags::PROCESSOR != 0;
-                }
-                Some(
-                    Payload::TaskCreate { .. }
-                    | Payload::TaskloopBegin { .. }
-                    | Payload::TaskloopTask { .. },
-                ) => scan.tasks = true,
-                _ => {}
+            if let Some(event) = reader.current() {
+                scan.event(stream.thread, &event.payload, pairs);
             }
             end = reader.position();
             scan.first_ticks.get_or_insert(reader.ticks());
             scan.end_ticks = reader.ticks();
+            last_with_events = number;
             left -= 1;
+            if !is_edge && !scan.may_be_worker() {
+                left = left.min(SYNC_SEARCH);
+            }
         }
         scan.damaged |= reader.damaged() > 0;
         scan.end = end;
     }
+    if last_with_events + 1 < count {
+        // Nothing can be read of the last packets, which may have been cut off.
+        let mut reader = read(last_with_events..count, MAX_BUFFER);
+        while reader.advance()? {
+            scan.end_ticks = reader.ticks();
+        }
+    }
     Ok(scan)
 }
 
-/// Whether the thread joins another one's region with this event; `None`: nothing that the program does.
+impl Scan {
+    /// Nothing yet tells whether it is a worker.
+    fn may_be_worker(&self) -> bool {
+        self.worker.is_none() && !self.initial && !self.own && !self.processor
+    }
+
+    /// What an event says of its thread.
+    fn event(&mut self, thread: u32, payload: &Payload<'_>, pairs: &mut SyncPairs) {
+        if self.worker.is_none() {
+            self.worker = is_worker(thread, payload);
+        }
+        match *payload {
+            Payload::ClockSync {
+                ticks,
+                monotonic_ns,
+                ..
+            } => pairs.push(ticks, monotonic_ns),
+            Payload::ThreadBegin { os_tid, flags } => {
+                self.os_tid = os_tid;
+                self.initial = flags & thread_flags::INITIAL != 0;
+                self.own = flags & thread_flags::OWN != 0;
+                self.processor = flags & thread_flags::PROCESSOR != 0;
+            }
+            Payload::TaskCreate { .. }
+            | Payload::TaskloopBegin { .. }
+            | Payload::TaskloopTask { .. } => self.tasks = true,
+            _ => {}
+        }
+    }
+}
+
+/// Whether the thread is in another one's region (true) or leads one of its own; `None`: the event says neither.
 fn is_worker(thread: u32, payload: &Payload<'_>) -> Option<bool> {
     match *payload {
-        Payload::ThreadBegin { .. }
-        | Payload::ClockSync { .. }
-        | Payload::String { .. }
-        | Payload::Sensor { .. }
-        | Payload::SensorLost { .. }
-        | Payload::ThreadCounters { .. }
-        | Payload::MemHeap { .. }
-        | Payload::Stack { .. }
-        | Payload::Sampling { .. }
-        | Payload::Sample { .. }
-        | Payload::SampleStack { .. }
-        | Payload::SampleLost { .. }
-        | Payload::Processor { .. }
-        | Payload::Flush { .. }
-        | Payload::FlushBegin => None,
-        Payload::ImplicitBegin { region, .. } => Some(region.thread != thread),
-        _ => Some(false),
+        Payload::ParallelBegin { .. } => Some(false),
+        Payload::ImplicitBegin { region, .. }
+        | Payload::Lost {
+            region: Some(region),
+            ..
+        } => Some(region.thread != thread),
+        _ => None,
     }
 }
 
@@ -454,7 +493,7 @@ fn thread_info(stream: &Stream, scan: &Scan, clock: &Clock) -> ThreadInfo {
             format!("thread {}", stream.thread)
         },
         initial: scan.initial,
-        worker: scan.worker == Some(true),
+        worker: scan.worker == Some(true) && !scan.initial,
         first_time,
         last_time: clock.to_ns(scan.end_ticks).max(first_time),
         discarded: last

@@ -118,8 +118,9 @@ impl Sink for Collector {
             Span::Hold { kind, object } => {
                 let count = self.mutexes.entry((kind, object)).or_default();
                 match is_told {
-                    true => count.released(at.position as u32, since.here, at.time),
-                    false => count.held(ns),
+                    true => count.released(at.position as u32, at.time - ns, at.time),
+                    false if how.is_final() => count.held(ns),
+                    false => {}
                 }
             }
             Span::Sync(kind) if is_told => self.waited(at, kind, ns),

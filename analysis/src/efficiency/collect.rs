@@ -272,11 +272,7 @@ impl Collector {
         if line.stays.len() >= MAX_DEPTH {
             return;
         }
-        if line.place.is_none() {
-            // It was on its way into its first region.
-            line.serial = 0;
-            self.take_place(at.position);
-        }
+        self.take_place(at.position);
         if !self.regions.contains_key(&id) {
             self.open_region(id, id, code, at.time);
         }

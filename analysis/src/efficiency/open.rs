@@ -50,6 +50,7 @@ impl Line {
     /// Counts the time up to `now` for what the thread did.
     #[inline]
     pub(super) fn settle(&mut self, now: u64) {
+        let now = now.min(self.last);
         let time = now.saturating_sub(self.since);
         self.since = self.since.max(now);
         match (self.activity, self.stays.last_mut()) {

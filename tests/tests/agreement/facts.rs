@@ -52,6 +52,10 @@ pub(crate) struct Facts {
     pub(crate) created: u64,
     pub(crate) pieces: u64,
     pub(crate) empty_tasks: u64,
+    /// Names of those that nobody waits for.
+    pub(crate) nowait: BTreeSet<String>,
+    /// Begins of constructs of tasks, or of empty ones, that are resumptions.
+    pub(crate) constructs_again: u64,
     pub(crate) suspended: u64,
     pub(crate) own_ns: u64,
     pub(crate) whole_ns: u64,
@@ -68,11 +72,6 @@ pub(crate) struct Facts {
     pub(crate) in_use: u64,
     pub(crate) most_in_use: u64,
     pub(crate) blocks: i64,
-    pub(crate) members: BTreeSet<usize>,
-    /// When a thread that has led no region came to another one's for the first time.
-    pub(crate) joined: BTreeMap<usize, u64>,
-    /// Useful intervals.
-    useful: Vec<Interval>,
 }
 
 /// Reads the trace.
@@ -87,16 +86,13 @@ pub(crate) fn of(path: &Path) -> Result<Facts, String> {
 }
 
 impl Facts {
-    /// Useful time of those that took part in regions; not that of a worker before its first implicit task (`docs/metrics.md`).
-    pub(crate) fn useful_of_members(&self) -> u64 {
-        let part = |interval: &Interval| {
-            let from = self.joined.get(&interval.position).copied().unwrap_or(0);
-            interval.end.saturating_sub(interval.begin.max(from))
-        };
-        let takes_part = |interval: &&Interval| {
-            interval.position == 0 || self.members.contains(&interval.position)
-        };
-        self.useful.iter().filter(takes_part).map(part).sum()
+    /// Useful time of all threads.
+    pub(crate) fn useful(&self) -> u64 {
+        let useful = self
+            .states
+            .iter()
+            .filter(|((_, state), _)| *state == State::Useful);
+        useful.map(|(_, ns)| *ns).sum()
     }
 
     fn shown(&mut self, span: &Span) -> Option<&mut Shown> {
@@ -115,12 +111,10 @@ impl Facts {
 impl Sink for Facts {
     const MEMORY: bool = true;
 
-    fn begin(&mut self, at: At, span: &Span, how: Begin) {
+    fn begin(&mut self, _at: At, span: &Span, how: Begin) {
         let again = how == Begin::Resumed;
-        // A body, and a wait, is shown again where its task goes on.
-        let is_shown = !again || matches!(span, Span::Task { .. } | Span::Sync(_));
         if let Some(shown) = self.shown(span) {
-            shown.begins += u64::from(is_shown);
+            shown.begins += 1;
         }
         match *span {
             Span::Task { undeferred, .. } => {
@@ -128,18 +122,19 @@ impl Sink for Facts {
                 self.executed_told += u64::from(how == Begin::Told);
                 self.undeferred += u64::from(undeferred && how == Begin::Told);
             }
-            Span::Create { .. } if !again => self.created += 1,
-            Span::WaitDepend { .. } if !again => self.empty_tasks += 1,
-            Span::Hold { kind, .. } if !again => {
+            Span::Create { .. } if again => self.constructs_again += 1,
+            Span::Create { .. } => self.created += 1,
+            Span::WaitDepend { .. } if again => self.constructs_again += 1,
+            Span::WaitDepend { task, nowait } => {
+                self.empty_tasks += 1;
+                if nowait {
+                    self.nowait.insert(format!("{}.{}", task.thread, task.seq));
+                }
+            }
+            Span::Hold { kind, .. } => {
                 *self.holds.entry(kind).or_default() += 1;
                 if how == Begin::Found {
                     *self.locks.entry(kind).or_default() += 1;
-                }
-            }
-            Span::Parallel { .. } | Span::Implicit { .. } => {
-                let first = self.members.insert(at.position);
-                if first && at.position > 0 && matches!(span, Span::Implicit { .. }) {
-                    self.joined.insert(at.position, at.time);
                 }
             }
             _ => {}
@@ -183,9 +178,6 @@ impl Sink for Facts {
     fn interval(&mut self, interval: Interval) {
         let key = (interval.position, interval.state);
         *self.states.entry(key).or_default() += interval.end - interval.begin;
-        if interval.state == State::Useful {
-            self.useful.push(interval);
-        }
     }
 
     fn memory(&mut self, _at: At, memory: &Memory) {

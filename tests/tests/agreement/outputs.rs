@@ -12,7 +12,8 @@ use serde_json::Value;
 pub(crate) struct Outputs {
     pub(crate) summary: Value,
     pub(crate) graph: Value,
-    pub(crate) prv: prv::Trace,
+    /// None where there is no thread: Paraver refuses a process without threads, and so does `instr merge`.
+    pub(crate) prv: Option<prv::Trace>,
 }
 
 /// Runs the commands.
@@ -20,14 +21,23 @@ pub(crate) fn of(trace: &Path) -> Result<Outputs, String> {
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let trace = trace.as_os_str();
     let base = folder.path().join("out");
-    let json = |text: &str| serde_json::from_str(text).map_err(|error| error.to_string());
+    let json = |text: &str| serde_json::from_str::<Value>(text).map_err(|error| error.to_string());
     let summary = run(&["summary".as_ref(), "--json".as_ref(), trace])?;
     let graph = run(&["graph".as_ref(), "--format=json".as_ref(), trace])?;
-    run(&["merge".as_ref(), trace, "-o".as_ref(), base.as_os_str()])?;
+    let summary = json(&summary)?;
+    let has_threads = summary["threads"]
+        .as_array()
+        .is_some_and(|threads| !threads.is_empty());
+    let merge = ["merge".as_ref(), trace, "-o".as_ref(), base.as_os_str()];
+    let prv = match run(&merge) {
+        Ok(_) => Some(prv::read(&base.with_extension("prv"))?),
+        Err(why) if !has_threads && why.contains("exit status: 1") => None,
+        Err(why) => return Err(why),
+    };
     Ok(Outputs {
-        summary: json(&summary)?,
         graph: json(&graph)?,
-        prv: prv::read(&base.with_extension("prv"))?,
+        summary,
+        prv,
     })
 }
 

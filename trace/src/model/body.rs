@@ -7,6 +7,10 @@ use super::span::{Begin, Code, End, NO_NUMBER, Ran, Since, Span};
 use super::stack::{Holds, Stack, Tag};
 use super::{Interpreter, MAX_DEPTH, Shared, Thread};
 
+/// Locks, and taskgroups, that a suspended task takes along, and tasks below the running one among which one is looked for: more are
+/// damage.
+const MAX_CARRIED: usize = 64;
+
 /// A running task of any kind.
 #[derive(Debug, Default)]
 pub(super) struct Body {
@@ -23,6 +27,8 @@ pub(super) struct Body {
     explicit: u32,
     /// Its begin has been given, and not its end: see [`End::Kept`].
     seen: bool,
+    /// Of a suspended task: the innermost region on the thread that it left.
+    region: Option<RegionId>,
     times: Times,
 }
 
@@ -82,8 +88,9 @@ pub(super) struct Region {
     implicit: Option<usize>,
     /// Workers in its closing barrier.
     waiting: Vec<(usize, Place)>,
-    /// Threads that took part.
+    /// Threads that took part, and the places of the bodies of their implicit tasks.
     members: Vec<usize>,
+    bodies: Vec<usize>,
 }
 
 /// Number of a body on its thread, and of an entry in it.
@@ -104,16 +111,16 @@ impl Interpreter {
         let Some(region) = self.shared.regions.remove(&id) else {
             return;
         };
-        let spare = &mut self.shared.spare;
+        let shared = &mut self.shared;
         let is_construct =
             |span: &Span| matches!(span, Span::Parallel { region, .. } if *region == id);
         let is_closing = |span: &Span| *span == Span::Closing { region: id };
-        if !thread.end_at(at, region.construct, is_construct, spare, sink) {
+        if !thread.end_at(at, region.construct, is_construct, shared, sink) {
             // The construct's begin was lost.
             if let Some(body) = region.implicit
                 && thread.bodies.get(body).is_some_and(|body| body.is_of(id))
             {
-                thread.end_bodies(at, body, End::Implied, spare, sink);
+                thread.end_bodies(at, body, End::Implied, shared, sink);
             }
             let closing = thread.top().stack.find(Tag::Closing);
             if let Some(entry) = closing
@@ -122,11 +129,24 @@ impl Interpreter {
                 thread.close(at, entry, End::Told, sink);
             }
         }
-        sink.region_end(thread.here(at), id, &region.members);
+        let here = thread.here(at);
+        for (&position, &body) in region.members.iter().zip(&region.bodies) {
+            let member = &mut self.threads[position];
+            let lives = !member.ended && at.time <= self.last[position];
+            if lives && member.bodies.get(body).is_some_and(|body| body.is_of(id)) {
+                // The end of its implicit task was lost.
+                member.worker |= id.thread != member.index;
+                member.end_bodies(At { position, ..at }, body, End::Implied, shared, sink);
+                self.joined.push(position);
+            }
+        }
+        sink.region_end(here, id, &region.members);
         for (position, place) in region.waiting {
             let worker = &mut self.threads[position];
             let at = At { position, ..at };
-            if !worker.ended && worker.end_at(at, Some(place), is_closing, spare, sink) {
+            // It is not known how long a thread lives behind its last event.
+            let lives = !worker.ended && at.time <= self.last[position];
+            if lives && worker.end_at(at, Some(place), is_closing, shared, sink) {
                 self.joined.push(position);
             }
         }
@@ -190,7 +210,7 @@ impl Thread {
         at: At,
         place: Option<Place>,
         is: impl Fn(&Span) -> bool,
-        spare: &mut Vec<Box<Body>>,
+        shared: &mut Shared,
         sink: &mut S,
     ) -> bool {
         let Some(Place { body, entry }) = place else {
@@ -200,7 +220,7 @@ impl Thread {
         if !found.is_some_and(is) {
             return false;
         }
-        self.end_bodies(at, body + 1, End::Implied, spare, sink);
+        self.end_bodies(at, body + 1, End::Implied, shared, sink);
         self.close(at, entry, End::Told, sink);
         true
     }
@@ -211,7 +231,7 @@ impl Thread {
         at: At,
         from: usize,
         how: End,
-        spare: &mut Vec<Box<Body>>,
+        shared: &mut Shared,
         sink: &mut S,
     ) {
         let from = from.max(1);
@@ -221,12 +241,13 @@ impl Thread {
         while self.bodies.len() > from
             && let Some(mut body) = self.bodies.pop()
         {
-            let innermost = self.bodies.len() == from;
+            let ends_again = body.task().is_some_and(|task| !shared.ended.insert(task));
+            let innermost = self.bodies.len() == from && !ends_again;
             let how = if innermost { how } else { End::Implied };
             let at = body.at(at);
             body.clear(at, End::Implied, sink);
             while let Some(begin) = body.taskgroups.pop() {
-                sink.end(at, &Span::Taskgroup, End::Implied, Since::told(begin));
+                sink.end(at, &Span::Taskgroup, End::Implied, body.since(begin));
             }
             self.left(&body, at.time);
             if let Some(span) = body.span {
@@ -237,7 +258,7 @@ impl Thread {
                 let how = if body.seen { how } else { End::Unseen { told } };
                 sink.end(at, &span, how, body.times.here());
             }
-            spare.push(body);
+            shared.spare.push(body);
         }
         sink.body(self.here(at), self.top().span());
     }
@@ -256,13 +277,7 @@ impl Thread {
     }
 
     /// Ends everything. Bodies below the place `keep` go on unseen.
-    pub(super) fn cut<S: Sink>(
-        &mut self,
-        at: At,
-        keep: usize,
-        spare: &mut Vec<Box<Body>>,
-        sink: &mut S,
-    ) {
+    pub(super) fn cut<S: Sink>(&mut self, at: At, keep: usize, shared: &mut Shared, sink: &mut S) {
         for body in self.bodies.iter_mut().rev() {
             body.release(body.at(at), End::Cut, sink);
         }
@@ -270,8 +285,9 @@ impl Thread {
         for (place, body) in self.bodies.iter_mut().enumerate().rev() {
             let at = body.at(at);
             body.clear(at, End::Cut, sink);
-            let begins = body.taskgroups.drain(..).rev();
-            taskgroups.extend(begins.map(|begin| (at, begin)));
+            while let Some(begin) = body.taskgroups.pop() {
+                taskgroups.push((at, body.since(begin)));
+            }
             let (Some(span), since) = (body.span, body.times.here()) else {
                 continue;
             };
@@ -288,7 +304,7 @@ impl Thread {
                 && let Some(body) = self.bodies.pop()
             {
                 self.left(&body, at.time);
-                spare.push(body);
+                shared.spare.push(body);
             }
             sink.body(self.here(at), self.top().span());
         }
@@ -296,8 +312,8 @@ impl Thread {
         for (span, begin) in calls.rev().chain(user.rev()) {
             sink.end(at, &span, End::Cut, Since::told(begin));
         }
-        for (at, begin) in taskgroups {
-            sink.end(at, &Span::Taskgroup, End::Cut, Since::told(begin));
+        for (at, since) in taskgroups {
+            sink.end(at, &Span::Taskgroup, End::Cut, since);
         }
     }
 
@@ -332,6 +348,14 @@ impl Thread {
             _ => {}
         }
         self.bodies.push(body);
+    }
+
+    /// Whether the task is among the innermost ones here.
+    fn runs(&self, task: TaskId) -> bool {
+        let innermost = self.bodies.iter().rev().take(MAX_CARRIED);
+        innermost
+            .filter_map(|body| body.task())
+            .any(|other| other == task)
     }
 
     /// The span of an explicit task that is met for the first time.
@@ -395,13 +419,13 @@ impl Thread {
                 self.push_body(at, span, Begin::Told, shared, sink);
             }
             Payload::ImplicitEnd => self.implicit_end(at, shared, sink),
-            Payload::TaskBegin { task } => {
+            Payload::TaskBegin { task } if shared.begins(task) => {
                 let span = self.task::<S>(task, shared);
                 self.push_body(at, span, Begin::Told, shared, sink);
             }
             Payload::TaskEnd if self.top().task().is_some() => {
                 let last = self.bodies.len() - 1;
-                self.end_bodies(at, last, End::Told, &mut shared.spare, sink);
+                self.end_bodies(at, last, End::Told, shared, sink);
             }
             Payload::TaskSuspend => self.suspend(at, shared, sink),
             Payload::TaskResume { task } => self.resume(at, task, shared, sink),
@@ -420,6 +444,7 @@ impl Thread {
     ) -> Span {
         let record = shared.regions.entry(region).or_default();
         record.members.push(position);
+        record.bodies.push(self.bodies.len());
         if region.thread == self.index {
             record.implicit = Some(self.bodies.len());
         }
@@ -435,7 +460,7 @@ impl Thread {
         let Some(Span::Implicit { region, .. }) = self.bodies[from].span else {
             return;
         };
-        self.end_bodies(at, from, End::Told, &mut shared.spare, sink);
+        self.end_bodies(at, from, End::Told, shared, sink);
         let place = Place {
             body: self.bodies.len() - 1,
             entry: self.top().stack.len(),
@@ -456,9 +481,7 @@ impl Thread {
         let Some(mut body) = self.bodies.pop() else {
             return;
         };
-        for (span, begin) in body.stack.innermost().iter().rev() {
-            sink.end(at, span, End::Suspended, body.since(*begin));
-        }
+        body.suspend(at, sink);
         self.left(&body, at.time);
         let stay = body.times.stay(at.time);
         body.times.before = body.times.before.saturating_add(stay);
@@ -468,15 +491,25 @@ impl Thread {
             sink.end(at, &span, End::Suspended, body.times.here());
         }
         sink.body(self.here(at), self.top().span());
+        body.region = match self.bodies[self.implicit as usize].span {
+            Some(Span::Implicit { region, .. }) => Some(region),
+            _ => None,
+        };
         shared.suspended.insert(task, body);
     }
 
     fn resume<S: Sink>(&mut self, at: At, task: TaskId, shared: &mut Shared, sink: &mut S) {
         let Some(mut body) = shared.suspended.remove(&task) else {
-            let span = self.task::<S>(task, shared);
-            return self.push_body(at, span, Begin::Resumed, shared, sink);
+            if !shared.ended.contains(task) && !self.runs(task) {
+                shared.begins(task);
+                let span = self.task::<S>(task, shared);
+                self.push_body(at, span, Begin::Resumed, shared, sink);
+            }
+            return;
         };
-        if self.bodies.len() >= MAX_DEPTH {
+        let is_over = |region| !shared.regions.contains_key(&region);
+        if self.bodies.len() >= MAX_DEPTH || body.region.is_some_and(is_over) {
+            shared.ended.insert(task);
             return;
         }
         (body.seen, body.times.here, body.times.since) = (true, at.time, at.time);
@@ -484,9 +517,7 @@ impl Thread {
         if let Some(span) = &body.span {
             sink.begin(at, span, Begin::Resumed);
         }
-        for (span, _) in body.stack.innermost() {
-            sink.begin(at, &span, Begin::Resumed);
-        }
+        body.resume(at, sink);
         sink.body(at, body.span());
         self.enter(body);
     }
@@ -505,7 +536,7 @@ impl Thread {
         let goes_on = |body: &Body| is_region(body) || is_task(body);
         let keep = self.bodies.iter().rposition(|body| goes_on(body));
         let keep = keep.map_or(1, |at| at + 1);
-        self.cut(at, keep, &mut shared.spare, sink);
+        self.cut(at, keep, shared, sink);
         let mut missing = [region.is_some(), task.is_some()];
         for place in 1..self.bodies.len() {
             let body = &self.bodies[place];
@@ -523,7 +554,9 @@ impl Thread {
         }
         if let Some(task) = task {
             match missing[1] {
+                true if shared.ended.contains(task) => {}
                 true => {
+                    shared.begins(task);
                     let span = self.task::<S>(task, shared);
                     self.push_body(at, span, Begin::Found, shared, sink);
                 }
@@ -562,7 +595,7 @@ impl Thread {
                 function,
                 flags,
                 deps,
-            } => {
+            } if shared.created.insert(own(seq)) => {
                 depend(at, own(seq), deps, sink);
                 let (task, code) = (own(seq), code(function, flags));
                 if S::TASK_CODES {
@@ -571,7 +604,7 @@ impl Thread {
                 self.open(at, Span::Create { task, code, flags }, sink);
             }
             Payload::TaskCreated => self.close_tag(at, Tag::Create, sink),
-            Payload::TaskwaitDepend { seq, nowait, deps } => {
+            Payload::TaskwaitDepend { seq, nowait, deps } if shared.created.insert(own(seq)) => {
                 let task = own(seq);
                 depend(at, task, deps, sink);
                 self.open(at, Span::WaitDepend { task, nowait }, sink);
@@ -584,14 +617,14 @@ impl Thread {
                 function,
                 flags,
                 ..
-            } => {
+            } if shared.created.insert(own(seq)) => {
                 let (task, code) = (own(seq), code(function, flags));
                 shared.taskloops.insert(task, code);
                 self.open(at, Span::Taskloop { task, code, flags }, sink);
             }
-            Payload::TaskloopTask { taskloop, seq, .. } => {
+            Payload::TaskloopTask { taskloop, seq, .. } if shared.created.insert(own(seq)) => {
                 let task = own(seq);
-                let code = shared.taskloops.get(&taskloop).copied().unwrap_or_default();
+                let code = shared.taskloops.get(taskloop).copied().unwrap_or_default();
                 if S::TASK_CODES {
                     shared.set_code(task, code);
                 }
@@ -617,11 +650,72 @@ fn depend<S: Sink>(at: At, task: TaskId, entries: Deps<'_>, sink: &mut S) {
 }
 
 impl Body {
+    /// Gives all locks back. A wait for a further one is over before that.
     fn release<S: Sink>(&mut self, at: At, how: End, sink: &mut S) {
-        if !self.holds.is_empty() {
-            for ((kind, object), since) in self.holds.take() {
-                sink.end(at, &Span::Hold { kind, object }, how, Since::told(since));
+        if let Some(to) = self.stack.find(Tag::Acquire) {
+            while self.stack.len() > to
+                && let Some((span, begin)) = self.stack.pop()
+            {
+                sink.end(at, &span, how, self.since(begin));
             }
+        }
+        if self.holds.is_empty() {
+            return;
+        }
+        for ((kind, object), since) in self.holds.take() {
+            sink.end(at, &Span::Hold { kind, object }, how, self.since(since));
+        }
+    }
+
+    /// The body leaves its thread with what is open in it: the innermost span of each kind, and a bounded number of locks and
+    /// taskgroups. The rest has lost its end.
+    fn suspend<S: Sink>(&mut self, at: At, sink: &mut S) {
+        let end = |goes_on| match goes_on {
+            true => End::Suspended,
+            false => End::Implied,
+        };
+        for (span, begin, goes_on) in self.stack.suspend() {
+            sink.end(at, &span, end(goes_on), self.since(begin));
+        }
+        if !self.holds.is_empty() {
+            let mut held = self.holds.take();
+            for (number, ((kind, object), since)) in held.iter().enumerate() {
+                let (span, how) = (
+                    Span::Hold {
+                        kind: *kind,
+                        object: *object,
+                    },
+                    end(number < MAX_CARRIED),
+                );
+                sink.end(at, &span, how, self.since(*since));
+            }
+            held.truncate(MAX_CARRIED);
+            for (lock, since) in held.into_iter().rev() {
+                self.holds.add(lock, since);
+            }
+        }
+        for (number, begin) in self.taskgroups.iter().rev().enumerate() {
+            let how = end(number < MAX_CARRIED);
+            sink.end(at, &Span::Taskgroup, how, self.since(*begin));
+        }
+        let rest = self.taskgroups.len().saturating_sub(MAX_CARRIED);
+        self.taskgroups.drain(..rest);
+    }
+
+    /// And goes on on another one.
+    fn resume<S: Sink>(&mut self, at: At, sink: &mut S) {
+        for _ in &self.taskgroups {
+            sink.begin(at, &Span::Taskgroup, Begin::Resumed);
+        }
+        if !self.holds.is_empty() {
+            let held = self.holds.take();
+            for ((kind, object), since) in held.into_iter().rev() {
+                sink.begin(at, &Span::Hold { kind, object }, Begin::Resumed);
+                self.holds.add((kind, object), since);
+            }
+        }
+        for span in self.stack.spans() {
+            sink.begin(at, span, Begin::Resumed);
         }
     }
 

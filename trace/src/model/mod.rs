@@ -3,13 +3,22 @@
 //! A thread runs bodies: its initial task, implicit tasks and explicit tasks, each with a stack of its own of what is open in it
 //! (`stack`), so that a task that leaves its thread takes that along. Every end finds its begin in a constant time.
 //!
-//! One policy holds for events that were lost:
+//! One policy holds for events that were lost, and for those that contradict what came before them, because they were given twice, have
+//! changed places, or were never recorded. Outputs have none of their own, so that they agree whatever a trace says.
 //!
 //! * An end whose begin is not open in the running body is passed over. Ends of implicit tasks and of regions end what lies on top of
 //!   them, on the same thread.
 //! * What is inside of something that ends, ends with it ([`End::Implied`]).
 //! * Behind a gap that the reader knows of, everything on the thread has ended ([`End::Cut`]); the region and the task that are then
 //!   known to run begin ([`Begin::Found`]). Bodies that lie below them go on ([`End::Kept`]).
+//! * A task is created, begins and ends once. A second creation is passed over, and one that comes behind the task's begin; so is a second
+//!   begin, whatever begins or resumes a task that has ended, and what resumes one that runs on the same thread. Of a task that runs on
+//!   two threads (its suspension was lost) the first end counts. A task that a gap has cut may go on.
+//! * The end of a region ends the implicit tasks of all its threads ([`End::Implied`]), and its suspended tasks do not go on.
+//! * A task that leaves its thread takes along the innermost span of each kind, and 64 locks and taskgroups; what else is open in it ends
+//!   ([`End::Implied`]).
+//! * A thread lives up to its last event. That no event ends it says nothing of the time behind that.
+//! * A thread that waits for a lock does nothing else with locks: what it does instead ends the wait ([`End::Implied`]).
 //! * A lock that a thread gets without having asked for it (that event was lost) is held from then on ([`Begin::Found`]). A lock that it
 //!   gives back without having it, or asked for in vain without having asked, is passed over.
 //! * A single block whose end is not recorded (libgomp before GCC 17) ends with the next construct of its team ([`End::Implied`]): not
@@ -51,8 +60,10 @@ mod work;
 use hashbrown::HashMap;
 
 use crate::event::{Event, Payload, RegionId, TaskId};
+use crate::recent::Recent;
 use crate::sensors::Definitions;
 use crate::task_map::{self, TaskMap};
+use crate::task_set::TaskSet;
 use crate::trace::{ThreadInfo, Trace};
 
 pub use heap::{
@@ -102,8 +113,12 @@ struct Thread {
 struct Shared {
     /// Regions that run.
     regions: HashMap<RegionId, Region>,
-    /// Bodies of taskloops.
-    taskloops: HashMap<TaskId, Code>,
+    /// Bodies of taskloops: their tasks may begin behind the end of the call.
+    taskloops: Recent<Code>,
+    /// Tasks of any kind that were created or have begun, that have begun, and that have ended.
+    created: TaskSet,
+    begun: TaskSet,
+    ended: TaskSet,
     /// Bodies of tasks that have not begun, where a sink wants them.
     codes: TaskMap<Code>,
     /// Tasks that left their thread before their end.
@@ -121,6 +136,12 @@ impl task_map::Value for Code {
 }
 
 impl Shared {
+    /// A task begins; false when it has done so before. What creates it does not come any more.
+    fn begins(&mut self, task: TaskId) -> bool {
+        self.created.insert(task);
+        self.begun.insert(task)
+    }
+
     /// A task with this body has been created.
     fn set_code(&mut self, task: TaskId, code: Code) {
         let key = self.codes.insert(task);
@@ -144,6 +165,7 @@ impl Shared {
 #[derive(Debug)]
 pub struct Interpreter {
     threads: Vec<Thread>,
+    /// Times of the threads' last events.
     last: Vec<u64>,
     shared: Shared,
     /// Threads that the last event let out of a closing barrier.
@@ -210,7 +232,7 @@ impl Interpreter {
                 position,
                 body,
             };
-            thread.processor = processor;
+            thread.processor = processor.filter(|number| *number != u32::MAX);
             thread.tell_processor(at, sink);
         }
     }
@@ -262,7 +284,7 @@ impl Interpreter {
             {
                 return thread.apply(at, &event.payload, &mut self.shared, sink);
             }
-            Payload::ThreadEnd => return thread.end(at, &mut self.shared.spare, sink),
+            Payload::ThreadEnd => return thread.end(at, &mut self.shared, sink),
             Payload::ParallelEnd { seq } => self.join(at, seq, sink),
             ref payload => thread.apply(at, payload, &mut self.shared, sink),
         }
@@ -283,7 +305,7 @@ impl Interpreter {
                 position,
                 body,
             };
-            thread.end(at, &mut self.shared.spare, sink);
+            thread.end(at, &mut self.shared, sink);
         }
     }
 
@@ -354,8 +376,8 @@ impl Thread {
         }
     }
 
-    fn end<S: Sink>(&mut self, at: At, spare: &mut Vec<Box<Body>>, sink: &mut S) {
-        self.cut(at, 0, spare, sink);
+    fn end<S: Sink>(&mut self, at: At, shared: &mut Shared, sink: &mut S) {
+        self.cut(at, 0, shared, sink);
         if let Some((begin, state)) = self.running.take() {
             if begin < at.time {
                 sink.interval(Interval {
@@ -440,7 +462,7 @@ impl Thread {
                 sample::sample(at, payload, sink)
             }
             Payload::Processor { processor } if S::PROCESSORS => {
-                self.processor = Some(processor);
+                self.processor = Some(processor).filter(|number| *number != u32::MAX);
                 self.tell_processor(at, sink);
             }
             _ if S::MARKS => self.mark(at, payload, sink),

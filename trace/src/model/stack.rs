@@ -11,8 +11,6 @@ use super::span::{Span, State};
 pub(super) const MAX_DEPTH: usize = 1 << 16;
 /// No entry.
 const NONE: u32 = u32::MAX;
-/// A thread waits for one lock at a time; waits without an end may lie around it, but further out none is looked for.
-const MAX_WAITS: usize = 8;
 
 /// Spans of which an end event finds the innermost one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -161,27 +159,25 @@ impl Stack {
         (at != NONE).then_some(at as usize)
     }
 
-    /// The innermost wait for this lock.
-    pub(super) fn find_acquire(&self, lock: (MutexKind, u64)) -> Option<usize> {
-        let mut at = self.tops[Tag::Acquire as usize];
-        for _ in 0..MAX_WAITS {
-            let entry = self.entries.get(at as usize)?;
-            if matches!(entry.span, Span::Acquire { kind, object } if (kind, object) == lock) {
-                return Some(at as usize);
-            }
-            at = entry.below;
-        }
-        None
+    /// All of them, outermost first.
+    pub(super) fn spans(&self) -> impl Iterator<Item = &Span> {
+        self.entries.iter().map(|entry| &entry.span)
     }
 
-    /// The innermost one of each tag and when it began, outermost first.
-    pub(super) fn innermost(&self) -> Vec<(Span, u64)> {
-        let mut tops: Vec<u32> = self.tops.into_iter().filter(|at| *at != NONE).collect();
-        tops.sort_unstable();
-        tops.into_iter()
-            .filter_map(|at| self.entries.get(at as usize))
-            .map(|entry| (entry.span, entry.begin))
-            .collect()
+    /// Keeps the innermost one of each kind. All with their begins, innermost first, and whether they are kept.
+    pub(super) fn suspend(&mut self) -> Vec<(Span, u64, bool)> {
+        let kept = |at: usize, span: &Span| self.tops[Tag::number(span)] as usize == at;
+        let entries = self.entries.iter().enumerate().rev();
+        let all: Vec<_> = entries
+            .map(|(at, entry)| (entry.span, entry.begin, kept(at, &entry.span)))
+            .collect();
+        if !all.iter().all(|(.., kept)| *kept) {
+            *self = Self::default();
+            for (span, begin, _) in all.iter().rev().filter(|(.., kept)| *kept) {
+                self.push(*span, *begin);
+            }
+        }
+        all
     }
 }
 
@@ -213,9 +209,14 @@ impl Holds {
         self.last.is_none() && self.others.is_empty()
     }
 
+    /// Whether one more is followed.
+    pub(super) fn has_room(&self) -> bool {
+        self.len < MAX_DEPTH
+    }
+
     /// Whether there was room.
     pub(super) fn add(&mut self, lock: Lock, now: u64) -> bool {
-        if self.len >= MAX_DEPTH {
+        if !self.has_room() {
             return false;
         }
         if let Some((last, since)) = self.last.replace((lock, now)) {
@@ -288,8 +289,6 @@ mod tests {
         assert_eq!(stack.find_sync(SyncKind::Taskwait), Some(1));
         assert_eq!(stack.find_sync(SyncKind::Reduction), None);
         assert_eq!(stack.state(), Some((State::Synchronization, true)));
-        let innermost = stack.innermost().into_iter().map(|(span, _)| span);
-        assert!(innermost.eq([spans[1], spans[2], spans[3], spans[4]]));
         for span in spans.iter().rev().take(3) {
             assert_eq!(stack.pop(), Some((*span, 0)));
         }
@@ -298,6 +297,23 @@ mod tests {
         assert_eq!(stack.state(), Some((State::Synchronization, false)));
         stack.pop();
         assert_eq!(stack.state(), None);
+    }
+
+    #[test]
+    fn a_suspended_task_keeps_the_innermost_of_each_kind() {
+        let mut stack = Stack::default();
+        let waits = [SyncKind::Taskwait, SyncKind::Taskyield].map(Span::Sync);
+        let spans = [Span::Masked, waits[0], Span::Masked, waits[1], waits[0]];
+        for (begin, span) in (0..).zip(spans) {
+            assert!(stack.push(span, begin));
+        }
+        let kept = [true, true, true, false, false];
+        let expected = (0..5).map(|at| (spans[4 - at], 4 - at as u64, kept[at]));
+        assert!(stack.suspend().into_iter().eq(expected));
+        assert!(stack.spans().eq(&spans[2..]));
+        assert_eq!(stack.find(Tag::Masked), Some(0));
+        assert_eq!(stack.pop(), Some((waits[0], 4)));
+        assert_eq!(stack.find_sync(SyncKind::Taskwait), None);
     }
 
     #[test]

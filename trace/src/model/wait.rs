@@ -3,7 +3,7 @@
 use crate::event::{Payload, SyncKind};
 
 use super::sink::{At, Sink};
-use super::span::{Begin, End, Since, Span};
+use super::span::{Begin, End, Span};
 use super::stack::Tag;
 use super::{MAX_DEPTH, Thread};
 
@@ -38,7 +38,8 @@ impl Thread {
             SyncKind::TaskwaitDepend => self.close_tag(at, Tag::WaitDepend, sink),
             SyncKind::TaskgroupEnd => {
                 if let Some(since) = self.top_mut().taskgroups.pop() {
-                    sink.end(at, &Span::Taskgroup, End::Told, Since::told(since));
+                    let since = self.top().since(since);
+                    sink.end(at, &Span::Taskgroup, End::Told, since);
                 }
             }
             _ => {}

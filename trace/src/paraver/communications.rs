@@ -5,12 +5,11 @@
 
 use std::path::Path;
 
-use hashbrown::HashMap;
-
 use crate::depend::{Graph, Node};
 use crate::error::Error;
 use crate::event::{Event, SyncKind, TaskId};
 use crate::model::{At, Begin, End, Interpreter, Mark, Since, Sink, Span};
+use crate::recent::Recent;
 use crate::task_map::{Key, TaskMap, Value};
 use crate::timeline::Shift;
 use crate::trace::Trace;
@@ -68,7 +67,7 @@ struct Process {
     /// Tasks so far.
     last: u64,
     graph: Graph,
-    taskloops: HashMap<TaskId, Point>,
+    taskloops: Recent<Point>,
     /// The `taskwait` with dependences that each body is in, by its number.
     waiting: Vec<Option<TaskId>>,
 }
@@ -196,12 +195,13 @@ impl Sink for Tasks<'_> {
         let over = matches!(how, End::Told | End::Implied);
         match *span {
             Span::Task { task, .. } if how.is_final() => {
-                self.ended(at, task, true);
+                let told = matches!(how, End::Told | End::Unseen { told: true });
+                self.ended(at, task, told);
                 self.end_body(at.body);
             }
             Span::Implicit { .. } if how.is_final() => self.end_body(at.body),
             // What is ready when the wait ends runs in no time.
-            Span::Sync(SyncKind::TaskwaitDepend) => {
+            Span::Sync(SyncKind::TaskwaitDepend) if how.is_final() => {
                 let waiting = self.own.waiting.get_mut(at.body as usize);
                 if let Some(task) = waiting.and_then(Option::take) {
                     if over {
@@ -222,7 +222,7 @@ impl Sink for Tasks<'_> {
             }
             Mark::Piece { taskloop, task, .. } => {
                 let number = self.number();
-                let created = self.own.taskloops.get(&taskloop).copied();
+                let created = self.own.taskloops.get(taskloop).copied();
                 let key = self.own.tasks.insert(task);
                 if let Some(live) = self.own.tasks.get_mut(key) {
                     (live.number, live.created) = (number, created);
@@ -326,7 +326,7 @@ impl Tasks<'_> {
         }
     }
 
-    /// `told`: something says when.
+    /// `told`: something says when. What ends otherwise may have an end elsewhere.
     fn ended(&mut self, at: At, task: TaskId, told: bool) {
         let point = self.point(at);
         let Some(key) = self.own.tasks.find(task) else {
@@ -336,8 +336,10 @@ impl Tasks<'_> {
             return;
         };
         live.number = 0;
+        if !told || live.ended.is_some() {
+            return;
+        }
         live.ended = Some(point);
-        live.hidden = !told;
         for (begin, number) in std::mem::take(&mut live.late) {
             if point.time <= begin.time {
                 self.out.depend(point, begin, number);

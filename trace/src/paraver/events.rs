@@ -186,8 +186,6 @@ impl<W: Write> Sink for Output<'_, '_, '_, W> {
                 let (kind, value) = sync(kind);
                 self.put(at, kind, value);
             }
-            // What holds a number is not shown again.
-            _ if again => {}
             Span::Parallel { kind, .. } => {
                 let value = match kind {
                     ParallelKind::Loop => 1,
@@ -202,19 +200,25 @@ impl<W: Write> Sink for Output<'_, '_, '_, W> {
                 self.put(at, PARALLEL_LINE, u64::from(id.1));
             }
             Span::Create { task, code, .. } => {
-                let number = self.create(at, task, code);
+                let number = match again {
+                    true => self.events.tasks[self.process].number(task),
+                    false => Some(self.create(at, task, code)),
+                };
                 let (function, line) = self.code(code, CodeRole::Task);
                 self.created(at, function, line, number);
             }
             Span::WaitDepend { task, .. } => {
-                let number = self.events.tasks[self.process].pass(task, Code::default());
+                let tasks = &mut self.events.tasks[self.process];
+                let number = (!again).then(|| tasks.pass(task, Code::default()));
                 let function = self.events.names.taskwait_depend();
                 self.created(at, function, 1, number);
             }
             Span::Taskloop { task, code, .. } => {
-                let number = self.events.tasks[self.process].pass(task, code);
                 self.put(at, TASKLOOP, 1);
-                self.put(at, TASKLOOP_ID, number);
+                if !again {
+                    let number = self.events.tasks[self.process].pass(task, code);
+                    self.put(at, TASKLOOP_ID, number);
+                }
             }
             Span::Taskgroup => self.put(at, IN_TASKGROUP, 1),
             Span::Work(Work::Loop { .. } | Work::Combined) => self.put(at, WORKSHARING, 4),
@@ -224,7 +228,7 @@ impl<W: Write> Sink for Output<'_, '_, '_, W> {
             Span::Work(Work::Scope) => self.put(at, WORKSHARING, 8),
             Span::Acquire { kind, .. } => self.put(at, lock_type(kind), LOCK_WAIT),
             Span::Hold { kind, object } => {
-                if how == Begin::Found {
+                if how != Begin::Told {
                     self.put(at, lock_type(kind), LOCK_WAIT);
                 }
                 self.put(at, lock_type(kind), LOCK_HELD);
@@ -260,7 +264,6 @@ impl<W: Write> Sink for Output<'_, '_, '_, W> {
         match *span {
             _ if matches!(how, End::Unseen { .. }) => {}
             Span::Sync(kind) => self.put(at, sync(kind).0, 0),
-            Span::Acquire { .. } | Span::Hold { .. } if how == End::Suspended => {}
             // The lock is held from now on.
             Span::Acquire { .. } if how == End::Told => {}
             Span::Acquire { kind, .. } => self.put(at, lock_type(kind), 0),
@@ -420,10 +423,13 @@ impl<'r, W: Write> Output<'_, 'r, '_, W> {
         self.events.tasks[self.process].create(task, code)
     }
 
-    fn created(&mut self, at: Moment, function: u32, line: u32, number: u64) {
+    /// `number`: none where a suspended construct goes on whose task has ended.
+    fn created(&mut self, at: Moment, function: u32, line: u32, number: Option<u64>) {
         self.put(at, CREATED_FUNCTION, u64::from(function));
         self.put(at, CREATED_LINE, u64::from(line));
-        self.put(at, TASK_ID, number);
+        if let Some(number) = number {
+            self.put(at, TASK_ID, number);
+        }
     }
 
     fn task(&mut self, at: Moment, task: TaskId, how: Begin) {

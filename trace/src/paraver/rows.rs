@@ -64,7 +64,7 @@ impl Node {
 fn processors(trace: &Trace) -> Option<u32> {
     let numbers = trace.processor_infos().iter().map(|info| info.os_tid);
     let most = numbers.max()?;
-    (most < MAX_PROCESSORS).then_some(most + 1)
+    (most < MAX_PROCESSORS).then(|| most + 1)
 }
 
 /// One thread of the output.

@@ -69,6 +69,12 @@ impl Tasks {
         number
     }
 
+    /// The number of a task that has not ended.
+    pub(super) fn number(&self, task: TaskId) -> Option<u64> {
+        let key = self.live.find(task)?;
+        self.live.get(key).map(|live| live.number)
+    }
+
     pub(super) fn end(&mut self, task: TaskId) {
         if let Some(key) = self.live.find(task) {
             self.live.remove(key);

@@ -55,7 +55,12 @@ impl<S: TaskSink> TaskStates<S> {
 
     /// A piece of a taskloop begins: nothing told of its creation.
     pub(super) fn create_piece(&mut self, id: TaskId, taskloop: TaskId) {
-        let from = self.taskloops.get(&taskloop).copied();
+        let from = self.taskloops.get(taskloop).copied();
+        // libomp's call returns before the taskgroup around it ends, and before the tasks begin.
+        let group = from.and_then(|from| {
+            let own = from.group.filter(|group| self.groups.get(*group).is_some());
+            own.or_else(|| self.bodies.get(from.creator)?.innermost_group())
+        });
         let now = self.now();
         let Some(key) = self.register(id, from.and_then(|from| from.unit)) else {
             return;
@@ -70,17 +75,17 @@ impl<S: TaskSink> TaskStates<S> {
             (record.function, record.flags) = (from.function, from.flags & 7);
             record.parent = Some(from.parent);
             live.creator = Some(from.creator);
-            (live.group, live.team) = (from.group, from.team);
+            (live.group, live.team) = (group, from.team);
             live.is_final = from.flags & task_flags::FINAL != 0;
             live.start.add(from.start);
         }
         self.is_registered(key);
     }
 
-    /// Gives a new task its number and its place, unless there is such a task: that is damage.
+    /// Gives a new task its number and its place, unless there is such a task, or its record has been given: that is damage.
     pub(super) fn register(&mut self, id: TaskId, unit: UnitKey) -> Option<task_map::Key> {
         let known = self.live.find(id).and_then(|key| self.live.get(key));
-        if known.is_some_and(|known| !known.given) {
+        if known.is_some_and(|known| !known.given) || self.given.contains(id) {
             return None;
         }
         let key = self.live.insert(id);

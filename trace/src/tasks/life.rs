@@ -267,6 +267,7 @@ impl<S: TaskSink> TaskStates<S> {
         if live.record.begin.is_some() && live.record.created.is_some() {
             live.record.ready = Some(live.latest);
         }
+        self.given.insert(live.record.id);
         self.out.task(&live.record);
         let (unit, at) = (live.unit, live.open_at as usize);
         if let Some(unit) = unit.and_then(|unit| self.units.get_mut(unit))

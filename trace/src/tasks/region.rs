@@ -2,7 +2,7 @@
 
 use super::path::{Segments, add};
 use super::slab::Key;
-use crate::event::{RegionId, TaskId};
+use crate::event::RegionId;
 use crate::task_map;
 
 /// The tasks of one level.
@@ -98,8 +98,6 @@ pub(super) struct Unit {
     pub(super) created: u64,
     /// Explicit tasks whose record was not yet given.
     pub(super) open: Vec<task_map::Key>,
-    /// Taskloops that do not wait for their tasks.
-    pub(super) taskloops: Vec<TaskId>,
     /// Positions of the threads that took part, ascending.
     pub(super) threads: Vec<u32>,
     pub(super) segments: Option<Segments>,

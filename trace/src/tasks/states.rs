@@ -11,7 +11,9 @@ use super::{Parent, TaskKind, TaskSink};
 use crate::depend::Graph;
 use crate::event::{RegionId, SyncKind, TaskId, task_flags};
 use crate::model::{At, Begin, End, Mark, Since, Sink, Span, State};
+use crate::recent::Recent;
 use crate::task_map::{self, TaskMap};
+use crate::task_set::TaskSet;
 use crate::trace::ThreadInfo;
 
 /// Follows all tasks of one trace: see [the module](super).
@@ -26,8 +28,10 @@ pub struct TaskStates<S> {
     pub(super) units: Slab<Unit>,
     pub(super) teams: Slab<Team>,
     pub(super) regions: HashMap<RegionId, Key>,
-    pub(super) taskloops: HashMap<TaskId, Taskloop>,
+    pub(super) taskloops: Recent<Taskloop>,
     pub(super) live: TaskMap<Live>,
+    /// Tasks whose records were given.
+    pub(super) given: TaskSet,
     /// Tasks that complete now.
     pub(super) completing: Vec<task_map::Key>,
     pub(super) number: u64,
@@ -72,8 +76,9 @@ impl<S: TaskSink> TaskStates<S> {
             units: Slab::default(),
             teams: Slab::default(),
             regions: HashMap::new(),
-            taskloops: HashMap::new(),
+            taskloops: Recent::default(),
             live: TaskMap::default(),
+            given: TaskSet::default(),
             completing: Vec::new(),
             number: 0,
             handles: HashMap::new(),
@@ -271,20 +276,15 @@ impl<S: TaskSink> TaskStates<S> {
             unit: context.unit,
             team: context.team,
         };
-        if !is_group && let Some(unit) = context.unit.and_then(|unit| self.units.get_mut(unit)) {
-            unit.taskloops.push(id);
-        }
         self.taskloops.insert(id, taskloop);
         self.fork(key);
     }
 
     fn taskloop_end(&mut self, id: TaskId) {
-        // Without a group its tasks may still begin.
-        if let Some(taskloop) = self.taskloops.get(&id)
+        if let Some(taskloop) = self.taskloops.get(id)
             && taskloop.is_group
         {
             let (key, group) = (taskloop.creator, taskloop.group);
-            self.taskloops.remove(&id);
             if let Some(context) = self.bodies.get_mut(key) {
                 context.groups.retain(|open| Some(*open) != group);
             }

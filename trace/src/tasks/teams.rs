@@ -131,9 +131,6 @@ impl<S: TaskSink> TaskStates<S> {
             return;
         };
         let open = std::mem::take(&mut unit.open);
-        for taskloop in std::mem::take(&mut unit.taskloops) {
-            self.taskloops.remove(&taskloop);
-        }
         let members = unit.threads.clone();
         for position in members.into_iter().map(|position| position as usize) {
             if self.threads[position].unit == Some(key) {
