@@ -7,12 +7,16 @@
 //! `instr-fuzz sweep` feeds the symbolizer with very small programs of every kind, cut off at every length and with each byte
 //! changed in turn; no input may take more than a second.
 //!
+//! `instr-fuzz outputs` feeds random traces of all kinds of events, in order and damaged, and mutations of them, to every command that
+//! reads a trace. What two outputs say differently is a failure, and so is time or memory beyond what the events are worth.
+//!
 //! Each target runs in a process of its own. Inputs start from files compiled on the spot and synthetic traces; what
 //! a parser accepts is mutated further.
 
 mod input;
 mod memory;
 mod mutate;
+mod processor;
 mod programs;
 mod random;
 mod seeds;
@@ -40,7 +44,7 @@ const MAX_DEATHS: u64 = 20;
 #[derive(Debug, Parser)]
 #[command(name = "instr-fuzz", version)]
 struct Arguments {
-    /// object, argv, trace, symtab, symtab-further, symtab-packed, demangle, all (of these), or sweep
+    /// object, argv, trace, outputs, symtab, symtab-further, symtab-packed, demangle, all (of these), or sweep
     target: String,
     /// How long each target runs
     #[arg(long, default_value_t = 60)]

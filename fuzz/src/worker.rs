@@ -13,12 +13,16 @@ use anyhow::{Context, Result};
 use crate::input::Input;
 use crate::memory;
 use crate::mutate::mutate;
+use crate::processor::processor_ms;
 use crate::random::Random;
 use crate::seeds::Seeds;
 use crate::targets::{self, Target};
 
-/// Longest time one input may take.
+/// Longest time one input may take on a processor.
 pub(crate) const TIME_LIMIT: Duration = Duration::from_secs(5);
+
+/// How many times as long one may take where the machine is busy.
+const PATIENCE: u64 = 12;
 
 /// Exit status of a worker whose input took too long.
 pub(crate) const TIMED_OUT: i32 = 124;
@@ -76,7 +80,11 @@ pub(crate) fn work(orders: &Orders) -> Result<Report> {
     while start.elapsed() < orders.time {
         let mut input = match seeds.get(report.executions as usize) {
             Some(seed) => seed.clone(),
-            None => mutated(&pool, &mut random),
+            None => {
+                let fresh = report.executions.is_multiple_of(2);
+                let fresh = fresh.then(|| target.fresh(&mut random)).flatten();
+                fresh.unwrap_or_else(|| mutated(&pool, &mut random))
+            }
         };
         input.write_folder(&current)?;
         report.executions += 1;
@@ -170,14 +178,20 @@ pub(crate) fn remember_panics() {
     }));
 }
 
-/// Ends the process when an input takes too long.
+/// Ends the process when an input takes too long: on a processor, or at all, which may be long where others run too.
 pub(crate) fn watch(start: Instant) {
     std::thread::spawn(move || {
+        let mut seen = (0, 0);
+        let limit = TIME_LIMIT.as_millis() as u64;
         loop {
             std::thread::sleep(Duration::from_millis(200));
             let began = BEGAN.load(Relaxed);
-            let now = start.elapsed().as_millis() as u64;
-            if began > 0 && now.saturating_sub(began) > TIME_LIMIT.as_millis() as u64 {
+            let (now, ran) = (start.elapsed().as_millis() as u64, processor_ms());
+            if seen.0 != began {
+                seen = (began, ran);
+            }
+            let (waited, worked) = (now.saturating_sub(began), ran.saturating_sub(seen.1));
+            if began > 0 && (worked > limit || waited > PATIENCE * limit) {
                 std::process::exit(TIMED_OUT);
             }
         }

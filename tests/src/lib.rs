@@ -7,6 +7,7 @@
 //! test binary lies in, where `cargo build` is run once first. `INSTR_TEST_STRICT=1` turns every skipped test into a failure,
 //! `INSTR_TEST_KEEP=1` keeps the working folders, `INSTR_TEST_TARGETS=x86_64-linux,…` limits the targets.
 
+pub mod agreement;
 pub mod board;
 pub mod cases;
 pub mod conformance;

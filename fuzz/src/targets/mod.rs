@@ -3,6 +3,7 @@
 pub(crate) mod argv;
 pub(crate) mod extract;
 pub(crate) mod object;
+pub(crate) mod outputs;
 pub(crate) mod symtab;
 pub(crate) mod trace;
 
@@ -10,6 +11,7 @@ use anyhow::Result;
 
 use crate::input::Input;
 use crate::programs::Kind;
+use crate::random::Random;
 use crate::seeds::Seeds;
 
 /// A parser under test. It must not panic, hang, or ask for memory out of proportion.
@@ -17,15 +19,21 @@ pub(crate) trait Target {
     /// Good inputs to start from.
     fn seeds(&self, seeds: &Seeds) -> Result<Vec<Input>>;
 
+    /// An input made from nothing, where that is possible: half of all inputs are such ones then.
+    fn fresh(&self, _: &mut Random) -> Option<Input> {
+        None
+    }
+
     /// Feeds one input; true if it was accepted at least in part, so that it is worth mutating further.
     fn run(&mut self, input: &Input) -> bool;
 }
 
 /// Names of all targets, in the order of `all`.
-pub(crate) const NAMES: [&str; 8] = [
+pub(crate) const NAMES: [&str; 9] = [
     "object",
     "argv",
     "trace",
+    "outputs",
     "symtab",
     "symtab-further",
     "symtab-packed",
@@ -39,6 +47,7 @@ pub(crate) fn by_name(name: &str) -> Result<Option<Box<dyn Target>>> {
         "object" => Some(Box::new(object::Objects::new())),
         "argv" => Some(Box::new(argv::CommandLines::new()?)),
         "trace" => Some(Box::new(trace::Traces::new()?)),
+        "outputs" => Some(Box::new(outputs::Outputs::new()?)),
         "symtab" => Some(Box::new(symtab::Images(Kind::Plain))),
         "symtab-further" => Some(Box::new(symtab::Images(Kind::Several))),
         "symtab-packed" => Some(Box::new(symtab::Images(Kind::Packed))),

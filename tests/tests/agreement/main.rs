@@ -1,19 +1,20 @@
 //! All outputs agree: `instr summary`, `instr merge` and `instr graph` say of a trace what the event model says of it.
 //!
 //! Traces are random, in order and damaged in every way (`instr_trace::synth::random`). The Paraver files are read by the reader of
-//! these tests. What is compared, and the rules by which numbers may differ, stand in `compare.rs`.
+//! these tests. What is compared, and the rules by which numbers may differ, stand in `tests/src/agreement`.
 //!
 //! `INSTR_TEST_SEED` moves all seeds, `INSTR_TEST_TRACES` sets how many traces there are of each kind of damage; `INSTR_TEST_TRACE`
 //! names folders, separated by colons, whose traces (`*.instr` and whatever else has a `metadata`) are compared as well.
 
-mod compare;
-mod facts;
 mod hostile;
-mod outputs;
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
+use instr_tests::agreement;
 use instr_tests::outcome::{Check, ensure, trial};
+use instr_tests::toolchain::tools;
 use instr_trace::synth;
 use instr_trace::synth::random::{self, Damage, Recipe};
 use libtest_mimic::Arguments;
@@ -39,11 +40,27 @@ fn main() {
         for trace in traces_below(Path::new(folder)) {
             let name = format!("agreement::kept::{}", trace.display());
             trials.push(trial(name, move || {
-                compare::compare(&trace, false).map_err(Into::into)
+                compare(&trace, false).map_err(Into::into)
             }));
         }
     }
     instr_tests::outcome::run(&arguments, trials);
+}
+
+/// Compares the outputs of the built command.
+fn compare(trace: &Path, sound: bool) -> Result<(), String> {
+    let tools = tools().map_err(|stop| stop.to_string())?;
+    let run = |words: &[&OsStr]| {
+        let output = Command::new(&tools.instr).args(words).output();
+        let output = output.map_err(|error| error.to_string())?;
+        let errors = String::from_utf8_lossy(&output.stderr);
+        let ended = |status: i32| u8::try_from(status).ok().filter(|status| *status < 2);
+        let status = output.status.code().and_then(ended);
+        let status = status.ok_or_else(|| format!("{words:?}: {}: {errors}", output.status))?;
+        let text = String::from_utf8(output.stdout).map_err(|error| error.to_string())?;
+        Ok((status, text))
+    };
+    agreement::compare(trace, sound, &run)
 }
 
 /// Traces in `folder`, or that one itself.
@@ -77,7 +94,7 @@ fn all_random(damage: Damage) -> Check {
         };
         let folder = tempfile::tempdir()?;
         random::write(folder.path(), &recipe)?;
-        if let Err(why) = compare::compare(folder.path(), damage == Damage::None) {
+        if let Err(why) = compare(folder.path(), damage == Damage::None) {
             wrong.push(format!("seed {seed}, {damage:?}: {why}"));
         }
     }

@@ -9,7 +9,7 @@ use super::{Interpreter, MAX_DEPTH, Shared, Thread};
 
 /// Locks, and taskgroups, that a suspended task takes along, and tasks below the running one among which one is looked for: more are
 /// damage.
-const MAX_CARRIED: usize = 64;
+const MAX_CARRIED: usize = 16;
 
 /// A running task of any kind.
 #[derive(Debug, Default)]

@@ -15,7 +15,7 @@
 //!   begin, whatever begins or resumes a task that has ended, and what resumes one that runs on the same thread. Of a task that runs on
 //!   two threads (its suspension was lost) the first end counts. A task that a gap has cut may go on.
 //! * The end of a region ends the implicit tasks of all its threads ([`End::Implied`]), and its suspended tasks do not go on.
-//! * A task that leaves its thread takes along the innermost span of each kind, and 64 locks and taskgroups; what else is open in it ends
+//! * A task that leaves its thread takes along the innermost span of each kind, and 16 locks and taskgroups; what else is open in it ends
 //!   ([`End::Implied`]).
 //! * A thread lives up to its last event. That no event ends it says nothing of the time behind that.
 //! * A thread that waits for a lock does nothing else with locks: what it does instead ends the wait ([`End::Implied`]).
@@ -244,7 +244,8 @@ impl Interpreter {
         self.joined.clear();
         let time = event.time;
         let Some(thread) = self.threads.get_mut(position) else {
-            if S::READINGS {
+            let is_counters = matches!(event.payload, Payload::ThreadCounters { .. });
+            if S::READINGS && !is_counters {
                 let at = At {
                     time,
                     position,

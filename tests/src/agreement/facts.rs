@@ -11,13 +11,13 @@ use instr_trace::model::{
 
 /// Number and sum of times, ns.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Count {
-    pub(crate) count: u64,
-    pub(crate) ns: u64,
+pub(super) struct Count {
+    pub(super) count: u64,
+    pub(super) ns: u64,
 }
 
 impl Count {
-    pub(crate) fn add(&mut self, ns: u64) {
+    pub(super) fn add(&mut self, ns: u64) {
         self.count += 1;
         self.ns = self.ns.saturating_add(ns);
     }
@@ -25,57 +25,57 @@ impl Count {
 
 /// A kind of span in its outputs.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Shown {
+pub(super) struct Shown {
     /// Begins that are shown in a time line.
-    pub(crate) begins: u64,
+    pub(super) begins: u64,
     /// Ends by an event, with the whole times.
-    pub(crate) told: Count,
+    pub(super) told: Count,
     /// Final ends of any kind.
-    pub(crate) ended: Count,
+    pub(super) ended: Count,
     /// Ends that are shown in a time line, with the time since the begin that was shown.
-    pub(crate) visible: Count,
+    pub(super) visible: Count,
 }
 
 /// All of it.
 #[derive(Debug, Default)]
-pub(crate) struct Facts {
+pub(super) struct Facts {
     /// How many threads the program has.
-    pub(crate) threads: usize,
-    pub(crate) states: BTreeMap<(usize, State), u64>,
-    pub(crate) regions: Shown,
-    pub(crate) implicit: Shown,
-    pub(crate) tasks: Shown,
+    pub(super) threads: usize,
+    pub(super) states: BTreeMap<(usize, State), u64>,
+    pub(super) regions: Shown,
+    pub(super) implicit: Shown,
+    pub(super) tasks: Shown,
     /// Begins of tasks that are not resumptions.
-    pub(crate) executed: u64,
-    pub(crate) executed_told: u64,
-    pub(crate) undeferred: u64,
-    pub(crate) created: u64,
-    pub(crate) pieces: u64,
-    pub(crate) empty_tasks: u64,
+    pub(super) executed: u64,
+    pub(super) executed_told: u64,
+    pub(super) undeferred: u64,
+    pub(super) created: u64,
+    pub(super) pieces: u64,
+    pub(super) empty_tasks: u64,
     /// Names of those that nobody waits for.
-    pub(crate) nowait: BTreeSet<String>,
+    pub(super) nowait: BTreeSet<String>,
     /// Begins of constructs of tasks, or of empty ones, that are resumptions.
-    pub(crate) constructs_again: u64,
-    pub(crate) suspended: u64,
-    pub(crate) own_ns: u64,
-    pub(crate) whole_ns: u64,
-    pub(crate) syncs: BTreeMap<SyncKind, Shown>,
+    pub(super) constructs_again: u64,
+    pub(super) suspended: u64,
+    pub(super) own_ns: u64,
+    pub(super) whole_ns: u64,
+    pub(super) syncs: BTreeMap<SyncKind, Shown>,
     /// Acquisitions, with and without the event that asks.
-    pub(crate) locks: BTreeMap<MutexKind, u64>,
+    pub(super) locks: BTreeMap<MutexKind, u64>,
     /// Locks that are held, as a time line shows them.
-    pub(crate) holds: BTreeMap<MutexKind, u64>,
-    pub(crate) refused: u64,
-    pub(crate) user_events: BTreeMap<u32, u64>,
-    pub(crate) user_regions: Shown,
-    pub(crate) calls: Shown,
-    pub(crate) heap_calls: u64,
-    pub(crate) in_use: u64,
-    pub(crate) most_in_use: u64,
-    pub(crate) blocks: i64,
+    pub(super) holds: BTreeMap<MutexKind, u64>,
+    pub(super) refused: u64,
+    pub(super) user_events: BTreeMap<u32, u64>,
+    pub(super) user_regions: Shown,
+    pub(super) calls: Shown,
+    pub(super) heap_calls: u64,
+    pub(super) in_use: u64,
+    pub(super) most_in_use: u64,
+    pub(super) blocks: i64,
 }
 
 /// Reads the trace.
-pub(crate) fn of(path: &Path) -> Result<Facts, String> {
+pub(super) fn of(path: &Path) -> Result<Facts, String> {
     let trace = Trace::open(path).map_err(|error| error.to_string())?;
     let mut facts = Facts {
         threads: trace.threads().len(),
@@ -87,7 +87,7 @@ pub(crate) fn of(path: &Path) -> Result<Facts, String> {
 
 impl Facts {
     /// Useful time of all threads.
-    pub(crate) fn useful(&self) -> u64 {
+    pub(super) fn useful(&self) -> u64 {
         let useful = self
             .states
             .iter()
