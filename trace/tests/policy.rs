@@ -4,7 +4,9 @@ use std::fmt::Write as _;
 
 use instr_trace::Trace;
 use instr_trace::export::Format;
-use instr_trace::model::{At, Begin, End, Interval, Reading, Since, Sink, Span, State, replay};
+use instr_trace::model::{
+    At, Begin, End, Interval, Mark, Reading, Since, Sink, Span, State, replay,
+};
 use instr_trace::names::{Names, NoNames};
 use instr_trace::synth::{self, START_TICKS, StreamWriter};
 use instr_trace::tasks::{RegionRecord, TaskRecord, TaskSink, TaskStates};
@@ -64,6 +66,10 @@ impl Sink for Protocol {
     fn end(&mut self, at: At, span: &Span, how: End, _since: Since) {
         let (time, thread) = (at.time, at.position);
         writeln!(self.spans, "{time} {thread} -{} {how:?}", short(span)).unwrap();
+    }
+
+    fn mark(&mut self, at: At, mark: Mark<'_>) {
+        writeln!(self.spans, "{} {} {mark:?}", at.time, at.position).unwrap();
     }
 
     fn interval(&mut self, interval: Interval) {
@@ -452,4 +458,14 @@ fn a_thread_of_the_runtimes_own_has_no_counters() {
     let perfetto = Format::named("perfetto").unwrap();
     let written = perfetto.write(&[trace], &names, &mut Vec::new(), &mut |_, _| {});
     assert!(written.is_ok());
+}
+
+#[test]
+fn a_blank_text_names_nothing() {
+    let (_dir, trace) = trace(&[&|thread| {
+        for (number, text) in (0..).zip(["", " \t", "\u{1}", "a b"]) {
+            thread.string(AT + 10 + number, text, 0x1000).unwrap();
+        }
+    }]);
+    assert_eq!(spans(&trace, &["Text"]).len(), 1);
 }

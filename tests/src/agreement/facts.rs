@@ -92,7 +92,7 @@ impl Facts {
             .states
             .iter()
             .filter(|((_, state), _)| *state == State::Useful);
-        useful.map(|(_, ns)| *ns).sum()
+        useful.map(|(_, ns)| *ns).fold(0, u64::saturating_add)
     }
 
     fn shown(&mut self, span: &Span) -> Option<&mut Shown> {

@@ -27,7 +27,8 @@ pub(super) fn states(all: &mut Differences, facts: &Facts, summary: &Value) {
             useful,
         );
         let by_thread = efficiency["useful_of_threads_ns"].as_array();
-        let by_thread = by_thread.into_iter().flatten().map(int).sum();
+        let by_thread = by_thread.into_iter().flatten().map(int);
+        let by_thread = by_thread.fold(0, u64::saturating_add);
         all.equal("useful time of threads and of all", by_thread, useful);
     }
 }

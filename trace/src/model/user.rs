@@ -10,6 +10,8 @@ impl Thread {
     pub(super) fn mark<S: Sink>(&mut self, at: At, payload: &Payload<'_>, sink: &mut S) {
         let mark = match *payload {
             Payload::Counter { name, value } => Mark::Counter { name, value },
+            // What nobody could see names nothing: its address is shown.
+            Payload::String { text, .. } if is_blank(text) => return,
             Payload::String { address, text } => Mark::Text { address, text },
             Payload::TracingOff => Mark::Tracing(false),
             Payload::TracingOn => Mark::Tracing(true),
@@ -52,6 +54,11 @@ impl Thread {
             sink.end(at, &span, End::Told, Since::told(since));
         }
     }
+}
+
+fn is_blank(text: &[u8]) -> bool {
+    text.iter()
+        .all(|byte| byte.is_ascii_whitespace() || byte.is_ascii_control())
 }
 
 /// Ends nothing.
