@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
-use instr_trace::Trace;
+use instr_trace::Session;
 use instr_trace::export::{Format, Stats};
 
 use crate::cli::ExportOptions;
@@ -11,7 +11,7 @@ use crate::console::{Console, NO_OUTPUT};
 use crate::output::write_to;
 use crate::progress::Progress;
 use crate::summary::units::{count, counted};
-use crate::symbols::{as_names, of_traces, open_traces, program_name};
+use crate::symbols::{as_names, of_session, open_session, program_name, warn_of_losses};
 
 /// Runs the command.
 ///
@@ -19,18 +19,20 @@ use crate::symbols::{as_names, of_traces, open_traces, program_name};
 ///
 /// Directories that hold no readable trace, and failures to write.
 pub fn run(options: &ExportOptions, console: &mut Console<'_>) -> Result<()> {
-    let traces = open_traces(&options.traces, console)?;
+    let session = open_session(&options.traces, console)?;
+    let traces = session.traces().iter();
+    traces.for_each(|trace| warn_of_losses(trace, console));
     let path = match &options.output {
         Some(path) => path.clone(),
-        None => default_name(&traces, options.format),
+        None => default_name(&session, options.format),
     };
-    let symbols = of_traces(&traces, &options.symbols);
+    let symbols = of_session(&session, &options.symbols);
     let names = as_names(&symbols);
     let mut bar = Progress::new("exporting", console);
     let mut stats = Stats::default();
     write_to(&path, console, |out| {
         let mut progress = |done, total| bar.at(done, total);
-        stats = options.format.write(&traces, &names, out, &mut progress)?;
+        stats = options.format.write(&session, &names, out, &mut progress)?;
         Ok(())
     })?;
     drop(bar);
@@ -49,8 +51,8 @@ pub fn run(options: &ExportOptions, console: &mut Console<'_>) -> Result<()> {
 }
 
 /// The first program's name with the ending of the format, in the current directory.
-fn default_name(traces: &[Trace], format: &Format) -> PathBuf {
-    let mut name = program_name(traces).to_owned();
+fn default_name(session: &Session, format: &Format) -> PathBuf {
+    let mut name = program_name(session).to_owned();
     name.push(".");
     name.push(format.ending);
     name.into()

@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use instr_trace::Trace;
+use instr_trace::Session;
 use instr_trace::paraver::{self, Options, Stats};
 
 use crate::cli::{Comms, MergeOptions};
 use crate::console::{Console, NO_OUTPUT, WrongUsage};
 use crate::progress::Progress;
 use crate::summary::units::{count, counted};
-use crate::symbols::{as_names, of_traces, open_traces, program_name};
+use crate::symbols::{as_names, of_session, open_session, program_name, warn_of_losses};
 
 impl From<Comms> for paraver::Comms {
     fn from(comms: Comms) -> Self {
@@ -33,15 +33,17 @@ pub fn run(options: &MergeOptions, console: &mut Console<'_>) -> Result<()> {
         let why = "`-o -` is not possible here: merge writes three files; give a base name";
         return Err(WrongUsage(why.to_owned()).into());
     }
-    let traces = open_traces(&options.traces, console)?;
-    let base = base_name(options.output.as_deref(), &traces);
-    let symbols = of_traces(&traces, &options.symbols);
+    let session = open_session(&options.traces, console)?;
+    let traces = session.traces().iter();
+    traces.for_each(|trace| warn_of_losses(trace, console));
+    let base = base_name(options.output.as_deref(), &session);
+    let symbols = of_session(&session, &options.symbols);
     let names = as_names(&symbols);
     let mut bar = Progress::new("merging", console);
     let written = Options {
         comms: options.comms.into(),
     };
-    let stats = paraver::write(&traces, &names, &written, &base, &mut |done, total| {
+    let stats = paraver::write(&session, &names, &written, &base, &mut |done, total| {
         bar.at(done, total)
     })?;
     drop(bar);
@@ -50,13 +52,13 @@ pub fn run(options: &MergeOptions, console: &mut Console<'_>) -> Result<()> {
 }
 
 /// Where the files go: the given name without `.prv`, or the first program's name in the current directory.
-fn base_name(output: Option<&Path>, traces: &[Trace]) -> PathBuf {
+fn base_name(output: Option<&Path>, session: &Session) -> PathBuf {
     match output {
         Some(path) if path.extension().is_some_and(|extension| extension == "prv") => {
             path.with_extension("")
         }
         Some(path) => path.to_owned(),
-        None => program_name(traces).into(),
+        None => program_name(session).into(),
     }
 }
 

@@ -12,7 +12,7 @@ use anyhow::Result;
 use instr_symtab::{
     CallFrames, Directive, Found, Image, Loader, ModuleMap, is_vdso, parse_outlined,
 };
-use instr_trace::{CodeName, Metadata, Module, Names, Trace};
+use instr_trace::{CodeName, Metadata, Module, Names, Session, Trace};
 
 use crate::cli::SymbolOptions;
 use crate::console::Console;
@@ -290,26 +290,22 @@ pub fn open_trace(dir: &Path, console: &mut Console<'_>) -> Result<Trace> {
     Ok(trace)
 }
 
-/// Opens traces and those of the forked children inside, parents first, and warns about damaged parts and lost events.
+/// Opens traces and those of the forked children inside, parents first, and warns about damaged parts.
 ///
 /// # Errors
 ///
 /// Directories that hold no readable trace.
-pub fn open_traces(dirs: &[PathBuf], console: &mut Console<'_>) -> Result<Vec<Trace>> {
-    let traces = Trace::open_all(dirs)?;
-    traces
-        .iter()
-        .for_each(|trace| warn_of_damage(trace, console));
-    traces
-        .iter()
-        .for_each(|trace| warn_of_losses(trace, console));
-    Ok(traces)
+pub fn open_session(dirs: &[PathBuf], console: &mut Console<'_>) -> Result<Session> {
+    let session = Session::open(dirs)?;
+    let traces = session.traces().iter();
+    traces.for_each(|trace| warn_of_damage(trace, console));
+    Ok(session)
 }
 
-/// The names of each trace's process.
-pub fn of_traces(traces: &[Trace], options: &SymbolOptions) -> Vec<Symbols> {
+/// The names of each process.
+pub fn of_session(session: &Session, options: &SymbolOptions) -> Vec<Symbols> {
     let symbols = |trace: &Trace| Symbols::new(trace.metadata(), options);
-    traces.iter().map(symbols).collect()
+    session.traces().iter().map(symbols).collect()
 }
 
 /// The same, as outputs take them.
@@ -319,8 +315,11 @@ pub fn as_names(symbols: &[Symbols]) -> Vec<Box<dyn Names + '_>> {
 }
 
 /// The first program's name, for files that are not given another. What a trace holds is not trusted: this is a name, not a path.
-pub fn program_name(traces: &[Trace]) -> &OsStr {
-    let program = traces.first().map(|trace| &trace.metadata().program);
+pub fn program_name(session: &Session) -> &OsStr {
+    let program = session
+        .traces()
+        .first()
+        .map(|trace| &trace.metadata().program);
     let name = program.and_then(|program| Path::new(program).file_name());
     name.unwrap_or("trace".as_ref())
 }

@@ -1,15 +1,15 @@
 //! Writes Paraver files without symbol names: `merge DIR OUTPUT`.
 
-use instr_trace::{Trace, paraver};
+use instr_trace::{Session, paraver};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<_> = std::env::args_os().skip(1).collect();
     let [dir, output] = arguments.as_slice() else {
         return Err("usage: merge DIR OUTPUT".into());
     };
-    let traces = Trace::open_all(&[dir])?;
+    let session = Session::open(&[dir])?;
     let stats = paraver::write(
-        &traces,
+        &session,
         &[],
         &paraver::Options::default(),
         output.as_ref(),

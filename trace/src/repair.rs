@@ -7,14 +7,12 @@ use std::path::Path;
 use crate::error::Error;
 use crate::layout::{ByteOrder, Layout};
 use crate::packet::{HEADER_BYTES, PacketInfo, Stream, read_at};
+use crate::session::MAX_FORKS;
 use crate::stream::StreamReader;
 use crate::trace::Trace;
 
 /// Bytes copied at a time.
 const CHUNK: usize = 1 << 18;
-/// Deepest nesting of forked children.
-const MAX_FORKS: usize = 64;
-
 impl Trace {
     /// Writes this trace and its forked children to the new directory `out_dir`, windows joined, torn packets cut to their
     /// last complete event, damage left out: plain CTF that other readers open. The directory appears under its name only

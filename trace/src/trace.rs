@@ -19,9 +19,6 @@ const MAX_BUFFER: usize = 256 << 10;
 const SYNC_SEARCH: usize = 8;
 /// Packets at the begin of a stream that are read whole as long as it is not known whether the thread is a worker.
 const WORKER_SEARCH: usize = 16;
-/// Deepest nesting of forked children.
-const MAX_FORKS: usize = 64;
-
 /// One thread of the traced process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ThreadInfo {
@@ -100,30 +97,6 @@ impl Trace {
         };
         trace.scan()?;
         Ok(trace)
-    }
-
-    /// Opens several traces and the children nested in each, parents first, in order of `dirs` and process ids.
-    pub fn open_all<P: AsRef<Path>>(dirs: &[P]) -> Result<Vec<Self>, Error> {
-        let mut pending: Vec<(PathBuf, usize)> = dirs
-            .iter()
-            .rev()
-            .map(|dir| (dir.as_ref().to_owned(), 0))
-            .collect();
-        let mut traces = Vec::new();
-        while let Some((dir, depth)) = pending.pop() {
-            let trace = Self::open(&dir)?;
-            if depth < MAX_FORKS {
-                pending.extend(
-                    trace
-                        .children
-                        .iter()
-                        .rev()
-                        .map(|child| (child.clone(), depth + 1)),
-                );
-            }
-            traces.push(trace);
-        }
-        Ok(traces)
     }
 
     /// The directory.

@@ -528,8 +528,8 @@ fn is_fast(what: &str, fill: impl Fn(&mut Stream)) {
     tasks.finish();
     let out = dir.path().join("out");
     let names: [Box<dyn instr_trace::Names>; 1] = [Box::new(instr_trace::names::NoNames)];
-    let traces = [trace];
-    paraver::write(&traces, &names, &Default::default(), &out, &mut |_, _| {}).unwrap();
+    let session = instr_trace::Session::of(vec![trace]);
+    paraver::write(&session, &names, &Default::default(), &out, &mut |_, _| {}).unwrap();
     let took = now(begin) - before;
     assert!(took < Duration::from_secs(10), "{what} took {took:?}");
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use instr_trace::model::{Interpreter, Intervals, State};
 use instr_trace::paraver::{self, Comms, Options, Stats, TAG_CREATE, TAG_DEPEND};
 use instr_trace::synth::{self, START_TICKS, StreamWriter};
-use instr_trace::{CodeName, Layout, Names, Trace};
+use instr_trace::{CodeName, Layout, Names, Session, Trace};
 
 struct Random(u64);
 
@@ -185,14 +185,15 @@ fn write_files(dir: &Path, layout: Layout, files: &[Vec<u8>]) {
 
 fn merge(dirs: &[&Path], comms: Comms) -> (Stats, Prv) {
     let out = tempfile::tempdir().unwrap();
-    let traces = Trace::open_all(dirs).unwrap();
-    let names: Vec<Box<dyn Names>> = traces
+    let session = Session::open(dirs).unwrap();
+    let names: Vec<Box<dyn Names>> = session
+        .traces()
         .iter()
         .map(|_| Box::new(Symbols) as Box<dyn Names>)
         .collect();
     let mut last = (0, 0);
     let stats = paraver::write(
-        &traces,
+        &session,
         &names,
         &Options { comms },
         &out.path().join("o"),
@@ -375,12 +376,12 @@ fn programs_cut_anywhere_give_sound_records() {
         }
         write_files(dir.path(), layout, &files);
         let out = tempfile::tempdir().unwrap();
-        let traces = Trace::open_all(&[dir.path()]).unwrap();
-        if traces[0].threads().is_empty() {
+        let session = Session::open(&[dir.path()]).unwrap();
+        if session.traces()[0].threads().is_empty() {
             continue;
         }
         paraver::write(
-            &traces,
+            &session,
             &[],
             &Options::default(),
             &out.path().join("o"),
@@ -439,9 +440,9 @@ fn output_is_the_same_each_time() {
     write_files(dir.path(), layout, &files);
     let bytes = || {
         let out = tempfile::tempdir().unwrap();
-        let traces = Trace::open_all(&[dir.path()]).unwrap();
+        let session = Session::open(&[dir.path()]).unwrap();
         paraver::write(
-            &traces,
+            &session,
             &[],
             &Options::default(),
             &out.path().join("o"),

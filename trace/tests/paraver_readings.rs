@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use instr_trace::Trace;
+use instr_trace::Session;
 use instr_trace::paraver::{self, Options};
 use instr_trace::synth::{self, START_TICKS, StreamWriter};
 
@@ -57,9 +57,9 @@ fn power_and_temperature_have_views_of_their_own() {
         }
         stream.event(START_TICKS + 300 * MS, 2, |_| {}).unwrap();
         stream.finish().unwrap();
-        let traces = Trace::open_all(&[dir.path()]).unwrap();
+        let session = Session::open(&[dir.path()]).unwrap();
         let name = out.path().join("o");
-        paraver::write(&traces, &[], &Options::default(), &name, &mut |_, _| {}).unwrap();
+        paraver::write(&session, &[], &Options::default(), &name, &mut |_, _| {}).unwrap();
         let read = |extension: &str| fs::read_to_string(name.with_extension(extension)).unwrap();
         let (pcf, prv) = (read("pcf"), read("prv"));
         let view = |label: &str| view(&pcf, &prv, label);

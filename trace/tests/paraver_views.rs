@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use instr_trace::Trace;
+use instr_trace::Session;
 use instr_trace::event::StackKind;
 use instr_trace::names::NoNames;
 use instr_trace::paraver::{self, Options};
@@ -12,14 +12,15 @@ use instr_trace::synth::{self, START_TICKS, StreamWriter};
 
 /// The `.prv` and the `.pcf` of traces.
 fn merged(dirs: &[&Path]) -> (String, String) {
-    let traces = Trace::open_all(dirs).unwrap();
-    let names: Vec<Box<dyn instr_trace::Names>> = traces
+    let session = Session::open(dirs).unwrap();
+    let names: Vec<Box<dyn instr_trace::Names>> = session
+        .traces()
         .iter()
         .map(|_| Box::new(NoNames) as Box<dyn instr_trace::Names>)
         .collect();
     let out = tempfile::tempdir().unwrap();
     let base = out.path().join("o");
-    paraver::write(&traces, &names, &Options::default(), &base, &mut |_, _| {}).unwrap();
+    paraver::write(&session, &names, &Options::default(), &base, &mut |_, _| {}).unwrap();
     let text = |name: &str| fs::read_to_string(out.path().join(name)).unwrap();
     (text("o.prv"), text("o.pcf"))
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use instr_trace::export::{Format, Stats};
 use instr_trace::synth::{self, Body, START_MONOTONIC, START_TICKS, StreamWriter};
-use instr_trace::{Error, Layout, Names, Trace};
+use instr_trace::{Error, Layout, Names, Session, Trace};
 
 /// Fields of a message: a number, or the bytes of what has a length.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -191,19 +191,19 @@ fn write(dir: &std::path::Path, layout: Layout) -> Trace {
     Trace::open(dir).expect("a trace")
 }
 
-fn export(traces: &[Trace], out: &mut dyn std::io::Write) -> Result<Stats, Error> {
+fn export(trace: Trace, out: &mut dyn std::io::Write) -> Result<Stats, Error> {
     let names: [Box<dyn Names>; 0] = [];
     let format = Format::named("perfetto").expect("a format");
-    format.write(traces, &names, out, &mut |_, _| {})
+    format.write(&Session::of(vec![trace]), &names, out, &mut |_, _| {})
 }
 
 #[test]
 fn slices_nest_and_flows_join_tasks() {
     for layout in synth::layouts() {
         let dir = tempfile::tempdir().expect("a folder");
-        let traces = [write(dir.path(), layout)];
+        let trace = write(dir.path(), layout);
         let mut file = Vec::new();
-        let stats = export(&traces, &mut file).expect("written");
+        let stats = export(trace, &mut file).expect("written");
         let slices = slices(&file);
         let of = |track: &str| -> Vec<(u64, u64, &str)> {
             let mine = slices.iter().filter(|slice| slice.track == track);
@@ -256,7 +256,7 @@ fn a_trace_without_events_is_refused() {
     let Ok(trace) = Trace::open(dir.path()) else {
         return;
     };
-    let error = export(&[trace], &mut Vec::new());
+    let error = export(trace, &mut Vec::new());
     assert!(
         error
             .expect_err("no events")
@@ -277,7 +277,7 @@ fn a_place_that_takes_nothing_is_an_error() {
         }
     }
     let dir = tempfile::tempdir().expect("a folder");
-    let traces = [write(dir.path(), synth::layouts()[0])];
-    let written = export(&traces, &mut Full);
+    let trace = write(dir.path(), synth::layouts()[0]);
+    let written = export(trace, &mut Full);
     assert!(matches!(written, Err(Error::Output(_))));
 }

@@ -456,7 +456,12 @@ fn a_thread_of_the_runtimes_own_has_no_counters() {
     assert_eq!(counted.0, [0]);
     let names = [Box::new(NoNames) as Box<dyn Names>];
     let perfetto = Format::named("perfetto").unwrap();
-    let written = perfetto.write(&[trace], &names, &mut Vec::new(), &mut |_, _| {});
+    let written = perfetto.write(
+        &instr_trace::Session::of(vec![trace]),
+        &names,
+        &mut Vec::new(),
+        &mut |_, _| {},
+    );
     assert!(written.is_ok());
 }
 

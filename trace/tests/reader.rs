@@ -8,7 +8,7 @@ use instr_trace::event::{
     SamplingClock, StackKind, SyncKind, TargetKind,
 };
 use instr_trace::synth::{self, START_MONOTONIC, START_REALTIME, START_TICKS, StreamWriter};
-use instr_trace::{Error, Layout, Payload, RegionId, TaskId, Trace};
+use instr_trace::{Error, Layout, Payload, RegionId, Session, TaskId, Trace};
 
 const T: u64 = START_TICKS;
 
@@ -708,13 +708,16 @@ fn forked_children_are_further_traces() {
     for child in ["fork-12", "fork-5", "fork-5/fork-99"] {
         synth::user_events(&dir.path().join(child), layout, 1, 10, 5).unwrap();
     }
-    let traces = Trace::open_all(&[dir.path()]).unwrap();
-    let names: Vec<_> = traces
+    let session = Session::open(&[dir.path()]).unwrap();
+    let names: Vec<_> = session
+        .traces()
         .iter()
         .skip(1)
         .map(|trace| trace.dir().file_name().unwrap().to_str().unwrap())
         .collect();
     assert_eq!(names, ["fork-5", "fork-99", "fork-12"]);
+    let parents: Vec<_> = (0..4).map(|process| session.parent(process)).collect();
+    assert_eq!(parents, [None, Some(0), Some(1), Some(0)]);
 }
 
 /// Whatever the numbers in their fields: sizes and decoder come from the same rows as the encoder.

@@ -6,7 +6,7 @@ use instr_trace::model::Interpreter;
 use instr_trace::names::{Names, NoNames};
 use instr_trace::paraver::{self, Comms, Options};
 use instr_trace::tasks::{RegionRecord, TaskRecord, TaskSink, TaskStates};
-use instr_trace::{Payload, Trace, synth};
+use instr_trace::{Payload, Session, Trace, synth};
 
 use super::Target;
 use crate::input::Input;
@@ -84,7 +84,7 @@ impl Traces {
         let options = Options { comms: Comms::All };
         let names: [Box<dyn Names>; 1] = [Box::new(NoNames)];
         let _ = paraver::write(
-            &[trace],
+            &Session::of(vec![trace]),
             &names,
             &options,
             &folder.path().join("out"),

@@ -17,7 +17,6 @@ mod tests;
 pub mod units;
 
 use std::io;
-use std::path::Path;
 
 use anyhow::{Context, Result};
 use instr_analysis::counts::Collector;
@@ -25,7 +24,7 @@ use instr_analysis::efficiency;
 use instr_analysis::states::States;
 use instr_trace::model::{Interpreter, Scheduler, State};
 use instr_trace::tasks::{TaskStates, Totals};
-use instr_trace::{Event, Names, ThreadInfo, Trace};
+use instr_trace::{Event, Names, Session, ThreadInfo, Trace};
 
 use crate::cli::SummaryOptions;
 use crate::console::{Console, NO_OUTPUT};
@@ -35,9 +34,6 @@ pub use instr_analysis::counts;
 use model::{Clock, FORMAT, Summary, Thread};
 pub use power::Chip;
 
-/// Deepest nesting of forked children that is shown.
-const MAX_FORKS: usize = 64;
-
 /// Runs the command.
 ///
 /// # Errors
@@ -45,10 +41,14 @@ const MAX_FORKS: usize = 64;
 /// Directories that hold no readable trace, and failures to write.
 pub fn run(options: &SummaryOptions, console: &mut Console<'_>) -> Result<()> {
     let chip = options.target.as_deref().map(Chip::named).transpose()?;
+    let session = symbols::open_session(&options.traces, console)?;
     let mut summaries = Vec::new();
-    for dir in &options.traces {
-        summaries.push(process(dir, 0, options, chip.as_ref(), console)?);
+    for (process, trace) in session.traces().iter().enumerate() {
+        let mut summary = of_process(trace, options, chip.as_ref(), console)?;
+        summary.forked = session.parent(process).is_some();
+        summaries.push(summary);
     }
+    let summaries = nested(summaries, &session);
     if options.leaks && !options.json {
         let mut each = summaries.iter();
         return each
@@ -76,36 +76,36 @@ fn print(summaries: &[Summary], json: bool, console: &mut Console<'_>) -> io::Re
     Ok(())
 }
 
-/// The summary of the trace in `dir` and of its forked children.
-fn process(
-    dir: &Path,
-    depth: usize,
+fn of_process(
+    trace: &Trace,
     options: &SummaryOptions,
     chip: Option<&Chip>,
     console: &mut Console<'_>,
 ) -> Result<Summary> {
-    let trace = symbols::open_trace(dir, console)?;
     let names = symbols::Symbols::new(trace.metadata(), &options.symbols);
     let mut progress = Progress::new("reading", console);
-    let own = Chip::of(&trace);
-    let chip_here = chip.or(own.as_ref());
-    let mut summary = summarize(
-        &trace,
-        &names,
-        chip_here,
-        progress.by_time(trace.end_time()),
-    )?;
+    let own = Chip::of(trace);
+    let chip = chip.or(own.as_ref());
+    let summary = summarize(trace, &names, chip, progress.by_time(trace.end_time()))?;
     drop(progress);
-    summary.forked = depth > 0;
     names.report(console);
-    if depth < MAX_FORKS {
-        for child in trace.children() {
-            summary
-                .children
-                .push(process(child, depth + 1, options, chip, console)?);
+    Ok(summary)
+}
+
+/// Puts the summaries of forked children into those of their parents.
+fn nested(mut summaries: Vec<Summary>, session: &Session) -> Vec<Summary> {
+    let mut outermost = Vec::new();
+    // Parents come before their children: from the last on, a summary is complete when it is taken.
+    while let Some(mut summary) = summaries.pop() {
+        summary.children.reverse();
+        let parent = session.parent(summaries.len());
+        match parent.and_then(|parent| summaries.get_mut(parent)) {
+            Some(parent) => parent.children.push(summary),
+            None => outermost.push(summary),
         }
     }
-    Ok(summary)
+    outermost.reverse();
+    outermost
 }
 
 /// The summary of one process, with the power of `chip` where nothing measured it; `seen` is called with the time of each event.

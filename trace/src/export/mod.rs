@@ -6,7 +6,7 @@ use std::io::Write;
 
 use crate::error::Error;
 use crate::names::Names;
-use crate::trace::Trace;
+use crate::session::Session;
 
 /// What was written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,9 +17,9 @@ pub struct Stats {
     pub flows: u64,
 }
 
-/// Traces, the symbols of each one's process, where to write, and what is called now and then with (done, total).
+/// Processes, the symbols of each, where to write, and what is called now and then with (done, total).
 type Writer = for<'a> fn(
-    &'a [Trace],
+    &'a Session,
     &'a [Box<dyn Names + 'a>],
     &mut dyn Write,
     &mut dyn FnMut(u64, u64),
@@ -52,7 +52,7 @@ impl Format {
         FORMATS.iter().find(|format| format.name == name)
     }
 
-    /// Writes `traces`, one process each, to `out`. `names` are the symbols of each trace's process; missing ones leave addresses. `progress` is
+    /// Writes the processes of `session` to `out`. `names` are the symbols of each; missing ones leave addresses. `progress` is
     /// called now and then with (done, total).
     ///
     /// # Errors
@@ -60,14 +60,15 @@ impl Format {
     /// Traces without events, stream files that cannot be read any more, and what `out` refuses ([`Error::Output`]).
     pub fn write<'a>(
         &self,
-        traces: &'a [Trace],
+        session: &'a Session,
         names: &'a [Box<dyn Names + 'a>],
         out: &mut dyn Write,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Stats, Error> {
+        let traces = session.traces();
         if traces.iter().all(|trace| trace.threads().is_empty()) {
             return Err(Error::no_events(traces));
         }
-        (self.writer)(traces, names, out, progress)
+        (self.writer)(session, names, out, progress)
     }
 }

@@ -10,8 +10,8 @@ use crate::error::Error;
 use crate::event::{Event, SyncKind, TaskId};
 use crate::model::{At, Begin, End, Interpreter, Mark, Since, Sink, Span};
 use crate::recent::Recent;
+use crate::session::Shift;
 use crate::task_map::{Key, TaskMap, Value};
-use crate::timeline::Shift;
 use crate::trace::Trace;
 
 use super::Comms;

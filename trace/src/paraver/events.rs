@@ -9,7 +9,7 @@ use crate::model::{
 };
 use crate::names::CodeRole;
 use crate::samples::Chain;
-use crate::timeline::Shift;
+use crate::session::Shift;
 
 use super::names::NameTables;
 use super::out::Records;

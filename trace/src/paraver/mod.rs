@@ -37,10 +37,9 @@ use std::path::{Path, PathBuf};
 
 use crate::error::Error;
 use crate::event::Event;
-use crate::merge::Merge;
 use crate::model::Interpreter;
 use crate::names::Names;
-use crate::timeline::Shift;
+use crate::session::{Session, SessionMerge};
 use crate::trace::Trace;
 
 pub use types::{TAG_CREATE, TAG_DEPEND};
@@ -110,17 +109,18 @@ pub struct Stats {
 /// Raw events between two calls of the progress function.
 const PROGRESS_STEP: u64 = 1 << 16;
 
-/// Writes `traces` (one Paraver task each) to `out_base` with `.prv`, `.pcf` and `.row` appended. `names` are the symbols of
-/// each trace's process; missing ones leave addresses. `progress` is called now and then with (done, total), in bytes of raw
+/// Writes `session` (a Paraver task for each process) to `out_base` with `.prv`, `.pcf` and `.row` appended. `names` are the symbols of
+/// each process; missing ones leave addresses. `progress` is called now and then with (done, total), in bytes of raw
 /// trace. The files appear under their names only when all is written.
 pub fn write<'a>(
-    traces: &'a [Trace],
+    session: &'a Session,
     names: &'a [Box<dyn Names + 'a>],
     options: &Options,
     out_base: &Path,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Stats, Error> {
-    let rows = Rows::new(traces);
+    let traces = session.traces();
+    let rows = Rows::new(session);
     let outputs = Outputs::create(out_base)?;
     if rows.rows.is_empty() {
         return Err(Error::no_events(traces));
@@ -134,8 +134,8 @@ pub fn write<'a>(
     let mut communications = None;
     if with_comms {
         let mut collector = Collector::new(options.comms, &outputs.dir, traces, &rows);
-        let mut all = Merged::new(traces, &rows)?;
-        while let Some((process, _)) = all.next()? {
+        let mut all = session.merge()?;
+        while let Some((process, _)) = all.advance()? {
             if let (Some(position), Some(event)) = (all.position(), &all.current()) {
                 collector.event(process, position, event)?;
             }
@@ -165,8 +165,8 @@ pub fn write<'a>(
         ends: Ends::new(&rows),
         communications,
     };
-    let mut all = Merged::new(traces, &rows)?;
-    while let Some((process, time)) = all.next()? {
+    let mut all = session.merge()?;
+    while let Some((process, time)) = all.advance()? {
         if let (Some(position), Some(event)) = (all.position(), &all.current()) {
             writer.event(process, position, time, event)?;
         }
@@ -176,7 +176,7 @@ pub fn write<'a>(
             .map_err(|error| Error::io("write", prv)(error))?;
         progress.event(&all);
     }
-    stats.raw_events = all.events;
+    stats.raw_events = all.events();
     stats.damaged_packets = all.damaged();
     let (states, events, names, labels, processors) = writer.finish(prv)?;
     (stats.states, stats.events, stats.tasks) = (
@@ -353,90 +353,6 @@ impl Ends {
     }
 }
 
-/// The events of several traces in time order.
-struct Merged<'t> {
-    merges: Vec<(Merge<'t>, Shift)>,
-    heap: std::collections::BinaryHeap<std::cmp::Reverse<(u64, usize)>>,
-    current: Option<usize>,
-    events: u64,
-}
-
-impl<'t> Merged<'t> {
-    fn new(traces: &'t [Trace], rows: &Rows) -> Result<Self, Error> {
-        let merges = traces
-            .iter()
-            .zip(&rows.shift)
-            .map(|(trace, shift)| (trace.merge(), *shift))
-            .collect();
-        let mut merged = Self {
-            merges,
-            heap: std::collections::BinaryHeap::new(),
-            current: None,
-            events: 0,
-        };
-        for process in 0..merged.merges.len() {
-            if let Some(time) = merged.advance(process)? {
-                merged.heap.push(std::cmp::Reverse((time, process)));
-            }
-        }
-        Ok(merged)
-    }
-
-    #[inline]
-    fn advance(&mut self, process: usize) -> Result<Option<u64>, Error> {
-        let (merge, shift) = &mut self.merges[process];
-        Ok(merge.advance()?.map(|time| shift.output(time)))
-    }
-
-    /// Moves to the next event: its process and its time in the output. [`Merged::current`] is then that event.
-    #[inline]
-    fn next(&mut self) -> Result<Option<(usize, u64)>, Error> {
-        let mut found = None;
-        if let Some(process) = self.current
-            && let Some(time) = self.advance(process)?
-        {
-            match self.heap.peek() {
-                Some(std::cmp::Reverse(top)) if *top < (time, process) => {
-                    self.heap.push(std::cmp::Reverse((time, process)));
-                }
-                _ => found = Some((time, process)),
-            }
-        }
-        let next = match found {
-            Some(found) => Some(found),
-            None => self.heap.pop().map(|std::cmp::Reverse(next)| next),
-        };
-        let Some((time, process)) = next else {
-            return Ok(None);
-        };
-        self.current = Some(process);
-        self.events += 1;
-        Ok(Some((process, time)))
-    }
-
-    /// Position of the current event's thread.
-    #[inline]
-    fn position(&self) -> Option<usize> {
-        self.merges[self.current?].0.position()
-    }
-
-    #[inline]
-    fn current(&self) -> Option<Event<'_>> {
-        self.merges[self.current?].0.current()
-    }
-
-    fn damaged(&self) -> u64 {
-        self.merges.iter().map(|(merge, _)| merge.damaged()).sum()
-    }
-
-    fn read_bytes(&self) -> u64 {
-        self.merges
-            .iter()
-            .map(|(merge, _)| merge.read_bytes())
-            .sum()
-    }
-}
-
 /// Tells how far the work is.
 struct Progress<'p> {
     call: &'p mut dyn FnMut(u64, u64),
@@ -459,7 +375,7 @@ impl<'p> Progress<'p> {
     }
 
     #[inline]
-    fn event(&mut self, all: &Merged<'_>) {
+    fn event(&mut self, all: &SessionMerge<'_>) {
         self.events += 1;
         if self.events.is_multiple_of(PROGRESS_STEP) {
             (self.call)(

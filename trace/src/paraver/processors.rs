@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 
 use crate::error::Error;
 use crate::model::{Interpreter, Scheduler, Sink};
-use crate::timeline::Shift;
+use crate::session::Shift;
 use crate::trace::Trace;
 
 use super::rows::Rows;

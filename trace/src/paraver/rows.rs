@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use crate::timeline::{Shift, Timeline};
+use crate::session::{Session, Shift};
 use crate::trace::Trace;
 
 /// More processors of a node than that are not believed.
@@ -105,11 +105,12 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    pub(super) fn new(traces: &[Trace]) -> Self {
+    pub(super) fn new(session: &Session) -> Self {
+        let traces = session.traces();
         let mut all = Self {
             rows: Vec::new(),
             first: Vec::new(),
-            shift: Timeline::of(traces).shifts,
+            shift: session.shifts().to_vec(),
             end: 0,
             nodes: Vec::new(),
             processes: Vec::new(),

@@ -14,29 +14,28 @@ use std::io::Write;
 use crate::error::Error;
 use crate::model::replay;
 use crate::names::{Names, NoNames};
-use crate::timeline::Timeline;
+use crate::session::Session;
 use crate::trace::Trace;
 
 use super::Stats;
 use packets::Packets;
 use sink::Process;
 
-/// Writes one sequence of packets for each trace.
+/// Writes one sequence of packets for each process.
 pub(super) fn write<'a>(
-    traces: &'a [Trace],
+    session: &'a Session,
     names: &'a [Box<dyn Names + 'a>],
     out: &mut dyn Write,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Stats, Error> {
-    let timeline = Timeline::of(traces);
+    let traces = session.traces();
     let total = traces.iter().map(Trace::end_time).sum();
     let mut done = 0;
-    let mut packets = Packets::new(out, timeline.begin, timeline.realtime);
+    let mut packets = Packets::new(out, session.begin(), session.realtime());
     for (number, trace) in traces.iter().enumerate() {
         let names = names.get(number);
         let names = names.map_or(&NoNames as &dyn Names, |names| names.as_ref());
-        let (shift, begin) = (timeline.shifts[number], timeline.begin);
-        let place = |time| begin.saturating_add(shift.output(time));
+        let place = |time| session.begin().saturating_add(session.time(number, time));
         let mut at = |time: u64| progress(time.saturating_add(done).min(total), total);
         let mut process = Process::new(number, trace, names, &place, &mut packets, &mut at);
         replay(trace, &mut process)?;

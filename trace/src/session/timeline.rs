@@ -1,4 +1,4 @@
-//! One time line for several traces.
+//! One time line for several processes.
 
 use crate::trace::Trace;
 
