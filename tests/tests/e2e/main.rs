@@ -2,6 +2,7 @@
 
 mod boundaries;
 mod conformance;
+mod figures;
 mod footprint;
 mod install;
 mod libomp;
@@ -28,6 +29,7 @@ const PARTS: &[fn() -> Vec<Trial>] = &[
     queue::scripts,
     queue::other_executables,
     boundaries::trials,
+    figures::trials,
     symbols::trials,
     programs::trials,
     conformance::trials,
