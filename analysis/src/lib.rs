@@ -5,11 +5,19 @@
 //! |---|---|
 //! | [`counts`] | constructs, tasks, waits, locks, user events and regions |
 //! | [`efficiency`] | useful time and waiting by region and thread, efficiencies |
+//! | [`memory`] | the heap, mapped pages, stacks |
+//! | [`samples`] | functions and chains of calls by their share |
+//! | [`sensors`] | readings, energy, power |
 //! | [`states`] | time of each thread in each state |
+//! | [`switches`] | which thread ran on which processor |
 
 pub mod counts;
 pub mod efficiency;
+pub mod memory;
+pub mod samples;
+pub mod sensors;
 pub mod states;
+pub mod switches;
 mod times;
 
 pub use times::{Spread, Times};

@@ -129,12 +129,12 @@ pub fn summarize(
         sinks,
         (
             (
-                samples::collect::Collector::new(names),
-                memory::collect::Collector::new(threads),
+                instr_analysis::samples::Collector::new(names),
+                instr_analysis::memory::Collector::new(threads),
             ),
             (
-                sensors::collect::Collector::new(trace, power)?,
-                switches::build::Collector::new(trace),
+                instr_analysis::sensors::Collector::new(trace, power)?,
+                instr_analysis::switches::Collector::new(trace),
             ),
         ),
     );

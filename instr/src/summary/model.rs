@@ -10,9 +10,9 @@ use super::constructs::model::{
 };
 use super::load::model::{Efficiency, Graph, RegionLoad};
 use super::memory::model::Memory;
-use super::samples::model::Samples;
 use super::sensors::model::{Power, RegionEnergy, Sensor, ThreadCount, Trouble, ZoneEnergy};
-use super::switches::model::ContextSwitches;
+use instr_analysis::samples::Samples;
+use instr_analysis::switches::ContextSwitches;
 
 /// Version of the JSON form; raised when a field changes its meaning or goes away.
 pub const FORMAT: u32 = 1;

@@ -2,12 +2,12 @@
 
 use std::cmp::Reverse;
 
+use instr_analysis::memory::Counted;
 use instr_trace::Names;
 use instr_trace::names::CodeRole;
 
 use super::super::counts::Code;
 use super::super::model::Place;
-use super::collect::Counted;
 use super::model::{BodyMemory, Memory, RegionMemory, Site};
 
 /// Names what was counted; nothing when no memory event was there. `begin` is the time of the first event.

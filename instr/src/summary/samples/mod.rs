@@ -1,7 +1,3 @@
 //! Samples: which functions the threads were in, and by which calls.
 
-pub mod collect;
-pub mod model;
 pub mod table;
-#[cfg(test)]
-mod tests;

@@ -1,12 +1,13 @@
 //! Sums to sections.
 
+use instr_analysis::sensors::{Readings, Region, ValueCount};
 use instr_trace::Names;
 use instr_trace::energy::{Energy, ModelMeter, Part, Zone, total, zone};
 use instr_trace::names::CodeRole;
 use instr_trace::sensors::{SensorDef, SensorKind};
 
 use super::super::model::{Counter, Place, Summary};
-use super::collect::{Readings, Region, ValueCount};
+
 use super::model::{Power, RegionEnergy, Sensor, ThreadCount, ThreadEnergy, Trouble, ZoneEnergy};
 
 /// Fills the sections; `summary` has its threads, duration and counters of the program already. `target`: what the power model is of.

@@ -1,9 +1,7 @@
 //! What sensors and counters of threads read: values, energy, power.
 
 pub mod build;
-pub mod collect;
 pub mod convert;
-pub mod cores;
 pub mod model;
 pub mod table;
 #[cfg(test)]

@@ -2,10 +2,11 @@
 
 use std::io::{self, Write};
 
+use instr_analysis::switches::{ContextSwitches, ScheduledThread};
+
 use super::super::model::Summary;
 use super::super::table::{MAX_ROWS, Sheet};
 use super::super::units::{count, elide, share, time};
-use super::model::{ContextSwitches, ScheduledThread};
 
 /// Processors that get a column each.
 const COLUMNS: usize = 4;

@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
+use instr_analysis::switches::{ContextSwitches, OnProcessor, Processor};
 use instr_trace::names::NoNames;
 use instr_trace::synth::{self, START_TICKS, StreamWriter};
 use instr_trace::{Layout, Trace};
 
 use super::super::model::Summary;
 use super::super::summarize;
-use super::model::{ContextSwitches, OnProcessor, Processor};
 
 const MAIN: u32 = 0x0b01_0001;
 const WORKER: u32 = 0x0b01_0002;

@@ -54,7 +54,7 @@ impl Count {
 
 /// What each place got, by the numbers that the interpreter gives.
 #[derive(Debug)]
-pub struct Counts<K>(Vec<(K, Count)>);
+pub(super) struct Counts<K>(Vec<(K, Count)>);
 
 impl<K> Default for Counts<K> {
     fn default() -> Self {
@@ -65,7 +65,7 @@ impl<K> Default for Counts<K> {
 impl<K: Copy + Default + Ord> Counts<K> {
     /// What a place got, which gets a block.
     #[inline]
-    pub fn of(&mut self, place: Place<K>) -> &mut Count {
+    pub(super) fn of(&mut self, place: Place<K>) -> &mut Count {
         let number = place.number as usize;
         if number >= self.0.len() {
             self.0.resize_with(number + 1, Default::default);
@@ -76,14 +76,14 @@ impl<K: Copy + Default + Ord> Counts<K> {
 
     /// The place with this number gives back a block.
     #[inline]
-    pub fn gives(&mut self, number: u32, bytes: u64) {
+    pub(super) fn gives(&mut self, number: u32, bytes: u64) {
         if let Some((_, count)) = self.0.get_mut(number as usize) {
             count.live.remove(bytes);
         }
     }
 
     /// All that got something, by place.
-    pub fn into_counts(self) -> BTreeMap<K, Count> {
+    pub(super) fn into_counts(self) -> BTreeMap<K, Count> {
         let got = |count: &Count| count.allocations > 0;
         let all = self.0.into_iter();
         all.filter(|(_, count)| got(count)).collect()

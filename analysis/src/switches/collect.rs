@@ -40,16 +40,19 @@ impl Sink for Collector<'_> {
     const TASK_CODES: bool = false;
     const PROCESSORS: bool = true;
 
+    #[inline]
     fn on_cpu(&mut self, at: At, processor: Option<u32>) {
         if let (Some(times), Some(processor)) = (self.by_thread.get_mut(at.position), processor) {
             times.goes_on(processor);
         }
     }
 
+    #[inline]
     fn switch(&mut self, switch: &Switch) {
         self.processors[switch.processor].switches += u64::from(switch.from.is_some());
     }
 
+    #[inline]
     fn ran(&mut self, run: &Run) {
         let at = &mut self.processors[run.processor];
         let time = run.end - run.begin;

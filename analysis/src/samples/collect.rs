@@ -45,6 +45,7 @@ impl Sink for Collector<'_> {
     const TASK_CODES: bool = false;
     const SAMPLES: bool = true;
 
+    #[inline]
     fn sample(&mut self, _at: At, sample: &Sample<'_>) {
         self.take(sample);
     }

@@ -9,7 +9,8 @@ use instr_trace::model::{
 };
 use instr_trace::{RegionId, ThreadInfo};
 
-use super::super::counts::Code;
+use crate::counts::Code;
+
 use super::model::{Heap, LivePoint, Mapped, Stack};
 use super::places::{Count, Counts, Live};
 
@@ -43,7 +44,7 @@ pub struct Collector {
 pub struct Counted {
     /// Whether anything was told.
     pub any: bool,
-    /// See the fields of the same names in [`super::model::Memory`].
+    /// See the fields of the same names in `docs/summary-json.md`, "memory".
     pub allocations: u64,
     /// Likewise.
     pub frees: u64,
@@ -113,6 +114,7 @@ impl Sink for Collector {
         }
     }
 
+    #[inline]
     fn begin(&mut self, _at: At, span: &Span, how: Begin) {
         if let Span::Parallel { region, code, .. } = *span
             && how != Begin::Resumed
@@ -121,6 +123,7 @@ impl Sink for Collector {
         }
     }
 
+    #[inline]
     fn end(&mut self, _at: At, span: &Span, how: End, _since: Since) {
         if let Span::Parallel { region, .. } = *span
             && how != End::Suspended

@@ -1,10 +1,9 @@
 //! Closed forms and a model of single bytes.
 
+use super::{Collector, Counted};
 use instr_trace::event::{BlockKind, ParallelKind};
 use instr_trace::model::Interpreter;
 use instr_trace::{Event, Payload, ThreadInfo};
-
-use super::collect::{Collector, Counted};
 
 fn fold(events: &[(u64, u32, Payload<'_>)]) -> Counted {
     let threads = [0, 1].map(|index| ThreadInfo {

@@ -1,10 +1,9 @@
 //! Shares of samples whose functions are known.
 
+use super::Collector;
 use instr_trace::event::SamplingClock;
 use instr_trace::model::Sample;
 use instr_trace::{CodeName, Names};
-
-use super::collect::Collector;
 
 /// Every hundred addresses from 1000 on are a function.
 struct Hundreds;

@@ -10,7 +10,8 @@ use instr_trace::model::{
 use instr_trace::sensors::{Definitions, MISSING, SensorDef, SensorKind};
 use instr_trace::{Error, ThreadInfo, Trace};
 
-use super::super::counts::Code;
+use crate::counts::Code;
+
 use super::cores::Cores;
 
 /// Texts of user regions that are kept.
@@ -344,6 +345,7 @@ impl Sink for Collector {
     const TASK_CODES: bool = false;
     const READINGS: bool = true;
 
+    #[inline]
     fn thread_begin(&mut self, at: At) {
         if !std::mem::replace(&mut self.begun, true)
             && let (Some(cores), Some(model)) = (&self.cores, &mut self.out.model)
@@ -352,6 +354,7 @@ impl Sink for Collector {
         }
     }
 
+    #[inline]
     fn reading(&mut self, at: At, reading: &Reading<'_>) {
         match *reading {
             Reading::Sensor {
@@ -365,6 +368,7 @@ impl Sink for Collector {
         }
     }
 
+    #[inline]
     fn mark(&mut self, at: At, mark: Mark<'_>) {
         if let Mark::Text { address, text } = mark
             && self.has_meters
@@ -376,6 +380,7 @@ impl Sink for Collector {
     }
 
     /// A region in a task that leaves its thread is not open meanwhile.
+    #[inline]
     fn begin(&mut self, at: At, span: &Span, _how: Begin) {
         match *span {
             _ if !self.has_meters => {}
@@ -392,6 +397,7 @@ impl Sink for Collector {
         }
     }
 
+    #[inline]
     fn end(&mut self, at: At, span: &Span, _how: End, _since: Since) {
         match *span {
             _ if !self.has_meters => {}
@@ -410,6 +416,7 @@ impl Sink for Collector {
         }
     }
 
+    #[inline]
     fn state(&mut self, at: At, state: State) {
         if self.cores.is_none() && self.out.model.is_some() {
             self.end_threads(at.time);
@@ -421,6 +428,7 @@ impl Sink for Collector {
     }
 
     /// Switches before the program's first event and after its last one are not of the run.
+    #[inline]
     fn switch(&mut self, switch: &Switch) {
         if let (Some(cores), Some(model)) = (&mut self.cores, &mut self.out.model) {
             cores.switch(switch);

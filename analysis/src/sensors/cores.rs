@@ -8,7 +8,7 @@ const MOST_UNKNOWN: f64 = 0.01;
 
 /// Counts processors on which a thread other than the system's idle ones runs.
 #[derive(Debug)]
-pub struct Cores {
+pub(super) struct Cores {
     target: String,
     busy: Vec<bool>,
     count: usize,
@@ -37,7 +37,7 @@ impl Cores {
     /// # Errors
     ///
     /// Stream files that cannot be read any more.
-    pub fn of(trace: &Trace) -> Result<Option<Self>, Error> {
+    pub(super) fn of(trace: &Trace) -> Result<Option<Self>, Error> {
         let (infos, target) = (trace.processor_infos(), &trace.metadata().target);
         let mut runs = Known {
             target,
@@ -61,12 +61,12 @@ impl Cores {
     }
 
     /// How many are busy now.
-    pub fn count(&self) -> usize {
+    pub(super) fn count(&self) -> usize {
         self.count
     }
 
     /// A processor turns to another thread.
-    pub fn switch(&mut self, switch: &Switch) {
+    pub(super) fn switch(&mut self, switch: &Switch) {
         if let Some(was) = self.busy.get_mut(switch.processor) {
             let now = !is_idle(&self.target, switch.to);
             self.count = self.count + usize::from(now) - usize::from(*was);

@@ -1,0 +1,7 @@
+//! Context switches: which thread ran on which processor.
+
+mod collect;
+mod model;
+
+pub use collect::Collector;
+pub use model::{ContextSwitches, OnProcessor, Processor, ScheduledThread};
