@@ -18,7 +18,8 @@ const MAX_BUFFER: usize = 256 << 10;
 /// Events at the begin of each packet that are searched for clock pairs; first and last packet are read whole.
 const SYNC_SEARCH: usize = 8;
 /// Packets at the begin of a stream that are read whole as long as it is not known whether the thread is a worker.
-const WORKER_SEARCH: usize = 16;
+const WORKER_SEARCH: usize = 4;
+
 /// One thread of the traced process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ThreadInfo {

@@ -21,6 +21,16 @@ use libtest_mimic::Arguments;
 
 /// Traces of each kind of damage.
 const TRACES: u64 = 4;
+/// Further ones, of which outputs disagreed.
+const FOUND: [(Damage, &[u64]); 7] = [
+    (Damage::None, &[6]),
+    (Damage::Counted, &[6, 12]),
+    (Damage::Doubled, &[5, 11, 14]),
+    (Damage::Swapped, &[5, 7, 10, 12, 17, 32, 52]),
+    (Damage::Invented, &[6, 16, 23, 66, 146]),
+    (Damage::Truncated, &[6, 8, 20, 99]),
+    (Damage::All, &[10, 11, 12, 56, 71, 108, 132, 2057]),
+];
 
 fn main() {
     let mut arguments = Arguments::from_args();
@@ -83,8 +93,10 @@ fn number(variable: &str) -> Option<u64> {
 fn all_random(damage: Damage) -> Check {
     let first = number("INSTR_TEST_SEED").unwrap_or(1);
     let count = number("INSTR_TEST_TRACES").unwrap_or(TRACES);
+    let found = FOUND.iter().filter(|(of, _)| *of == damage);
+    let found = found.flat_map(|(_, seeds)| seeds.iter().copied());
     let mut wrong = Vec::new();
-    for seed in first..first + count {
+    for seed in (first..first + count).chain(found) {
         let recipe = Recipe {
             seed,
             threads: 1 + (seed % 5) as u32,
