@@ -246,6 +246,11 @@ impl<'t> StreamReader<'t> {
 
     fn take(&mut self, size: usize) -> bool {
         let (id, low) = decode::header(&self.buffer[self.at..], self.layout);
+        let ticks = decode::extend(self.ticks, low).filter(|ticks| *ticks <= self.limit);
+        let Some(ticks) = ticks else {
+            self.close_packet(true);
+            return false;
+        };
         if id == decode::FLUSH {
             if !self.flush_told {
                 self.tell_flush(self.at);
@@ -253,11 +258,6 @@ impl<'t> StreamReader<'t> {
             }
             self.flush_told = false;
         }
-        let ticks = decode::extend(self.ticks, low).filter(|ticks| *ticks <= self.limit);
-        let Some(ticks) = ticks else {
-            self.close_packet(true);
-            return false;
-        };
         self.take_event(ticks, size);
         true
     }

@@ -367,6 +367,29 @@ fn a_flush_does_not_begin_before_its_stream() {
     assert_eq!(times, [0, 5, 50, 50, 70]);
 }
 
+#[test]
+fn a_flush_that_is_damaged_has_no_begin() {
+    let dir = tempfile::tempdir().unwrap();
+    let layout = synth::layouts()[0];
+    synth::begin(dir.path(), layout, 1_000_000_000).unwrap();
+    let mut stream = StreamWriter::new(Vec::new(), layout, 0, 1 << 16);
+    stream.thread_begin(AT, 4000, 1).unwrap();
+    stream.user_event(AT + 10, 1000, 1).unwrap();
+    stream.flush(AT + 90, AT + 80, 1).unwrap();
+    let mut bytes = stream.finish().unwrap();
+    // The packet says that it ends before the flush.
+    bytes[32..40].copy_from_slice(&(AT + 85).to_le_bytes());
+    std::fs::write(synth::stream_path(dir.path(), 0), bytes).unwrap();
+    let trace = Trace::open(dir.path()).unwrap();
+    assert_eq!(trace.end_time(), 10);
+    let mut merge = trace.merge();
+    let mut last = 0;
+    while let Some(time) = merge.advance().unwrap() {
+        last = time;
+    }
+    assert_eq!((last, merge.damaged()), (10, 1));
+}
+
 /// Tasks whose records were given, with their functions.
 #[derive(Default)]
 struct Given(Vec<(u32, u64)>);
