@@ -26,7 +26,8 @@
 //!
 //! | file | events |
 //! |---|---|
-//! | `body` | regions, tasks, gaps |
+//! | `region`, `task` | regions, explicit tasks |
+//! | `body`, `nesting`, `stack`, `shared` | what these share: what is open in a task, the tasks of a thread, gaps |
 //! | `work` | work-sharing, single and masked blocks, device constructs |
 //! | `wait` | waits, taskgroups, flushes |
 //! | `lock` | locks |
@@ -45,25 +46,24 @@ mod blocks;
 mod body;
 mod heap;
 mod lock;
+mod nesting;
 mod pages;
+mod region;
 mod replay;
 mod sample;
 mod sched;
 mod sensor;
+mod shared;
 mod sink;
 mod span;
 mod stack;
+mod task;
 mod user;
 mod wait;
 mod work;
 
-use hashbrown::HashMap;
-
-use crate::event::{Event, Payload, RegionId, TaskId};
-use crate::recent::Recent;
+use crate::event::{Event, Payload, RegionId};
 use crate::sensors::Definitions;
-use crate::task_map::{self, TaskMap};
-use crate::task_set::TaskSet;
 use crate::trace::{ThreadInfo, Trace};
 
 pub use heap::{
@@ -78,9 +78,9 @@ pub use span::{
     Activity, Begin, Code, End, Interval, NO_NUMBER, Ran, Since, Span, State, Target, Work,
 };
 
-use body::{Body, Region};
-use heap::Heap;
+use body::Body;
 use sensor::Sensors;
+use shared::Shared;
 use stack::MAX_DEPTH;
 
 /// One thread.
@@ -106,59 +106,6 @@ struct Thread {
     /// Processor on which it runs, and the one that was given to the sink.
     processor: Option<u32>,
     told_processor: Option<u32>,
-}
-
-/// What the threads of a process share.
-#[derive(Debug, Default)]
-struct Shared {
-    /// Regions that run.
-    regions: HashMap<RegionId, Region>,
-    /// Bodies of taskloops: their tasks may begin behind the end of the call.
-    taskloops: Recent<Code>,
-    /// Tasks of any kind that were created or have begun, that have begun, and that have ended.
-    created: TaskSet,
-    begun: TaskSet,
-    ended: TaskSet,
-    /// Bodies of tasks that have not begun, where a sink wants them.
-    codes: TaskMap<Code>,
-    /// Tasks that left their thread before their end.
-    suspended: HashMap<TaskId, Box<Body>>,
-    /// Empty bodies, to be used again.
-    spare: Vec<Box<Body>>,
-    /// Numbers of bodies so far.
-    bodies: u32,
-    heap: Heap,
-    sensors: Sensors,
-}
-
-impl task_map::Value for Code {
-    fn clear(&mut self) {}
-}
-
-impl Shared {
-    /// A task begins; false when it has done so before. What creates it does not come any more.
-    fn begins(&mut self, task: TaskId) -> bool {
-        self.created.insert(task);
-        self.begun.insert(task)
-    }
-
-    /// A task with this body has been created.
-    fn set_code(&mut self, task: TaskId, code: Code) {
-        let key = self.codes.insert(task);
-        if let Some(place) = self.codes.get_mut(key) {
-            *place = code;
-        }
-    }
-
-    /// The body of a task that begins.
-    fn take_code(&mut self, task: TaskId) -> Code {
-        let Some(key) = self.codes.find(task) else {
-            return Code::default();
-        };
-        let code = self.codes.get(key).copied();
-        self.codes.remove(key);
-        code.unwrap_or_default()
-    }
 }
 
 /// Follows the threads of one trace. Feed it the merged events in time order.
@@ -397,14 +344,30 @@ impl Thread {
     /// Whatever concerns one thread.
     fn apply<S: Sink>(&mut self, at: At, payload: &Payload<'_>, shared: &mut Shared, sink: &mut S) {
         match *payload {
-            Payload::ParallelBegin { .. }
-            | Payload::ImplicitBegin { .. }
-            | Payload::ImplicitEnd
-            | Payload::TaskBegin { .. }
-            | Payload::TaskEnd
-            | Payload::TaskSuspend
-            | Payload::TaskResume { .. }
-            | Payload::Lost { .. } => self.body(at, payload, shared, sink),
+            Payload::ParallelBegin {
+                seq,
+                function,
+                kind,
+                call_site,
+                ..
+            } => {
+                let region = RegionId {
+                    thread: self.index,
+                    seq,
+                };
+                let code = Code::new(function, call_site);
+                let span = Span::Parallel { region, kind, code };
+                self.parallel_begin(at, span, shared, sink);
+            }
+            Payload::ImplicitBegin {
+                region, thread_num, ..
+            } => self.implicit_begin(at, region, thread_num, shared, sink),
+            Payload::ImplicitEnd => self.implicit_end(at, shared, sink),
+            Payload::TaskBegin { task } => self.task_begin(at, task, shared, sink),
+            Payload::TaskEnd => self.task_end(at, shared, sink),
+            Payload::TaskSuspend => self.suspend(at, shared, sink),
+            Payload::TaskResume { task } => self.resume(at, task, shared, sink),
+            Payload::Lost { task, region, .. } => self.lost(at, region, task, shared, sink),
             Payload::TaskCreate { .. }
             | Payload::TaskCreated
             | Payload::TaskDepend { .. }
