@@ -282,3 +282,27 @@ fn a_flush_lasts_from_its_begin_to_its_event() {
         assert_eq!(intervals(&trace, 0), states, "{layout:?}");
     }
 }
+
+#[test]
+fn a_worker_whose_stream_ends_early_waits_no_longer_than_its_last_event() {
+    for layout in synth::layouts() {
+        let (mut main, mut worker) = (stream(layout, 0), stream(layout, 1));
+        put(&mut main, 0, 1, &[40, 1]);
+        let fields = |body: &mut synth::Body| _ = body.u32(1).addr(0x100).u32(2).u32(0);
+        main.event(START_TICKS + 10, 16, fields).expect("written");
+        put(&mut worker, 15, 1, &[41, 0]);
+        put(&mut worker, 20, 18, &[0, 1, 1, 0]);
+        put(&mut worker, 30, 19, &[]);
+        user(&mut worker, 40);
+        put(&mut main, 90, 17, &[1]);
+        put(&mut main, 100, 2, &[]);
+        let (_dir, trace) = trace(layout, vec![main, worker]);
+        assert_eq!(trace.threads()[1].last_time, 40);
+        let expected = [
+            (State::Idle, 15, 20),
+            (State::Useful, 20, 30),
+            (State::Synchronization, 30, 40),
+        ];
+        assert_eq!(intervals(&trace, 1), expected);
+    }
+}

@@ -259,3 +259,27 @@ fn each_view_that_is_installed_finds_its_events() {
     let expected = expected.map(|(name, values)| (name.to_owned(), values));
     assert_eq!(shown, expected.into());
 }
+
+#[test]
+fn a_processor_of_any_number_is_written() {
+    for number in [3, u32::MAX - 1, u32::MAX] {
+        let layout = synth::layouts()[0];
+        let dir = tempfile::tempdir().unwrap();
+        synth::begin(dir.path(), layout, 1_000_000_000).unwrap();
+        let mut main = StreamWriter::create(dir.path(), layout, 0, 4096).unwrap();
+        main.thread_begin(START_TICKS, 50, 1u32).unwrap();
+        main.thread_end(START_TICKS + 20).unwrap();
+        main.finish().unwrap();
+        let mut processor = StreamWriter::create(dir.path(), layout, 1, 4096).unwrap();
+        processor.thread_begin(START_TICKS, number, 4u32).unwrap();
+        let at = START_TICKS + 5;
+        processor.thread_switch(at, number, 7, 50).unwrap();
+        processor.finish().unwrap();
+        let (prv, _) = merged(&[dir.path()]);
+        let own: Vec<(u64, u64, u64)> = events(&prv)
+            .into_iter()
+            .filter(|(_, kind, _)| *kind == 40_000_033)
+            .collect();
+        assert_eq!(own, [(5, 40_000_033, u64::from(number))]);
+    }
+}
