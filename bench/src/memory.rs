@@ -26,8 +26,8 @@ pub(crate) struct Cost {
 pub(crate) fn section(costs: &[Cost]) -> String {
     let mut text = String::from(
         "\n## Memory\n\n\
-         `malloc(64)` and `free` of a program linked with `--instr-memory`, in turn with the same calls past the wrappers, in one process; in ns a pair. Two \
-         events of 56 bytes together.\n\n",
+         `malloc(64)` and `free` of a program linked with `--instr-memory`, in turn with the same calls past the wrappers, in one process; in ns a pair. Four \
+         events of 72 bytes together.\n\n",
     );
     let rows = costs.iter().map(|cost| {
         [

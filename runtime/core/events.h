@@ -63,6 +63,11 @@ enum {
     INSTR_EV_SENSOR = 64,
     INSTR_EV_SENSOR_LOST = 65,
     INSTR_EV_THREAD_COUNTERS = 66,
+    INSTR_EV_MEM_GET = 67,
+    INSTR_EV_MEM_MOVE = 68,
+    INSTR_EV_MEM_GOT = 69,
+    INSTR_EV_MEM_GIVE = 70,
+    INSTR_EV_MEM_GIVEN = 71,
     INSTR_EV_MEM_ALLOC = 72,
     INSTR_EV_MEM_FREE = 73,
     INSTR_EV_MEM_REALLOC = 74,
@@ -142,6 +147,11 @@ enum {
     X(INSTR_EV_SENSOR, "sensor usensor ucount Ivalues[count]") \
     X(INSTR_EV_SENSOR_LOST, "sensor_lost usensor uerror") \
     X(INSTR_EV_THREAD_COUNTERS, "thread_counters uflags ucount Ivalues[count]") \
+    X(INSTR_EV_MEM_GET, "mem_get ukind Ubytes asite") \
+    X(INSTR_EV_MEM_MOVE, "mem_move aold Ubytes asite") \
+    X(INSTR_EV_MEM_GOT, "mem_got aaddress") \
+    X(INSTR_EV_MEM_GIVE, "mem_give ukind aaddress") \
+    X(INSTR_EV_MEM_GIVEN, "mem_given") \
     X(INSTR_EV_MEM_ALLOC, "mem_alloc ukind aaddress Ubytes asite") \
     X(INSTR_EV_MEM_FREE, "mem_free ukind aaddress") \
     X(INSTR_EV_MEM_REALLOC, "mem_realloc aold aaddress Ubytes asite") \

@@ -2,6 +2,8 @@
 #ifndef INSTR_PROBES_MEMORY_H
 #define INSTR_PROBES_MEMORY_H
 
+#include <stdbool.h>
+
 #include "core/process.h"
 #include "core/record.h"
 #include "core/settings.h"
@@ -33,11 +35,17 @@ static inline struct instr_thread *instr_memory_thread(uint32_t inside)
     return INSTR_LIKELY(t != NULL && instr_process.active != INSTR_OFF) ? t : instr_memory_attach();
 }
 
-/* Tells that `address` is about to be given back. */
+/* Tells that a call of the calling thread begins that gives `address` back. */
 void instr_memory_gives_back(unsigned kind, const void *address);
 
-/* Tells an allocation of the calling thread, or lets it wait for the outer function's end. */
-void instr_memory_got(unsigned kind, const void *address, uint64_t bytes, uintptr_t site);
+/* Tells the end of one that gave `any` back. */
+void instr_memory_gave_back(bool any);
+
+/* Tells that a call of the calling thread begins that gets a block. */
+void instr_memory_gets(unsigned kind, uint64_t bytes, uintptr_t site);
+
+/* Tells its end, or lets it wait for the outer function's end. */
+void instr_memory_got(const void *address, uint64_t bytes, uintptr_t site);
 
 /* The outer function has got `address` (NULL: nothing, or it throws): what waits and is something else is told. */
 void instr_memory_waiting(const void *address);

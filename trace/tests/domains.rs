@@ -188,6 +188,142 @@ fn each_call_of_the_heap_gives_its_blocks_and_what_is_in_use() {
     );
 }
 
+/// What a trace tells of the calls of the heap, without what they did.
+fn shown(trace: &Trace) -> Vec<String> {
+    let mut all = protocol(trace);
+    for line in &mut all {
+        let end = [" Heap(", " { "]
+            .iter()
+            .filter_map(|at| line.find(at))
+            .min();
+        line.truncate(end.unwrap_or(line.len()));
+    }
+    all
+}
+
+#[test]
+fn calls_of_the_heap_last_from_their_begin_to_their_end() {
+    each_layout(
+        |main| {
+            main.mem_get(AT + 1, BlockKind::Malloc, 100, 0x40).unwrap();
+            main.mem_got(AT + 5, 0x1000).unwrap();
+            main.mem_move(AT + 6, 0x1000, 300, 0x44).unwrap();
+            main.mem_got(AT + 9, 0x1800).unwrap();
+            main.mem_give(AT + 10, BlockKind::Malloc, 0x1800).unwrap();
+            main.mem_given(AT + 12).unwrap();
+            // `new` whose malloc keeps another block, and one that throws when its handler has given one back.
+            main.mem_get(AT + 20, BlockKind::New, 8, 0x60).unwrap();
+            main.mem_alloc(AT + 25, BlockKind::Malloc, 0x2000, 8, 0x50)
+                .unwrap();
+            main.mem_got(AT + 26, 0x3000).unwrap();
+            main.mem_get(AT + 30, BlockKind::New, 9, 0x60).unwrap();
+            main.mem_give(AT + 31, BlockKind::Malloc, 0x2000).unwrap();
+            main.mem_given(AT + 32).unwrap();
+            main.mem_got(AT + 33, 0).unwrap();
+            // In one event, one left by a jump, one cut by the thread's end; an end alone is passed over.
+            main.mem_realloc(AT + 40, 0x3000, 0x4000, 9, 0x60).unwrap();
+            main.mem_got(AT + 45, 0x9000).unwrap();
+            main.mem_given(AT + 46).unwrap();
+            main.mem_move(AT + 50, 0x4000, 10, 0x60).unwrap();
+            main.mem_get(AT + 60, BlockKind::Calloc, 10, 0x60).unwrap();
+            main.thread_end(AT + 70).unwrap();
+        },
+        |trace| {
+            let expected = [
+                "1 Begins(HeapBegin",
+                "5",
+                "5 Ends(Get(Malloc))",
+                "6 Begins(HeapBegin",
+                "9",
+                "9 Ends(Move)",
+                "10 Begins(HeapBegin",
+                "10",
+                "12 Ends(Give(Malloc))",
+                "20 Begins(HeapBegin",
+                "25",
+                "26",
+                "26 Ends(Get(New))",
+                "30 Begins(HeapBegin",
+                "31 Begins(HeapBegin",
+                "31",
+                "32 Ends(Give(Malloc))",
+                "33",
+                "33 Ends(Get(New))",
+                "40 Begins(HeapBegin",
+                "40",
+                "40 Ends(Move)",
+                "50 Begins(HeapBegin",
+                "60 Ends(Move)",
+                "60 Begins(HeapBegin",
+                "70 Ends(Get(Calloc))",
+            ];
+            assert_eq!(shown(trace), expected);
+            let Calls(calls, _) = calls(trace);
+            let shorts: Vec<_> = calls.iter().map(short).collect();
+            let expected = [
+                (None, Some(100), 1, 100),
+                (Some(100), Some(300), 1, 300),
+                (Some(300), None, 0, 0),
+                (None, Some(8), 1, 8),
+                (None, Some(8), 2, 16),
+                (Some(8), None, 1, 8),
+                (None, None, 1, 8),
+                (Some(8), Some(9), 1, 9),
+            ];
+            assert_eq!(shorts, expected);
+            assert_eq!(calls.iter().position(|call| call.refused), Some(6));
+        },
+    );
+}
+
+/// Calls that are told by their begin and end do with blocks what those told by one event do.
+#[test]
+fn the_account_of_the_heap_does_not_depend_on_how_calls_are_told() {
+    let mut random = fastrand::Rng::with_seed(5);
+    let mut steps = Vec::new();
+    for _ in 0..2000 {
+        let mut address = || random.u64(..64) * 16;
+        let (old, address) = (address(), address());
+        steps.push((
+            random.u8(..4),
+            old,
+            address,
+            random.u64(..1000),
+            random.u64(..5),
+        ));
+    }
+    let write = |stream: &mut Stream, in_two: bool| {
+        for (number, &(kind, old, address, bytes, site)) in (1..).zip(&steps) {
+            let at = AT + 2 * number;
+            let result = match (kind, in_two) {
+                (0 | 1, false) => stream.mem_alloc(at + 1, BlockKind::New, address, bytes, site),
+                (0 | 1, true) => stream
+                    .mem_get(at, BlockKind::New, bytes, site)
+                    .and_then(|()| stream.mem_got(at + 1, address)),
+                (2, false) => stream.mem_realloc(at + 1, old, address, bytes, site),
+                (2, true) => stream
+                    .mem_move(at, old, bytes, site)
+                    .and_then(|()| stream.mem_got(at + 1, address)),
+                (_, false) => stream.mem_free(at, BlockKind::New, old),
+                (_, true) => stream
+                    .mem_give(at, BlockKind::New, old)
+                    .and_then(|()| stream.mem_given(at + 1)),
+            };
+            result.unwrap();
+        }
+    };
+    let told = [false, true].map(|in_two| {
+        let told = std::cell::RefCell::new(Vec::new());
+        each_layout(
+            |main| write(main, in_two),
+            |trace| told.borrow_mut().push(calls(trace).0),
+        );
+        told.into_inner()
+    });
+    assert!(told[0].iter().all(|calls| calls.len() == steps.len()));
+    assert_eq!(told[0], told[1]);
+}
+
 #[test]
 fn what_is_mapped_is_known_when_parts_of_it_go() {
     const KIB: u64 = 1 << 10;

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use instr_trace::Session;
-use instr_trace::event::StackKind;
+use instr_trace::event::{BlockKind, StackKind};
 use instr_trace::names::NoNames;
 use instr_trace::paraver::{self, Options};
 use instr_trace::synth::{self, START_TICKS, StreamWriter};
@@ -258,6 +258,92 @@ fn each_view_that_is_installed_finds_its_events() {
     ];
     let expected = expected.map(|(name, values)| (name.to_owned(), values));
     assert_eq!(shown, expected.into());
+}
+
+#[test]
+fn calls_of_the_heap_have_size_and_caller_at_their_begin_and_their_block_at_their_end() {
+    let layout = synth::layouts()[0];
+    let dir = tempfile::tempdir().unwrap();
+    synth::begin(dir.path(), layout, 1_000_000_000).unwrap();
+    let at = |time: u64| START_TICKS + time;
+    let mut main = StreamWriter::create(dir.path(), layout, 0, 4096).unwrap();
+    main.thread_begin(at(0), 50, 1u32).unwrap();
+    main.mem_get(at(10), BlockKind::Calloc, 100, 0x40).unwrap();
+    main.mem_got(at(15), 0x1000).unwrap();
+    main.mem_move(at(20), 0x1000, 300, 0x44).unwrap();
+    main.mem_got(at(28), 0x2000).unwrap();
+    main.mem_give(at(30), BlockKind::Malloc, 0x2000).unwrap();
+    main.mem_given(at(31)).unwrap();
+    main.mem_get(at(40), BlockKind::New, 1 << 40, 0x40).unwrap();
+    main.mem_got(at(49), 0).unwrap();
+    // As older runtimes tell it.
+    main.mem_alloc(at(50), BlockKind::Malloc, 0x3000, 7, 0x48)
+        .unwrap();
+    main.thread_end(at(60)).unwrap();
+    main.finish().unwrap();
+    let (prv, pcf) = merged(&[dir.path()]);
+    let of = |kinds: &[u64]| -> Vec<(u64, u64, u64)> {
+        let all = events(&prv).into_iter();
+        all.filter(|(_, kind, _)| kinds.contains(kind)).collect()
+    };
+    let call = 40_000_040;
+    let calls = [
+        (10, call, 4),
+        (15, call, 0),
+        (20, call, 3),
+        (28, call, 0),
+        (30, call, 2),
+        (31, call, 0),
+        (40, call, 21),
+        (49, call, 0),
+        (50, call, 1),
+        (50, call, 0),
+    ];
+    assert_eq!(of(&[call]), calls);
+    let (size, given_in, out) = (40_000_041, 40_000_042, 40_000_043);
+    let begins = [
+        (10, size, 100),
+        (20, size, 300),
+        (20, given_in, 0x1000),
+        (30, given_in, 0x2000),
+        (40, size, 1 << 40),
+        (50, size, 7),
+    ];
+    assert_eq!(of(&[size, given_in]), begins);
+    let ends = [
+        (15, out, 0x1000),
+        (28, out, 0x2000),
+        (49, out, 0),
+        (50, out, 0x3000),
+    ];
+    assert_eq!(of(&[out]), ends);
+    let (got, given, in_use) = (40_000_069, 40_000_070, 20_000_010);
+    let blocks = [
+        (15, got, 100),
+        (28, given, 100),
+        (28, got, 300),
+        (30, given, 300),
+        (50, got, 7),
+    ];
+    assert_eq!(of(&[got, given]), blocks);
+    let in_use_after = [
+        (15, in_use, 100),
+        (28, in_use, 300),
+        (30, in_use, 0),
+        (49, in_use, 0),
+        (50, in_use, 7),
+    ];
+    assert_eq!(of(&[in_use]), in_use_after);
+    // Without names a function is its address; 0 and 1 are the end and what is not known.
+    let (function, line) = (70_000_001, 80_000_001);
+    let callers = of(&[function]);
+    let ids: Vec<(u64, u64)> = callers.iter().map(|(time, _, id)| (*time, *id)).collect();
+    assert_eq!(ids, [(10, 2), (20, 3), (40, 2), (50, 4)]);
+    for label in ["2      0x40", "3      0x44", "4      0x48"] {
+        assert!(pcf.lines().any(|line| line == label), "{pcf}");
+    }
+    assert_eq!(of(&[line]).len(), callers.len());
+    assert_eq!(labels(&pcf)[&function], "Caller at level 1");
 }
 
 #[test]

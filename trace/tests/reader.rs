@@ -82,6 +82,12 @@ fn every_event<W: std::io::Write>(stream: &mut StreamWriter<W>, step: u64) -> u6
     put(55, &|b| _ = b.u32(0));
     put(56, &|b| _ = b.u32(1).addr(0x7100).u64(1 << 33).addr(4));
     put(57, &|b| _ = b.u32(1).addr(0x7100));
+    put(67, &|b| _ = b.u32(6).u64(1 << 35).addr(0x4504));
+    put(69, &|b| _ = b.addr(0x7400));
+    put(68, &|b| _ = b.addr(0x7400).u64(1 << 36).addr(0x4505));
+    put(69, &|b| _ = b.addr(0x7400));
+    put(70, &|b| _ = b.u32(7).addr(0x7500));
+    put(71, &|_| {});
     put(72, &|b| _ = b.u32(6).addr(0x7200).u64(1 << 34).addr(0x4500));
     put(73, &|b| _ = b.u32(7).addr(0x7200));
     put(74, &|b| {
@@ -309,6 +315,16 @@ fn check_fields(payload: &Payload<'_>) {
         ),
         Payload::OmpFree { kind, address } => {
             assert_eq!((kind, address), (AllocatorKind::Call, 0x7100))
+        }
+        Payload::MemGet { kind, bytes, site } => {
+            assert_eq!((kind, bytes, site), (BlockKind::New, 1 << 35, 0x4504))
+        }
+        Payload::MemMove { old, bytes, site } => {
+            assert_eq!((old, bytes, site), (0x7400, 1 << 36, 0x4505))
+        }
+        Payload::MemGot { address } => assert_eq!(address, 0x7400),
+        Payload::MemGive { kind, address } => {
+            assert_eq!((kind, address), (BlockKind::NewArray, 0x7500))
         }
         Payload::MemAlloc {
             kind,
@@ -736,6 +752,9 @@ fn every_event_of_the_table_is_read_back() {
         };
         for round in 0..20 {
             for (id, ..) in synth::EVENTS {
+                // A thread of the program's, whatever else its flags say.
+                let hidden = if *id == 1 { 6 } else { 0 };
+                let mut number = || number() & !hidden;
                 stream.any(START_TICKS + round, *id, &mut number).unwrap();
             }
         }

@@ -1,6 +1,6 @@
 // The heap from C: every function of the family, refused requests, memory of the C library that the program gives back.
 //# Flags: -O1 --instr-memory
-//# Events: mem_alloc{kind=2} = 1 + 1
+//# Events: mem_get{kind=2} = 1 + 1
 //# Events: mem_map = 1
 //# Events: mem_unmap = 3
 //# Events: mem_remap = 2

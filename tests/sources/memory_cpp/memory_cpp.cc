@@ -7,12 +7,13 @@
 //# Expect: memory.sites[aligned()].allocated_bytes = 4*128
 //# Expect: memory.sites[aligned()].live_blocks = 0
 //# Expect: memory.sites[too_much()].allocations = 0
-//# Events: mem_free{kind=6} >= 4
-//# Events: mem_free{kind=7} = 4
+//# Events: mem_give{kind=6} >= 4
+//# Events: mem_give{kind=7} = 4
 //# Expect@x86_64-linux: memory.allocations = 4 + 4 + 1
 //# Expect@x86_64-linux: memory.allocated_bytes = 40 + 400 + 24 + 240 + 4*128 + 1000
 //# Expect@x86_64-linux: memory.frees = 4 + 4 + 1
 //# Expect@x86_64-linux: memory.live_bytes = 0
+//# Expect@x86_64-linux: memory.refused = 1
 //# Expect@x86_64-linux: memory.live_high_water_bytes = 1000
 #include <cstddef>
 #include <cstdint>

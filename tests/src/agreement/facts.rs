@@ -69,6 +69,9 @@ pub(super) struct Facts {
     pub(super) user_regions: Shown,
     pub(super) calls: Shown,
     pub(super) heap_calls: u64,
+    /// Time in calls of the heap, and when each thread's outermost one began.
+    pub(super) heap_ns: u64,
+    in_heap: BTreeMap<usize, u64>,
     pub(super) in_use: u64,
     pub(super) most_in_use: u64,
     pub(super) blocks: i64,
@@ -93,6 +96,13 @@ impl Facts {
             .iter()
             .filter(|((_, state), _)| *state == State::Useful);
         useful.map(|(_, ns)| *ns).fold(0, u64::saturating_add)
+    }
+
+    /// A call of the heap ends, or one of OpenMP's own, which take no time and are shown in the same row.
+    fn leaves_heap(&mut self, at: At) {
+        if let Some(begin) = self.in_heap.remove(&at.position) {
+            self.heap_ns += at.time - begin;
+        }
     }
 
     fn shown(&mut self, span: &Span) -> Option<&mut Shown> {
@@ -167,10 +177,11 @@ impl Sink for Facts {
         self.whole_ns = self.whole_ns.saturating_add(ran.whole);
     }
 
-    fn mark(&mut self, _at: At, mark: Mark<'_>) {
+    fn mark(&mut self, at: At, mark: Mark<'_>) {
         match mark {
             Mark::User { kind, .. } => *self.user_events.entry(kind).or_default() += 1,
             Mark::Piece { .. } => self.pieces += 1,
+            Mark::Alloc { .. } | Mark::Free { .. } => self.leaves_heap(at),
             _ => {}
         }
     }
@@ -180,12 +191,19 @@ impl Sink for Facts {
         *self.states.entry(key).or_default() += interval.end - interval.begin;
     }
 
-    fn memory(&mut self, _at: At, memory: &Memory) {
-        if let Memory::Heap(call) = memory {
-            self.heap_calls += 1;
-            self.in_use = call.bytes_in_use;
-            self.most_in_use = self.most_in_use.max(call.bytes_in_use);
-            self.blocks += i64::from(call.got.is_some());
+    fn memory(&mut self, at: At, memory: &Memory) {
+        match memory {
+            Memory::Begins(_) => {
+                self.heap_calls += 1;
+                self.in_heap.entry(at.position).or_insert(at.time);
+            }
+            Memory::Ends(_) => self.leaves_heap(at),
+            Memory::Heap(call) => {
+                self.in_use = call.bytes_in_use;
+                self.most_in_use = self.most_in_use.max(call.bytes_in_use);
+                self.blocks += i64::from(call.got.is_some());
+            }
+            _ => {}
         }
     }
 }

@@ -213,6 +213,18 @@ pub(super) fn memory(all: &mut Differences, facts: &Facts, summary: &Value, prv:
         calls.count() as u64,
         facts.heap_calls,
     );
+    let (mut begun, mut time) = (BTreeMap::new(), 0);
+    for event in prv.events.iter().filter(|event| event.kind == MEMORY) {
+        match event.value {
+            0 => {
+                time += begun
+                    .remove(&event.object)
+                    .map_or(0, |begin| event.time - begin);
+            }
+            _ => _ = begun.entry(event.object).or_insert(event.time),
+        }
+    }
+    all.equal("time in calls of the heap, .prv", time, facts.heap_ns);
 }
 
 /// What must hold when nothing is missing.

@@ -49,7 +49,7 @@ type Stream = StreamWriter<Vec<u8>>;
 type Step = fn(&mut Stream, u64, u32) -> Result<()>;
 
 /// What is repeated, by name: at a tick, with a number.
-pub(crate) const CASES: [(&str, Step); 27] = [
+pub(crate) const CASES: [(&str, Step); 28] = [
     ("locks asked for and refused", |stream, at, number| {
         let object = 0x1000 + u64::from(number) * 8;
         stream.mutex_acquire(at, 5u32, object)?;
@@ -95,6 +95,11 @@ pub(crate) const CASES: [(&str, Step); 27] = [
     ("memory in regions without an end", |stream, at, number| {
         stream.parallel_begin(at, number, 0x100 + u64::from(number) * 8, 1, 0u32)?;
         stream.mem_alloc(at + 1, 1u32, 0x10_0000 + u64::from(number) * 64, 16, 0x200)
+    }),
+    ("calls of the heap without an end", |stream, at, number| {
+        stream.mem_get(at, 1u32, 16, 0x200)?;
+        stream.mem_give(at + 1, 1u32, u64::from(number) * 64 + 64)?;
+        stream.mem_move(at + 2, u64::from(number) * 64, 32, 0x200)
     }),
     ("sensors in regions without an end", |stream, at, number| {
         stream.region_begin(at, u64::from(number) * 8)?;

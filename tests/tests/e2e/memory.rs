@@ -1,10 +1,12 @@
 //! Programs that keep their own account of the heap, or paint their stacks, beside what the trace says.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use instr_tests::cases::summary;
 use instr_tests::outcome::{Check, ensure, trial};
 use instr_tests::process::Run;
+use instr_tests::prv;
 use instr_tests::toolchain::{Build, Language, Target, tools};
 use instr_tests::workspace;
 use libtest_mimic::Trial;
@@ -19,6 +21,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("memory::account::library-of-malloc-and-free", nested),
         trial("memory::leaks-have-places", leaks),
         trial("memory::paraver-has-the-bytes-in-use", paraver),
+        trial("memory::paraver-has-the-calls", paraver_calls),
     ];
     for target in Target::ALL {
         trials.push(trial(
@@ -264,6 +267,19 @@ fn wraps() -> Vec<String> {
     names.iter().map(option).collect()
 }
 
+/// The functions of `account.c` that leave blocks behind, and their calls.
+const LEAKS: [(&str, &str); 2] = [
+    ("leak_small", "return malloc(24);"),
+    ("leak_large", "return calloc((size_t)i, 1000);"),
+];
+
+/// The line of `account.c` with this text.
+fn line_of(text: &str) -> Check<usize> {
+    let source = std::fs::read_to_string(workspace::root()?.join("tests/memory/account.c"))?;
+    let at = source.lines().position(|line| line.contains(text));
+    Ok(at.ok_or("no such line")? + 1)
+}
+
 /// The calls that got what was never given back: function, line, blocks and bytes.
 fn leaks() -> Check {
     let (_, _, dir) = accounts("account", Target::X86_64, true)?;
@@ -285,15 +301,13 @@ fn leaks() -> Check {
         ensure(left.contains(&found), || format!("{left:?}"))?;
     }
     ensure(left.len() == expected.len(), || format!("{left:?}"))?;
-    let source = std::fs::read_to_string(workspace::root()?.join("tests/memory/account.c"))?;
     let table = Run::new(&tools()?.instr)
         .args(["summary", "--leaks"])
         .arg(&trace)
         .succeed()?
         .text();
-    for call in ["return malloc(24);", "return calloc((size_t)i, 1000);"] {
-        let at = source.lines().position(|line| line.contains(call));
-        let place = format!("account.c:{}", at.ok_or("no such line")? + 1);
+    for (_, call) in LEAKS {
+        let place = format!("account.c:{}", line_of(call)?);
         ensure(table.contains(&place), || format!("no {place}:\n{table}"))?;
     }
     ensure(table.contains("6 blocks never given back"), || {
@@ -336,6 +350,50 @@ fn paraver() -> Check {
     ensure(most == Some(own[3]) && last == Some(own[4]), || {
         format!("at most {most:?}, at the end {last:?}; the program says {own:?}")
     })
+}
+
+/// Each call in the Paraver file: as many as there are by kind, each with a time, its size and its caller.
+fn paraver_calls() -> Check {
+    let (own, _, dir) = accounts("account", Target::X86_64, false)?;
+    let out = dir.path().join("app.prv");
+    Run::new(&tools()?.instr)
+        .arg("merge")
+        .arg(dir.path().join("t"))
+        .arg("-o")
+        .arg(&out)
+        .succeed()?;
+    let trace = prv::read(&out)?;
+    let of = |kind: u64| trace.events.iter().filter(move |event| event.kind == kind);
+    let (mut begun, mut gets, mut gives, mut most) = (None, 0, 0, 0);
+    for event in of(40_000_040) {
+        match (begun.take(), event.value) {
+            (Some(begin), 0) => most = most.max(event.time - begin),
+            (None, value @ 1..=5) => {
+                begun = Some(event.time);
+                gives += u64::from(value == 2);
+                gets += u64::from(value != 2);
+            }
+            (_, value) => return Err(format!("{value} at {}", event.time).into()),
+        }
+    }
+    // A realloc of a block is one that gets and gives; one for nothing only gets.
+    let moves = of(40_000_042).filter(|event| event.value != 0).count() as u64 - gives;
+    let sizes: i128 = of(40_000_041).map(|event| event.value).sum();
+    let found = [gets, gives + moves];
+    ensure(begun.is_none() && most > 0 && found == own[..2], || {
+        format!("{found:?} calls, the longest {most} ns; the program says {own:?}")
+    })?;
+    ensure(sizes == i128::from(own[2]), || {
+        format!("{sizes} bytes are asked for; the program says {own:?}")
+    })?;
+    let names = trace.config.values.get(&70_000_001).ok_or("no callers")?;
+    let named = |event: &prv::Event| names.get(&event.value).cloned();
+    let callers: BTreeSet<String> = of(70_000_001).filter_map(named).collect();
+    for (function, call) in LEAKS {
+        let caller = format!("{function} (account.c:{})", line_of(call)?);
+        ensure(callers.contains(&caller), || format!("{callers:?}"))?;
+    }
+    Ok(())
 }
 
 /// `stack_high_water` of the threads but the first: bytes, exact.

@@ -70,6 +70,11 @@ pub(super) const fn sizes(word: usize) -> [u8; IDS] {
     table[64] = VARIABLE;
     table[65] = 8;
     table[66] = VARIABLE;
+    table[67] = (12 + word) as u8;
+    table[68] = (8 + 2 * word) as u8;
+    table[69] = (word) as u8;
+    table[70] = (4 + word) as u8;
+    table[71] = 0;
     table[72] = (12 + 2 * word) as u8;
     table[73] = (4 + word) as u8;
     table[74] = (8 + 3 * word) as u8;
@@ -320,6 +325,24 @@ pub(super) fn payload<'a, T>(
             flags: u32(0),
             values: Args::new(tail(8), layout),
         })),
+        67 => Some(made(Payload::MemGet {
+            kind: u32(0).into(),
+            bytes: u64(4),
+            site: addr(12),
+        })),
+        68 => Some(made(Payload::MemMove {
+            old: addr(0),
+            bytes: u64(word),
+            site: addr(8 + word),
+        })),
+        69 => Some(made(Payload::MemGot {
+            address: addr(0),
+        })),
+        70 => Some(made(Payload::MemGive {
+            kind: u32(0).into(),
+            address: addr(4),
+        })),
+        71 => Some(made(Payload::MemGiven)),
         72 => Some(made(Payload::MemAlloc {
             kind: u32(0).into(),
             address: addr(4),

@@ -271,19 +271,42 @@ pub enum Payload<'a> {
         /// Signed numbers.
         values: Args<'a>,
     },
-    /// a block of the heap, written after the call; `bytes` as asked for; address 0: refused; `site`: return address of the call.
+    /// a call that gets a block of the heap begins; `bytes` as asked for; `site`: return address of the call.
+    MemGet {
+        kind: kinds::BlockKind,
+        bytes: u64,
+        site: u64,
+    },
+    /// a call of `realloc` or `reallocarray` begins; old 0: for a new block.
+    MemMove {
+        old: u64,
+        bytes: u64,
+        site: u64,
+    },
+    /// the end of the call that the thread's last `mem_get` or `mem_move` began: the block is the program's; 0: refused, or it was an exception that left `new`. Of a `mem_move` with 0 bytes: `old` is given back; refused, `old` stays. Another thread may get `old` before this event: an address that is told twice belongs to two blocks until this event (or another) takes one away.
+    MemGot {
+        address: u64,
+    },
+    /// a call begins that gives a block back (never 0), which is no longer the program's.
+    MemGive {
+        kind: kinds::BlockKind,
+        address: u64,
+    },
+    /// its end.
+    MemGiven,
+    /// a block that a call inside of one of the heap's functions got and kept; where there is no `mem_get`: any block, written after its call; address 0: refused.
     MemAlloc {
         kind: kinds::BlockKind,
         address: u64,
         bytes: u64,
         site: u64,
     },
-    /// about to be given back (never 0).
+    /// the same of a block that is about to be given back.
     MemFree {
         kind: kinds::BlockKind,
         address: u64,
     },
-    /// `realloc`, `reallocarray`, told after the call; old 0: a new block; address 0 and bytes 0: given back; address 0 and bytes not 0: refused, `old` stays. Another thread may get `old` before this event: an address that is told twice belongs to two blocks until this event (or a free) takes one away.
+    /// `mem_move` and `mem_got` in one, written after the call.
     MemRealloc {
         old: u64,
         address: u64,
@@ -434,6 +457,11 @@ impl Payload<'_> {
             Self::Sensor { .. } => 64,
             Self::SensorLost { .. } => 65,
             Self::ThreadCounters { .. } => 66,
+            Self::MemGet { .. } => 67,
+            Self::MemMove { .. } => 68,
+            Self::MemGot { .. } => 69,
+            Self::MemGive { .. } => 70,
+            Self::MemGiven => 71,
             Self::MemAlloc { .. } => 72,
             Self::MemFree { .. } => 73,
             Self::MemRealloc { .. } => 74,

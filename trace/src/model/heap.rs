@@ -2,161 +2,17 @@
 
 use hashbrown::HashMap;
 
-use crate::event::{BlockKind, Payload, StackKind};
+use crate::event::Payload;
 
 use super::blocks::Blocks;
+use super::memory::{Caller, Gone, Got, HeapBegin, HeapCall, HeapFunction, Memory, Place};
 use super::pages::Pages;
 use super::sink::{At, Sink};
-use super::span::{Code, Span};
 
 /// More blocks at a time are not followed: they count as got, and as unknown when they are given back.
 const MAX_BLOCKS: usize = 1 << 24;
 /// More places are not told apart: they count as the one that is not known.
 const MAX_PLACES: usize = 1 << 20;
-
-/// What a thread does with memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Memory {
-    /// A call of the heap's functions that is over.
-    Heap(HeapCall),
-    /// A call that maps pages, or takes them back.
-    Pages(PagesCall),
-    /// The C library's own account of its heap, bytes.
-    Library {
-        /// Got from the system.
-        arena: u64,
-        /// Handed out to the program.
-        used: u64,
-        /// Kept for later.
-        free: u64,
-        /// Blocks mapped one by one: part of the first two.
-        mapped: u64,
-    },
-    /// The thread's stack.
-    Stack {
-        /// What `mark` is.
-        kind: StackKind,
-        /// Lowest address.
-        low: u64,
-        /// Behind the highest address.
-        high: u64,
-        /// The lowest address in use.
-        mark: u64,
-    },
-}
-
-/// Functions of the heap.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HeapFunction {
-    /// Gets a block.
-    Get(BlockKind),
-    /// Gives one back.
-    Give(BlockKind),
-    /// `realloc` and `reallocarray`: may do both.
-    Move,
-}
-
-/// A call of a function of the heap, and what came of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct HeapCall {
-    /// The function.
-    pub function: HeapFunction,
-    /// The address handed in; 0: none.
-    pub old: u64,
-    /// What was given back. Nothing when the call gives nothing back, or was refused.
-    pub gone: Option<Gone>,
-    /// Bytes asked for; 0 where nothing is.
-    pub bytes: u64,
-    /// The address handed out; 0: none.
-    pub address: u64,
-    /// The block that was got. Nothing when the call gets nothing, or was refused.
-    pub got: Option<Got>,
-    /// Something was asked for in vain.
-    pub refused: bool,
-    /// Blocks in use in the process after the call.
-    pub blocks_in_use: u64,
-    /// Their bytes.
-    pub bytes_in_use: u64,
-}
-
-/// A block that is given back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Gone {
-    /// The one that was got at that address; of several the oldest.
-    Block {
-        /// Its size.
-        bytes: u64,
-        /// Number of the call that got it.
-        site: u32,
-        /// Number of the body that called.
-        caller: u32,
-    },
-    /// Nobody was seen to get it, or it was not followed.
-    Unknown,
-}
-
-/// A block that is got.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Got {
-    /// The call that gets it: its return address.
-    pub site: Place<u64>,
-    /// The body that calls.
-    pub caller: Place<Caller>,
-    /// Whether the block is followed: it counts in what is in use, and its end will be known.
-    pub followed: bool,
-}
-
-/// Something that gets blocks. Equal ones have equal numbers, from 0 on, in the order in which they first got one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place<K> {
-    /// Its number.
-    pub number: u32,
-    /// What it is.
-    pub key: K,
-}
-
-/// A body that calls functions of the heap.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Caller {
-    /// Its code; address 0: the initial task's, or unknown.
-    pub code: Code,
-    /// It is an explicit task's.
-    pub task: bool,
-}
-
-impl Caller {
-    pub(super) fn new(running: Option<&Span>) -> Self {
-        let (code, task) = match running {
-            Some(Span::Implicit { code, .. }) => (*code, false),
-            Some(Span::Task { code, .. }) => (*code, true),
-            _ => (Code::default(), false),
-        };
-        Self { code, task }
-    }
-}
-
-/// A call that maps pages or takes them back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PagesCall {
-    /// The function.
-    pub function: PagesFunction,
-    /// It got nothing, or was refused by the system.
-    pub refused: bool,
-    /// Bytes mapped in the process after the call.
-    pub mapped: u64,
-}
-
-/// Functions that map pages.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PagesFunction {
-    /// `mmap`.
-    Map,
-    /// `munmap`.
-    Unmap,
-    /// `mremap`.
-    Remap,
-}
 
 /// The heap of a process.
 #[derive(Debug)]
@@ -188,33 +44,104 @@ impl Default for Heap {
     }
 }
 
+/// The calls of the heap's functions that a thread is in.
+#[derive(Debug, Default)]
+pub(super) struct HeapCalls {
+    /// Gets or moves a block.
+    getting: Option<HeapBegin>,
+    /// Gives one back, maybe inside of the other: a handler of `new` does.
+    giving: Option<HeapFunction>,
+}
+
+impl HeapCalls {
+    /// A call begins; one of the same sort that is still open was left by a jump, or its end was lost.
+    #[inline]
+    fn begin<S: Sink>(&mut self, at: At, call: HeapBegin, sink: &mut S) {
+        let left = match call.function {
+            HeapFunction::Give(_) => self.giving.replace(call.function),
+            _ => self.getting.replace(call).map(|left| left.function),
+        };
+        if let Some(left) = left {
+            sink.memory(at, &Memory::Ends(left));
+        }
+        sink.memory(at, &Memory::Begins(call));
+    }
+
+    #[inline]
+    fn gave<S: Sink>(&mut self, at: At, sink: &mut S) {
+        if let Some(function) = self.giving.take() {
+            sink.memory(at, &Memory::Ends(function));
+        }
+    }
+
+    /// All that are open are over.
+    pub(super) fn end<S: Sink>(&mut self, at: At, sink: &mut S) {
+        self.gave(at, sink);
+        if let Some(call) = self.getting.take() {
+            sink.memory(at, &Memory::Ends(call.function));
+        }
+    }
+}
+
 impl Heap {
+    /// `calls` are those of the thread.
     #[inline]
     pub(super) fn event<S: Sink>(
         &mut self,
         at: At,
         payload: &Payload<'_>,
         caller: Caller,
+        calls: &mut HeapCalls,
         sink: &mut S,
     ) {
         let memory = match *payload {
+            Payload::MemGet { kind, bytes, site } => {
+                let function = HeapFunction::Get(kind);
+                return calls.begin(at, begin(function, 0, bytes, site), sink);
+            }
+            Payload::MemMove { old, bytes, site } => {
+                return calls.begin(at, begin(HeapFunction::Move, old, bytes, site), sink);
+            }
+            Payload::MemGot { address } => {
+                // Without its begin the size of the block is not known.
+                let Some(call) = calls.getting.take() else {
+                    return;
+                };
+                let told = Memory::Heap(self.got(&call, address, caller));
+                sink.memory(at, &told);
+                Memory::Ends(call.function)
+            }
+            Payload::MemGive { kind, address } => {
+                let call = begin(HeapFunction::Give(kind), address, 0, 0);
+                calls.begin(at, call, sink);
+                Memory::Heap(self.gives(call.function, address))
+            }
+            Payload::MemGiven => return calls.gave(at, sink),
             Payload::MemAlloc {
                 kind,
                 address,
                 bytes,
                 site,
-            } => Memory::Heap(self.get(HeapFunction::Get(kind), address, bytes, (site, caller))),
+            } => {
+                let call = begin(HeapFunction::Get(kind), 0, bytes, site);
+                let told = self.got(&call, address, caller);
+                return at_once(at, call, told, calls, sink);
+            }
             Payload::MemFree { kind, address } => {
-                let function = HeapFunction::Give(kind);
-                let gone = Some(self.give(address));
-                Memory::Heap(self.call(function, (address, gone), (0, 0, None)))
+                let call = begin(HeapFunction::Give(kind), address, 0, 0);
+                let told = self.gives(call.function, address);
+                return at_once(at, call, told, calls, sink);
             }
             Payload::MemRealloc {
                 old,
                 address,
                 bytes,
                 site,
-            } => Memory::Heap(self.moves(old, address, bytes, (site, caller))),
+            } => {
+                let call = begin(HeapFunction::Move, old, bytes, site);
+                let told = self.got(&call, address, caller);
+                return at_once(at, call, told, calls, sink);
+            }
             Payload::MemMap { address, bytes, .. } => Memory::Pages(self.pages.map(address, bytes)),
             Payload::MemUnmap { address, bytes } => Memory::Pages(self.pages.unmap(address, bytes)),
             Payload::MemRemap {
@@ -249,6 +176,22 @@ impl Heap {
             _ => return,
         };
         sink.memory(at, &memory);
+    }
+
+    /// What a call that gets or moves a block did.
+    #[inline]
+    fn got(&mut self, call: &HeapBegin, address: u64, caller: Caller) -> HeapCall {
+        let by = (call.site, caller);
+        match call.function {
+            HeapFunction::Move => self.moves(call.old, address, call.bytes, by),
+            function => self.get(function, address, call.bytes, by),
+        }
+    }
+
+    #[inline]
+    fn gives(&mut self, function: HeapFunction, address: u64) -> HeapCall {
+        let gone = Some(self.give(address));
+        self.call(function, (address, gone), (0, 0, None))
     }
 
     #[inline]
@@ -331,6 +274,27 @@ impl Heap {
             site: block.site,
             caller: block.caller,
         }
+    }
+}
+
+fn begin(function: HeapFunction, old: u64, bytes: u64, site: u64) -> HeapBegin {
+    HeapBegin {
+        function,
+        old,
+        bytes,
+        site,
+    }
+}
+
+/// A call whose begin and end are one event, unless it is a part of the open call.
+fn at_once<S: Sink>(at: At, call: HeapBegin, told: HeapCall, calls: &HeapCalls, sink: &mut S) {
+    let inner = calls.getting.is_some() || calls.giving.is_some();
+    if !inner {
+        sink.memory(at, &Memory::Begins(call));
+    }
+    sink.memory(at, &Memory::Heap(told));
+    if !inner {
+        sink.memory(at, &Memory::Ends(call.function));
     }
 }
 

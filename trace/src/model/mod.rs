@@ -32,7 +32,7 @@
 //! | `wait` | waits, taskgroups, flushes |
 //! | `lock` | locks |
 //! | `user` | the program's own events and regions, calls, marks |
-//! | `heap`, `blocks`, `pages` | the heap, pages, stacks |
+//! | `heap`, `blocks`, `pages`, `memory` | the heap, pages, stacks |
 //! | `sensor` | readings of sensors and counters |
 //! | `sample` | samples |
 //! | `sched` | processors and context switches |
@@ -46,6 +46,7 @@ mod blocks;
 mod body;
 mod heap;
 mod lock;
+mod memory;
 mod nesting;
 mod pages;
 mod region;
@@ -66,8 +67,8 @@ use crate::event::{Event, Payload, RegionId};
 use crate::sensors::Definitions;
 use crate::trace::{ThreadInfo, Trace};
 
-pub use heap::{
-    Caller, Gone, Got, HeapCall, HeapFunction, Memory, PagesCall, PagesFunction, Place,
+pub use memory::{
+    Caller, Gone, Got, HeapBegin, HeapCall, HeapFunction, Memory, PagesCall, PagesFunction, Place,
 };
 pub use replay::replay;
 pub use sample::{Frames, Sample};
@@ -79,6 +80,7 @@ pub use span::{
 };
 
 use body::Body;
+use heap::HeapCalls;
 use sensor::Sensors;
 use shared::Shared;
 use stack::MAX_DEPTH;
@@ -106,6 +108,7 @@ struct Thread {
     /// Processor on which it runs, and the one that was given to the sink.
     processor: Option<u32>,
     told_processor: Option<u32>,
+    heap_calls: HeapCalls,
 }
 
 /// Follows the threads of one trace. Feed it the merged events in time order.
@@ -147,6 +150,7 @@ impl Interpreter {
             ended: false,
             processor: None,
             told_processor: None,
+            heap_calls: HeapCalls::default(),
         };
         Self {
             threads: (0..).zip(threads).map(thread).collect(),
@@ -227,7 +231,14 @@ impl Interpreter {
                     return;
                 }
             }
-            Payload::MemAlloc { .. } | Payload::MemFree { .. } | Payload::MemRealloc { .. }
+            Payload::MemGet { .. }
+            | Payload::MemMove { .. }
+            | Payload::MemGot { .. }
+            | Payload::MemGive { .. }
+            | Payload::MemGiven
+            | Payload::MemAlloc { .. }
+            | Payload::MemFree { .. }
+            | Payload::MemRealloc { .. }
                 if !first =>
             {
                 return thread.apply(at, &event.payload, &mut self.shared, sink);
@@ -397,7 +408,12 @@ impl Thread {
             | Payload::MutexAcquired { .. }
             | Payload::MutexReleased { .. }
             | Payload::MutexFailed { .. } => self.lock(at, payload, sink),
-            Payload::MemAlloc { .. }
+            Payload::MemGet { .. }
+            | Payload::MemMove { .. }
+            | Payload::MemGot { .. }
+            | Payload::MemGive { .. }
+            | Payload::MemGiven
+            | Payload::MemAlloc { .. }
             | Payload::MemFree { .. }
             | Payload::MemRealloc { .. }
             | Payload::MemMap { .. }
@@ -408,7 +424,8 @@ impl Thread {
                 if S::MEMORY =>
             {
                 let caller = Caller::new(self.top().span());
-                shared.heap.event(at, payload, caller, sink)
+                let calls = &mut self.heap_calls;
+                shared.heap.event(at, payload, caller, calls, sink)
             }
             Payload::Sensor { .. }
             | Payload::SensorLost { .. }

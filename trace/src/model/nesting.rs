@@ -94,6 +94,7 @@ impl Thread {
 
     /// Ends everything. Bodies below the place `keep` go on unseen.
     pub(super) fn cut<S: Sink>(&mut self, at: At, keep: usize, shared: &mut Shared, sink: &mut S) {
+        self.heap_calls.end(at, sink);
         for body in self.bodies.iter_mut().rev() {
             body.release(body.at(at), End::Cut, sink);
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::heap::{PagesCall, PagesFunction};
+use super::memory::{PagesCall, PagesFunction};
 
 /// More mappings at a time are not followed.
 const MAX_MAPPINGS: usize = 1 << 20;

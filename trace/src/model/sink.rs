@@ -2,7 +2,7 @@
 
 use crate::event::{AllocatorKind, CancelKind, Deps, RegionId, TaskId};
 
-use super::heap::Memory;
+use super::memory::Memory;
 use super::sample::Sample;
 use super::sched::{Run, Switch};
 use super::sensor::Reading;

@@ -325,6 +325,16 @@ impl<W: Write> Sink for Output<'_, '_, '_, W> {
     #[inline]
     fn memory(&mut self, at: Moment, memory: &Memory) {
         match *memory {
+            Memory::Begins(ref call) => {
+                heap::begin(&mut self.to(at), call);
+                if call.site != 0 {
+                    let (function, line) =
+                        self.code(Code::new(call.site, true), CodeRole::Function);
+                    self.put(at, CALLER_FUNCTION, u64::from(function));
+                    self.put(at, CALLER_LINE, u64::from(line));
+                }
+            }
+            Memory::Ends(_) => self.put(at, MEMORY, 0),
             Memory::Heap(ref call) => {
                 heap::call(&mut self.to(at), call);
                 // One row has what is in use in the process: the first one, as long as there is one.

@@ -3,13 +3,13 @@
 use std::io::Write;
 
 use crate::event::BlockKind;
-use crate::model::{Gone, HeapCall, HeapFunction};
+use crate::model::{Gone, HeapBegin, HeapCall, HeapFunction};
 
 use super::events::At;
 use super::types::*;
 
-/// Writes a call.
-pub(super) fn call<W: Write>(to: &mut At<'_, '_, W>, call: &HeapCall) {
+/// A call begins.
+pub(super) fn begin<W: Write>(to: &mut At<'_, '_, W>, call: &HeapBegin) {
     to.put(MEMORY, number(call.function));
     if !matches!(call.function, HeapFunction::Give(_)) {
         to.put(MEMORY_SIZE, call.bytes);
@@ -17,6 +17,10 @@ pub(super) fn call<W: Write>(to: &mut At<'_, '_, W>, call: &HeapCall) {
     if !matches!(call.function, HeapFunction::Get(_)) {
         to.put(MEMORY_IN, call.old);
     }
+}
+
+/// What it did.
+pub(super) fn call<W: Write>(to: &mut At<'_, '_, W>, call: &HeapCall) {
     if !matches!(call.function, HeapFunction::Give(_)) {
         to.put(MEMORY_OUT, call.address);
     }
@@ -26,7 +30,6 @@ pub(super) fn call<W: Write>(to: &mut At<'_, '_, W>, call: &HeapCall) {
     if call.got.is_some() {
         to.put(MEMORY_GOT, call.bytes);
     }
-    to.put(MEMORY, 0);
 }
 
 /// Calls 1 to 5 are Extrae's; `aligned_alloc` and `memalign` count as `posix_memalign`.

@@ -78,6 +78,9 @@ pub(super) const MEMORY: u32 = 40_000_040;
 pub(super) const MEMORY_SIZE: u32 = 40_000_041;
 pub(super) const MEMORY_IN: u32 = 40_000_042;
 pub(super) const MEMORY_OUT: u32 = 40_000_043;
+/// The function and line that called, as Extrae has them.
+pub(super) const CALLER_FUNCTION: u32 = 70_000_001;
+pub(super) const CALLER_LINE: u32 = 80_000_001;
 /// Bytes that a call got, that it gave back: Extrae's numbers; ours are the sizes asked for. The sum of their differences is in use.
 pub(super) const MEMORY_GOT: u32 = 40_000_069;
 pub(super) const MEMORY_GIVEN: u32 = 40_000_070;
@@ -317,6 +320,7 @@ pub(super) const FUNCTION_TYPES: &[(u32, &str)] = &[
     (TASK_FUNCTION, "Executed OpenMP task function"),
     (CREATED_FUNCTION, "Instantiated OpenMP task function"),
     (TARGET_FUNCTION, "Executed OpenMP target function"),
+    (CALLER_FUNCTION, "Caller at level 1"),
 ];
 pub(super) const LINE_TYPES: &[(u32, &str)] = &[
     (
@@ -329,6 +333,7 @@ pub(super) const LINE_TYPES: &[(u32, &str)] = &[
         "Instantiated OpenMP task function line and file",
     ),
     (STATIC_LOOP, "Begin of a static loop (inferred)"),
+    (CALLER_LINE, "Caller line at level 1"),
 ];
 
 /// State numbers: [`crate::model::State`] in their order, and a thread that does not exist.

@@ -67,6 +67,11 @@ pub const EVENTS: &[Row] = &[
     (64, "sensor", &[("u32", "sensor"), ("u32", "count"), ("i64", "values[count]")]),
     (65, "sensor_lost", &[("u32", "sensor"), ("u32", "error")]),
     (66, "thread_counters", &[("u32", "flags"), ("u32", "count"), ("i64", "values[count]")]),
+    (67, "mem_get", &[("u32", "kind"), ("u64", "bytes"), ("addr", "site")]),
+    (68, "mem_move", &[("addr", "old"), ("u64", "bytes"), ("addr", "site")]),
+    (69, "mem_got", &[("addr", "address")]),
+    (70, "mem_give", &[("u32", "kind"), ("addr", "address")]),
+    (71, "mem_given", &[]),
     (72, "mem_alloc", &[("u32", "kind"), ("addr", "address"), ("u64", "bytes"), ("addr", "site")]),
     (73, "mem_free", &[("u32", "kind"), ("addr", "address")]),
     (74, "mem_realloc", &[("addr", "old"), ("addr", "address"), ("u64", "bytes"), ("addr", "site")]),
@@ -316,6 +321,26 @@ impl<W: Write> StreamWriter<W> {
 
     pub fn thread_counters(&mut self, at: u64, flags: u32, values: &[i64]) -> Result<()> {
         self.event(at, 66, |body| _ = body.u32(flags).list(values, |body, entry| _ = body.i64(*entry)))
+    }
+
+    pub fn mem_get(&mut self, at: u64, kind: impl Into<u32>, bytes: u64, site: u64) -> Result<()> {
+        self.event(at, 67, |body| _ = body.u32(kind.into()).u64(bytes).addr(site))
+    }
+
+    pub fn mem_move(&mut self, at: u64, old: u64, bytes: u64, site: u64) -> Result<()> {
+        self.event(at, 68, |body| _ = body.addr(old).u64(bytes).addr(site))
+    }
+
+    pub fn mem_got(&mut self, at: u64, address: u64) -> Result<()> {
+        self.event(at, 69, |body| _ = body.addr(address))
+    }
+
+    pub fn mem_give(&mut self, at: u64, kind: impl Into<u32>, address: u64) -> Result<()> {
+        self.event(at, 70, |body| _ = body.u32(kind.into()).addr(address))
+    }
+
+    pub fn mem_given(&mut self, at: u64) -> Result<()> {
+        self.event(at, 71, |_| {})
     }
 
     pub fn mem_alloc(&mut self, at: u64, kind: impl Into<u32>, address: u64, bytes: u64, site: u64) -> Result<()> {

@@ -65,23 +65,37 @@ impl Program {
     fn heap(&mut self, thread: usize) {
         let site = function(self.random.u64(..8)) + 8;
         let kind = self.random.u32(1..8);
+        // Told by one event, as older runtimes do.
+        let at_once = self.random.u8(..4) == 0;
         if self.blocks.is_empty() || self.random.bool() {
             let (address, bytes) = self.fresh();
             self.blocks.push((address, bytes));
-            return self.put(thread, 72, |body| {
-                _ = body.u32(kind).addr(address).u64(bytes).addr(site)
-            });
+            if at_once {
+                return self.put(thread, 72, |body| {
+                    _ = body.u32(kind).addr(address).u64(bytes).addr(site)
+                });
+            }
+            self.put(thread, 67, |body| _ = body.u32(kind).u64(bytes).addr(site));
+            return self.put(thread, 69, |body| _ = body.addr(address));
         }
         let at = self.random.usize(..self.blocks.len());
         let (old, _) = self.blocks.swap_remove(at);
         if self.random.bool() {
-            return self.put(thread, 73, |body| _ = body.u32(kind).addr(old));
+            if at_once {
+                return self.put(thread, 73, |body| _ = body.u32(kind).addr(old));
+            }
+            self.put(thread, 70, |body| _ = body.u32(kind).addr(old));
+            return self.put(thread, 71, |_| {});
         }
         let (address, bytes) = self.fresh();
         self.blocks.push((address, bytes));
-        self.put(thread, 74, |body| {
-            _ = body.addr(old).addr(address).u64(bytes).addr(site)
-        });
+        if at_once {
+            return self.put(thread, 74, |body| {
+                _ = body.addr(old).addr(address).u64(bytes).addr(site)
+            });
+        }
+        self.put(thread, 68, |body| _ = body.addr(old).u64(bytes).addr(site));
+        self.put(thread, 69, |body| _ = body.addr(address));
     }
 
     /// Pages are mapped, moved or given back.
