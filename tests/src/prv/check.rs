@@ -38,6 +38,7 @@ const REGIONS: &[u64] = &[
     60_000_019, // user function
     60_000_119, // … its line
     60_000_027, // within a taskgroup
+    60_010_029, // number of a taskloop: of its call, and of its tasks
 ];
 
 /// Types of mutual exclusion: waiting (3), held (6), leaving (5), out (0).

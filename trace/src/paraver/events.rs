@@ -55,7 +55,7 @@ fn types(span: &Span) -> &'static [u32] {
         Span::Implicit { .. } => &[PARALLEL_FUNCTION, PARALLEL_LINE],
         Span::Task { .. } => &[TASK_FUNCTION, TASK_LINE, TASK_ID],
         Span::Create { .. } | Span::WaitDepend { .. } => &[CREATED_FUNCTION, CREATED_LINE, TASK_ID],
-        Span::Taskloop { .. } => &[TASKLOOP, TASKLOOP_ID],
+        Span::Taskloop { .. } => &[CREATED_FUNCTION, CREATED_LINE, TASKLOOP, TASKLOOP_ID],
         Span::Taskgroup => &[IN_TASKGROUP],
         Span::Work(_) | Span::Single | Span::Masked => &[WORKSHARING],
         Span::Asking { called: true } => &[DISPATCH],
@@ -204,6 +204,9 @@ impl<W: Write> Sink for Output<'_, '_, '_, W> {
                     true => self.events.tasks[self.process].number(task),
                     false => Some(self.create(at, task, code)),
                 };
+                if !again {
+                    self.events.tasks[self.process].set_piece(task, None, at.body);
+                }
                 let (function, line) = self.code(code, CodeRole::Task);
                 self.created(at, function, line, number);
             }
@@ -214,13 +217,25 @@ impl<W: Write> Sink for Output<'_, '_, '_, W> {
                 self.created(at, function, 1, number);
             }
             Span::Taskloop { task, code, .. } => {
+                let tasks = &mut self.events.tasks[self.process];
+                let number = match again {
+                    true => tasks.taskloop_of(at.body),
+                    false => tasks.begin_taskloop(task, code, at.body),
+                };
+                let (function, line) = self.code(code, CodeRole::Task);
+                self.put(at, CREATED_FUNCTION, u64::from(function));
+                self.put(at, CREATED_LINE, u64::from(line));
                 self.put(at, TASKLOOP, 1);
-                if !again {
-                    let number = self.events.tasks[self.process].pass(task, code);
-                    self.put(at, TASKLOOP_ID, number);
-                }
+                self.put(at, TASKLOOP_ID, number);
             }
-            Span::Taskgroup => self.put(at, IN_TASKGROUP, 1),
+            Span::Taskgroup => {
+                // The call that begins it has one time.
+                if !again {
+                    self.put(at, TASKGROUP, 1);
+                    self.put(at, TASKGROUP, 0);
+                }
+                self.put(at, IN_TASKGROUP, 1);
+            }
             Span::Work(Work::Loop { .. } | Work::Combined) => self.put(at, WORKSHARING, 4),
             Span::Work(Work::Sections) => self.put(at, WORKSHARING, 5),
             Span::Single => self.put(at, WORKSHARING, 6),
@@ -256,10 +271,17 @@ impl<W: Write> Sink for Output<'_, '_, '_, W> {
 
     fn end(&mut self, at: Moment, span: &Span, how: End, _since: Since) {
         let gone = !matches!(how, End::Suspended | End::Kept);
-        if let Span::Task { task, .. } = *span
-            && gone
-        {
-            self.events.tasks[self.process].end(task);
+        let tasks = &mut self.events.tasks[self.process];
+        let mut is_piece = false;
+        match *span {
+            Span::Task { task, .. } => {
+                is_piece = tasks.is_piece(task);
+                if gone {
+                    tasks.end(task);
+                }
+            }
+            Span::Taskloop { .. } if gone => tasks.end_taskloop(at.body),
+            _ => {}
         }
         match *span {
             _ if matches!(how, End::Unseen { .. }) => {}
@@ -277,6 +299,9 @@ impl<W: Write> Sink for Output<'_, '_, '_, W> {
             _ => {
                 for kind in types(span) {
                     self.put(at, *kind, 0);
+                }
+                if is_piece {
+                    self.put(at, TASKLOOP_ID, 0);
                 }
             }
         }
@@ -312,7 +337,15 @@ impl<W: Write> Sink for Output<'_, '_, '_, W> {
                 let (_, line) = self.code(Code::new(site, true), CodeRole::Loop);
                 self.put(at, STATIC_LOOP, u64::from(line));
             }
-            Mark::Piece { task, code, .. } => _ = self.create(at, task, code),
+            Mark::Piece {
+                task,
+                code,
+                taskloop,
+            } => {
+                self.create(at, task, code);
+                let tasks = &mut self.events.tasks[self.process];
+                tasks.set_piece(task, Some(taskloop), at.body);
+            }
             _ => constructs::moment(&mut self.to(at), mark),
         }
     }
@@ -451,6 +484,9 @@ impl<'r, W: Write> Output<'_, 'r, '_, W> {
         self.put(at, TASK_FUNCTION, u64::from(function));
         self.put(at, TASK_LINE, u64::from(line));
         self.put(at, TASK_ID, record.number);
+        if record.taskloop != 0 {
+            self.put(at, TASKLOOP_ID, record.taskloop);
+        }
     }
 
     /// Writes how many tasks the process has created and begun so far, so that the difference is what is pending on whatever row.

@@ -1,8 +1,13 @@
 //! Running numbers of tasks, and what is known of those that have not ended.
 
+use hashbrown::HashMap;
+
 use crate::event::TaskId;
 use crate::model::Code;
 use crate::task_map::{Key, TaskMap, Value};
+
+/// The tasks of more taskloops do not have their numbers.
+const MAX_TASKLOOPS: usize = 1 << 20;
 
 /// A task that was created or begun and has not ended.
 #[derive(Clone, Copy, Debug, Default)]
@@ -10,6 +15,8 @@ pub(super) struct TaskRecord {
     /// From 1 in order of creation within its process; the value of the task identifier events.
     pub(super) number: u64,
     pub(super) function: Code,
+    /// Number of the taskloop that it is a piece of; 0: none.
+    pub(super) taskloop: u64,
     begun: bool,
 }
 
@@ -25,6 +32,10 @@ pub(super) struct Tasks {
     /// Tasks that were created so far, and those of them that have begun. Empty ones and taskloops have numbers alone.
     pub(super) created: u64,
     pub(super) executed: u64,
+    /// Numbers of taskloops, whose pieces may begin when they have returned.
+    taskloops: HashMap<TaskId, u64>,
+    /// Taskloops that create pieces now, by the body that runs them.
+    open: HashMap<u32, u64>,
 }
 
 impl Tasks {
@@ -42,6 +53,7 @@ impl Tasks {
             *live = TaskRecord {
                 number: self.last,
                 function,
+                taskloop: 0,
                 begun: false,
             };
         }
@@ -73,6 +85,48 @@ impl Tasks {
     pub(super) fn number(&self, task: TaskId) -> Option<u64> {
         let key = self.live.find(task)?;
         self.live.get(key).map(|live| live.number)
+    }
+
+    /// A taskloop begins in a body: its number.
+    pub(super) fn begin_taskloop(&mut self, task: TaskId, function: Code, body: u32) -> u64 {
+        let number = self.pass(task, function);
+        if self.taskloops.len() < MAX_TASKLOOPS {
+            self.taskloops.insert(task, number);
+        }
+        self.open.insert(body, number);
+        number
+    }
+
+    /// Number of the one that a body runs; 0: none.
+    pub(super) fn taskloop_of(&self, body: u32) -> u64 {
+        self.open.get(&body).copied().unwrap_or(0)
+    }
+
+    /// That one is over.
+    pub(super) fn end_taskloop(&mut self, body: u32) {
+        self.open.remove(&body);
+    }
+
+    /// The task is a piece of that taskloop, or of the one that `body` runs.
+    pub(super) fn set_piece(&mut self, task: TaskId, taskloop: Option<TaskId>, body: u32) {
+        if self.taskloops.is_empty() {
+            return;
+        }
+        let number = match taskloop {
+            Some(taskloop) => self.taskloops.get(&taskloop),
+            None => self.open.get(&body),
+        };
+        if let (Some(number), Some(key)) = (number, self.live.find(task))
+            && let Some(live) = self.live.get_mut(key)
+        {
+            live.taskloop = *number;
+        }
+    }
+
+    /// Whether the task is a piece of a taskloop.
+    pub(super) fn is_piece(&self, task: TaskId) -> bool {
+        let find = |key| self.live.get(key).is_some_and(|live| live.taskloop != 0);
+        !self.taskloops.is_empty() && self.live.find(task).is_some_and(find)
     }
 
     pub(super) fn end(&mut self, task: TaskId) {
