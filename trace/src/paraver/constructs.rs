@@ -1,12 +1,59 @@
-//! Device constructs, and marks: cancellation, posts of doacross loops, detach events, memory of OpenMP allocators.
+//! Types and values of constructs, and marks: cancellation, posts of doacross loops, detach events, memory of OpenMP allocators.
 
 use std::io::Write;
 
-use crate::event::{AllocatorKind, CancelKind, TargetKind, cancel_flags};
-use crate::model::{Mark, Target};
+use crate::event::{AllocatorKind, CancelKind, MutexKind, SyncKind, TargetKind, cancel_flags};
+use crate::model::{Mark, Span, Target};
 
 use super::events::At;
 use super::types::*;
+
+/// Type and value of a wait.
+pub(super) fn sync(kind: SyncKind) -> (u32, u64) {
+    match kind {
+        SyncKind::ExplicitBarrier => (BARRIER, 1),
+        SyncKind::ImplicitBarrier => (JOIN, 1),
+        SyncKind::Taskwait => (TASKWAIT, 1),
+        SyncKind::TaskwaitDepend => (TASKWAIT, 2),
+        SyncKind::TaskgroupEnd => (TASKGROUP, 2),
+        SyncKind::Taskyield => (TASKYIELD, 1),
+        SyncKind::DoacrossSink => (DOACROSS, 2),
+        // Extrae has no type for these.
+        SyncKind::Copyprivate => (WAIT, 1),
+        SyncKind::Reduction => (WAIT, 2),
+        SyncKind::TeamsEnd => (WAIT, 3),
+        SyncKind::Other(_) => (WAIT, 4),
+    }
+}
+
+/// Type of a kind of mutual exclusion.
+pub(super) fn lock_type(kind: MutexKind) -> u32 {
+    match kind {
+        MutexKind::NamedCritical | MutexKind::Lock | MutexKind::NestLock => NAMED_LOCK,
+        MutexKind::Critical | MutexKind::Atomic | MutexKind::Other(_) => LOCK,
+        MutexKind::Ordered => ORDERED,
+    }
+}
+
+/// Types that get a 0 when a span ends.
+pub(super) fn types(span: &Span) -> &'static [u32] {
+    match span {
+        Span::Parallel { .. } => &[PARALLEL],
+        Span::Implicit { .. } => &[PARALLEL_FUNCTION, PARALLEL_LINE],
+        Span::Task { .. } => &[TASK_FUNCTION, TASK_LINE, TASK_ID],
+        Span::Create { .. } | Span::WaitDepend { .. } => &[CREATED_FUNCTION, CREATED_LINE, TASK_ID],
+        Span::Taskloop { .. } => &[CREATED_FUNCTION, CREATED_LINE, TASKLOOP, TASKLOOP_ID],
+        Span::Taskgroup => &[IN_TASKGROUP],
+        Span::Work(_) | Span::Single | Span::Masked => &[WORKSHARING],
+        Span::Asking { called: true } => &[DISPATCH],
+        Span::Target(_) => &[TARGET, TARGET_FUNCTION],
+        Span::Flush => &[FLUSH],
+        Span::User { .. } => &[REGION],
+        Span::Call { .. } => &[CALL],
+        // The others have values of their own.
+        _ => &[],
+    }
+}
 
 /// Value of the target type.
 pub(super) fn target(target: &Target) -> u64 {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::io::Write;
 
-use crate::event::{MutexKind, ParallelKind, RegionId, StackKind, SyncKind, TaskId};
+use crate::event::{ParallelKind, RegionId, StackKind, TaskId};
 use crate::model::{
     At as Moment, Begin, Code, End, Mark, Memory, Reading, Sample, Since, Sink, Span, State, Work,
 };
@@ -18,55 +18,10 @@ use super::rows::{Cpus, Row};
 use super::tasks::Tasks;
 use super::types::*;
 use super::{constructs, heap, samples};
+use constructs::{lock_type, sync, types};
 
 /// Processors that get a label.
 const MAX_LABELS: usize = 4096;
-
-/// Type and value of a wait.
-fn sync(kind: SyncKind) -> (u32, u64) {
-    match kind {
-        SyncKind::ExplicitBarrier => (BARRIER, 1),
-        SyncKind::ImplicitBarrier => (JOIN, 1),
-        SyncKind::Taskwait => (TASKWAIT, 1),
-        SyncKind::TaskwaitDepend => (TASKWAIT, 2),
-        SyncKind::TaskgroupEnd => (TASKGROUP, 2),
-        SyncKind::Taskyield => (TASKYIELD, 1),
-        SyncKind::DoacrossSink => (DOACROSS, 2),
-        // Extrae has no type for these.
-        SyncKind::Copyprivate => (WAIT, 1),
-        SyncKind::Reduction => (WAIT, 2),
-        SyncKind::TeamsEnd => (WAIT, 3),
-        SyncKind::Other(_) => (WAIT, 4),
-    }
-}
-
-fn lock_type(kind: MutexKind) -> u32 {
-    match kind {
-        MutexKind::NamedCritical | MutexKind::Lock | MutexKind::NestLock => NAMED_LOCK,
-        MutexKind::Critical | MutexKind::Atomic | MutexKind::Other(_) => LOCK,
-        MutexKind::Ordered => ORDERED,
-    }
-}
-
-/// Types that get a 0 when a span ends.
-fn types(span: &Span) -> &'static [u32] {
-    match span {
-        Span::Parallel { .. } => &[PARALLEL],
-        Span::Implicit { .. } => &[PARALLEL_FUNCTION, PARALLEL_LINE],
-        Span::Task { .. } => &[TASK_FUNCTION, TASK_LINE, TASK_ID],
-        Span::Create { .. } | Span::WaitDepend { .. } => &[CREATED_FUNCTION, CREATED_LINE, TASK_ID],
-        Span::Taskloop { .. } => &[CREATED_FUNCTION, CREATED_LINE, TASKLOOP, TASKLOOP_ID],
-        Span::Taskgroup => &[IN_TASKGROUP],
-        Span::Work(_) | Span::Single | Span::Masked => &[WORKSHARING],
-        Span::Asking { called: true } => &[DISPATCH],
-        Span::Target(_) => &[TARGET, TARGET_FUNCTION],
-        Span::Flush => &[FLUSH],
-        Span::User { .. } => &[REGION],
-        Span::Call { .. } => &[CALL],
-        // The others have values of their own.
-        _ => &[],
-    }
-}
 
 /// One row.
 #[derive(Debug, Default)]
