@@ -197,7 +197,10 @@ fn each_view_that_is_installed_finds_its_events() {
     main.thread_begin(at(0), 50, 1u32).unwrap();
     main.parallel_begin(at(10), 1, 0x100, 1, 0u32).unwrap();
     main.implicit_begin(at(20), (0, 1), 0, 1).unwrap();
-    main.mem_alloc(at(30), 0u32, 0x1000, 100, 0x40).unwrap();
+    main.region_begin(at(25), 0x50).unwrap();
+    main.mem_get(at(26), BlockKind::Malloc, 100, 0x40).unwrap();
+    main.mem_got(at(30), 0x1000).unwrap();
+    main.region_end(at(35)).unwrap();
     for (seq, time) in [(1, 40), (2, 50)] {
         let deps = [(0x10u64, 3u32)];
         main.task_create(at(time), seq, 0x200, 0u32, &deps).unwrap();
@@ -252,7 +255,9 @@ fn each_view_that_is_installed_finds_its_events() {
     let expected = [
         ("dependences", vec![function, 0, function, 0]),
         ("heap", vec![100]),
+        ("heap_calls", vec![1, 0]),
         ("power", vec![20_000_000]),
+        ("regions", vec![1, 0]),
         ("stack", vec![0x2000]),
         ("temperature", vec![41_000, 41_000]),
     ];
