@@ -1,22 +1,26 @@
 //! Spans, marks and readings of one process to packets.
 
+mod counters;
+mod names;
+mod tracks;
+
 use hashbrown::HashMap;
 
 use crate::model::{
-    At, Begin, Code, End, Interval, Mark, Memory, Reading, Since, Sink, Span, State, Work,
+    At, Begin, Code, End, Interval, Mark, Memory, Reading, Since, Sink, Span, State,
 };
-use crate::names::{CodeRole, Names, code_label};
+use crate::names::Names;
 use crate::trace::Trace;
-use crate::words::{cancel_name, mutex_name, sync_name, target_name};
+use crate::words::cancel_name;
 
 use super::flows::Flows;
 use super::packets::{Category, Note, Packets};
-use super::proto::{COUNTER, INSTANT, SLICE_BEGIN, SLICE_END, TrackEvent};
+use super::proto::{INSTANT, SLICE_BEGIN, SLICE_END, TrackEvent};
+use counters::Counter;
+use tracks::{Loose, loose, own_track};
 
 /// Spans between two calls of the progress function.
 const PROGRESS_STEP: u64 = 1 << 16;
-/// Slices below the innermost one among which one that ends is looked for: deeper it is in damaged traces only.
-const LOOK_BACK: usize = 64;
 
 /// One thread.
 #[derive(Debug)]
@@ -30,27 +34,6 @@ struct Thread {
     tracks: HashMap<&'static str, u64>,
     /// Those for what does not nest that are not in use.
     free: HashMap<&'static str, Vec<u64>>,
-}
-
-/// A slice that does not nest.
-#[derive(Clone, Copy, Debug)]
-struct Loose {
-    position: usize,
-    track: u64,
-    begin: u64,
-}
-
-/// What has a counter track.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Counter {
-    HeapInUse,
-    Mapped,
-    /// A value of a sensor.
-    Sensor(usize, usize),
-    /// A counter of a thread.
-    Thread(usize, usize),
-    /// Of the program's own, by thread and address of its name.
-    User(usize, u64),
 }
 
 /// The sink of one process.
@@ -121,86 +104,6 @@ impl<'p, 'w> Process<'p, 'w> {
         (self.place)(*last)
     }
 
-    /// A further track of a thread.
-    fn own_track(&mut self, position: usize, name: &'static str) -> u64 {
-        let thread = &mut self.threads[position];
-        let packets = &mut *self.packets;
-        let make = || packets.track(thread.track, name);
-        *thread.tracks.entry(name).or_insert_with(make)
-    }
-
-    fn label(&mut self, code: Code, word: &'static str, role: CodeRole) -> u64 {
-        if let Some(iid) = self.labels.get(&(code, word)) {
-            return *iid;
-        }
-        let label = match code.address {
-            0 => "unknown".to_owned(),
-            _ => code_label(self.names, code, role),
-        };
-        let iid = self.packets.name(&format!("{word}{label}"));
-        self.labels.insert((code, word), iid);
-        iid
-    }
-
-    fn text(&mut self, position: usize, address: u64) -> u64 {
-        match self.texts.get(&(position, address)) {
-            Some(text) => self.packets.name(text),
-            None => self.packets.name(&format!("{address:#x}")),
-        }
-    }
-
-    /// Category, name and number of a slice.
-    fn describe(&mut self, at: At, span: &Span) -> (Category, u64, Option<Note>) {
-        use CodeRole::{Parallel, Task};
-        let mut task = |task| Some(Note::Task(self.flows.number(task)));
-        let (category, text, note) = match *span {
-            Span::Parallel { code, .. } => {
-                return (Category::Parallel, self.label(code, "", Parallel), None);
-            }
-            Span::Implicit { code, .. } => {
-                let name = self.label(code, "implicit task: ", Parallel);
-                return (Category::Implicit, name, None);
-            }
-            Span::Task { code, task: id, .. } => {
-                let note = task(id);
-                return (Category::Task, self.label(code, "", Task), note);
-            }
-            Span::Create { code, task: id, .. } => {
-                let note = task(id);
-                return (Category::Create, self.label(code, "create: ", Task), note);
-            }
-            Span::Taskloop { code, .. } => {
-                let name = self.label(code, "taskloop: ", Task);
-                return (Category::Taskloop, name, None);
-            }
-            Span::User { name } => {
-                return (Category::Region, self.text(at.position, name), None);
-            }
-            Span::Call { name } => return (Category::Call, self.text(at.position, name), None),
-            Span::WaitDepend { task: id, .. } => (Category::Block, "taskwait depend", task(id)),
-            Span::Taskgroup => (Category::Taskgroup, "taskgroup", None),
-            Span::Work(Work::Loop { .. } | Work::Combined) => (Category::Work, "loop", None),
-            Span::Work(Work::Sections) => (Category::Work, "sections", None),
-            Span::Work(Work::Scope) => (Category::Work, "scope", None),
-            Span::Asking { .. } => (Category::Schedule, "next chunk", None),
-            Span::Single => (Category::Block, "single", None),
-            Span::Masked => (Category::Block, "masked", None),
-            Span::Sync(kind) => (Category::Wait, sync_name(kind), None),
-            Span::Closing { .. } => (Category::Wait, "closing barrier", None),
-            Span::Acquire { kind, object } => {
-                let note = Some(Note::Object(object));
-                (Category::LockWait, mutex_name(kind), note)
-            }
-            Span::Hold { kind, object } => {
-                let note = Some(Note::Object(object));
-                (Category::LockHeld, mutex_name(kind), note)
-            }
-            Span::Target(target) => (Category::Target, target_name(target.kind), None),
-            Span::Flush => (Category::Flush, "flush", None),
-        };
-        (category, self.packets.name(text), note)
-    }
-
     fn slice(&mut self, at: At, track: u64, span: &Span, flow: Option<u64>, ending: Vec<u64>) {
         let (category, name, note) = self.describe(at, span);
         let time = self.time(at);
@@ -250,84 +153,6 @@ impl<'p, 'w> Process<'p, 'w> {
         self.packets.event(time, event);
     }
 
-    /// A value of a counter: a whole number, or one with its scale.
-    fn count(
-        &mut self,
-        at: At,
-        counter: Counter,
-        value: i64,
-        scale: f64,
-        name: impl FnOnce(&mut Self) -> (u64, String, String),
-    ) {
-        let track = match self.counters.get(&counter) {
-            Some(track) => *track,
-            None => {
-                let (parent, name, unit) = name(self);
-                let track = self.packets.counter(parent, &name, &unit);
-                self.counters.insert(counter, track);
-                track
-            }
-        };
-        let whole = scale == 1.0;
-        let event = TrackEvent {
-            r#type: Some(COUNTER),
-            track_uuid: Some(track),
-            counter_value: whole.then_some(value),
-            double_counter_value: (!whole).then_some(value as f64 * scale),
-            ..TrackEvent::default()
-        };
-        self.packets.event((self.place)(at.time), event);
-    }
-
-    fn begin_loose(&mut self, at: At, span: &Span, key: (&'static str, u64), name: &'static str) {
-        let thread = &mut self.threads[at.position];
-        let parent = thread.track;
-        let free = thread.free.get_mut(name).and_then(Vec::pop);
-        let track = free.unwrap_or_else(|| self.packets.track(parent, name));
-        self.slice(at, track, span, None, Vec::new());
-        let loose = Loose {
-            position: at.position,
-            track,
-            begin: self.threads[at.position].last,
-        };
-        let key = (at.body, key.0, key.1);
-        self.loose.entry(key).or_default().push(loose);
-    }
-
-    fn end_loose(&mut self, at: At, key: (&'static str, u64), name: &'static str) {
-        let key = (at.body, key.0, key.1);
-        let Some(open) = self.loose.get_mut(&key) else {
-            return;
-        };
-        let loose = open.pop();
-        if open.is_empty() {
-            self.loose.remove(&key);
-        }
-        if let Some(loose) = loose {
-            let time = (self.place)(at.time.max(loose.begin));
-            self.pop(time, loose.track, Vec::new(), Vec::new());
-            let free = &mut self.threads[loose.position].free;
-            free.entry(name).or_default().push(loose.track);
-        }
-    }
-
-    /// Ends a slice of the thread's own track, if it is open, and what lies on top of it.
-    fn end_nested(&mut self, at: At, span: &Span, flow_ids: Vec<u64>, ending: Vec<u64>) {
-        let time = self.time(at);
-        let Thread { track, open, .. } = &self.threads[at.position];
-        let (track, depth) = (*track, open.len());
-        let lowest = depth.saturating_sub(LOOK_BACK);
-        let is = |(body, other): &(u32, Span)| *body == at.body && other == span;
-        let Some(found) = open[lowest..].iter().rposition(is) else {
-            return;
-        };
-        for _ in lowest + found + 1..depth {
-            self.pop(time, track, Vec::new(), Vec::new());
-        }
-        self.pop(time, track, flow_ids, ending);
-        self.threads[at.position].open.truncate(lowest + found);
-    }
-
     /// Dependences on tasks that have ended.
     fn late(&mut self) {
         for index in 0..self.flows.late.len() {
@@ -344,24 +169,6 @@ impl<'p, 'w> Process<'p, 'w> {
             );
         }
         self.flows.late.clear();
-    }
-}
-
-/// Where a span that need not nest is found again, and the name of its tracks.
-fn loose(span: &Span) -> Option<((&'static str, u64), &'static str)> {
-    match *span {
-        Span::Hold { kind, object } => Some(((mutex_name(kind), object), "locks held")),
-        Span::Taskgroup => Some((("taskgroup", 0), "taskgroups")),
-        _ => None,
-    }
-}
-
-/// The track of spans that nest among themselves only.
-fn own_track(span: &Span) -> Option<&'static str> {
-    match span {
-        Span::User { .. } => Some("regions"),
-        Span::Call { .. } => Some("calls"),
-        _ => None,
     }
 }
 
@@ -503,42 +310,10 @@ impl Sink for Process<'_, '_> {
     }
 
     fn memory(&mut self, at: At, memory: &Memory) {
-        let (counter, value, name) = match memory {
-            Memory::Heap(call) => (Counter::HeapInUse, call.bytes_in_use, "heap in use"),
-            Memory::Pages(call) => (Counter::Mapped, call.mapped, "mapped pages"),
-            _ => return,
-        };
-        let value = i64::try_from(value).unwrap_or(i64::MAX);
-        self.count(at, counter, value, 1.0, |own| {
-            (own.track, name.into(), "bytes".into())
-        });
+        self.count_memory(at, memory);
     }
 
     fn reading(&mut self, at: At, reading: &Reading<'_>) {
-        match *reading {
-            Reading::Sensor {
-                sensor,
-                def,
-                values,
-            } => {
-                for (index, value) in values.iter().enumerate() {
-                    let Some(raw) = value.raw else { continue };
-                    self.count(at, Counter::Sensor(sensor, index), raw, def.scale, |own| {
-                        (own.track, def.value_name(index), def.unit.clone())
-                    });
-                }
-            }
-            Reading::Counters { values, .. } => {
-                for (index, count) in values.iter().enumerate() {
-                    let Some(value) = count.value else { continue };
-                    let counter = Counter::Thread(at.position, index);
-                    self.count(at, counter, value, 1.0, |own| {
-                        let (name, unit) = own.definitions[index].clone();
-                        (own.threads[at.position].track, name, unit)
-                    });
-                }
-            }
-            Reading::Lost { .. } => {}
-        }
+        self.count_reading(at, reading);
     }
 }
