@@ -93,7 +93,7 @@ mod tests {
                     .unwrap();
                 stream
                     .event(ticks + 1, task_begin, |body| {
-                        body.u32(thread).u32(0);
+                        body.u32(thread).u32(i as u32);
                     })
                     .unwrap();
                 stream.event(ticks + 2, task_end, |_| {}).unwrap();

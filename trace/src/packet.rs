@@ -132,6 +132,8 @@ pub(crate) struct Stream {
     pub(crate) packets: Vec<PacketInfo>,
     /// Events lost as the window counts them; the last packet's count may be older.
     pub(crate) discarded: u64,
+    /// No event can be read of it, so that what is told of gaps in it belongs to no thread that does anything.
+    pub(crate) empty: bool,
 }
 
 impl Stream {

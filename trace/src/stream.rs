@@ -72,7 +72,11 @@ impl<'t> StreamReader<'t> {
             layout,
             buffer_bytes: buffer_bytes.max(4096),
             next_packet: 0,
-            end_packet: stream.packets.len(),
+            end_packet: if stream.empty {
+                0
+            } else {
+                stream.packets.len()
+            },
             packet: None,
             limit: 0,
             file_at: 0,

@@ -300,7 +300,8 @@ impl Trace {
         }
         self.place_empty(&with_events);
         let (mut program, mut runtime) = (Vec::new(), Vec::new());
-        for (stream, scan) in std::mem::take(&mut self.streams).into_iter().zip(&found) {
+        for (mut stream, scan) in std::mem::take(&mut self.streams).into_iter().zip(&found) {
+            stream.empty = scan.first_ticks.is_none();
             match (scan.processor, scan.own) {
                 (true, _) => self.processors.push(stream),
                 (false, true) => runtime.push(stream),
@@ -545,6 +546,7 @@ fn index(
             window: None,
             packets,
             discarded: 0,
+            empty: false,
         });
     }
     for path in windows {
@@ -561,6 +563,7 @@ fn index(
             window: None,
             packets: Vec::new(),
             discarded: 0,
+            empty: false,
         };
         join(
             streams.entry(thread).or_insert_with(empty),

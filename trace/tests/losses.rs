@@ -306,3 +306,34 @@ fn a_worker_whose_stream_ends_early_waits_no_longer_than_its_last_event() {
         assert_eq!(intervals(&trace, 1), expected);
     }
 }
+
+/// The gap that damage leaves belongs to nobody then: the region that the second names is not seen to go on.
+#[test]
+fn a_thread_without_a_readable_event_does_nothing() {
+    const HEADER: usize = 104;
+    let layout = synth::layouts()[0];
+    let mut main = stream(layout, 0);
+    put(&mut main, 0, 1, &[1, 1]);
+    put(&mut main, 100, 2, &[]);
+    let mut worker = stream(layout, 1);
+    let mut cut = Vec::new();
+    for (time, region) in [(40, NOBODY), (60, (0, 1))] {
+        worker.context.region = region;
+        user(&mut worker, time);
+        let mut packet = worker.packet(true);
+        packet.truncate(HEADER + 8); // no event has only a header
+        let bits = (8 * packet.len() as u64).to_le_bytes();
+        packet[40..48].copy_from_slice(&bits);
+        packet[48..56].copy_from_slice(&bits);
+        cut.extend(packet);
+        worker.lose_packet();
+    }
+    let dir = tempfile::tempdir().expect("a folder");
+    synth::begin(dir.path(), layout, 1_000_000_000).expect("written");
+    let path = |thread| synth::stream_path(dir.path(), thread);
+    std::fs::write(path(0), main.finish().expect("memory takes it")).expect("written");
+    std::fs::write(path(1), cut).expect("written");
+    let trace = Trace::open(dir.path()).expect("a trace");
+    assert_eq!(losses(&trace), []);
+    assert_eq!(intervals(&trace, 1), []);
+}

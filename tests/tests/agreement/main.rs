@@ -26,7 +26,7 @@ const FOUND: [(Damage, &[u64]); 7] = [
     (Damage::None, &[6]),
     (Damage::Counted, &[6, 12]),
     (Damage::Doubled, &[5, 11, 14]),
-    (Damage::Swapped, &[5, 7, 10, 12, 17, 32, 52]),
+    (Damage::Swapped, &[5, 7, 10, 12, 17, 32, 52, 7008]),
     (Damage::Invented, &[6, 16, 23, 66, 146]),
     (Damage::Truncated, &[6, 8, 20, 99]),
     (Damage::All, &[10, 11, 12, 56, 71, 108, 132, 2057]),

@@ -30,6 +30,8 @@ struct RowState {
     running: bool,
     /// It created or began tasks since the numbers of tasks were written.
     counts: bool,
+    /// Tasks on it, outermost first, that have the number of their taskloop.
+    pieces: Vec<TaskId>,
     /// The processors in the numbers of the output, where they are known.
     cpus: Option<Cpus>,
     /// It runs on a processor, as far as that is known.
@@ -230,7 +232,9 @@ impl<W: Write> Sink for Output<'_, '_, '_, W> {
         let mut is_piece = false;
         match *span {
             Span::Task { task, .. } => {
-                is_piece = tasks.is_piece(task);
+                let pieces = &mut self.events.rows[self.first + at.position].pieces;
+                let place = pieces.iter().rposition(|piece| *piece == task);
+                is_piece = place.map(|place| pieces.remove(place)).is_some();
                 if gone {
                     tasks.end(task);
                 }
@@ -441,6 +445,8 @@ impl<'r, W: Write> Output<'_, 'r, '_, W> {
         self.put(at, TASK_ID, record.number);
         if record.taskloop != 0 {
             self.put(at, TASKLOOP_ID, record.taskloop);
+            let row = &mut self.events.rows[self.first + at.position];
+            row.pieces.push(task);
         }
     }
 

@@ -123,12 +123,6 @@ impl Tasks {
         }
     }
 
-    /// Whether the task is a piece of a taskloop.
-    pub(super) fn is_piece(&self, task: TaskId) -> bool {
-        let find = |key| self.live.get(key).is_some_and(|live| live.taskloop != 0);
-        !self.taskloops.is_empty() && self.live.find(task).is_some_and(find)
-    }
-
     pub(super) fn end(&mut self, task: TaskId) {
         if let Some(key) = self.live.find(task) {
             self.live.remove(key);
