@@ -75,7 +75,7 @@ pub struct Metadata {
     pub start_monotonic_ns: u64,
     /// `CLOCK_REALTIME` at the start, ns since 1970.
     pub start_realtime_ns: u64,
-    /// `libgomp` or `none`.
+    /// The run-time library: `libgomp`, `libomp` and its version, or `none`.
     pub openmp: String,
     /// Whether the program ended cleanly.
     pub closed: bool,
