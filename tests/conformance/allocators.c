@@ -1,7 +1,7 @@
 // The omp_alloc family: alloc, aligned_alloc, calloc, realloc, each freed; the allocate clause, once for each thread (GCC calls nothing
 // for the clause with the default allocator).
 //# Construct: omp_alloc family; allocate clause
-//# Unseen@libomp: libomp tells nothing of memory from its allocators
+//# Unseen@libomp: libomp reports nothing of memory from its allocators
 //# Events: parallel_begin = 1
 //# Events@libomp: omp_alloc = 0
 //# Events@libomp: omp_free = 0

@@ -1,6 +1,6 @@
 // cancel sections: the first of 3 sections cancels, the others wait at a cancellation point until they see it, if they begin at all.
 //# Construct: cancel sections
-//# Unseen@libomp: libomp tells the construct, not which section a thread runs; it runs the sections of GCC's objects as a dynamic loop and tells that
+//# Unseen@libomp: libomp reports the construct, not which section a thread runs; it runs the sections of GCC's objects as a dynamic loop and reports that
 //# Env: OMP_CANCELLATION=true
 //# Events: parallel_begin = 1
 //# Events: cancel{kind=4,flags&3=3} = 1

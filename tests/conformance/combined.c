@@ -2,7 +2,7 @@
 // parallel for simd dynamic: 60/10 = 6 chunks; parallel sections: 2; parallel master taskloop: 4 tasks, 1 taskloop.
 //# Construct: combined constructs
 //# Unseen@libomp: libomp 14 has no callback for the chunks of a loop (15 and later have): the loop shows, its chunks do not
-//# Unseen@libomp: libomp tells the construct, not which section a thread runs; it runs the sections of GCC's objects as a dynamic loop and tells that
+//# Unseen@libomp: libomp reports the construct, not which section a thread runs; it runs the sections of GCC's objects as a dynamic loop and reports that
 //# Events: parallel_begin = 4
 //# Events: implicit_begin = 4*3
 //# Events@libgomp: chunk_begin = 6

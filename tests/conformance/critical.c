@@ -1,6 +1,6 @@
 // critical without a name, with names, with a hint, nested. libomp has one kind for named and unnamed.
 //# Construct: critical
-//# Unseen@libomp: libomp tells named and unnamed critical sections alike, each by the address of its lock: no names
+//# Unseen@libomp: libomp reports named and unnamed critical sections alike, each by the address of its lock: no names
 //# Events: mutex_acquire{kind=1} + mutex_acquire{kind=2} = 3*(10 + 20 + 20 + 5)
 //# Events: mutex_acquired{kind=1} + mutex_acquired{kind=2} = 3*(10 + 20 + 20 + 5)
 //# Events: mutex_released{kind=1} + mutex_released{kind=2} = 3*(10 + 20 + 20 + 5)

@@ -1,6 +1,6 @@
 ! critical without and with a name, a barrier each of 4 turns, an atomic on extended precision (10 turns) where the target's compiler has the kind.
 !# Construct: critical; barrier; atomic
-!# Unseen@libomp: [critical] libomp tells named and unnamed critical sections alike, each by the address of its lock: no names
+!# Unseen@libomp: [critical] libomp reports named and unnamed critical sections alike, each by the address of its lock: no names
 !# Events: mutex_acquired{kind=1} + mutex_acquired{kind=2} = 3*(10 + 5)
 !# Events: mutex_released{kind=1} + mutex_released{kind=2} = 3*(10 + 5)
 !# Events@libgomp: mutex_acquired{kind=1} = 3*10

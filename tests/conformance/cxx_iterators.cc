@@ -2,7 +2,7 @@
 //# Construct: loops over C++ iterators
 //# Unseen@libomp: libomp 14 has no callback for the chunks of a loop (15 and later have): the loop shows, its chunks do not
 //# Unseen@gcc: GCC 16 and before compile static loops inline: inferred from the pair of getters with which each begins; its end does not show
-//# Unseen@gcc-libomp: GCC compiles static loops inline, and libomp tells no calls of getters: nothing shows
+//# Unseen@gcc-libomp: GCC compiles static loops inline, and libomp reports no calls of getters: nothing shows
 //# Flags@clang: -fopenmp-version=50
 //# Events: parallel_begin = 2
 //# Events@libgomp: chunk_begin = 10

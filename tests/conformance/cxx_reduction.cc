@@ -8,7 +8,7 @@
 //# Events@clang: loop_begin = 3
 //# Events@clang: static_loop = 0
 //# Unseen@gcc: GCC 16 and before compile static loops inline: inferred from the pair of getters with which each begins; its end does not show
-//# Unseen@gcc-libomp: GCC compiles static loops inline, and libomp tells no calls of getters: nothing shows
+//# Unseen@gcc-libomp: GCC compiles static loops inline, and libomp reports no calls of getters: nothing shows
 #include <cstdio>
 
 struct Point {

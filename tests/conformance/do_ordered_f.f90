@@ -1,7 +1,7 @@
 ! ordered in dynamic chunks of 4 out of 24: 6 chunks, 24 times the ordered lock; doacross: 12 posts, 11 waits; 6 x 5: 30 posts, 25 waits.
 !# Construct: loop, ordered; loop, doacross
 !# Unseen@libomp: libomp 14 has no callback for the chunks of a loop (15 and later have): the loop shows, its chunks do not
-!# Unseen@libomp: [loop, doacross] libomp tells that an iteration is waited for, not for how long
+!# Unseen@libomp: [loop, doacross] libomp reports that an iteration is waited for, not for how long
 !# Events: loop_begin = 3*3
 !# Events: mutex_acquired{kind=4} = 24
 !# Events: doacross{kind=1} = 12 + 30

@@ -1,7 +1,7 @@
 ! Static do loops: inline for GCC, inferred from the getters, one pair a thread. The loop in the middle of a region has a barrier.
 !# Construct: loop, static
 !# Unseen@gcc: GCC 16 and before compile static loops inline: inferred from the pair of getters with which each begins; its end does not show
-!# Unseen@gcc-libomp: GCC compiles static loops inline, and libomp tells no calls of getters: nothing shows
+!# Unseen@gcc-libomp: GCC compiles static loops inline, and libomp reports no calls of getters: nothing shows
 !# Events: parallel_begin = 3
 !# Events@gcc: static_loop = 3*3
 !# Events: loop_begin = 0

@@ -4,7 +4,7 @@
 // A static schedule without chunk size gives each of 3 threads one chunk; 12 in chunks of 2 are 6.
 //# Construct: loop, doacross
 //# Unseen@libomp: libomp 14 has no callback for the chunks of a loop (15 and later have): the loop shows, its chunks do not
-//# Unseen@libomp: libomp tells that an iteration is waited for, not for how long
+//# Unseen@libomp: libomp reports that an iteration is waited for, not for how long
 //# Events: loop_begin = 6*3
 //# Events: work_end = 6*3
 //# Events: doacross{kind=1} = 12 + 30 + 24 + 24 + 10 + 12

@@ -1,6 +1,6 @@
 // error at(execution) with severity(warning): GCC calls GOMP_warning, which prints; the program's own output stays its own.
 //# Construct: error directive
-//# SkipCompiler: clang clang 14 does not know the directive
+//# SkipCompiler: clang clang 14 does not support the directive
 //# SkipCompiler: gcc-libomp libomp 14 has no GOMP_warning
 //# Events: parallel_begin = 1
 #include <stdio.h>

@@ -3,7 +3,7 @@
 //# Construct: loop, simd
 //# Unseen@libomp: libomp 14 has no callback for the chunks of a loop (15 and later have): the loop shows, its chunks do not
 //# Unseen@gcc: GCC 16 and before compile static loops inline: inferred from the pair of getters with which each begins; its end does not show
-//# Unseen@gcc-libomp: GCC compiles static loops inline, and libomp tells no calls of getters: nothing shows
+//# Unseen@gcc-libomp: GCC compiles static loops inline, and libomp reports no calls of getters: nothing shows
 //# Events: parallel_begin = 2
 //# Events@gcc: static_loop = 3
 //# Events@libgomp: loop_begin = 3

@@ -3,7 +3,7 @@
 // calls the run-time library at begin and end. A loop in the middle of a region has a barrier, explicit as far as libgomp is told.
 //# Construct: loop, static
 //# Unseen@gcc: GCC 16 and before compile static loops inline: inferred from the pair of getters with which each begins; its end does not show
-//# Unseen@gcc-libomp: GCC compiles static loops inline, and libomp tells no calls of getters: nothing shows
+//# Unseen@gcc-libomp: GCC compiles static loops inline, and libomp reports no calls of getters: nothing shows
 //# Events: parallel_begin = 5
 //# Events: implicit_begin = 5*3
 //# Events@gcc: static_loop = 5*3

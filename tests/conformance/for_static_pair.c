@@ -2,7 +2,7 @@
 // serves both (the getters are `const` functions), so that the second loop cannot be seen: `inferred` means this.
 //# Construct: loop, static
 //# Unseen@gcc: GCC 16 and before compile static loops inline: inferred from the pair of getters with which each begins; its end does not show
-//# Unseen@gcc-libomp: GCC compiles static loops inline, and libomp tells no calls of getters: nothing shows
+//# Unseen@gcc-libomp: GCC compiles static loops inline, and libomp reports no calls of getters: nothing shows
 //# Flags@gcc,gcc-libomp: -O0
 //# Events: parallel_begin = 1
 //# Events@gcc: static_loop = 2*3

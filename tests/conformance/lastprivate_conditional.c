@@ -1,8 +1,8 @@
 // lastprivate(conditional): GCC compares under the atomic lock, once for each thread that assigned (all 3: each owns 20 of 60 iterations).
 //# Construct: lastprivate(conditional)
-//# Unseen@gcc-libomp: GCC compiles static loops inline, and libomp tells no calls of getters: nothing shows
+//# Unseen@gcc-libomp: GCC compiles static loops inline, and libomp reports no calls of getters: nothing shows
 //# Unseen@gcc: GCC 16 and before compile static loops inline: inferred from the pair of getters with which each begins; its end does not show
-//# Unseen@clang: clang 14 compares without a lock that its library knows
+//# Unseen@clang: clang 14 compares without a lock that its library has
 //# Flags@clang: -fopenmp-version=50
 //# Events: parallel_begin = 1
 //# Events@gcc: static_loop = 3

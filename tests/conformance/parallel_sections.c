@@ -1,6 +1,6 @@
 // parallel sections: GCC calls the run-time library once for both.
 //# Construct: sections; combined constructs
-//# Unseen@libomp: libomp tells the construct, not which section a thread runs; it runs the sections of GCC's objects as a dynamic loop and tells that
+//# Unseen@libomp: libomp reports the construct, not which section a thread runs; it runs the sections of GCC's objects as a dynamic loop and reports that
 //# Events: parallel_begin = 1
 //# Events: implicit_begin = 3
 //# Events@libgomp: parallel_begin{kind=2} = 1

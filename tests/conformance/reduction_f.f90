@@ -3,7 +3,7 @@
 !# Events: parallel_begin = 2
 !# Events@gcc: static_loop = 3
 !# Unseen@gcc: [reduction] GCC 16 and before compile static loops inline: inferred from the pair of getters with which each begins; its end does not show
-!# Unseen@gcc-libomp: [reduction] GCC compiles static loops inline, and libomp tells no calls of getters: nothing shows
+!# Unseen@gcc-libomp: [reduction] GCC compiles static loops inline, and libomp reports no calls of getters: nothing shows
 !# Events: task_create = 4
 !# Events: task_begin = 4
 !# Events: taskgroup_begin = 1

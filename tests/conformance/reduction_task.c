@@ -3,7 +3,7 @@
 // 12 iterations in chunks of 4: 3. (For a static schedule GCC calls GOMP_loop_start for memory alone, and shares out inline.)
 //# Construct: reduction(task)
 //# Unseen@libomp: libomp 14 has no callback for the chunks of a loop (15 and later have): the loop shows, its chunks do not
-//# Unseen@libomp: libomp tells the construct, not which section a thread runs; it runs the sections of GCC's objects as a dynamic loop and tells that
+//# Unseen@libomp: libomp reports the construct, not which section a thread runs; it runs the sections of GCC's objects as a dynamic loop and reports that
 //# Events: parallel_begin = 3
 //# Events: implicit_begin = 3*3
 //# Events: task_create = 3 + 12 + 2

@@ -1,6 +1,6 @@
 // scope with a task reduction: GOMP_scope_start on every thread, one task each; the end is the unregister call, which holds the barrier.
 //# Construct: scope; reduction(task)
-//# SkipCompiler: libomp neither clang 14 nor libomp 14 knows a scope with a task reduction
+//# SkipCompiler: libomp neither clang 14 nor libomp 14 supports a scope with a task reduction
 //# Events: parallel_begin = 1
 //# Events: scope_begin = 3
 //# Events: work_end = 3

@@ -1,7 +1,7 @@
 // sections: each block is handed out once; every thread meets the construct. clang makes a static loop over the sections' numbers, which libomp
 // reports as sections; a section of its own is not reported by libomp 14. libomp takes GCC's calls for a dynamic loop.
 //# Construct: sections
-//# Unseen@libomp: libomp tells the construct, not which section a thread runs; it runs the sections of GCC's objects as a dynamic loop and tells that
+//# Unseen@libomp: libomp reports the construct, not which section a thread runs; it runs the sections of GCC's objects as a dynamic loop and reports that
 //# Events: parallel_begin = 2
 //# Events@libgomp: loop_begin = 0
 //# Events@libgomp: sections_begin = 2*3

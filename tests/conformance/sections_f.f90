@@ -1,6 +1,6 @@
 ! sections (3 blocks) and parallel sections (4 blocks).
 !# Construct: sections
-!# Unseen@libomp: libomp tells the construct, not which section a thread runs; it runs the sections of GCC's objects as a dynamic loop and tells that
+!# Unseen@libomp: libomp reports the construct, not which section a thread runs; it runs the sections of GCC's objects as a dynamic loop and reports that
 !# Events: parallel_begin = 2
 !# Events@libgomp: sections_begin = 3 + 3
 !# Events@libgomp: section_begin = 3 + 4

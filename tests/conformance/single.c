@@ -1,6 +1,6 @@
 // single: one executor each turn, every thread meets it. 5 turns with the closing barrier, 4 with nowait.
 //# Construct: single
-//# Unseen@gcc,gcc-libomp: the end of a single block is not told by GCC's calls
+//# Unseen@gcc,gcc-libomp: the end of a single block is not reported by GCC's calls
 //# Events: parallel_begin = 2
 //# Events: single{executor=1} = 5 + 4
 //# Events: single = (5 + 4)*3

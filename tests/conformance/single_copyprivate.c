@@ -1,7 +1,7 @@
 // single copyprivate, 6 turns: one executor, the others receive.
 //# Construct: single copyprivate
 //# Unseen@clang: clang makes two barriers of copyprivate
-//# Unseen@gcc-libomp: GCC's copyprivate shows as barriers: libomp does not tell who executed the block
+//# Unseen@gcc-libomp: GCC's copyprivate shows as barriers: libomp does not report who executed the block
 //# Events: parallel_begin = 1
 //# Events@gcc,clang: single{executor=1} = 6
 //# Events@gcc,clang: single = 6*3

@@ -1,8 +1,8 @@
 ! single with barrier 5 turns, nowait 4 turns, copyprivate 3 turns (a barrier too); master invisible.
 !# Construct: single; single copyprivate; masked, master
 !# Unseen@gcc,gcc-libomp: [masked, master] GCC compares thread numbers for masked and master: nothing is called
-!# Unseen@gcc,gcc-libomp: [single] the end of a single block is not told by GCC's calls
-!# Unseen@gcc-libomp: [single copyprivate] GCC's copyprivate shows as barriers: libomp does not tell who executed the block
+!# Unseen@gcc,gcc-libomp: [single] the end of a single block is not reported by GCC's calls
+!# Unseen@gcc-libomp: [single copyprivate] GCC's copyprivate shows as barriers: libomp does not report who executed the block
 !# Events: parallel_begin = 3
 !# Events@gcc: single{executor=1} = 5 + 4 + 3
 !# Events@gcc: single = (5 + 4 + 3)*3

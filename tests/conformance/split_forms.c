@@ -3,7 +3,7 @@
 //# Construct: GCC before 4.9: `_start`, `_end`
 //# SkipCompiler: clang the calls are written by hand: clang makes the same objects as GCC
 //# Unseen@gcc-libomp: libomp 14 has no callback for the chunks of a loop (15 and later have): the loop shows, its chunks do not
-//# Unseen@gcc-libomp: libomp tells the construct, not which section a thread runs; it runs the sections of GCC's objects as a dynamic loop and tells that
+//# Unseen@gcc-libomp: libomp reports the construct, not which section a thread runs; it runs the sections of GCC's objects as a dynamic loop and reports that
 //# Env: OMP_SCHEDULE=dynamic,20
 //# Events: parallel_begin = 2 + 4 + 1
 //# Events: parallel_end = 2 + 4 + 1

@@ -1,7 +1,7 @@
 // Tasks with every clause that changes how they run, by one thread of 2: 10 plain, 5 with a false if clause, 4 final with an (included) child each,
 // 4 untied, 3 mergeable, 2 with priority.
 //# Construct: task; if(0); final; untied; mergeable; priority
-//# Unseen@libomp: [mergeable; priority] libomp tells untied, final and undeferred tasks, no mergeable and no priority
+//# Unseen@libomp: [mergeable; priority] libomp reports untied, final and undeferred tasks, no mergeable and no priority
 //# Env: OMP_NUM_THREADS=2
 //# Events: task_create = 10 + 5 + 4*2 + 4 + 3 + 2
 //# Events: task_created = 10 + 5 + 4*2 + 4 + 3 + 2

@@ -1,6 +1,6 @@
 ! Tasks: 10 plain, 5 if(.false.), 4 final with a child, 4 untied, 2 with priority.
 !# Construct: task; if(0); final; untied; priority
-!# Unseen@libomp: [priority] libomp tells untied, final and undeferred tasks, no mergeable and no priority
+!# Unseen@libomp: [priority] libomp reports untied, final and undeferred tasks, no mergeable and no priority
 !# Env: OMP_NUM_THREADS=2
 !# Events: task_create = 10 + 5 + 4*2 + 4 + 2
 !# Events: task_begin = 10 + 5 + 4*2 + 4 + 2

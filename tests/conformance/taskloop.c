@@ -1,7 +1,7 @@
 // taskloop: num_tasks(6) of 60; grainsize(4) of 40: 10; unsigned 64 bits, num_tasks(5) of 50; collapse of 6 x 5, num_tasks(3); nogroup, num_tasks(4); if(0),
 // num_tasks(2): undeferred; simd, num_tasks(2). A task is told when it begins by libgomp, when it is created by libomp.
 //# Construct: taskloop; taskloop, unsigned 64 bits
-//# Unseen@libomp: libomp tells a taskgroup around each taskloop, and the pieces when they are created
+//# Unseen@libomp: libomp reports a taskgroup around each taskloop, and the pieces when they are created
 //# Env: OMP_NUM_THREADS=2
 //# Events: taskloop_begin = 7
 //# Events: taskloop_end = 7

@@ -1,6 +1,6 @@
 // strict: exactly as many iterations, or tasks, as said: grainsize(strict: 7) of 40 is 6 tasks (the last of 5), num_tasks(strict: 6) is 6.
 //# Construct: taskloop, strict
-//# SkipCompiler: libomp clang 14 does not know strict; libomp 14 takes GCC's call for a plain grainsize (40/7 = 5 tasks)
+//# SkipCompiler: libomp clang 14 does not support strict; libomp 14 takes GCC's call for a plain grainsize (40/7 = 5 tasks)
 //# Env: OMP_NUM_THREADS=2
 //# Events: taskloop_begin = 2
 //# Events: taskloop_task = 6 + 6

@@ -34,7 +34,7 @@ fn quoted(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2)
 }
 
-/// Each member of the workspace is in the table of parts, with the members it depends on.
+/// Each member of the workspace is in the table of parts, with the members it uses.
 fn parts() -> Check {
     let page = read("docs/architecture.md")?;
     let table = page.split("## Parts").nth(1).unwrap_or("");
@@ -54,7 +54,7 @@ fn parts() -> Check {
             .map(|name| name.trim_end_matches('/'))
             .collect();
         shown.extend(folders.iter().map(|folder| (*folder).to_owned()));
-        let knows: Names = quoted(cells.last().unwrap_or(&""))
+        let uses: Names = quoted(cells.last().unwrap_or(&""))
             .map(str::to_owned)
             .collect();
         let everything = cells.last().is_some_and(|cell| cell.contains("all"));
@@ -72,8 +72,8 @@ fn parts() -> Check {
                     _ => name.to_owned(),
                 })
                 .collect();
-            let shown: Names = knows.intersection(&members).cloned().collect();
-            same(&format!("what {folder} knows"), &shown, &used)?;
+            let shown: Names = uses.intersection(&members).cloned().collect();
+            same(&format!("what {folder} uses"), &shown, &used)?;
             checked += 1;
         }
     }
