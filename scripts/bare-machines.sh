@@ -128,7 +128,7 @@ for release in ${releases//,/ }; do
         for command in "${commands[@]}"; do
             typed=$command
             [[ $person == root ]] && typed=${command#sudo }
-            log="$base/logs/$release-$person-${command//[^a-z.]/_}"
+            log="$base/logs/$release-$person-$(tr -c 'a-z.' _ <<<"${command:0:60}")"
             before=$(megabytes "$base/cell/upper")
             status=0
             { time inside "$user" "cd instr && $typed" >"$log" 2>&1; } 2>"$base/time" || status=$?
@@ -145,6 +145,7 @@ for release in ${releases//,/ }; do
                 result=FAILED
             fi
             if [[ $result == FAILED ]]; then failed=$((failed + 1)); else passed=$((passed + 1)); fi
+            typed=${typed//$'\n'/; }
             printf '%-9s %-7s %-30s %-8s %5.0f s %5.0f s %6s MB %4s MB  %s\n' "$release" "$person" "$typed" "$result" "$wall" \
                 "$(awk -v a="$user_time" -v b="$system_time" 'BEGIN { print a + b }')" "$download" $(($(megabytes "$base/cell/upper") - before)) \
                 "$(grep -v '^make' "$log" | tail -n 1 | cut -c 1-100)"
