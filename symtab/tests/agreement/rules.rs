@@ -108,7 +108,7 @@ fn outermost<'c>(case: &'c Case<'_>, part: Part) -> Option<(&'c str, &'c str)> {
 pub(crate) const RULES: &[Rule] = &[
     Rule {
         name: "a clone's name",
-        reason: "Ours and llvm-symbolizer's: `sum.constprop.0`, the ELF symbol, which tells the optimizer's copies of a function apart and is what profilers and `nm` show. binutils prints the name of the source function, `sum`. Checked: the longer name is a symbol around the address, and is theirs with a suffix.",
+        reason: "Ours and llvm-symbolizer's: `sum.constprop.0`, the ELF symbol, which differs between the optimizer's copies of a function and is what profilers and `nm` show. binutils prints the name of the source function, `sum`. Checked: the longer name is a symbol around the address, and is theirs with a suffix.",
         at_most: 30,
         applies: |case, part| {
             let Some((ours, theirs)) = outermost(case, part) else {
@@ -346,7 +346,7 @@ pub(crate) const RULES: &[Rule] = &[
     },
     Rule {
         name: "the file of a caller in strict DWARF 2",
-        reason: "Ours: nothing. llvm-symbolizer names the unit as the file of a call whose file and line strict DWARF 2 cannot tell. Checked: the unit is of version 2, neither has a line.",
+        reason: "Ours: nothing. llvm-symbolizer names the unit as the file of a call whose file and line strict DWARF 2 cannot describe. Checked: the unit is of version 2, neither has a line.",
         at_most: 1,
         applies: |case, part| {
             let version = case.program.unit(case.address).map(|unit| unit.version);
