@@ -35,5 +35,5 @@ test_runner() {
 # Has cargo compile the crates of the workspace by clippy, which lints and compiles at once. `cargo clippy` by itself would go through every
 # dependency a second time. It does what cargo clippy does: clippy's book, "Usage".
 lint_while_building() {
-    export RUSTC_WORKSPACE_WRAPPER=$scripts/lint-while-building.sh CLIPPY_ARGS=-Dwarnings
+    export RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS=-Dwarnings
 }

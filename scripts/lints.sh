@@ -9,7 +9,6 @@ scripts/cargo.sh clippy -q -p instr-symtab -- -D warnings # by itself: without i
 export RUSTDOCFLAGS="-D warnings"
 if [[ -n ${INSTR_LINTED:-} ]]; then
     export INSTR_REFERENCE=$target/doc RUSTDOC=$scripts/rustdoc.sh
-    scripts/cargo.sh clippy -q -p instr-symtab -p instr-test-needs --all-targets --features instr-symtab/loader -- -D warnings
     lint_while_building
     scripts/cargo.sh test -q --doc --workspace --profile "$INSTR_LINTED"
 else

@@ -192,7 +192,7 @@ impl Builder<'_> {
         self.run(tool.command, &arguments)
     }
 
-    /// Rust: this test program, and where one is named, our own tool.
+    /// Rust: a small program, optimized and not, and where one is named, our own tool. All hold most of the standard library's code.
     fn rust(&mut self) {
         let rustc = tool("rustc", &[], "", Maker::Rustc);
         if let Some(instr) = std::env::var_os("INSTR_AGREEMENT_RUST").filter(|_| self.full) {
@@ -201,14 +201,18 @@ impl Builder<'_> {
             self.add(rustc, "rustc: debug build of `instr`", "", 10_000);
             self.binaries.last_mut().expect("just added").file = instr;
         }
-        let own = std::env::current_exe().expect("this program");
-        self.add(
-            rustc,
-            "rustc: this test program",
-            "",
-            self.count(10_000, 1500),
-        );
-        self.binaries.last_mut().expect("just added").file = own;
+        let compiler = rust_compiler();
+        for level in ["-Copt-level=2", "-Copt-level=0"] {
+            if self.full || level != "-Copt-level=0" {
+                let output = format!("rust{level}");
+                let source = "collections.rs";
+                let arguments = ["--edition=2021", "-g", level, source, "-o", &output];
+                if self.folder.join(&output).exists() || self.run(&[&compiler], &arguments) {
+                    let count = self.count(10_000, 1500);
+                    self.add(rustc, &format!("Rust, rustc: -g {level}"), &output, count);
+                }
+            }
+        }
     }
 
     /// The large C++ program.
@@ -529,5 +533,15 @@ fn flags(level: &str, version: u8) -> &'static str {
         ("-O3", 3) => "-O3 -gdwarf-3",
         ("-O3", 4) => "-O3 -gdwarf-4",
         _ => "-O3 -gdwarf-5",
+    }
+}
+
+/// The compiler beside the cargo that runs this test.
+fn rust_compiler() -> String {
+    let beside =
+        std::env::var_os("CARGO").map(|cargo| PathBuf::from(cargo).with_file_name("rustc"));
+    match beside {
+        Some(rustc) if rustc.is_file() => rustc.display().to_string(),
+        _ => String::from("rustc"),
     }
 }

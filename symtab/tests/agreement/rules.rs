@@ -135,7 +135,7 @@ pub(crate) const RULES: &[Rule] = &[
         },
     },
     Rule {
-        name: "a function of an anonymous namespace, which has no linker name in DWARF",
+        name: "a function of an anonymous namespace, or one of Rust around inlined ones, of which the other does not find the linker name",
         reason: "Ours and llvm-symbolizer's: the ELF symbol, demangled, with namespaces and parameters. binutils prints DWARF's bare `stepped<2>`. Checked: ours is a symbol around the address whose demangled form holds their name.",
         at_most: 5,
         applies: |case, part| {
@@ -144,7 +144,7 @@ pub(crate) const RULES: &[Rule] = &[
             };
             let base = theirs.split(['<', '(']).next().unwrap_or_default();
             is_plain(theirs)
-                && ours.starts_with("_Z")
+                && !is_plain(ours)
                 && !base.is_empty()
                 && demangle(ours.as_bytes()).contains(base)
                 && case.program.covers(ours, case.address)

@@ -169,6 +169,9 @@ long run(int n) {
 /// OpenMP in C: loops, tasks, sections, criticals, inlined calls, a clone, a switch.
 const OPENMP_C: &str = include_str!("../programs/openmp.c");
 
+/// Rust: generics, closures, traits, formatting, threads.
+const RUST: &str = include_str!("../programs/collections.rs");
+
 /// OpenMP in Fortran: a module, an internal procedure, tasks.
 const OPENMP_F: &str = r#"
 module grid
@@ -237,6 +240,7 @@ pub(crate) fn write(folder: &Path, units: usize) -> Vec<String> {
     put("shared/shared.hpp", SHARED);
     put("openmp.c", OPENMP_C);
     put("openmp.f90", OPENMP_F);
+    put("collections.rs", RUST);
     let mut main = String::from("volatile long sink;\n");
     let mut calls = String::new();
     let mut names = Vec::new();
