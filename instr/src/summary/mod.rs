@@ -17,12 +17,15 @@ mod tests;
 pub mod units;
 
 use std::io;
+use std::num::NonZero;
+use std::panic::resume_unwind;
+use std::thread;
 
 use anyhow::{Context, Result};
 use instr_analysis::counts::Collector;
 use instr_analysis::efficiency;
 use instr_analysis::states::States;
-use instr_trace::model::{Interpreter, Scheduler, State};
+use instr_trace::model::{Interpreter, Scheduler, Sink, State, replay};
 use instr_trace::tasks::{TaskStates, Totals};
 use instr_trace::{Event, Names, Session, ThreadInfo, Trace};
 
@@ -108,6 +111,9 @@ fn nested(mut summaries: Vec<Summary>, session: &Session) -> Vec<Summary> {
     outermost
 }
 
+/// Bytes of a trace from which on its tasks are followed by a thread of their own. Below, that takes longer than it saves.
+const LARGE: u64 = 1 << 20;
+
 /// The summary of one process, with the power of `chip` where nothing measured it; `seen` is called with the time of each event.
 ///
 /// # Errors
@@ -117,16 +123,33 @@ pub fn summarize(
     trace: &Trace,
     names: &dyn Names,
     chip: Option<&Chip>,
-    mut seen: impl FnMut(u64),
+    seen: impl FnMut(u64),
+) -> Result<Summary> {
+    let cores = thread::available_parallelism().map_or(1, NonZero::get);
+    let apart = trace.bytes() >= LARGE && cores > 1;
+    summarize_by(trace, names, chip, seen, apart)
+}
+
+/// `apart`: a thread of its own follows the tasks, which takes as long as everything else. The result is the same.
+fn summarize_by(
+    trace: &Trace,
+    names: &dyn Names,
+    chip: Option<&Chip>,
+    seen: impl FnMut(u64),
+    apart: bool,
 ) -> Result<Summary> {
     let threads = trace.threads();
-    let (collector, load) = (Collector::new(threads), efficiency::Collector::new(threads));
-    let tasks = TaskStates::new(threads, Totals::default());
-    let sinks = (collector, (load, (States::new(threads.len()), tasks)));
-    let mut volume = Volume::new(threads.len());
     let power = chip.map(|chip| chip.power.clone());
+    let tasks = || TaskStates::new(threads, Totals::default());
+    let mut volume = Volume::new(threads.len());
     let mut sinks = (
-        sinks,
+        (
+            Collector::new(threads),
+            (
+                efficiency::Collector::new(threads),
+                (States::new(threads.len()), (!apart).then(tasks)),
+            ),
+        ),
         (
             (
                 instr_analysis::samples::Collector::new(names),
@@ -138,25 +161,18 @@ pub fn summarize(
             ),
         ),
     );
-    let mut model = Interpreter::of(trace);
-    let mut scheduler = Scheduler::of(trace)?;
-    let mut merge = trace.merge();
-    while merge.advance()?.is_some() {
-        let event = merge.current();
-        let (Some(position), Some(event)) = (merge.position(), &event) else {
-            continue;
+    let totals = thread::scope(|scope| -> Result<_> {
+        let follow = || {
+            let mut tasks = tasks();
+            replay(trace, &mut tasks).map(|()| tasks.finish())
         };
-        seen(event.time);
-        scheduler.advance(event.time, &mut model, &mut sinks)?;
-        model.event(position, event, &mut sinks);
-        if position < threads.len() {
-            volume.add(position, event);
-        }
-    }
-    scheduler.finish(&mut model, &mut sinks)?;
-    model.finish(&mut sinks);
+        let apart = apart.then(|| scope.spawn(follow));
+        read(trace, &mut volume, &mut sinks, seen)?;
+        let totals = apart.map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        Ok(totals.transpose()?)
+    })?;
     let ((collector, (load, (states, tasks))), ((samples, memory), (readings, processors))) = sinks;
-    let totals = tasks.finish();
+    let totals = totals.unwrap_or_else(|| tasks.map(TaskStates::finish).unwrap_or_default());
     let mut summary = head(trace);
     let (begin, last) = volume.span.unwrap_or_default();
     summary.duration_ns = last - begin;
@@ -176,7 +192,32 @@ pub fn summarize(
     Ok(summary)
 }
 
-/// What metadata and index tell.
+/// Gives all events to the sinks, and counts them.
+fn read(
+    trace: &Trace,
+    volume: &mut Volume,
+    sinks: &mut impl Sink,
+    mut seen: impl FnMut(u64),
+) -> Result<()> {
+    let mut model = Interpreter::of(trace);
+    let mut scheduler = Scheduler::of(trace)?;
+    let mut merge = trace.merge();
+    while merge.advance()?.is_some() {
+        let event = merge.current();
+        let (Some(position), Some(event)) = (merge.position(), &event) else {
+            continue;
+        };
+        seen(event.time);
+        scheduler.advance(event.time, &mut model, sinks)?;
+        model.event(position, event, sinks);
+        volume.add(position, event);
+    }
+    scheduler.finish(&mut model, sinks)?;
+    model.finish(sinks);
+    Ok(())
+}
+
+/// What metadata and index hold.
 fn head(trace: &Trace) -> Summary {
     let metadata = trace.metadata();
     Summary {
@@ -243,10 +284,14 @@ impl Volume {
         }
     }
 
+    /// Threads of the runtime's own, which have later positions, do not count.
     #[inline]
     fn add(&mut self, position: usize, event: &Event<'_>) {
+        let Some(events) = self.events.get_mut(position) else {
+            return;
+        };
         let span = self.span.get_or_insert((event.time, event.time));
         *span = (span.0.min(event.time), span.1.max(event.time));
-        self.events[position] += u64::from(event.payload.id() != 0);
+        *events += u64::from(event.payload.id() != 0);
     }
 }

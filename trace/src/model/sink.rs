@@ -69,7 +69,8 @@ pub enum Mark<'a> {
 }
 
 /// Receives what an [`Interpreter`](super::Interpreter) finds, in time order. Calls of one event come together; whatever a sink
-/// does not implement costs nothing. A pair of sinks is a sink, and so is a reference to one.
+/// does not implement costs nothing. A pair of sinks is a sink, and so are a reference to one and one that
+/// may be absent.
 pub trait Sink {
     /// Whether [`Sink::mark`], and spans of the program's own regions and calls, are wanted.
     const MARKS: bool = true;
@@ -130,6 +131,59 @@ impl Sink for () {
     const TASK_CODES: bool = false;
 }
 
+/// Gives the calls of [`Sink`] to a macro that writes them for what holds other sinks.
+macro_rules! all_calls {
+    ($write:ident) => {
+        $write! {
+            thread_begin(at: At);
+            thread_end(at: At);
+            begin(at: At, span: &Span, how: Begin);
+            end(at: At, span: &Span, how: End, since: Since);
+            body(at: At, body: Option<&Span>);
+            task_ran(at: At, task: &Span, ran: Ran);
+            region_end(at: At, region: RegionId, members: &[usize]);
+            mark(at: At, mark: Mark<'_>);
+            state(at: At, state: State);
+            activity(at: At, activity: Activity);
+            interval(interval: Interval);
+            trace_end();
+            memory(at: At, memory: &Memory);
+            reading(at: At, reading: &Reading<'_>);
+            sample(at: At, sample: &Sample<'_>);
+            on_cpu(at: At, processor: Option<u32>);
+            switch(switch: &Switch);
+            ran(run: &Run);
+        }
+    };
+}
+
+macro_rules! to_referenced {
+    ($($call:ident($($name:ident: $type:ty),*);)*) => {
+        $(#[inline] fn $call(&mut self, $($name: $type),*) {
+            (**self).$call($($name),*);
+        })*
+    };
+}
+
+macro_rules! to_both {
+    ($($call:ident($($name:ident: $type:ty),*);)*) => {
+        $(#[inline] fn $call(&mut self, $($name: $type),*) {
+            self.0.$call($($name),*);
+            self.1.$call($($name),*);
+        })*
+    };
+}
+
+macro_rules! to_present {
+    ($($call:ident($($name:ident: $type:ty),*);)*) => {
+        $(#[inline] fn $call(&mut self, $($name: $type),*) {
+            if let Some(sink) = self {
+                sink.$call($($name),*);
+            }
+        })*
+    };
+}
+
 impl<S: Sink> Sink for &mut S {
     const MARKS: bool = S::MARKS;
     const TASK_CODES: bool = S::TASK_CODES;
@@ -138,77 +192,7 @@ impl<S: Sink> Sink for &mut S {
     const SAMPLES: bool = S::SAMPLES;
     const PROCESSORS: bool = S::PROCESSORS;
 
-    fn thread_begin(&mut self, at: At) {
-        (**self).thread_begin(at);
-    }
-
-    fn thread_end(&mut self, at: At) {
-        (**self).thread_end(at);
-    }
-
-    fn begin(&mut self, at: At, span: &Span, how: Begin) {
-        (**self).begin(at, span, how);
-    }
-
-    fn end(&mut self, at: At, span: &Span, how: End, since: Since) {
-        (**self).end(at, span, how, since);
-    }
-
-    fn body(&mut self, at: At, body: Option<&Span>) {
-        (**self).body(at, body);
-    }
-
-    fn task_ran(&mut self, at: At, task: &Span, ran: Ran) {
-        (**self).task_ran(at, task, ran);
-    }
-
-    fn region_end(&mut self, at: At, region: RegionId, members: &[usize]) {
-        (**self).region_end(at, region, members);
-    }
-
-    fn mark(&mut self, at: At, mark: Mark<'_>) {
-        (**self).mark(at, mark);
-    }
-
-    fn state(&mut self, at: At, state: State) {
-        (**self).state(at, state);
-    }
-
-    fn activity(&mut self, at: At, activity: Activity) {
-        (**self).activity(at, activity);
-    }
-
-    fn interval(&mut self, interval: Interval) {
-        (**self).interval(interval);
-    }
-
-    fn trace_end(&mut self) {
-        (**self).trace_end();
-    }
-
-    fn memory(&mut self, at: At, memory: &Memory) {
-        (**self).memory(at, memory);
-    }
-
-    fn reading(&mut self, at: At, reading: &Reading<'_>) {
-        (**self).reading(at, reading);
-    }
-
-    fn sample(&mut self, at: At, sample: &Sample<'_>) {
-        (**self).sample(at, sample);
-    }
-
-    fn on_cpu(&mut self, at: At, processor: Option<u32>) {
-        (**self).on_cpu(at, processor);
-    }
-
-    fn switch(&mut self, switch: &Switch) {
-        (**self).switch(switch);
-    }
-
-    fn ran(&mut self, run: &Run) {
-        (**self).ran(run);
-    }
+    all_calls! { to_referenced }
 }
 
 impl<A: Sink, B: Sink> Sink for (A, B) {
@@ -219,107 +203,19 @@ impl<A: Sink, B: Sink> Sink for (A, B) {
     const SAMPLES: bool = A::SAMPLES || B::SAMPLES;
     const PROCESSORS: bool = A::PROCESSORS || B::PROCESSORS;
 
-    #[inline]
-    fn thread_begin(&mut self, at: At) {
-        self.0.thread_begin(at);
-        self.1.thread_begin(at);
-    }
+    all_calls! { to_both }
+}
 
-    #[inline]
-    fn thread_end(&mut self, at: At) {
-        self.0.thread_end(at);
-        self.1.thread_end(at);
-    }
+/// Without the sink nothing is done; what it would want is prepared nevertheless.
+impl<S: Sink> Sink for Option<S> {
+    const MARKS: bool = S::MARKS;
+    const TASK_CODES: bool = S::TASK_CODES;
+    const MEMORY: bool = S::MEMORY;
+    const READINGS: bool = S::READINGS;
+    const SAMPLES: bool = S::SAMPLES;
+    const PROCESSORS: bool = S::PROCESSORS;
 
-    #[inline]
-    fn begin(&mut self, at: At, span: &Span, how: Begin) {
-        self.0.begin(at, span, how);
-        self.1.begin(at, span, how);
-    }
-
-    #[inline]
-    fn end(&mut self, at: At, span: &Span, how: End, since: Since) {
-        self.0.end(at, span, how, since);
-        self.1.end(at, span, how, since);
-    }
-
-    #[inline]
-    fn body(&mut self, at: At, body: Option<&Span>) {
-        self.0.body(at, body);
-        self.1.body(at, body);
-    }
-
-    #[inline]
-    fn task_ran(&mut self, at: At, task: &Span, ran: Ran) {
-        self.0.task_ran(at, task, ran);
-        self.1.task_ran(at, task, ran);
-    }
-
-    #[inline]
-    fn region_end(&mut self, at: At, region: RegionId, members: &[usize]) {
-        self.0.region_end(at, region, members);
-        self.1.region_end(at, region, members);
-    }
-
-    #[inline]
-    fn mark(&mut self, at: At, mark: Mark<'_>) {
-        self.0.mark(at, mark);
-        self.1.mark(at, mark);
-    }
-
-    #[inline]
-    fn state(&mut self, at: At, state: State) {
-        self.0.state(at, state);
-        self.1.state(at, state);
-    }
-
-    #[inline]
-    fn activity(&mut self, at: At, activity: Activity) {
-        self.0.activity(at, activity);
-        self.1.activity(at, activity);
-    }
-
-    #[inline]
-    fn interval(&mut self, interval: Interval) {
-        self.0.interval(interval);
-        self.1.interval(interval);
-    }
-
-    #[inline]
-    fn trace_end(&mut self) {
-        self.0.trace_end();
-        self.1.trace_end();
-    }
-
-    fn memory(&mut self, at: At, memory: &Memory) {
-        self.0.memory(at, memory);
-        self.1.memory(at, memory);
-    }
-
-    fn reading(&mut self, at: At, reading: &Reading<'_>) {
-        self.0.reading(at, reading);
-        self.1.reading(at, reading);
-    }
-
-    fn sample(&mut self, at: At, sample: &Sample<'_>) {
-        self.0.sample(at, sample);
-        self.1.sample(at, sample);
-    }
-
-    fn on_cpu(&mut self, at: At, processor: Option<u32>) {
-        self.0.on_cpu(at, processor);
-        self.1.on_cpu(at, processor);
-    }
-
-    fn switch(&mut self, switch: &Switch) {
-        self.0.switch(switch);
-        self.1.switch(switch);
-    }
-
-    fn ran(&mut self, run: &Run) {
-        self.0.ran(run);
-        self.1.ran(run);
-    }
+    all_calls! { to_present }
 }
 
 /// Wants the intervals alone.

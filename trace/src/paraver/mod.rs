@@ -14,6 +14,7 @@
 //! Communications take a cheaper pass before.
 
 mod background;
+mod comm_lines;
 mod communications;
 mod constructs;
 mod events;
@@ -34,6 +35,7 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::thread;
 
 use crate::error::Error;
 use crate::event::Event;
@@ -45,6 +47,7 @@ use crate::trace::Trace;
 pub use types::{TAG_CREATE, TAG_DEPEND};
 
 use background::Background;
+use comm_lines::CommLines;
 use communications::Collector;
 use events::{Events, Output};
 use names::NameTables;
@@ -52,7 +55,6 @@ use out::Records;
 use processors::Processors;
 use readings::Readings;
 use rows::Rows;
-use sorter::Sorted;
 
 /// Which communications are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -131,7 +133,7 @@ pub fn write<'a>(
         files: outputs.paths(),
         ..Stats::default()
     };
-    let mut communications = None;
+    let mut sorted = None;
     if with_comms {
         let mut collector = Collector::new(options.comms, &outputs.dir, traces, &rows);
         let mut all = session.merge()?;
@@ -141,17 +143,45 @@ pub fn write<'a>(
             }
             progress.event(&all);
         }
-        let (creations, depends, sorted) = collector.finish()?;
-        (stats.creations, stats.depends) = (creations, depends);
-        communications = Some(sorted);
+        let found = collector.finish()?;
+        (stats.creations, stats.depends) = (found.0, found.1);
+        sorted = Some(found.2);
         progress.next_pass();
     }
+    let (events, labels, processors) = thread::scope(|scope| {
+        let communications = sorted.map(|sorted| CommLines::new(scope, sorted, &rows.rows));
+        let communications = communications.transpose()?;
+        let out = (&outputs, &rows, communications);
+        write_records(session, names, out, &mut stats, &mut progress)
+    })?;
+    stats.tasks = events.tasks.iter().map(tasks::Tasks::count).sum();
+    outputs.write(1, |out| {
+        pcf::write(out, &events.names, &labels, &processors)
+    })?;
+    outputs.write(2, |out| rows.names(out))?;
+    outputs.publish()?;
+    progress.finish();
+    Ok(stats)
+}
+
+/// Numbers and their labels.
+type Labels = Vec<(u32, String)>;
+
+/// Writes the `.prv` file; gives what its numbers mean, of readings and processors apart.
+fn write_records<'n>(
+    session: &Session,
+    names: &'n [Box<dyn Names + 'n>],
+    (outputs, rows, communications): (&Outputs, &Rows, Option<CommLines>),
+    stats: &mut Stats,
+    progress: &mut Progress<'_>,
+) -> Result<(Events<'n>, Labels, Labels), Error> {
+    let traces = session.traces();
     let prv = &outputs.files[0].1;
     let failed = |error| Error::io("write", prv)(error);
     let mut file = Background::new(outputs.files[0].0.as_file().try_clone().map_err(failed)?);
     rows.header(&mut file).map_err(failed)?;
     let mut writer = Writer {
-        rows: &rows,
+        rows,
         events: Events::new(
             NameTables::new(names),
             Readings::new(traces),
@@ -160,9 +190,9 @@ pub fn write<'a>(
         ),
         models: traces.iter().map(Interpreter::of).collect(),
         records: Records::new(file, &rows.rows),
-        processors: Processors::new(traces, &rows)?,
+        processors: Processors::new(traces, rows)?,
         threads: traces.iter().map(|trace| trace.threads().len()).collect(),
-        ends: Ends::new(&rows),
+        ends: Ends::new(rows),
         communications,
     };
     let mut all = session.merge()?;
@@ -178,17 +208,10 @@ pub fn write<'a>(
     }
     stats.raw_events = all.events();
     stats.damaged_packets = all.damaged();
-    let (states, events, names, labels, processors) = writer.finish(prv)?;
-    (stats.states, stats.events, stats.tasks) = (
-        states,
-        events,
-        names.tasks.iter().map(tasks::Tasks::count).sum(),
-    );
-    outputs.write(1, |out| pcf::write(out, &names.names, &labels, &processors))?;
-    outputs.write(2, |out| rows.names(out))?;
-    outputs.publish()?;
-    progress.finish();
-    Ok(stats)
+    let (states, events, found) = writer.finish(prv)?;
+    (stats.states, stats.events) = (states, events);
+    let (labels, processors) = (found.readings.labels(), found.processor_labels());
+    Ok((found, labels, processors))
 }
 
 /// The pass that writes records.
@@ -201,7 +224,7 @@ struct Writer<'r, 'n> {
     /// Threads of each process.
     threads: Vec<usize>,
     ends: Ends,
-    communications: Option<Sorted>,
+    communications: Option<CommLines>,
 }
 
 impl<'r, 'n> Writer<'r, 'n> {
@@ -216,9 +239,7 @@ impl<'r, 'n> Writer<'r, 'n> {
         if self.ends.next < time || self.processors.next <= time {
             self.catch_up(time)?;
         }
-        if self.communications.is_some() {
-            self.communicate(time)?;
-        }
+        self.communicate(time)?;
         let (model, mut output) = self.output(process);
         model.event(position, event, &mut output);
         Ok(())
@@ -273,19 +294,12 @@ impl<'r, 'n> Writer<'r, 'n> {
         Ok(())
     }
 
+    #[inline]
     fn communicate(&mut self, time: u64) -> Result<(), Error> {
-        let Some(sorted) = &mut self.communications else {
-            return Ok(());
-        };
-        while let Some(comm) = sorted.next_until(time)? {
-            let tag = if comm.depend { TAG_DEPEND } else { TAG_CREATE };
-            let (from, to) = (
-                (comm.from as usize, comm.on[0], comm.send),
-                (comm.to as usize, comm.on[1], comm.receive),
-            );
-            self.records.communication(from, to, comm.task, tag);
+        match &mut self.communications {
+            Some(lines) if lines.next <= time => lines.take_until(time, self.records.lines()),
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     /// Ends the rows whose last event was before `time`.
@@ -301,11 +315,8 @@ impl<'r, 'n> Writer<'r, 'n> {
         }
     }
 
-    #[allow(clippy::type_complexity, reason = "read once, just below")]
-    fn finish(
-        mut self,
-        path: &Path,
-    ) -> Result<(u64, u64, Events<'n>, Vec<(u32, String)>, Vec<(u32, String)>), Error> {
+    /// How many states and events there are, and what the events mean.
+    fn finish(mut self, path: &Path) -> Result<(u64, u64, Events<'n>), Error> {
         self.catch_up(self.rows.end)?;
         self.end_rows(u64::MAX);
         self.communicate(u64::MAX)?;
@@ -314,11 +325,7 @@ impl<'r, 'n> Writer<'r, 'n> {
             .finish(self.rows.end)
             .map_err(Error::io("write", path))?;
         out.finish().map_err(Error::io("write", path))?;
-        let (readings, processors) = (
-            self.events.readings.labels(),
-            self.events.processor_labels(),
-        );
-        Ok((states, events, self.events, readings, processors))
+        Ok((states, events, self.events))
     }
 }
 

@@ -222,27 +222,10 @@ impl<'r, W: Write> Records<'r, W> {
         }
     }
 
-    /// A communication from (row, processor, time) to (row, processor, time).
-    pub(super) fn communication(
-        &mut self,
-        from: (usize, u32, u64),
-        to: (usize, u32, u64),
-        size: u64,
-        tag: u32,
-    ) {
+    /// Where whole lines may be appended.
+    pub(super) fn lines(&mut self) -> &mut Vec<u8> {
         self.end_line();
-        let line = self.next.clear();
-        line.byte(b'3').byte(b':');
-        for (row, cpu, time) in [from, to] {
-            let (now, prefix) = &self.on[row];
-            match *now == cpu {
-                true => line.prefix(prefix),
-                false => line.prefix(&self.rows[row].prefix(cpu)),
-            };
-            line.time(time).byte(b':').time(time).byte(b':');
-        }
-        line.number(size).byte(b':').number(u64::from(tag));
-        line.byte(b'\n').append_to(&mut self.text);
+        &mut self.text
     }
 
     /// Writes what can be written. To be called now and then, with the time reached.

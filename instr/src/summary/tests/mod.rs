@@ -2,15 +2,17 @@
 
 mod lost;
 
+use instr_trace::Trace;
 use instr_trace::names::NoNames;
 use instr_trace::synth;
+use instr_trace::synth::random::{self, Damage, Recipe};
 use serde_json::{Value, json};
 
 use crate::console::Status;
 use crate::console::tests::instr;
 use crate::fixture::Fixture;
 
-use super::summarize;
+use super::{summarize, summarize_by};
 
 fn times(count: u64, total: u64, min: u64, max: u64) -> Value {
     json!({"count": count, "total_ns": total, "min_ns": min, "mean_ns": total / count, "max_ns": max})
@@ -213,6 +215,31 @@ fn a_stream_cut_anywhere_still_gives_a_summary_that_adds_up() {
         }
     }
     assert_eq!(events, 52, "all but the last");
+}
+
+#[test]
+fn one_thread_and_two_give_the_same_summary() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut tasks = 0;
+    for (number, damage) in Damage::EACH.into_iter().cycle().take(27).enumerate() {
+        let dir = folder.path().join(number.to_string());
+        let recipe = Recipe {
+            seed: number as u64,
+            threads: 1 + number as u32 % 5,
+            constructs: 20,
+            damage,
+            layout: synth::layouts()[number % synth::layouts().len()],
+        };
+        random::write(&dir, &recipe).unwrap();
+        let trace = Trace::open(&dir).unwrap();
+        let summaries = [false, true].map(|apart| {
+            let summary = summarize_by(&trace, &NoNames, None, |_| {}, apart).unwrap();
+            tasks += summary.tasks.executed;
+            serde_json::to_string(&summary).unwrap()
+        });
+        assert_eq!(summaries[0], summaries[1], "{recipe:?}");
+    }
+    assert!(tasks > 1000, "{tasks}");
 }
 
 #[test]
