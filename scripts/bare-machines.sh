@@ -96,6 +96,7 @@ new_machine() { # release, person: a bare machine with a clone of this project i
     rust | rustup) inside root "apt-get -qq update && apt-get -qq install -y --no-install-recommends gcc libc6-dev" >"$base/logs/$1-$2-prepare" 2>&1 ;;
     tester)
         packages=$(sed -n '/^test_packages/,/^TABLE/s/^\([a-z0-9+.-]*\)|.*/\1/p' "$scripts/setup.sh" | tr '\n' ' ')
+        [[ $1 == trixie ]] || packages=${packages/binutils-gold /} # a part of binutils there
         inside root "apt-get -qq update && apt-get -qq install -y --no-install-recommends gcc libc6-dev $packages" >"$base/logs/$1-$2-prepare" 2>&1
         ;;
     esac

@@ -23,12 +23,16 @@ ca-certificates|[[ -d /etc/ssl/certs ]]
 TABLE
 }
 
+# Debian from 13 on and Ubuntu from 25.04 on, which have the C library 2.41, keep gold and dwp apart from binutils.
+gold_is_apart() { dpkg --compare-versions "$(dpkg-query -W -f '${Version}' libc6)" ge 2.41; }
+
 test_packages() { # compilers, linkers, emulators, and independent readers of everything that the tools write
     cat <<'TABLE'
 g++|has g++
 gfortran|has gfortran
 clang|has clang
 libomp-dev|compgen -G '/usr/lib/llvm-*/lib/clang/*/include/omp.h'
+binutils-gold|has ld.gold || ! gold_is_apart
 lld|has ld.lld
 mold|has mold
 llvm|has llvm-ar && has llvm-symbolizer

@@ -13,6 +13,7 @@
 #define INSTR_ARCH_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #if defined(__rtems__)
@@ -31,6 +32,13 @@
 
 #ifndef INSTR_ARCH_HAS_PROCESSOR
 #define INSTR_ARCH_HAS_PROCESSOR 0
+#endif
+#ifndef INSTR_ARCH_HAS_MEMCHECK
+static inline void instr_arch_say_written(const void *memory, size_t bytes)
+{
+    (void)memory;
+    (void)bytes;
+}
 #endif
 #ifndef INSTR_PLATFORM_SMALL
 #define INSTR_PLATFORM_SMALL 0

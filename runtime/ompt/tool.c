@@ -51,10 +51,12 @@ bool instr_ompt_is_helper(void)
         return false;
     const char *const block = memory;
     memcpy(word, block - ((uintptr_t)block % 8 == 4 ? 20 : 32), sizeof word);
+    instr_arch_say_written(word, sizeof word); /* libomp need not have filled in what lies there */
     if (instr_ompt_in_runtime((const void *)word[1]))
         return true;
     for (size_t at = 0; (uintptr_t)block % 8 == 0 && at < HEAD_BYTES && at + sizeof word <= bytes; at += 8) {
         memcpy(word, block + at, sizeof word);
+        instr_arch_say_written(word, sizeof word);
         const bool inside = word[0] > (uintptr_t)block && word[0] < (uintptr_t)block + bytes;
         if (inside && instr_ompt_in_runtime((const void *)word[1]))
             return true;

@@ -14,6 +14,7 @@ pub mod conformance;
 pub mod ctf;
 pub mod directives;
 pub mod expect;
+pub mod heap;
 pub mod lives;
 pub mod manual;
 pub mod outcome;

@@ -156,6 +156,13 @@ mod tests {
     use super::*;
     use std::sync::atomic::{AtomicU32, Ordering};
 
+    /// A folder of this user alone, whatever the umask is: with that of Debian 13 a group may write into what a user makes.
+    pub(in crate::cache) fn own_folder() -> tempfile::TempDir {
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o700);
+        let mut folder = tempfile::Builder::new();
+        folder.permissions(mode).tempdir().unwrap()
+    }
+
     fn open(vars: &[(&str, &Path)]) -> Cache {
         Cache::open(|name| {
             vars.iter()
@@ -167,7 +174,7 @@ mod tests {
 
     #[test]
     fn without_a_place_the_folder_is_private_and_a_note_says_so() {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = own_folder();
         // SAFETY: the call has no arguments and always succeeds.
         let user = unsafe { libc::geteuid() };
         fs::write(dir.path().join(format!("instr-cache-{user}")), "").unwrap();
@@ -185,7 +192,7 @@ mod tests {
 
     #[test]
     fn a_damaged_entry_is_built_again() {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = own_folder();
         let cache = open(&[("INSTR_CACHE", dir.path())]);
         let build = || cache.entry("thing", |work| fs::write(work.join("x"), "whole"));
         let path = build().unwrap();
@@ -214,7 +221,7 @@ mod tests {
 
     #[test]
     fn an_entry_is_built_once_by_many() {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = own_folder();
         let built = AtomicU32::new(0);
         std::thread::scope(|scope| {
             for _ in 0..8 {
@@ -236,7 +243,7 @@ mod tests {
 
     #[test]
     fn a_failed_build_leaves_no_entry() {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = own_folder();
         let cache = open(&[("INSTR_CACHE", dir.path())]);
         let result = cache.entry("thing", |work| {
             fs::write(work.join("half"), "")?;

@@ -150,6 +150,8 @@ mod tests {
     use super::*;
     use std::os::unix::fs::{PermissionsExt, symlink};
 
+    use crate::cache::tests::own_folder;
+
     fn found(vars: &[(&str, &Path)]) -> Found {
         let value = |name: &str| {
             let pair = vars.iter().find(|(n, _)| *n == name);
@@ -168,7 +170,7 @@ mod tests {
 
     #[test]
     fn places_are_tried_in_order() {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = own_folder();
         let d = dir.path();
         let all = [
             ("INSTR_CACHE", &*d.join("a")),
@@ -185,7 +187,7 @@ mod tests {
 
     #[test]
     fn a_place_that_cannot_be_used_gives_way_to_the_next_and_says_why() {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = own_folder();
         let d = dir.path();
         let vars = [
             ("INSTR_CACHE", Path::new("/dev/null/x")),
@@ -209,7 +211,7 @@ mod tests {
 
     #[test]
     fn relative_folders_of_the_user_do_not_count() {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = own_folder();
         let vars = [
             ("XDG_CACHE_HOME", Path::new("x")),
             ("HOME", Path::new("y")),
@@ -222,7 +224,7 @@ mod tests {
 
     #[test]
     fn asking_writes_nothing() {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = own_folder();
         let place = [("INSTR_CACHE", dir.path())];
         let root = folder(&place).unwrap();
         let before = root.metadata().unwrap().modified().unwrap();
@@ -233,7 +235,7 @@ mod tests {
 
     #[test]
     fn what_others_could_have_put_among_temporary_files_is_not_used() {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = own_folder();
         let (d, place) = (dir.path(), private_name(dir.path()));
         let refused = || folder(&[("TMPDIR", d)]).is_none();
         symlink(d, &place).unwrap();
@@ -264,7 +266,7 @@ mod tests {
         if user() != 0 {
             return; // the system refuses others
         }
-        let dir = tempfile::tempdir().unwrap();
+        let dir = own_folder();
         let home = dir.path().join("home");
         fs::create_dir(&home).unwrap();
         std::os::unix::fs::chown(&home, Some(12345), None).unwrap();

@@ -34,10 +34,13 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// A folder with the program in it.
+    /// A folder of this user alone with the program in it.
     pub(crate) fn new() -> Self {
+        // Whatever the umask is: what a group may write into is no place for a cache.
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o700);
+        let mut folder = tempfile::Builder::new();
         let place = Self {
-            dir: tempfile::tempdir().unwrap(),
+            dir: folder.permissions(mode).tempdir().unwrap(),
         };
         place.write("p.c", PROGRAM);
         place

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use instr_tests::cases::summary;
+use instr_tests::heap::{ACCOUNT, with_libgcc};
 use instr_tests::outcome::{Check, ensure, trial};
 use instr_tests::process::Run;
 use instr_tests::prv;
@@ -91,16 +92,10 @@ fn accounts(
     let ran = target.run(&traced).env("INSTR_TRACE", &trace).succeed()?;
     let summary = summary(&trace)?;
     let memory = &summary["memory"];
-    let told = [
-        "allocations",
-        "frees",
-        "allocated_bytes",
-        "live_high_water_bytes",
-        "live_bytes",
-    ];
-    let told = told.map(|name| memory[name].as_u64().unwrap_or(u64::MAX));
+    let told = ACCOUNT.map(|name| memory[name].as_u64().unwrap_or(u64::MAX));
     ensure(memory["unknown_frees"] == 0, || format!("{memory}"))?;
-    Ok((numbers(&ran.text()), told.to_vec(), dir))
+    let own = with_libgcc(&numbers(&ran.text()), memory);
+    Ok((own, told.to_vec(), dir))
 }
 
 /// One thread, no library that allocates: all numbers are the program's, also in static programs.
