@@ -16,6 +16,7 @@ pub mod energy;
 mod error;
 pub mod event;
 pub mod export;
+mod input;
 mod layout;
 mod merge;
 mod metadata;

@@ -93,7 +93,7 @@ impl Metadata {
     /// Reads the file at `path`.
     pub fn read(path: &Path) -> Result<Self, Error> {
         use std::io::Read as _;
-        let file = std::fs::File::open(path).map_err(Error::io("read", path))?;
+        let file = crate::input::open(path).map_err(Error::io("read", path))?;
         let mut bytes = Vec::new();
         file.take(MAX_BYTES + 1)
             .read_to_end(&mut bytes)

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Warning};
 use crate::event::{RegionId, TaskId};
+use crate::input;
 use crate::layout::Layout;
 
 /// Bytes of header and context.
@@ -194,7 +195,7 @@ pub(crate) fn index_file(
     expect: Expect,
     warnings: &mut Warnings,
 ) -> Result<Vec<PacketInfo>, Error> {
-    let file = File::open(path).map_err(Error::io("read", path))?;
+    let file = input::open(path).map_err(Error::io("read", path))?;
     let length = file.metadata().map_err(Error::io("read", path))?.len();
     let mut packets: Vec<PacketInfo> = Vec::new();
     let mut offset = 0;

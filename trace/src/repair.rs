@@ -5,6 +5,7 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use crate::error::Error;
+use crate::input;
 use crate::layout::{ByteOrder, Layout};
 use crate::packet::{HEADER_BYTES, PacketInfo, Stream, read_at};
 use crate::session::MAX_FORKS;
@@ -86,7 +87,7 @@ fn copy_packet(
     let Some(from) = stream.path(packet) else {
         return Ok(());
     };
-    let file = File::open(from).map_err(Error::io("read", from))?;
+    let file = input::open(from).map_err(Error::io("read", from))?;
     let mut buffer = vec![0; CHUNK];
     let mut done = 0;
     while done < bytes {

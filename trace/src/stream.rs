@@ -1,11 +1,10 @@
 //! One stream, event by event, through a small buffer.
 
-use std::fs::File;
-
 use crate::clock::Clock;
 use crate::decode::{self, EVENT_HEADER, MAX_EVENT, Size};
 use crate::error::Error;
 use crate::event::{Event, Payload};
+use crate::input;
 use crate::layout::Layout;
 use crate::packet::{HEADER_BYTES, PacketInfo, Stream, read_at};
 
@@ -395,7 +394,7 @@ impl<'t> StreamReader<'t> {
         else {
             return Ok(0);
         };
-        match File::open(path) {
+        match input::open(path) {
             Ok(file) => read_at(&file, &mut self.buffer[from..], self.file_at)
                 .map_err(Error::io("read", path)),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(0),

@@ -81,6 +81,9 @@ impl Trace {
         }
         let metadata = Metadata::read(&path)?;
         let mut warnings = Warnings::default();
+        for link in &files.links {
+            warnings.add(link, 0, "a link to another trace is not followed");
+        }
         let (streams, repairable) = index(files.streams, files.windows, &metadata, &mut warnings)?;
         let mut trace = Self {
             dir: dir.to_owned(),
@@ -486,6 +489,8 @@ struct Files {
     streams: Vec<(u32, PathBuf)>,
     windows: Vec<PathBuf>,
     children: Vec<PathBuf>,
+    /// Links to other traces: nothing that was recorded holds one, and they may lead in a circle.
+    links: Vec<PathBuf>,
 }
 
 impl Files {
@@ -503,7 +508,10 @@ impl Files {
             } else if let Some(pid) = numbered(name, "fork-")
                 && entry.path().join("metadata").is_file()
             {
-                children.push((pid, entry.path()));
+                match entry.file_type() {
+                    Ok(kind) if kind.is_dir() => children.push((pid, entry.path())),
+                    _ => files.links.push(entry.path()),
+                }
             }
         }
         files.streams.sort();

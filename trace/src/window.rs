@@ -1,9 +1,9 @@
 //! Window files: what a live or killed thread had not yet appended to its stream.
 
-use std::fs::File;
 use std::path::Path;
 
 use crate::error::Error;
+use crate::input;
 use crate::layout::{Layout, WordSize};
 use crate::packet::{HEADER_BYTES, PacketInfo, RawHeader, Warnings, read_at};
 
@@ -27,7 +27,7 @@ pub(crate) fn read(
     uuid: Option<[u8; 16]>,
     warnings: &mut Warnings,
 ) -> Result<Option<Window>, Error> {
-    let file = match File::open(path) {
+    let file = match input::open(path) {
         Ok(file) => file,
         // A live thread may end at any moment.
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),

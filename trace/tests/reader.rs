@@ -736,6 +736,51 @@ fn forked_children_are_further_traces() {
     assert_eq!(parents, [None, Some(0), Some(1), Some(0)]);
 }
 
+#[test]
+fn links_among_forked_children_lead_nowhere() {
+    let dir = tempfile::tempdir().unwrap();
+    let layout = synth::layouts()[0];
+    synth::user_events(dir.path(), layout, 1, 10, 5).unwrap();
+    synth::user_events(&dir.path().join("fork-3"), layout, 1, 10, 5).unwrap();
+    for (name, to) in [("fork-1", "."), ("fork-2", "."), ("fork-4", "fork-3")] {
+        std::os::unix::fs::symlink(to, dir.path().join(name)).unwrap();
+    }
+    let session = Session::open(&[dir.path()]).unwrap();
+    assert_eq!(session.traces().len(), 2);
+    let warnings = session.traces()[0].warnings();
+    assert_eq!(warnings.len(), 3);
+    let said = warnings
+        .iter()
+        .all(|warning| warning.to_string().contains("is not followed"));
+    assert!(said, "{warnings:?}");
+}
+
+/// Opening a pipe waits for its other end, which may never come.
+#[test]
+fn pipes_and_devices_are_refused_at_once() {
+    let layout = synth::layouts()[0];
+    for name in ["thread_0007", ".window_0001", "metadata"] {
+        for device in [false, true] {
+            let dir = tempfile::tempdir().unwrap();
+            synth::user_events(dir.path(), layout, 1, 10, 5).unwrap();
+            let path = dir.path().join(name);
+            let _ = std::fs::remove_file(&path);
+            if device {
+                std::os::unix::fs::symlink("/dev/zero", &path).unwrap();
+            } else {
+                let made = std::process::Command::new("mkfifo").arg(&path).status();
+                assert!(made.unwrap().success());
+            }
+            let error = Trace::open(dir.path()).unwrap_err().to_string();
+            let why = match name {
+                "metadata" => "it holds no metadata file",
+                _ => "it is no regular file",
+            };
+            assert!(error.contains(why), "{error}");
+        }
+    }
+}
+
 /// Whatever the numbers in their fields: sizes and decoder come from the same rows as the encoder.
 #[test]
 fn every_event_of_the_table_is_read_back() {
