@@ -166,9 +166,12 @@ fn summarize_by(
             let mut tasks = tasks();
             replay(trace, &mut tasks).map(|()| tasks.finish())
         };
-        let apart = apart.then(|| scope.spawn(follow));
+        let apart = apart.then(|| thread::Builder::new().spawn_scoped(scope, follow));
         read(trace, &mut volume, &mut sinks, seen)?;
-        let totals = apart.map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        let totals = apart.map(|thread| match thread {
+            Ok(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic)),
+            Err(_) => follow(), // the system has no thread to spare
+        });
         Ok(totals.transpose()?)
     })?;
     let ((collector, (load, (states, tasks))), ((samples, memory), (readings, processors))) = sinks;

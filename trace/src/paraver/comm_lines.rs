@@ -1,7 +1,8 @@
 //! The lines of communications, made on a thread of their own: it reads and merges the sorted runs while others write events.
 
+use std::path::Path;
 use std::sync::mpsc::{Receiver, sync_channel};
-use std::thread::Scope;
+use std::thread::{Builder, Scope};
 
 use crate::error::Error;
 
@@ -35,13 +36,18 @@ pub(super) struct CommLines {
 
 impl CommLines {
     /// Begins to make them.
+    ///
+    /// # Errors
+    ///
+    /// No thread to be had, and temporary files that cannot be read.
     pub(super) fn new<'s>(
         scope: &'s Scope<'s, '_>,
         sorted: Sorted,
         rows: &'s [Row],
+        path: &Path,
     ) -> Result<Self, Error> {
         let (full, blocks) = sync_channel(AHEAD);
-        scope.spawn(move || {
+        let make = move || {
             let mut writer = Writer::new(sorted, rows);
             loop {
                 let block = writer.block();
@@ -51,7 +57,9 @@ impl CommLines {
                     return;
                 }
             }
-        });
+        };
+        let begun = Builder::new().spawn_scoped(scope, make);
+        begun.map_err(Error::io("write", path))?;
         let mut lines = Self {
             blocks,
             block: Block::default(),

@@ -149,7 +149,8 @@ pub fn write<'a>(
         progress.next_pass();
     }
     let (events, labels, processors) = thread::scope(|scope| {
-        let communications = sorted.map(|sorted| CommLines::new(scope, sorted, &rows.rows));
+        let prv = &outputs.files[0].1;
+        let communications = sorted.map(|sorted| CommLines::new(scope, sorted, &rows.rows, prv));
         let communications = communications.transpose()?;
         let out = (&outputs, &rows, communications);
         write_records(session, names, out, &mut stats, &mut progress)
