@@ -259,6 +259,17 @@ pub(crate) fn push(
         );
     }
     let overwrote = packets.is_empty() && info.flags & FLAG_OVERWROTE != 0;
+    // Damage before this packet has been reported. What a ring overwrote is no damage: it is missing before the first one.
+    if info.seq > seq && !lost && !packets.is_empty() {
+        let missing = match info.seq - seq {
+            1 => format!("packet {seq} is missing before this one"),
+            _ => format!(
+                "packets {seq} to {} are missing before this one",
+                info.seq - 1
+            ),
+        };
+        warnings.add(path, info.offset, missing);
+    }
     info.after_loss = lost || info.seq != seq || info.discarded > discarded || overwrote;
     packets.push(info);
 }
