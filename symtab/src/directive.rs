@@ -8,7 +8,8 @@ use crate::construct::Construct;
 use crate::image::Image;
 use crate::lookup::FunctionName;
 use crate::outlined::{
-    Outlined, OutlinedKind, is_debug_body, parse_outlined, take_apart, without_clones,
+    Outlined, OutlinedKind, is_debug_body, parse_outlined, source_function, take_apart,
+    without_clones,
 };
 use crate::references::references;
 use crate::symbols::Symbol;
@@ -43,7 +44,8 @@ pub struct Directive {
     pub column: Option<u32>,
     /// File and line as short as can be, and different from those of any other directive in a function of this name:
     /// `lu.c:12`; `lu.c:12:9` or `lu.c:12 #1` for one of several in a line; `sub/lu.c:12` where two files are called
-    /// `lu.c`; `lu.c #1` or `#1` (the compiler's number) without lines; `lu.c:12 #1 @0x401136` as the last resort.
+    /// `lu.c`; `lu.c:12 #1 @0x401136` as the last resort. Without lines `lu.c #1` or `#1` (the compiler's number), or
+    /// `lu.c #1 @0x401136` for one of several of this number and kind.
     pub place: String,
     /// Entry of the outermost outlined function that is known.
     outermost: u64,
@@ -88,7 +90,8 @@ impl Directive {
 /// The outlined functions of an image.
 #[derive(Default)]
 pub(crate) struct OutlinedFunctions {
-    /// By the name of the function they stand in; those of clang before 17 under the empty name.
+    /// By the name of the function of the source that they stand in; those whose names do not tell it, as those of
+    /// clang's tasks, under the empty name.
     groups: BTreeMap<String, Group>,
     /// The instructions that refer to those whose name does not tell the function around them.
     references: OnceLock<BTreeMap<u64, Vec<u64>>>,
@@ -112,9 +115,8 @@ impl OutlinedFunctions {
             .into_iter()
             .take(MAX_OUTLINED)
         {
-            let parent = take_apart(&symbol.raw).map_or("", |parts| parts.parent);
-            let group = groups.entry(parent.to_owned()).or_default();
-            group.functions.push(symbol);
+            let parent = source_function(&symbol.raw).to_owned();
+            groups.entry(parent).or_default().functions.push(symbol);
         }
         OutlinedFunctions {
             groups,
@@ -122,9 +124,9 @@ impl OutlinedFunctions {
         }
     }
 
-    /// The functions that stand in the same one as that of this name.
+    /// The functions whose names start with the same function of the source as this name.
     fn group(&self, raw: &str) -> Option<&Group> {
-        self.groups.get(take_apart(raw)?.parent)
+        self.groups.get(source_function(raw))
     }
 
     fn references(&self, image: &Image, target: u64) -> &[u64] {
@@ -222,12 +224,12 @@ impl Image {
                 }
                 Some(Outer::Outlined(symbol)) => {
                     directive.outermost = symbol.address;
-                    if !is_debug_body(&symbol.raw) {
+                    let outer = parse_outlined(&symbol.raw).filter(|o| o.parent_raw.is_some());
+                    // A debugger's body is followed on to its outlined function, which counts; a name ends the search.
+                    if outer.is_some() || !is_debug_body(&symbol.raw) {
                         directive.nesting += 1;
                     }
-                    if let Some(outer) =
-                        parse_outlined(&symbol.raw).filter(|o| o.parent_raw.is_some())
-                    {
+                    if let Some(outer) = outer {
                         name_parent(directive, outer);
                         return;
                     }
@@ -276,11 +278,8 @@ impl Image {
     /// See [`Directive::place`].
     fn place_of(&self, directive: &Directive) -> String {
         let number = format!("#{}", directive.index);
-        let Some(file) = directive.file.as_deref() else {
-            return number;
-        };
-        let Some(line) = directive.line else {
-            return format!("{} {number}", last_parts(file, 1));
+        let (Some(file), Some(line)) = (directive.file.as_deref(), directive.line) else {
+            return self.place_without_line(directive, number);
         };
         let mut rivals = match directive.kind {
             OutlinedKind::Copy => Vec::new(), // stands beside the construct whose data it copies
@@ -314,12 +313,45 @@ impl Image {
         place
     }
 
+    /// The compiler's number, and the entry where that is not enough: clang since 17 numbers the names it makes, so two
+    /// regions of which one is nested in the other are both #0.
+    fn place_without_line(&self, directive: &Directive, number: String) -> String {
+        let mut place = match directive.file.as_deref() {
+            Some(file) => format!("{} {number}", last_parts(file, 1)),
+            None => number,
+        };
+        let same =
+            |rival: &&Directive| rival.index == directive.index && rival.kind == directive.kind;
+        if directive.kind != OutlinedKind::Copy && self.rivals(directive).iter().any(same) {
+            let _ = write!(place, " @{:#x}", directive.entry);
+        }
+        place
+    }
+
     /// Other directives in a function of the same name and a line of the same number in a file of the same name.
     fn rivals(&self, directive: &Directive) -> Vec<&Directive> {
-        let Some(group) = self.outlined().group(&directive.raw) else {
-            return Vec::new();
+        let outlined = self.outlined();
+        let named = directive.function.as_ref().map_or("", |name| &name.raw);
+        // Of one function, the names of some may tell it and the code that of others.
+        let mut groups = vec![named, ""];
+        groups.dedup();
+        let own_base = base(directive);
+        let is_rival = |other: &&Directive| {
+            other.entry != directive.entry
+                && other.line == directive.line
+                && other.function == directive.function
+                && base(other) == own_base
         };
-        let all = group.directives.get_or_init(|| {
+        let groups = groups.iter().filter_map(|name| outlined.groups.get(*name));
+        groups
+            .flat_map(|group| self.bodies(group))
+            .filter(is_rival)
+            .collect()
+    }
+
+    /// The directives of a group.
+    fn bodies<'g>(&self, group: &'g Group) -> &'g [Directive] {
+        group.directives.get_or_init(|| {
             let bodies = group.functions.iter().filter(|symbol| {
                 without_clones(&symbol.raw) == symbol.raw
                     && !is_debug_body(&symbol.raw)
@@ -328,22 +360,13 @@ impl Image {
             bodies
                 .filter_map(|symbol| self.directive_itself(symbol.address))
                 .collect()
-        });
-        let base = |directive: &Directive| -> Option<String> {
-            directive
-                .file
-                .as_deref()
-                .map(|file| last_parts(file, 1).to_owned())
-        };
-        let own_base = base(directive);
-        let is_rival = |other: &&Directive| {
-            other.entry != directive.entry
-                && other.line == directive.line
-                && other.function == directive.function
-                && base(other) == own_base
-        };
-        all.iter().filter(is_rival).collect()
+        })
     }
+}
+
+/// The directive's file without its folder.
+fn base(directive: &Directive) -> Option<&str> {
+    directive.file.as_deref().map(|file| last_parts(file, 1))
 }
 
 /// The outermost function of the source, where each outlined function's name starts with that of the one around it.

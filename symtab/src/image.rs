@@ -153,8 +153,12 @@ impl Image {
                 .as_ref()
                 .is_some_and(|name| begins_outlined(&name.raw))
         {
-            let row = self.directive_row(dwarf, finder, address, function.as_ref());
-            use_line(row, &mut frames);
+            if begins_in_body(&frames) {
+                frames.drain(..frames.len() - 1);
+            } else {
+                let row = self.directive_row(dwarf, finder, address, function.as_ref());
+                use_line(row, &mut frames);
+            }
         }
         let innermost = frames.first();
         Lookup {
@@ -315,6 +319,16 @@ impl Image {
 /// Whether code of this name begins with its directive: not the parts that the optimizer took out of an outlined function.
 fn begins_outlined(name: &str) -> bool {
     parse_outlined(name).is_some() && !name.contains(".cold") && !name.contains(".part.")
+}
+
+/// Whether the outermost function starts with a body that was inlined into it, as clang makes of most directives. That
+/// call's line is the directive's; clang since 17 has no other row for it at the first instruction.
+fn begins_in_body(frames: &[Frame]) -> bool {
+    let [.., body, outermost] = frames else {
+        return false;
+    };
+    let name = body.function.as_ref();
+    outermost.line.is_some() && name.is_some_and(|name| parse_outlined(&name.raw).is_some())
 }
 
 /// Leaves only the outermost function, at this line.

@@ -1,8 +1,9 @@
 //! Names of the functions that compilers make of OpenMP constructs.
 //!
 //! GCC names the body of a parallel region or task after the function it stands in: `main._omp_fn.0`; the function
-//! that copies a task's data is `main._omp_cpyfn.1`. Clang writes `.omp_outlined.`, `.omp_outlined..3`,
-//! `main.omp_outlined` (17 and later), `.omp_task_entry.`, `.omp_task_entry..5`.
+//! that copies a task's data is `main._omp_cpyfn.1`. Clang before 17 writes `.omp_outlined.`, `.omp_outlined..3`; later
+//! ones write `main.omp_outlined`, and `main.omp_outlined.omp_outlined` for a region inside of that one. All name the
+//! entry of a task `.omp_task_entry.`, `.omp_task_entry..5`.
 
 use crate::demangle::demangle;
 
@@ -43,6 +44,9 @@ const MARKS: [(&str, OutlinedKind); 6] = [
     (".omp_task_privates_map.", OutlinedKind::Copy),
     (".omp_task_dup.", OutlinedKind::Copy),
 ];
+
+/// Index of the mark of clang's regions.
+const CLANG_REGION: usize = 2;
 
 /// Takes the name of an outlined function apart, or says that it is none.
 ///
@@ -111,7 +115,19 @@ pub(crate) fn without_clones(name: &str) -> &str {
 /// Whether clang made the function for a debugger's sake (`.omp_outlined._debug__`): the body that the outlined
 /// function calls or inlines.
 pub(crate) fn is_debug_body(name: &str) -> bool {
-    without_clones(name).contains("_debug__")
+    let (mark, _) = MARKS[CLANG_REGION];
+    let rest = name.rfind(mark).map(|at| &name[at + mark.len()..]);
+    rest.is_some_and(|rest| rest.trim_start_matches('.').starts_with("_debug__"))
+}
+
+/// The function of the source that a name starts with: `main` for `main.omp_outlined.omp_outlined`, empty where the
+/// name does not tell.
+pub(crate) fn source_function(name: &str) -> &str {
+    let mut function = name;
+    while let Some(parts) = take_apart(function) {
+        function = parts.parent;
+    }
+    function
 }
 
 /// The number at the start of a text, followed by nothing or by a clone's suffix (`.constprop.0`).
@@ -126,8 +142,12 @@ fn leading_number(rest: &str) -> Option<u32> {
     number.parse().ok()
 }
 
-/// The number after clang's mark: nothing or `.` for the first, then `.1`, `..1`.
+/// The number after clang's mark: nothing or `.` for the first, then `.1`, `..1`. None for helpers that belong to the
+/// outlined function: `main.omp_outlined.omp.reduction.reduction_func`.
 fn clang_number(rest: &str) -> Option<u32> {
+    if rest.contains(".omp.") {
+        return None;
+    }
     let digits = rest.trim_start_matches('.');
     if digits.is_empty() {
         return Some(0);
@@ -210,6 +230,40 @@ mod tests {
         is("main.omp_outlined", Some("main"), 0, OutlinedKind::Region);
         is("main.omp_outlined.1", Some("main"), 1, OutlinedKind::Region);
         is(".omp_outlined._debug__", None, 0, OutlinedKind::Region);
+        is(
+            "main.omp_outlined_debug__.omp_outlined",
+            Some("main.omp_outlined_debug__"),
+            0,
+            OutlinedKind::Region,
+        );
+    }
+
+    #[test]
+    fn only_the_innermost_region_says_whether_a_body_is_a_debuggers() {
+        for (name, expected) in [
+            (".omp_outlined._debug__", true),
+            (".omp_outlined._debug__.7", true),
+            ("main.omp_outlined_debug__", true),
+            ("main.omp_outlined_debug__.omp_outlined", false),
+            ("main.omp_outlined_debug__.omp_outlined_debug__.1", true),
+            ("main.omp_outlined", false),
+            ("my_debug__.omp_outlined", false),
+            ("main._omp_fn.0", false),
+        ] {
+            assert_eq!(is_debug_body(name), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn names_start_with_the_function_of_the_source() {
+        for (name, expected) in [
+            ("main.omp_outlined_debug__.omp_outlined.3", "main"),
+            ("_Z1fi._omp_fn.0._omp_fn.1", "_Z1fi"),
+            (".omp_task_entry..2", ""),
+            ("main", "main"),
+        ] {
+            assert_eq!(source_function(name), expected, "{name}");
+        }
     }
 
     #[test]
@@ -222,6 +276,9 @@ mod tests {
             "main._omp_fn.1x",
             "omp_fn.0",
             "main._omp_fn.99999999999",
+            ".omp.reduction.reduction_func",
+            "main.omp_outlined.omp.reduction.reduction_func",
+            "main.omp_outlined_debug__.omp.reduction.reduction_func.1",
         ] {
             assert_eq!(parse_outlined(name), None, "{name}");
         }
