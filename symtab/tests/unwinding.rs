@@ -19,8 +19,17 @@ struct Step {
     words: Vec<u64>,
 }
 
-/// Files by where they begin in memory, with their bias.
-type Files = BTreeMap<u64, (PathBuf, CallFrames, u64)>;
+/// A file that the program runs in.
+struct Loaded {
+    path: PathBuf,
+    image: Image,
+    frames: CallFrames,
+    /// What is added to its link addresses.
+    bias: u64,
+}
+
+/// Files by where they begin in memory.
+type Files = BTreeMap<u64, Loaded>;
 
 fn run(command: &mut Command) -> Vec<u8> {
     let output = command.output().expect("it runs");
@@ -58,13 +67,27 @@ fn steps(compiler: &str, flags: &[&str]) -> (Files, Vec<Step>) {
     (files, numbers.chunks_exact(NUMBERS).map(step).collect())
 }
 
-fn file(line: &str) -> Option<(u64, (PathBuf, CallFrames, u64))> {
+fn file(line: &str) -> Option<(u64, Loaded)> {
     let (base, path) = line.split_once(' ')?;
     let base = u64::from_str_radix(base, 16).ok()?;
     let bytes = std::fs::read(path).ok()?; // the kernel's library is no file
     let image = Image::parse(&bytes).expect("an ELF file");
     let lowest = if base == 0 { 0x40_0000 } else { base };
-    Some((lowest, (path.into(), CallFrames::of(&image), base)))
+    let loaded = Loaded {
+        path: path.into(),
+        frames: CallFrames::of(&image),
+        image,
+        bias: base,
+    };
+    Some((lowest, loaded))
+}
+
+/// The file around an address.
+fn file_at(files: &Files, address: u64) -> Option<&Loaded> {
+    files
+        .range(..=address)
+        .next_back()
+        .map(|(_, loaded)| loaded)
 }
 
 fn step(numbers: &[u64]) -> Step {
@@ -87,8 +110,8 @@ fn compare(compiler: &str, flags: &[&str], keeps_frames: bool) {
     let what = format!("{compiler} {flags:?}");
     assert!(steps.len() > 2000, "{what}: {} steps", steps.len());
     let module = |address: u64| {
-        let (_, (_, frames, base)) = files.range(..=address).next_back()?;
-        Some((frames, address.wrapping_sub(*base)))
+        let loaded = file_at(&files, address)?;
+        Some((&loaded.frames, address.wrapping_sub(loaded.bias)))
     };
     let mut by_frames = 0;
     for step in &steps {
@@ -104,7 +127,7 @@ fn compare(compiler: &str, flags: &[&str], keeps_frames: bool) {
         // The copy ends a little above the frame of `main`.
         let wanted = step.callers.len().saturating_sub(2);
         assert!(found.len() >= wanted, "{what} {pc:#x}: {told:x?}");
-        let led = frame_pointers(step, sp);
+        let led = frame_pointers(&files, step, sp);
         let few =
             return_addresses_with_frames(&step.start, &led, module, |at| word(at, 8), CALLERS);
         let few = few.expect("all code is described");
@@ -122,8 +145,7 @@ fn compare(compiler: &str, flags: &[&str], keeps_frames: bool) {
                         .iter()
                         .any(|at| path.starts_with(at))
                 };
-                let found = files.range(..=address).next_back();
-                found.is_some_and(|(_, (path, ..))| !system(path))
+                file_at(&files, address).is_some_and(|loaded| !system(&loaded.path))
             };
             // Behind `main` come two of the C library and `_start`.
             let above = step.callers.len().saturating_sub(3);
@@ -137,8 +159,16 @@ fn compare(compiler: &str, flags: &[&str], keeps_frames: bool) {
     assert!(by_frames > 500 || !keeps_frames, "{what}: {by_frames}");
 }
 
-/// Return addresses as the runtime finds them.
-fn frame_pointers(step: &Step, sp: u64) -> Vec<u64> {
+/// Return addresses as the runtime finds them, up to the first word that no call returns to: the C library around `main`
+/// keeps something else in the register.
+fn frame_pointers(files: &Files, step: &Step, sp: u64) -> Vec<u64> {
+    let returns = |&address: &u64| {
+        let loaded = file_at(files, address);
+        loaded.is_some_and(|loaded| {
+            let linked = address.wrapping_sub(loaded.bias);
+            loaded.image.follows_call(linked) == Some(true)
+        })
+    };
     let mut found = Vec::new();
     let (mut frame, mut low) = (step.start.get(6).unwrap_or(0), sp);
     while frame >= low && frame % 8 == 0 {
@@ -152,7 +182,7 @@ fn frame_pointers(step: &Step, sp: u64) -> Vec<u64> {
         found.push(*address);
         (low, frame) = (frame + 16, *next);
     }
-    found
+    found.into_iter().take_while(returns).collect()
 }
 
 #[test]
