@@ -24,8 +24,8 @@ pub(crate) struct Binary {
     pub(crate) file: PathBuf,
     /// The same program in a container that every tool reads …
     pub(crate) twin: Option<PathBuf>,
-    /// … and the tools that cannot read the container itself, and so are asked about the twin.
-    pub(crate) asked_about_twin: &'static [Peer],
+    /// … and the tools of which some versions cannot read the container itself, and so are asked about the twin.
+    pub(crate) may_not_read: &'static [Peer],
     /// What the names of the target's binutils begin with.
     pub(crate) prefix: &'static str,
     pub(crate) maker: Maker,
@@ -154,14 +154,15 @@ impl Builder<'_> {
             name: name.to_owned(),
             file: self.folder.join(file),
             twin: None,
-            asked_about_twin: &[],
+            may_not_read: &[],
             prefix: tool.prefix,
             maker: tool.maker,
             count,
         });
     }
 
-    /// A container that holds the same program as `twin`, which the tools of `unable` are asked about instead.
+    /// A container that holds the same program as `twin`, which those of the tools `unable` that cannot read it are asked
+    /// about instead.
     fn add_container(
         &mut self,
         tool: Tool,
@@ -174,7 +175,7 @@ impl Builder<'_> {
         let twin = self.folder.join(twin);
         if let Some(last) = self.binaries.last_mut() {
             last.twin = Some(twin);
-            last.asked_about_twin = unable;
+            last.may_not_read = unable;
         }
     }
 
@@ -400,8 +401,10 @@ impl Builder<'_> {
                 &[&format!("--compress-debug-sections={kind}"), plain, &output],
             ) {
                 let unable: &[Peer] = match kind {
+                    // Older versions of LLVM.
                     "zstd" => &[Peer::Llvm],
-                    "zlib-gnu" if tag.ends_with('5') => &[Peer::Binutils],
+                    // binutils 2.40 in DWARF 5, and newer versions of LLVM.
+                    "zlib-gnu" => &[Peer::Binutils, Peer::Llvm],
                     _ => &[],
                 };
                 self.add_container(

@@ -1,6 +1,6 @@
 //! Why tools differ: each rule is one reason, told apart by what can be checked at the address itself.
 
-use instr_symtab::demangle;
+use instr_symtab::{demangle, parse_outlined};
 
 use crate::binaries::{Binary, Maker};
 use crate::peers::{Frame, Frames, Peer, unknown};
@@ -206,7 +206,7 @@ pub(crate) const RULES: &[Rule] = &[
         at_most: 1,
         applies: |case, _| {
             let ours = case.outermost();
-            ours.function.contains("._omp_fn.")
+            parse_outlined(&ours.function).is_some()
                 && case
                     .program
                     .named(&ours.function)
