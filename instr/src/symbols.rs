@@ -264,11 +264,15 @@ fn own_vdso(module: &Module) -> Option<Image> {
     }
 }
 
-/// The function around a directive with the mark the compiler gave the body: `foo()._omp_fn.0`, `main.omp_outlined..3`
-/// also where the compiler leaves the function away.
+/// The function around a directive with the marks the compiler gave the body: `foo()._omp_fn.0`, `main.omp_outlined..3`
+/// also where the compiler leaves the function away, `main.omp_outlined.omp_outlined` for a region inside of another.
 fn outlined_name(directive: &Directive) -> String {
-    let parent = parse_outlined(&directive.raw).and_then(|outlined| outlined.parent_raw);
-    let mark = &directive.raw[parent.map_or(0, |parent| parent.len())..];
+    let outer = |name: &str| Some(parse_outlined(name)?.parent_raw.unwrap_or_default());
+    let mut source = directive.raw.clone();
+    while let Some(parent) = outer(&source) {
+        source = parent;
+    }
+    let mark = &directive.raw[source.len()..];
     match &directive.function {
         Some(function) => format!("{}{mark}", function.demangled),
         None => directive.raw.clone(),
@@ -512,6 +516,21 @@ mod tests {
             bodies,
             folder,
         ))
+    }
+
+    #[test]
+    fn nested_regions_have_names_of_their_own() {
+        let source = "int f(int n) {\n#pragma omp parallel\n  {\n    __atomic_fetch_add(&n, 1, 0);\n#pragma omp parallel\n    __atomic_fetch_add(&n, 2, 0);\n  }\n  return n;\n}\nint main(int n, char **) { return f(n); }\n";
+        for compiler in ["g++", "clang++"] {
+            let Some((symbols, bodies, _folder)) = names_of(compiler, source) else {
+                continue;
+            };
+            let name = |&address: &u64| symbols.resolve(address).unwrap().function.unwrap();
+            let names: std::collections::BTreeSet<String> = bodies.iter().map(name).collect();
+            assert_eq!(names.len(), 2, "{compiler}: {names:?}");
+            let inside = |name: &String| name.starts_with("f(int).");
+            assert!(names.iter().all(inside), "{compiler}: {names:?}");
+        }
     }
 
     #[test]
