@@ -83,6 +83,34 @@ fn statements_that_were_moved_up_do_not_hide_the_directive() {
 }
 
 #[test]
+fn clangs_directives_stand_in_their_lines() {
+    if !CLANG.is_installed() {
+        return;
+    }
+    let lines: Vec<&str> = NESTED.lines().collect();
+    for debug in ["-g", "-gline-tables-only", "-gdwarf-4"] {
+        for level in ["-O0", "-O1", "-O2", "-O3"] {
+            let folder = tempfile::tempdir().expect("a folder");
+            std::fs::write(folder.path().join("nested.c"), NESTED).expect("the source is written");
+            let flags = [debug, level, "-fopenmp"];
+            let image = image(&CLANG.compile(folder.path(), "nested.c", &flags, "program"));
+            let bodies = image.symbols_where(|name| {
+                parse_outlined(&String::from_utf8_lossy(name))
+                    .is_some_and(|parts| parts.kind != instr_symtab::OutlinedKind::Copy)
+            });
+            assert!(bodies.len() >= 4, "{flags:?}: {bodies:?}");
+            for body in bodies {
+                let directive = image.directive(body.address).expect("a directive");
+                let line = directive.line.expect("a line") as usize;
+                let text = lines[line - 1];
+                let what = format!("{flags:?} {}: line {line} is `{text}`", body.raw);
+                assert!(text.trim_start().starts_with("#pragma omp"), "{what}");
+            }
+        }
+    }
+}
+
+#[test]
 fn named_criticals_are_found_by_the_address_of_their_word() {
     for target in gcc_targets() {
         let folder = tempfile::tempdir().expect("a folder");
