@@ -491,6 +491,17 @@ void instr_forked(void)
 }
 #endif
 
+/* Prints a line, if the user asked for it. */
+static void note(const char *what, const char *why)
+{
+    if (!instr_settings.verbose)
+        return;
+    instr_platform_say("instr: note: ");
+    instr_platform_say(what);
+    instr_platform_say(why);
+    instr_platform_say("\n");
+}
+
 static void begin(void)
 {
     char host_name[INSTR_CFG_PATH_BYTES];
@@ -506,9 +517,13 @@ static void begin(void)
     memcpy(host_name, name, length);
     host_name[length] = '\0';
     if (!instr_sink_open(instr_settings.trace, host_name)) {
-        if (instr_settings.verbose)
-            instr_platform_say("instr: note: not traced: the trace directory cannot be made\n");
+        note("not traced: ", instr_sink_trouble != NULL ? instr_sink_trouble : "the trace directory cannot be made");
         return;
+    }
+    if (instr_sink_trouble != NULL) {
+        note("", instr_sink_trouble);
+        if (instr_settings.trouble == NULL)
+            instr_settings.trouble = instr_sink_trouble;
     }
     process.clock = INSTR_ARCH_HAS_TICKS && instr_platform_ticks_ok() ? INSTR_ON_TICKS : INSTR_ON_SYSTEM;
     instr_platform_random(instr_uuid, sizeof instr_uuid);
@@ -531,11 +546,8 @@ __attribute__((constructor(101))) static void instr_begin(void)
     struct instr_guest guest;
     instr_platform_enter(&guest);
     instr_settings_read();
-    if (instr_settings.trouble != NULL && instr_settings.verbose) {
-        instr_platform_say("instr: note: ");
-        instr_platform_say(instr_settings.trouble);
-        instr_platform_say("\n");
-    }
+    if (instr_settings.trouble != NULL)
+        note("", instr_settings.trouble);
     if (instr_settings.enabled) {
         begin();
         struct instr_thread *const t = instr_process.active != INSTR_OFF ? instr_attach() : NULL;

@@ -4,6 +4,8 @@
 #include "core/settings.h"
 #include "sinks/sink.h"
 
+const char *instr_sink_trouble;
+
 static const struct instr_sink *of_kind(unsigned kind)
 {
     switch (kind) {

@@ -52,6 +52,9 @@ extern const struct instr_sink instr_sink_own __attribute__((weak));
 /* Whether the program has the sink of this kind (enum instr_sink_kind). */
 bool instr_sink_has(unsigned kind);
 
+/* Why the sink's open refused, or what is worth saying of what it did; NULL: nothing. */
+extern const char *instr_sink_trouble;
+
 /* The same calls, to the sink that the settings chose. */
 bool instr_sink_open(const char *wanted, const char *program);
 bool instr_sink_open_child(uint32_t pid);

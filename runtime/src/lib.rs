@@ -18,7 +18,7 @@ pub fn sources(os: &str) -> Vec<&'static str> {
     let platform = [format!("platform/{os}.c"), format!("platform/{os}_")];
     let large = os == "linux";
     let fits = |name: &str| match name {
-        "sinks/file.c" => large,
+        "sinks/file.c" | "sinks/file_place.c" => large,
         "sinks/small_file.c" => !large,
         _ if name.starts_with("platform/") => name == platform[0] || name.starts_with(&platform[1]),
         _ => large || !name.starts_with("ompt/"),

@@ -8,6 +8,7 @@ mod libraries;
 mod places;
 mod policies;
 mod signals;
+mod strangers;
 
 use std::path::{Path, PathBuf};
 
@@ -30,6 +31,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         forks::trials(),
         libraries::trials(),
         signals::trials(),
+        strangers::trials(),
     ];
     groups.into_iter().flatten().collect()
 }

@@ -1,0 +1,390 @@
+/*
+ * The folder of a trace: see file_place.h.
+ *
+ * No descriptor is kept open between calls except the one that holds the folder's lock: the guest may close every descriptor it does not
+ * know, and may need all it is allowed. So the folder is opened for each call and must still be the one that was taken: the same device,
+ * inode and owner. Its path is absolute, so the guest may change its directory.
+ */
+#define _GNU_SOURCE
+#define _FILE_OFFSET_BITS 64
+
+#include "core/cold.h"
+
+#include "sinks/file_place.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h> /* renameat */
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/config.h"
+#include "core/text.h"
+#include "sinks/sink.h"
+
+#define NAME_BYTES 32u
+#define WRITE_BY_OTHERS (S_IWGRP | S_IWOTH)
+#define READ_BY_OTHERS (S_IRGRP | S_IROTH)
+#define LOOK_BY_OTHERS (READ_BY_OTHERS | S_IXGRP | S_IXOTH)
+
+static char place[INSTR_CFG_PATH_BYTES];
+static struct stat taken; /* the folder, as it was when it was taken */
+static int lock_fd = -1;
+
+static const char UNSAFE[] = "the trace's place is a symbolic link, another user's directory, or one that others may write to";
+static const char UNSAFE_OTHER_NAME[] =
+    "the trace has another name: its place is a symbolic link, another user's directory, or one that others may write to";
+
+static bool append_number(char *path, size_t bytes, uint32_t value, unsigned digits)
+{
+    char reversed[12];
+    char piece[12];
+    unsigned count = 0;
+    do {
+        reversed[count++] = (char)('0' + value % 10);
+        value /= 10;
+    } while (count < sizeof reversed - 1 && (value != 0 || count < digits));
+    for (unsigned i = 0; i < count; i++)
+        piece[i] = reversed[count - 1 - i];
+    piece[count] = '\0';
+    return instr_text_append(path, bytes, piece);
+}
+
+/* `name` or, with number != UINT32_MAX, `nameNNNN`. */
+static bool name_of(char *to, const char *name, uint32_t number)
+{
+    to[0] = '\0';
+    return instr_text_append(to, NAME_BYTES, name) && (number == UINT32_MAX || append_number(to, NAME_BYTES, number, 4));
+}
+
+static bool starts_with(const char *name, const char *prefix)
+{
+    return strncmp(name, prefix, strlen(prefix)) == 0;
+}
+
+/* `prefix` and a number. */
+static bool is_numbered(const char *name, const char *prefix)
+{
+    if (!starts_with(name, prefix))
+        return false;
+    const char *digits = name + strlen(prefix);
+    return digits[0] != '\0' && strspn(digits, "0123456789") == strlen(digits);
+}
+
+/* Files the runtime itself makes in a trace directory. */
+static bool is_ours(const char *name)
+{
+    return strcmp(name, "metadata") == 0 || is_numbered(name, "thread_") || is_numbered(name, ".window_") ||
+           strcmp(name, ".metadata.new") == 0 || strcmp(name, ".lock") == 0;
+}
+
+/* ---- the folder ---- */
+
+/* A real directory, of the effective user, into which nobody else can put anything. */
+static bool is_safe(const struct stat *status)
+{
+    return S_ISDIR(status->st_mode) && status->st_uid == geteuid() && (status->st_mode & WRITE_BY_OTHERS) == 0;
+}
+
+/* Opens the directory `name` in `parent` to reach what is in it. It need not be readable. */
+static int open_folder(int parent, const char *name, struct stat *status)
+{
+    const int fd = openat(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd >= 0 && fstat(fd, status) != 0) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+/* The folder that was taken, if it is still there; else -1. */
+static int folder(void)
+{
+    struct stat status;
+    const int fd = place[0] != '\0' ? open_folder(AT_FDCWD, place, &status) : -1;
+    if (fd >= 0 && (status.st_dev != taken.st_dev || status.st_ino != taken.st_ino || status.st_uid != taken.st_uid)) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+/* The owner can use a folder of ours whatever the program's mask is. It is named by its descriptor: its name may be another's by now. */
+static void let_owner_in(int fd, struct stat *status)
+{
+    char path[NAME_BYTES];
+    if ((status->st_mode & S_IRWXU) == S_IRWXU)
+        return;
+    path[0] = '\0';
+    if (instr_text_append(path, sizeof path, "/proc/self/fd/") && append_number(path, sizeof path, (uint32_t)fd, 1) &&
+        chmod(path, (status->st_mode & 07777) | S_IRWXU) == 0)
+        (void)fstat(fd, status);
+}
+
+static DIR *list(int fd)
+{
+    const int again = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *const d = again >= 0 ? fdopendir(again) : NULL;
+    if (d == NULL && again >= 0)
+        close(again);
+    return d;
+}
+
+enum content { CONTENT_EMPTY, CONTENT_OURS, CONTENT_FOREIGN };
+
+/* What a directory holds: nothing, a trace (only files of ours), or something else. */
+static enum content look(int fd)
+{
+    DIR *d = list(fd);
+    if (d == NULL)
+        return CONTENT_FOREIGN;
+    enum content found = CONTENT_EMPTY;
+    for (struct dirent *e = readdir(d); e != NULL; e = readdir(d)) {
+        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 || strcmp(e->d_name, ".lock") == 0)
+            continue;
+        if (!is_ours(e->d_name) && !is_numbered(e->d_name, "fork-")) {
+            found = CONTENT_FOREIGN;
+            break;
+        }
+        found = CONTENT_OURS;
+    }
+    closedir(d);
+    return found;
+}
+
+/* Removes the files of an earlier trace; one level of forked children's traces at a time, since children nest. */
+static void clear(int fd, unsigned depth)
+{
+    struct stat status;
+    DIR *d = list(fd);
+    if (d == NULL)
+        return;
+    for (struct dirent *e = readdir(d); e != NULL; e = readdir(d)) {
+        if (is_ours(e->d_name) && (depth > 0 || strcmp(e->d_name, ".lock") != 0))
+            (void)unlinkat(fd, e->d_name, 0);
+        const int child = is_numbered(e->d_name, "fork-") && depth < 16 ? open_folder(fd, e->d_name, &status) : -1;
+        if (child >= 0) {
+            clear(child, depth + 1);
+            close(child);
+            (void)unlinkat(fd, e->d_name, AT_REMOVEDIR);
+        }
+    }
+    closedir(d);
+}
+
+/* ---- files ---- */
+
+/*
+ * Opens a file. Whatever the program's mask takes away, the trace's owner can read and write it: the mask of a program is meant for the
+ * program's own files. What is no file is refused, and nothing is waited for: a pipe may have no other end.
+ */
+static int open_ours(int in, const char *name, int flags, mode_t mode)
+{
+    const int fd = openat(in, name, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, mode);
+    const mode_t owner = S_IRUSR | S_IWUSR;
+    struct stat status;
+    if (fd < 0)
+        return -1;
+    if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
+        close(fd);
+        return -1;
+    }
+    if ((flags & O_CREAT) != 0 && (status.st_mode & owner) != owner)
+        (void)fchmod(fd, (status.st_mode & 07777) | owner); /* refused for a file of another user: it is as it was */
+    return fd;
+}
+
+int instr_place_file(const char *name, uint32_t number, enum instr_file_use use)
+{
+    char file[NAME_BYTES];
+    const int in = name_of(file, name, number) ? folder() : -1;
+    if (in < 0)
+        return -1;
+    /* Who may read the folder may read the trace. */
+    const mode_t mode = (mode_t)(S_IRUSR | S_IWUSR | (use == INSTR_FILE_PRIVATE ? 0 : taken.st_mode & READ_BY_OTHERS));
+    int flags = O_CREAT | (use == INSTR_FILE_PRIVATE ? O_RDWR : O_WRONLY);
+    if (use == INSTR_FILE_APPEND) {
+        flags |= O_APPEND;
+    } else {
+        flags |= O_EXCL;
+        (void)unlinkat(in, file, 0);
+    }
+    const int fd = open_ours(in, file, flags, mode);
+    close(in);
+    return fd;
+}
+
+void instr_place_remove(const char *name, uint32_t number)
+{
+    char file[NAME_BYTES];
+    const int in = name_of(file, name, number) ? folder() : -1;
+    if (in < 0)
+        return;
+    (void)unlinkat(in, file, 0);
+    close(in);
+}
+
+bool instr_place_rename(const char *from, const char *to)
+{
+    const int in = folder();
+    if (in < 0)
+        return false;
+    const bool ok = renameat(in, from, in, to) == 0;
+    close(in);
+    return ok;
+}
+
+/* ---- taking a folder ---- */
+
+/* Whether `text` holds `key` followed by `value` and `end`. */
+static bool holds(const char *text, const char *key, const char *value, char end)
+{
+    const char *found = strstr(text, key);
+    if (found == NULL)
+        return false;
+    found += strlen(key);
+    const size_t length = strlen(value);
+    return strncmp(found, value, length) == 0 && found[length] == end;
+}
+
+/* The number behind `key` in `text`; 0 when there is none. */
+static pid_t number_at(const char *text, const char *key)
+{
+    const char *found = strstr(text, key);
+    long value = 0;
+    for (const char *p = found != NULL ? found + strlen(key) : ""; *p >= '0' && *p <= '9' && value < 100000000; p++)
+        value = value * 10 + (*p - '0');
+    return (pid_t)value;
+}
+
+/*
+ * Whether the trace in a folder is an earlier run of `program` that is over. One that was not closed and whose process lives stays: it is
+ * being written (the process may have lost its lock), or it is the part of this very run before exec.
+ */
+static bool is_earlier_run(int in, const char *program)
+{
+    char head[8192];
+    const int fd = open_ours(in, "metadata", O_RDONLY, 0);
+    if (fd < 0)
+        return false;
+    const ssize_t count = read(fd, head, sizeof head - 1);
+    close(fd);
+    if (count <= 0)
+        return false;
+    head[count] = '\0';
+    const pid_t pid = number_at(head, "    pid = ");
+    const bool open_still = holds(head, "    closed = ", "0", ';') && pid > 0 && (kill(pid, 0) == 0 || errno == EPERM);
+    return holds(head, "    program = \"", program, '"') && !open_still;
+}
+
+/* Takes an open folder: it must be empty, or hold an earlier trace of the same program, and no other process writes there. */
+static bool take_folder(int in, const char *program)
+{
+    if (look(in) == CONTENT_FOREIGN)
+        return false;
+    const int fd = open_ours(in, ".lock", O_RDWR | O_CREAT, S_IRUSR | S_IWUSR);
+    if (fd < 0)
+        return false;
+    const bool free = flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK; /* not every file system has locks */
+    const enum content now = free ? look(in) : CONTENT_FOREIGN;
+    if (now == CONTENT_FOREIGN || (now == CONTENT_OURS && !is_earlier_run(in, program))) {
+        close(fd);
+        return false;
+    }
+    clear(in, 0);
+    lock_fd = fd;
+    return true;
+}
+
+/* Takes the directory `place` for this process. */
+static bool take_place(const char *program)
+{
+    const bool made = mkdir(place, S_IRWXU) == 0;
+    if (!made && errno != EEXIST)
+        return false;
+    const int in = open_folder(AT_FDCWD, place, &taken);
+    if (in < 0) {
+        if (lstat(place, &taken) == 0 && S_ISLNK(taken.st_mode))
+            instr_sink_trouble = UNSAFE;
+        if (made)
+            (void)rmdir(place);
+        return false;
+    }
+    bool ok = is_safe(&taken);
+    if (!ok)
+        instr_sink_trouble = UNSAFE;
+    if (ok && made)
+        let_owner_in(in, &taken);
+    ok = ok && take_folder(in, program);
+    close(in);
+    if (!ok && made)
+        (void)rmdir(place);
+    return ok;
+}
+
+/* Whether another name may help: no trace of ours could be made at the first one, but something is there. */
+static bool another_name_helps(uint32_t attempt)
+{
+    struct stat status;
+    if (lstat(place, &status) != 0)
+        return false; /* it cannot be made at all */
+    return attempt > 1 || !S_ISDIR(status.st_mode) || status.st_uid != geteuid() || access(place, W_OK) == 0; /* it can be written */
+}
+
+bool instr_place_open(const char *wanted, const char *program)
+{
+    char base[INSTR_CFG_PATH_BYTES];
+    base[0] = '\0';
+    instr_sink_trouble = NULL;
+    if (wanted == NULL || wanted[0] != '/') {
+        if (getcwd(base, sizeof base) == NULL || !instr_text_append(base, sizeof base, "/"))
+            return false;
+    }
+    if (wanted != NULL ? !instr_text_append(base, sizeof base, wanted)
+                       : !instr_text_append(base, sizeof base, program) || !instr_text_append(base, sizeof base, ".instr"))
+        return false;
+    for (size_t end = strlen(base); end > 1 && base[end - 1] == '/'; end--)
+        base[end - 1] = '\0';
+    for (uint32_t attempt = 1; attempt < 1000; attempt++) {
+        memcpy(place, base, strlen(base) + 1);
+        if (attempt > 1 && (!instr_text_append(place, sizeof place, "-") || !append_number(place, sizeof place, attempt, 1)))
+            break;
+        if (take_place(program)) {
+            if (instr_sink_trouble != NULL)
+                instr_sink_trouble = UNSAFE_OTHER_NAME;
+            return true;
+        }
+        if (!another_name_helps(attempt))
+            break;
+    }
+    place[0] = '\0';
+    return false;
+}
+
+bool instr_place_open_child(uint32_t pid)
+{
+    char name[NAME_BYTES];
+    name[0] = '\0';
+    const int parent = instr_text_append(name, sizeof name, "fork-") && append_number(name, sizeof name, pid, 1) ? folder() : -1;
+    if (parent < 0 || !instr_text_append(place, sizeof place, "/") || !instr_text_append(place, sizeof place, name)) {
+        if (parent >= 0)
+            close(parent);
+        return false;
+    }
+    const bool made = mkdirat(parent, name, S_IRWXU | (taken.st_mode & LOOK_BY_OTHERS)) == 0;
+    const int in = made || errno == EEXIST ? open_folder(parent, name, &taken) : -1;
+    close(parent);
+    if (in < 0)
+        return false;
+    const bool ok = is_safe(&taken);
+    if (ok && made)
+        let_owner_in(in, &taken);
+    else if (ok)
+        clear(in, 1); /* the number of an ended child was used again */
+    close(in);
+    return ok;
+}
