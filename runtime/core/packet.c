@@ -29,20 +29,22 @@ static void put_field64(char *packet, unsigned offset, uint64_t value)
     instr_put64((uint32_t *)(void *)(packet + offset), value);
 }
 
-static uint64_t get_field64(const char *packet, unsigned offset)
+static void set_cursor(struct instr_thread *t, char *cursor)
 {
-    const uint32_t *p = (const uint32_t *)(const void *)(packet + offset);
-#if INSTR_BIG_ENDIAN
-    return (uint64_t)p[0] << 32 | p[1];
-#else
-    return (uint64_t)p[1] << 32 | p[0];
-#endif
+    t->cursor = cursor;
+    INSTR_TELL(t, cursor);
+}
+
+static void set_next_seq(struct instr_thread *t, uint64_t number)
+{
+    t->next_seq = number;
+    INSTR_TELL(t, next_seq);
 }
 
 void instr_packet_count_nested(struct instr_thread *t)
 {
     const uint32_t nested = t->nested;
-    t->discarded += (uint32_t)(nested - t->nested_counted);
+    instr_lose(t, (uint32_t)(nested - t->nested_counted));
     t->nested_counted = nested;
 }
 
@@ -60,7 +62,8 @@ void instr_packet_open(struct instr_thread *t)
         now = t->last_ticks;
     /* The old content goes first: whoever reads the window meanwhile finds an empty packet. */
     put_field64(packet, INSTR_PACKET_CONTENT_BITS, 0);
-    t->cursor = packet + INSTR_PACKET_HEADER_BYTES;
+    t->slot_bytes[t->slot] = 0;
+    set_cursor(t, packet + INSTR_PACKET_HEADER_BYTES);
     INSTR_BARRIER();
     put_field32(packet, INSTR_PACKET_MAGIC, INSTR_CTF_MAGIC);
     memcpy(packet + INSTR_PACKET_UUID, instr_uuid, sizeof instr_uuid);
@@ -99,6 +102,7 @@ static size_t close_packet(struct instr_thread *t, char *packet)
     put_field64(packet, INSTR_PACKET_BITS, (uint64_t)bytes * 8);
     INSTR_BARRIER();
     put_field64(packet, INSTR_PACKET_CONTENT_BITS, (uint64_t)bytes * 8);
+    t->slot_bytes[t->slot] = (uint32_t)bytes;
     return bytes;
 }
 
@@ -109,7 +113,7 @@ bool instr_packet_append(struct instr_thread *t, unsigned id, const uint32_t *wo
     uint32_t *p = instr_put_header((uint32_t *)(void *)t->cursor, id, instr_ticks(instr_process_clock()));
     memcpy(p, words, 4 * (size_t)count);
     INSTR_BARRIER();
-    t->cursor = (char *)(p + count);
+    set_cursor(t, (char *)(p + count));
     t->events++;
     return true;
 }
@@ -137,10 +141,10 @@ static bool turn_stream(struct instr_thread *t)
     const uint32_t events = t->events;
     const size_t bytes = close_packet(t, packet);
     if (!instr_sink_append(t->index, packet, bytes)) {
-        t->discarded += events;
+        instr_lose(t, events);
         t->next_seq--; /* the number is used by the next packet that gets through */
     }
-    t->next_seq++;
+    set_next_seq(t, t->next_seq + 1);
     instr_packet_open(t);
     append_flush(t, begin, bytes);
     instr_append_clock_sync(t);
@@ -152,15 +156,16 @@ static bool turn_ring(struct instr_thread *t)
     close_packet(t, slot_base(t, t->slot));
     t->slot_events[t->slot] = t->events;
     const uint32_t next = t->slot + 1 < t->slots ? t->slot + 1 : 0;
-    if (get_field64(slot_base(t, next), INSTR_PACKET_CONTENT_BITS) != 0) {
-        t->discarded += t->slot_events[next];
+    if (t->slot_bytes[next] != 0) {
+        instr_lose(t, t->slot_events[next]);
         t->overwrote = 1;
     }
     put_field64(slot_base(t, next), INSTR_PACKET_CONTENT_BITS, 0);
-    t->cursor = slot_base(t, next) + INSTR_PACKET_HEADER_BYTES;
+    set_cursor(t, slot_base(t, next) + INSTR_PACKET_HEADER_BYTES);
     INSTR_BARRIER();
     t->slot = next;
-    t->next_seq++;
+    INSTR_TELL(t, slot);
+    set_next_seq(t, t->next_seq + 1);
     instr_packet_open(t);
     return true;
 }
@@ -187,9 +192,8 @@ bool instr_packet_finish(struct instr_thread *t)
     close_packet(t, slot_base(t, t->slot));
     /* Slots follow each other in time beginning with the one after the current. */
     for (uint32_t i = 1; i <= t->slots; i++) {
-        char *packet = slot_base(t, (t->slot + i) % t->slots);
-        const uint64_t bits = get_field64(packet, INSTR_PACKET_CONTENT_BITS);
-        if (bits != 0 && bits / 8 <= t->size && !instr_sink_append(t->index, packet, (size_t)(bits / 8)))
+        const uint32_t slot = (t->slot + i) % t->slots;
+        if (t->slot_bytes[slot] != 0 && !instr_sink_append(t->index, slot_base(t, slot), t->slot_bytes[slot]))
             return false; /* later ones would leave a gap in the stream */
     }
     return true;
@@ -203,7 +207,7 @@ char *instr_make_room(struct instr_thread *t, char *limit, size_t bytes)
     }
     /* Events of streams without a thread come with interrupts off, where nothing can be handed to a sink. */
     if (instr_settings.policy == INSTR_POLICY_END || (t->ownerless && instr_settings.policy == INSTR_POLICY_STREAM)) {
-        t->discarded++;
+        instr_lose(t, 1);
         t->limit = limit;
         return NULL;
     }
@@ -214,7 +218,7 @@ char *instr_make_room(struct instr_thread *t, char *limit, size_t bytes)
     if (bytes <= room && instr_packet_turn(t))
         place = t->cursor;
     else
-        t->discarded++;
+        instr_lose(t, 1);
     instr_platform_leave(&guest);
     if (place == NULL) {
         INSTR_BARRIER();

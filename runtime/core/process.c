@@ -145,17 +145,31 @@ static struct instr_thread *take_window(void)
         if (t->state == 0)
             return t;
     const size_t bytes = INSTR_WINDOW_HEADER_BYTES + (size_t)instr_settings.buffer;
-    struct instr_thread *t = instr_sink_window(process.windows, bytes);
-    const bool mapped = t != NULL;
-    if (!mapped)
-        t = instr_platform_memory(bytes);
-    if (t == NULL)
+    char *block = instr_sink_window(process.windows, bytes);
+    const bool mapped = block != NULL;
+    if (mapped)
+        block -= INSTR_PRIVATE_BYTES;
+    else
+        block = instr_platform_memory(INSTR_PRIVATE_BYTES + bytes);
+    if (block == NULL)
         return NULL;
+    struct instr_thread *const t = (struct instr_thread *)(void *)block;
     t->mapped = mapped;
     t->file_number = process.windows++;
     t->next = process.all;
     process.all = t;
     return t;
+}
+
+/* Tells the host of a window that is in use from now on. Until its last line it is free. */
+static void show_window(struct instr_thread *t)
+{
+#if !INSTR_PLATFORM_SMALL /* there it is the window */
+    memcpy(INSTR_WINDOW_OF(t), t, sizeof(struct instr_window));
+#endif
+    INSTR_BARRIER();
+    t->state = 1;
+    INSTR_TELL(t, state);
 }
 
 static void start_thread(struct instr_thread *t, uint32_t os_tid, uint32_t flags)
@@ -173,15 +187,15 @@ static void start_thread(struct instr_thread *t, uint32_t os_tid, uint32_t flags
     t->index = process.threads++;
     t->size = instr_settings.buffer;
     t->slots = instr_settings.slots;
-    t->base = (char *)t + INSTR_WINDOW_HEADER_BYTES;
+    t->base = (char *)INSTR_WINDOW_OF(t) + INSTR_WINDOW_HEADER_BYTES;
     t->task_thread = t->task_seq = t->region_thread = t->region_seq = INSTR_NONE;
     t->os_tid = os_tid;
     t->processor = INSTR_NONE;
     instr_packet_clear(t);
     instr_packet_open(t);
     INSTR_BARRIER();
-    t->state = 1;
     t->magic = INSTR_WINDOW_MAGIC;
+    show_window(t);
     const uint32_t words[2] = {os_tid, flags};
     (void)instr_packet_append(t, INSTR_EV_THREAD_BEGIN, words, 2);
     instr_append_clock_sync(t);
@@ -325,10 +339,12 @@ static void end_thread(struct instr_thread *t)
         instr_stack_end(t);
     instr_append_clock_sync(t);
     (void)instr_packet_append(t, INSTR_EV_THREAD_END, NULL, 0);
-    if (instr_packet_finish(t) && !instr_sink_keeps())
+    if (instr_packet_finish(t) && !instr_sink_keeps()) {
         t->state = 0;
-    else
+        INSTR_TELL(t, state);
+    } else {
         t->kept = 1;
+    }
     if (t->kept && !t->mapped) {
         process.lost_unattached += t->events;
         for (uint32_t i = 0; i < t->slots; i++)
@@ -466,14 +482,13 @@ void instr_forked(void)
     atomic_flag_clear(&process.lock);
     inside = false;
     instr_self = NULL;
-    /* Probes on this stack still hold the parent's window, which is shared with the parent: put zeroed memory in its place, where
-     * every event is refused. */
+    /* Probes on this stack still hold the parent's window, which is shared with the parent: put zeroed memory in its place. A thread
+     * without a window, as zeros say, refuses every event. */
     for (struct instr_thread *t = process.all, *next; t != NULL; t = next) {
         next = t->next;
         if (t->mapped)
-            instr_platform_replace(t, INSTR_WINDOW_HEADER_BYTES + (size_t)instr_settings.buffer);
-        else
-            t->limit = NULL;
+            instr_platform_replace(INSTR_WINDOW_OF(t), INSTR_WINDOW_HEADER_BYTES + (size_t)instr_settings.buffer);
+        memset(t, 0, sizeof *t);
     }
     process.all = NULL;
     process.threads = 0;
@@ -520,11 +535,8 @@ static void begin(void)
         note("not traced: ", instr_sink_trouble != NULL ? instr_sink_trouble : "the trace directory cannot be made");
         return;
     }
-    if (instr_sink_trouble != NULL) {
-        note("", instr_sink_trouble);
-        if (instr_settings.trouble == NULL)
-            instr_settings.trouble = instr_sink_trouble;
-    }
+    if (instr_settings.trouble == NULL)
+        instr_settings.trouble = instr_sink_trouble;
     process.clock = INSTR_ARCH_HAS_TICKS && instr_platform_ticks_ok() ? INSTR_ON_TICKS : INSTR_ON_SYSTEM;
     instr_platform_random(instr_uuid, sizeof instr_uuid);
     instr_read_clocks(&process.start);
@@ -546,11 +558,12 @@ __attribute__((constructor(101))) static void instr_begin(void)
     struct instr_guest guest;
     instr_platform_enter(&guest);
     instr_settings_read();
+    if (instr_settings.enabled)
+        begin();
     if (instr_settings.trouble != NULL)
         note("", instr_settings.trouble);
-    if (instr_settings.enabled) {
-        begin();
-        struct instr_thread *const t = instr_process.active != INSTR_OFF ? instr_attach() : NULL;
+    if (instr_process.active != INSTR_OFF) {
+        struct instr_thread *const t = instr_attach();
         if (t != NULL && instr_process.points != 0)
             instr_sensors_started(t);
         if (t != NULL && instr_memory_heap != NULL)

@@ -117,11 +117,12 @@ static inline __attribute__((always_inline)) uint32_t *instr_open(struct instr_t
     return instr_put_header((uint32_t *)(void *)p, id, instr_ticks(active));
 }
 
-/* Commits the event: one store makes it part of the trace. */
+/* Commits the event: one store, of the host's cursor, makes it part of the trace. */
 static inline __attribute__((always_inline)) void instr_close(const struct instr_slot *s)
 {
     INSTR_BARRIER(); /* the payload is stored before the cursor passes it */
     s->thread->cursor = s->end;
+    INSTR_TELL(s->thread, cursor);
     s->thread->events++;
     INSTR_BARRIER();
     s->thread->limit = s->limit;

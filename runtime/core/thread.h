@@ -1,17 +1,22 @@
 /*
  * A thread's window and its recording state, and the process-wide switch.
  *
- *   window file / memory block of one thread
- *   +----------------------------+ <- struct instr_thread (4096 bytes: the part other programs read, then private state)
+ *   private memory of one thread
+ *   +----------------------------+ <- struct instr_thread: all that the program itself relies on
  *   | magic … base cursor | …    |
+ *   +----------------------------+ <- struct instr_window (4096 bytes), INSTR_PRIVATE_BYTES further on; from here on
+ *   | magic … base cursor | 0    |    the window: a file mapped shared, or memory
  *   +----------------------------+ <- base
  *   | packet header (104 bytes)  |
  *   | event event event …        | <- cursor: everything before it is complete
  *   | (free)                     |
  *   +----------------------------+ <- slot end
  *
- * The struct lives in the window file itself: committing an event is one store of `cursor`, and that store is already in
- * the file when the process is killed.
+ * Whoever can write the window's file can write all of the window at any time. So the runtime only writes there and never reads: what
+ * others do to a window changes the trace and nothing else. The host's copy of the cursor lies at a fixed distance from the thread's own:
+ * committing an event is one more store, and that store is already in the file when the process is killed.
+ *
+ * Where nothing is shared (small systems), the two are one: INSTR_PRIVATE_BYTES is 0, and struct instr_thread is the window's first page.
  *
  * Who may touch it: only the owning thread, its signal handlers, and, after instr_quiesce(), the thread that closes the trace.
  * `limit` is the guard: NULL while an event is being written, so that a signal handler (or a call that finds its way back into
@@ -34,8 +39,35 @@
 #define INSTR_MAX_SLOTS 16u
 #define INSTR_SPLIT_BYTES 2048u
 
+/*
+ * Room for struct instr_thread in front of its window. 128 bytes less than a page: then a thread's fields have other places in their page
+ * than the host's copies, and a load of one does not wait for the store of the other, whose address looks the same to the processor.
+ */
+#if INSTR_PLATFORM_SMALL
+#define INSTR_PRIVATE_BYTES 0u
+#else
+#define INSTR_PRIVATE_BYTES (INSTR_WINDOW_HEADER_BYTES - 128u)
+#endif
+
+/* What the host reads (docs/trace-format.md, "Window file"). */
+struct instr_window {
+    uint32_t magic;
+    uint32_t version;
+    uint32_t header_bytes;
+    uint32_t word_bytes;
+    uint32_t state;
+    uint32_t index;
+    uint64_t size;
+    uint64_t discarded;
+    uint64_t next_seq;
+    uint32_t slots;
+    uint32_t slot;
+    char *base;
+    char *cursor;
+};
+
 struct instr_thread {
-    /* Read by the host (docs/trace-format.md, "Window file"). */
+    /* As struct instr_window. */
     uint32_t magic;
     uint32_t version;
     uint32_t header_bytes;
@@ -50,7 +82,7 @@ struct instr_thread {
     char *base;
     char *cursor;
 
-    /* Private from here on. */
+    /* Of the runtime alone. */
     char *limit;      /* end of the current slot; NULL while busy */
     char *slot_end;   /* what `limit` is when not busy */
     uint32_t events;  /* events of the packet being filled */
@@ -68,6 +100,7 @@ struct instr_thread {
     struct instr_thread *next; /* in the registry; never removed */
     const void *strings[INSTR_STRING_CACHE]; /* addresses whose text this packet already holds */
     uint32_t slot_events[INSTR_MAX_SLOTS];   /* events of each ring slot */
+    uint32_t slot_bytes[INSTR_MAX_SLOTS];    /* of its complete packet; 0: there is none */
     uint64_t split[INSTR_SPLIT_BYTES / 8]; /* regions open by the split calls (probes/parallel_split.c) */
     uint32_t split_depth;
     uint32_t overwrote; /* the ring has lost packets */
@@ -82,14 +115,36 @@ struct instr_thread {
     struct instr_sampling sampling; /* sampling/sampling.h */
 };
 
-_Static_assert(sizeof(struct instr_thread) <= INSTR_WINDOW_HEADER_BYTES, "the header page is too small");
+_Static_assert(sizeof(struct instr_thread) <= (INSTR_PRIVATE_BYTES != 0 ? INSTR_PRIVATE_BYTES : INSTR_WINDOW_HEADER_BYTES),
+               "the header page is too small");
 _Static_assert(INSTR_CFG_RING_SLOTS <= INSTR_MAX_SLOTS, "INSTR_CFG_RING_SLOTS is too large");
-_Static_assert(offsetof(struct instr_thread, size) == 24, "window layout");
-_Static_assert(offsetof(struct instr_thread, discarded) == 32, "window layout");
-_Static_assert(offsetof(struct instr_thread, next_seq) == 40, "window layout");
-_Static_assert(offsetof(struct instr_thread, slots) == 48, "window layout");
-_Static_assert(offsetof(struct instr_thread, base) == 56, "window layout");
-_Static_assert(offsetof(struct instr_thread, cursor) == 56 + sizeof(void *), "window layout");
+_Static_assert(offsetof(struct instr_window, size) == 24, "window layout");
+_Static_assert(offsetof(struct instr_window, discarded) == 32, "window layout");
+_Static_assert(offsetof(struct instr_window, next_seq) == 40, "window layout");
+_Static_assert(offsetof(struct instr_window, slots) == 48, "window layout");
+_Static_assert(offsetof(struct instr_window, base) == 56, "window layout");
+_Static_assert(offsetof(struct instr_window, cursor) == 56 + sizeof(void *), "window layout");
+_Static_assert(offsetof(struct instr_thread, size) == 24 && offsetof(struct instr_thread, discarded) == 32 &&
+                   offsetof(struct instr_thread, next_seq) == 40 && offsetof(struct instr_thread, slots) == 48 &&
+                   offsetof(struct instr_thread, base) == 56 && offsetof(struct instr_thread, cursor) == 56 + sizeof(void *),
+               "a thread begins as its window does");
+
+/* The window of a thread. */
+#define INSTR_WINDOW_OF(t) ((struct instr_window *)(void *)((char *)(t) + INSTR_PRIVATE_BYTES))
+
+/* Tells the host the value of a thread's field. */
+#if INSTR_PLATFORM_SMALL
+#define INSTR_TELL(t, field) ((void)(t))
+#else
+#define INSTR_TELL(t, field) ((void)(INSTR_WINDOW_OF(t)->field = (t)->field))
+#endif
+
+/* Events of a thread are lost. */
+static inline void instr_lose(struct instr_thread *t, uint64_t events)
+{
+    t->discarded += events;
+    INSTR_TELL(t, discarded);
+}
 
 /* Clock in use; 0 = nothing is recorded. One word answers "on?" and "which clock?". A further bit asks every event to look at the stack
  * pointer: then the comparison with INSTR_ON_TICKS fails, and the clock is read out of line (core/stack.c). */

@@ -32,7 +32,7 @@ void instr_ompt_parallel_begin(ompt_data_t *task, const void *frame, ompt_data_t
     if (!instr_ompt_on() || state->level + 1 >= INSTR_OMPT_LEVELS) {
         state->fork_site = site;
         if (instr_ompt_on())
-            t->discarded += 4; /* its beginning and end, and those of the implicit task */
+            instr_lose(t, 4); /* its beginning and end, and those of the implicit task */
         return;
     }
     if (site == NULL && task != NULL && task->value & INSTR_OMPT_IMPLICIT) {

@@ -194,7 +194,7 @@ void instr_platform_replace(void *block, size_t bytes)
 /* Address space only: pages that no window uses cost nothing. */
 void *instr_platform_pool(size_t *bytes)
 {
-    const size_t window = INSTR_WINDOW_HEADER_BYTES + (size_t)instr_settings.buffer;
+    const size_t window = INSTR_PRIVATE_BYTES + INSTR_WINDOW_HEADER_BYTES + (size_t)instr_settings.buffer;
     *bytes = 2 * INSTR_CFG_RAM_TEXT_BYTES + 4096 + (window < 0x40000000u / 256 ? 256 * window : 0x40000000u);
     void *block = mmap(NULL, *bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return block != MAP_FAILED ? block : NULL;

@@ -415,7 +415,7 @@ static void record_last(struct instr_thread *t)
     for (uint32_t i = 0; i < counter_count; i++)
         p = instr_put64(p, (uint64_t)values[i]);
     if ((size_t)(t->slot_end - t->cursor) < 8 + 4 * count && !instr_packet_turn(t))
-        t->discarded++;
+        instr_lose(t, 1);
     else if ((size_t)(t->slot_end - t->cursor) >= 8 + 4 * count)
         (void)instr_packet_append(t, INSTR_EV_THREAD_COUNTERS, words, (unsigned)count);
 }

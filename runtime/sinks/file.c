@@ -56,25 +56,38 @@ static bool allocate(int fd, size_t bytes)
     return true;
 }
 
+/* Maps a window's file behind a page of the process's own. */
+static void *map(int fd, size_t page, size_t bytes)
+{
+    char *own = mmap(NULL, page + bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (own == MAP_FAILED)
+        return NULL;
+    if (mmap(own + page, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED) {
+        (void)munmap(own, page + bytes);
+        return NULL;
+    }
+    return own + page;
+}
+
 static void *window(uint32_t number, size_t bytes)
 {
+    const size_t page = (size_t)getpagesize();
     const int fd = instr_place_file(".window_", number, INSTR_FILE_PRIVATE);
     if (fd < 0)
         return NULL;
-    void *block = MAP_FAILED;
+    void *block = NULL;
+    bytes = (bytes + page - 1) / page * page; /* a part of a page is not shared by emulators whose own pages are smaller */
     if (allocate(fd, bytes))
-        block = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        block = map(fd, page, bytes);
     close(fd);
-    if (block == MAP_FAILED) {
-        instr_place_remove(".window_", number);
-        return NULL;
-    }
+    if (block == NULL)
+        (void)instr_place_file(".window_", number, INSTR_FILE_NONE);
     return block;
 }
 
 static void window_remove(uint32_t number)
 {
-    instr_place_remove(".window_", number);
+    (void)instr_place_file(".window_", number, INSTR_FILE_NONE);
 }
 
 static bool write_all(int fd, const char *bytes, size_t count)
@@ -144,7 +157,7 @@ static bool text_end(void)
         text.ok = false;
     if (text.ok && instr_place_rename(".metadata.new", "metadata"))
         return true;
-    instr_place_remove(".metadata.new", UINT32_MAX);
+    (void)instr_place_file(".metadata.new", UINT32_MAX, INSTR_FILE_NONE);
     return false;
 }
 

@@ -16,6 +16,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h> /* renameat */
 #include <string.h>
 #include <sys/file.h>
@@ -35,60 +36,43 @@ static char place[INSTR_CFG_PATH_BYTES];
 static struct stat taken; /* the folder, as it was when it was taken */
 static int lock_fd = -1;
 
-static const char UNSAFE[] = "the trace's place is a symbolic link, another user's directory, or one that others may write to";
-static const char UNSAFE_OTHER_NAME[] =
-    "the trace has another name: its place is a symbolic link, another user's directory, or one that others may write to";
+/* Behind the first words stands the reason alone. */
+#define OTHER_NAME "the trace has another name: "
+static const char OTHER_NAME_UNSAFE[] =
+    OTHER_NAME "its place is not a directory that this user owns and nobody else may write to";
+#define UNSAFE (OTHER_NAME_UNSAFE + sizeof OTHER_NAME - 1)
 
+/* `digits`: the fewest, at most 11. */
 static bool append_number(char *path, size_t bytes, uint32_t value, unsigned digits)
 {
-    char reversed[12];
-    char piece[12];
-    unsigned count = 0;
+    char number[12];
+    char *first = number + sizeof number - 1;
+    *first = '\0';
     do {
-        reversed[count++] = (char)('0' + value % 10);
+        *--first = (char)('0' + value % 10);
         value /= 10;
-    } while (count < sizeof reversed - 1 && (value != 0 || count < digits));
-    for (unsigned i = 0; i < count; i++)
-        piece[i] = reversed[count - 1 - i];
-    piece[count] = '\0';
-    return instr_text_append(path, bytes, piece);
-}
-
-/* `name` or, with number != UINT32_MAX, `nameNNNN`. */
-static bool name_of(char *to, const char *name, uint32_t number)
-{
-    to[0] = '\0';
-    return instr_text_append(to, NAME_BYTES, name) && (number == UINT32_MAX || append_number(to, NAME_BYTES, number, 4));
-}
-
-static bool starts_with(const char *name, const char *prefix)
-{
-    return strncmp(name, prefix, strlen(prefix)) == 0;
+    } while (value != 0 || number + sizeof number - 1 - first < (ptrdiff_t)digits);
+    return instr_text_append(path, bytes, first);
 }
 
 /* `prefix` and a number. */
 static bool is_numbered(const char *name, const char *prefix)
 {
-    if (!starts_with(name, prefix))
+    const size_t length = strlen(prefix);
+    if (strncmp(name, prefix, length) != 0)
         return false;
-    const char *digits = name + strlen(prefix);
-    return digits[0] != '\0' && strspn(digits, "0123456789") == strlen(digits);
+    name += length;
+    return name[0] != '\0' && name[strspn(name, "0123456789")] == '\0';
 }
 
-/* Files the runtime itself makes in a trace directory. */
+/* Files the runtime itself makes in a trace directory, beside its lock. */
 static bool is_ours(const char *name)
 {
     return strcmp(name, "metadata") == 0 || is_numbered(name, "thread_") || is_numbered(name, ".window_") ||
-           strcmp(name, ".metadata.new") == 0 || strcmp(name, ".lock") == 0;
+           strcmp(name, ".metadata.new") == 0;
 }
 
 /* ---- the folder ---- */
-
-/* A real directory, of the effective user, into which nobody else can put anything. */
-static bool is_safe(const struct stat *status)
-{
-    return S_ISDIR(status->st_mode) && status->st_uid == geteuid() && (status->st_mode & WRITE_BY_OTHERS) == 0;
-}
 
 /* Opens the directory `name` in `parent` to reach what is in it. It need not be readable. */
 static int open_folder(int parent, const char *name, struct stat *status)
@@ -113,67 +97,60 @@ static int folder(void)
     return fd;
 }
 
-/* The owner can use a folder of ours whatever the program's mask is. It is named by its descriptor: its name may be another's by now. */
-static void let_owner_in(int fd, struct stat *status)
+/*
+ * Makes the directory `name` in `parent`, or opens the one that is there; -1: neither. It is a real one, of the effective user, and nobody
+ * else can put anything into it. The owner can use what is made whatever the program's mask is; it is named by its descriptor then, for
+ * its name may be another's by now.
+ */
+static int enter(int parent, const char *name, mode_t mode, bool *made)
 {
-    char path[NAME_BYTES];
-    if ((status->st_mode & S_IRWXU) == S_IRWXU)
-        return;
-    path[0] = '\0';
-    if (instr_text_append(path, sizeof path, "/proc/self/fd/") && append_number(path, sizeof path, (uint32_t)fd, 1) &&
-        chmod(path, (status->st_mode & 07777) | S_IRWXU) == 0)
-        (void)fstat(fd, status);
-}
-
-static DIR *list(int fd)
-{
-    const int again = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *const d = again >= 0 ? fdopendir(again) : NULL;
-    if (d == NULL && again >= 0)
-        close(again);
-    return d;
+    char path[NAME_BYTES] = "/proc/self/fd/";
+    *made = mkdirat(parent, name, mode) == 0;
+    const int fd = *made || errno == EEXIST ? open_folder(parent, name, &taken) : -1;
+    if (fd < 0 ? errno == ENOTDIR : taken.st_uid != geteuid() || (taken.st_mode & WRITE_BY_OTHERS) != 0) {
+        instr_sink_trouble = UNSAFE;
+        close(fd);
+        return -1;
+    }
+    if (*made && (taken.st_mode & S_IRWXU) != S_IRWXU && append_number(path, sizeof path, (uint32_t)fd, 1))
+        (void)chmod(path, (taken.st_mode & 07777) | S_IRWXU);
+    return fd;
 }
 
 enum content { CONTENT_EMPTY, CONTENT_OURS, CONTENT_FOREIGN };
 
-/* What a directory holds: nothing, a trace (only files of ours), or something else. */
-static enum content look(int fd)
+/*
+ * What a directory holds: nothing, a trace (only files of ours), or something else. With `clear` the files of a trace are removed, one
+ * level of forked children's traces at a time, since children nest. The lock is no part of it.
+ */
+static enum content look(int in, unsigned depth, bool clear)
 {
-    DIR *d = list(fd);
-    if (d == NULL)
-        return CONTENT_FOREIGN;
     enum content found = CONTENT_EMPTY;
-    for (struct dirent *e = readdir(d); e != NULL; e = readdir(d)) {
-        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 || strcmp(e->d_name, ".lock") == 0)
+    const int fd = openat(in, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *const d = fd >= 0 ? fdopendir(fd) : NULL;
+    if (d == NULL) {
+        close(fd);
+        return CONTENT_FOREIGN;
+    }
+    for (const struct dirent *e = readdir(d); e != NULL && found != CONTENT_FOREIGN; e = readdir(d)) {
+        const char *const name = e->d_name;
+        struct stat status;
+        if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || strcmp(name, ".lock") == 0)
             continue;
-        if (!is_ours(e->d_name) && !is_numbered(e->d_name, "fork-")) {
-            found = CONTENT_FOREIGN;
-            break;
+        const bool child = is_numbered(name, "fork-");
+        found = child || is_ours(name) ? CONTENT_OURS : CONTENT_FOREIGN;
+        if (!clear)
+            continue;
+        const int inner = child && depth < 16 ? open_folder(in, name, &status) : -1;
+        if (inner >= 0) {
+            (void)look(inner, depth + 1, true);
+            close(inner);
         }
-        found = CONTENT_OURS;
+        if (found == CONTENT_OURS)
+            (void)unlinkat(in, name, child ? AT_REMOVEDIR : 0);
     }
     closedir(d);
     return found;
-}
-
-/* Removes the files of an earlier trace; one level of forked children's traces at a time, since children nest. */
-static void clear(int fd, unsigned depth)
-{
-    struct stat status;
-    DIR *d = list(fd);
-    if (d == NULL)
-        return;
-    for (struct dirent *e = readdir(d); e != NULL; e = readdir(d)) {
-        if (is_ours(e->d_name) && (depth > 0 || strcmp(e->d_name, ".lock") != 0))
-            (void)unlinkat(fd, e->d_name, 0);
-        const int child = is_numbered(e->d_name, "fork-") && depth < 16 ? open_folder(fd, e->d_name, &status) : -1;
-        if (child >= 0) {
-            clear(child, depth + 1);
-            close(child);
-            (void)unlinkat(fd, e->d_name, AT_REMOVEDIR);
-        }
-    }
-    closedir(d);
 }
 
 /* ---- files ---- */
@@ -201,39 +178,26 @@ static int open_ours(int in, const char *name, int flags, mode_t mode)
 int instr_place_file(const char *name, uint32_t number, enum instr_file_use use)
 {
     char file[NAME_BYTES];
-    const int in = name_of(file, name, number) ? folder() : -1;
+    file[0] = '\0';
+    const bool fits = instr_text_append(file, sizeof file, name) && (number == UINT32_MAX || append_number(file, sizeof file, number, 4));
+    const int in = fits ? folder() : -1;
+    int fd = -1;
     if (in < 0)
         return -1;
     /* Who may read the folder may read the trace. */
     const mode_t mode = (mode_t)(S_IRUSR | S_IWUSR | (use == INSTR_FILE_PRIVATE ? 0 : taken.st_mode & READ_BY_OTHERS));
-    int flags = O_CREAT | (use == INSTR_FILE_PRIVATE ? O_RDWR : O_WRONLY);
-    if (use == INSTR_FILE_APPEND) {
-        flags |= O_APPEND;
-    } else {
-        flags |= O_EXCL;
+    if (use != INSTR_FILE_APPEND)
         (void)unlinkat(in, file, 0);
-    }
-    const int fd = open_ours(in, file, flags, mode);
+    if (use != INSTR_FILE_NONE)
+        fd = open_ours(in, file, O_CREAT | O_RDWR | (use == INSTR_FILE_APPEND ? O_APPEND : O_EXCL), mode);
     close(in);
     return fd;
-}
-
-void instr_place_remove(const char *name, uint32_t number)
-{
-    char file[NAME_BYTES];
-    const int in = name_of(file, name, number) ? folder() : -1;
-    if (in < 0)
-        return;
-    (void)unlinkat(in, file, 0);
-    close(in);
 }
 
 bool instr_place_rename(const char *from, const char *to)
 {
     const int in = folder();
-    if (in < 0)
-        return false;
-    const bool ok = renameat(in, from, in, to) == 0;
+    const bool ok = in >= 0 && renameat(in, from, in, to) == 0;
     close(in);
     return ok;
 }
@@ -284,18 +248,18 @@ static bool is_earlier_run(int in, const char *program)
 /* Takes an open folder: it must be empty, or hold an earlier trace of the same program, and no other process writes there. */
 static bool take_folder(int in, const char *program)
 {
-    if (look(in) == CONTENT_FOREIGN)
+    if (look(in, 0, false) == CONTENT_FOREIGN)
         return false;
     const int fd = open_ours(in, ".lock", O_RDWR | O_CREAT, S_IRUSR | S_IWUSR);
     if (fd < 0)
         return false;
     const bool free = flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK; /* not every file system has locks */
-    const enum content now = free ? look(in) : CONTENT_FOREIGN;
+    const enum content now = free ? look(in, 0, false) : CONTENT_FOREIGN;
     if (now == CONTENT_FOREIGN || (now == CONTENT_OURS && !is_earlier_run(in, program))) {
         close(fd);
         return false;
     }
-    clear(in, 0);
+    (void)look(in, 0, true);
     lock_fd = fd;
     return true;
 }
@@ -303,23 +267,9 @@ static bool take_folder(int in, const char *program)
 /* Takes the directory `place` for this process. */
 static bool take_place(const char *program)
 {
-    const bool made = mkdir(place, S_IRWXU) == 0;
-    if (!made && errno != EEXIST)
-        return false;
-    const int in = open_folder(AT_FDCWD, place, &taken);
-    if (in < 0) {
-        if (lstat(place, &taken) == 0 && S_ISLNK(taken.st_mode))
-            instr_sink_trouble = UNSAFE;
-        if (made)
-            (void)rmdir(place);
-        return false;
-    }
-    bool ok = is_safe(&taken);
-    if (!ok)
-        instr_sink_trouble = UNSAFE;
-    if (ok && made)
-        let_owner_in(in, &taken);
-    ok = ok && take_folder(in, program);
+    bool made;
+    const int in = enter(AT_FDCWD, place, S_IRWXU, &made);
+    const bool ok = in >= 0 && take_folder(in, program);
     close(in);
     if (!ok && made)
         (void)rmdir(place);
@@ -355,7 +305,7 @@ bool instr_place_open(const char *wanted, const char *program)
             break;
         if (take_place(program)) {
             if (instr_sink_trouble != NULL)
-                instr_sink_trouble = UNSAFE_OTHER_NAME;
+                instr_sink_trouble = OTHER_NAME_UNSAFE;
             return true;
         }
         if (!another_name_helps(attempt))
@@ -367,24 +317,16 @@ bool instr_place_open(const char *wanted, const char *program)
 
 bool instr_place_open_child(uint32_t pid)
 {
-    char name[NAME_BYTES];
-    name[0] = '\0';
-    const int parent = instr_text_append(name, sizeof name, "fork-") && append_number(name, sizeof name, pid, 1) ? folder() : -1;
-    if (parent < 0 || !instr_text_append(place, sizeof place, "/") || !instr_text_append(place, sizeof place, name)) {
-        if (parent >= 0)
-            close(parent);
-        return false;
-    }
-    const bool made = mkdirat(parent, name, S_IRWXU | (taken.st_mode & LOOK_BY_OTHERS)) == 0;
-    const int in = made || errno == EEXIST ? open_folder(parent, name, &taken) : -1;
+    const size_t name = strlen(place) + 1;
+    const int parent = folder();
+    int in = -1;
+    bool made;
+    if (parent >= 0 && instr_text_append(place, sizeof place, "/fork-") && append_number(place, sizeof place, pid, 1))
+        in = enter(parent, place + name, S_IRWXU | (taken.st_mode & LOOK_BY_OTHERS), &made);
     close(parent);
     if (in < 0)
         return false;
-    const bool ok = is_safe(&taken);
-    if (ok && made)
-        let_owner_in(in, &taken);
-    else if (ok)
-        clear(in, 1); /* the number of an ended child was used again */
+    (void)look(in, 1, true); /* the number of an ended child was used again */
     close(in);
-    return ok;
+    return true;
 }

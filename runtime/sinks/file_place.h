@@ -20,14 +20,14 @@ bool instr_place_open_child(uint32_t pid);
 enum instr_file_use {
     INSTR_FILE_APPEND,  /* the file, made if it is not there, and written at its end */
     INSTR_FILE_NEW,     /* a new file, in the place of whatever had this name */
-    INSTR_FILE_PRIVATE, /* the same, for nobody but its owner, and to be mapped */
+    INSTR_FILE_PRIVATE, /* the same, which nobody but its owner may read */
+    INSTR_FILE_NONE,    /* it is removed */
 };
 
-/* Opens the file `name`, or `nameNNNN` with number != UINT32_MAX, of the trace. -1 when it is not there and cannot be made, or is no file. */
+/* Opens the file `name`, or `nameNNNN` with number != UINT32_MAX, of the trace. -1 when it cannot be made, or is no file. */
 int instr_place_file(const char *name, uint32_t number, enum instr_file_use use);
 
-/* Removes a file of the trace, or gives it another name. */
-void instr_place_remove(const char *name, uint32_t number);
+/* Gives a file of the trace another name. */
 bool instr_place_rename(const char *from, const char *to);
 
 #endif

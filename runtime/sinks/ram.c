@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "core/config.h"
+#include "core/thread.h"
 #include "platform/platform.h"
 #include "sinks/sink.h"
 
@@ -37,7 +38,7 @@ static bool open_image(const char *wanted, const char *program)
     i->text_room = INSTR_CFG_RAM_TEXT_BYTES;
     i->text_offset[0] = HEADER_BYTES;
     i->text_offset[1] = HEADER_BYTES + INSTR_CFG_RAM_TEXT_BYTES;
-    i->windows_offset = HEADER_BYTES + 2 * INSTR_CFG_RAM_TEXT_BYTES;
+    i->windows_offset = HEADER_BYTES + 2 * INSTR_CFG_RAM_TEXT_BYTES + INSTR_PRIVATE_BYTES;
     for (size_t at = 0; at < sizeof i->program - 1 && program[at] != '\0'; at++)
         i->program[at] = program[at];
     atomic_thread_fence(memory_order_release);
@@ -50,13 +51,13 @@ static void *window(uint32_t number, size_t bytes)
 {
     if (image == NULL)
         return NULL;
-    bytes = (bytes + 7u) & ~(size_t)7u;
+    bytes = (bytes + INSTR_PRIVATE_BYTES + 7u) & ~(size_t)7u; /* of the window, and in front of the next one */
     if (image->window_bytes == 0)
         image->window_bytes = (uint32_t)bytes;
     if (bytes != image->window_bytes || number >= (image->bytes - image->windows_offset) / bytes)
         return NULL;
     char *block = (char *)image + image->windows_offset + (size_t)number * bytes;
-    memset(block, 0, bytes);
+    memset(block - INSTR_PRIVATE_BYTES, 0, bytes);
     atomic_thread_fence(memory_order_release);
     if (image->windows <= number)
         image->windows = number + 1;

@@ -23,7 +23,8 @@ struct instr_sink {
     /* Opens the place of a forked child inside its parent's. */
     bool (*open_child)(uint32_t pid);
 
-    /* A zeroed block of `bytes` that survives the process (window file `number`), or NULL. */
+    /* A zeroed block of `bytes` that survives the process (window file `number`), or NULL. In front of it lie INSTR_PRIVATE_BYTES
+     * (core/thread.h) of zeroed memory that no other process can write. */
     void *(*window)(uint32_t number, size_t bytes);
     void (*window_remove)(uint32_t number);
 

@@ -4,12 +4,14 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 use std::path::Path;
 
 use instr_tests::cases;
+use instr_tests::ctf;
 use instr_tests::outcome::{Check, Stop, ensure, trial};
 use instr_tests::process::Run;
+use instr_tests::toolchain::Target;
 use libtest_mimic::Trial;
 
 use super::places::{content, modes, utf8};
-use super::{Guest, contiguous, sound};
+use super::{Guest, contiguous, sound, values};
 
 pub(crate) fn trials() -> Vec<Trial> {
     let mut trials = vec![
@@ -46,6 +48,24 @@ pub(crate) fn trials() -> Vec<Trial> {
             format!("robust::stranger::plants-while-the-program-runs-{kind}"),
             move || plants(kind),
         ));
+    }
+    for policy in ["stream", "ring", "end"] {
+        for (part, target) in [
+            ("header", Target::X86_64),
+            ("all", Target::X86_64),
+            ("header", Target::Sparc32),
+            ("all", Target::Sparc64),
+        ] {
+            if cases::wanted(target) && (target == Target::X86_64 || policy == "stream") {
+                trials.push(trial(
+                    format!(
+                        "robust::stranger::writes-into-a-window-{part}-{policy}-{}",
+                        target.name()
+                    ),
+                    move || writes_into_a_window(target, part, policy),
+                ));
+            }
+        }
     }
     trials
 }
@@ -135,7 +155,7 @@ fn no_name_left() -> Check {
     let lines: Vec<String> = told.errors().lines().map(str::to_owned).collect();
     ensure(
         matches!(&lines[..], [note, done] if done == "done"
-            && note.starts_with("instr: note: not traced: the trace's place is a symbolic link")),
+            && note.starts_with("instr: note: not traced: its place is not a directory that this user owns")),
         || format!("said: {lines:?}"),
     )?;
     ensure(!guest.path("nowhere").exists(), || {
@@ -197,4 +217,37 @@ fn plants(kind: &str) -> Check {
         _ => {}
     }
     contiguous(&sound(&trace, false)?, 660, 1, 5000)
+}
+
+/// Who writes into a window changes the trace at most: never the program's memory, and no event when only the header is overwritten.
+fn writes_into_a_window(target: Target, part: &str, policy: &str) -> Check {
+    let guest = Guest::build_for("intruder", target)?;
+    let trace = guest.path("trace");
+    let buffer = if policy == "end" { "16M" } else { "16K" };
+    let args = [utf8(&trace), part];
+    let plain = guest.plain().args(args).output()?;
+    let traced = guest
+        .traced()
+        .args(args)
+        .env("INSTR_TRACE", &trace)
+        .env("INSTR_POLICY", policy)
+        .env("INSTR_BUFFER", buffer)
+        .output()?;
+    plain.same_as(&traced)?;
+    ensure(traced.text() == "0 words changed\n", || traced.text())?;
+    if part == "all" {
+        return Ok(());
+    }
+    if policy == "ring" {
+        let events = ctf::read_lossy(&trace)?;
+        let kept = values(&events, 670); // the latest ones
+        let first = kept.first().copied().ok_or("nothing was kept")?;
+        return contiguous(&events, 670, first, 20_000);
+    }
+    let events = sound(&trace, false)?;
+    contiguous(&events, 670, 1, 20_000)?;
+    let threads = (0..3).flat_map(|_| 1..=1000);
+    ensure(values(&events, 671).into_iter().eq(threads), || {
+        "what the three threads recorded is not whole".into()
+    })
 }
