@@ -178,6 +178,8 @@ void instr_settings_read(void)
     struct instr_settings *s = &instr_settings;
     s->trouble = NULL;
     set_switch("INSTR_ENABLED", INSTR_WHY("INSTR_ENABLED is not 0 or 1; 1 is used"), &s->enabled);
+    if (instr_platform_is_privileged())
+        s->enabled = false;
     s->switches = true;
     set_switch("INSTR_SWITCHES", INSTR_WHY("INSTR_SWITCHES is not 0 or 1; 1 is used"), &s->switches);
     set_switch("INSTR_VERBOSE", INSTR_WHY("INSTR_VERBOSE is not 0 or 1; 0 is used"), &s->verbose);

@@ -105,9 +105,14 @@ bool instr_platform_wait(void)
     return true;
 }
 
+bool instr_platform_is_privileged(void)
+{
+    return getauxval(AT_SECURE) != 0;
+}
+
 const char *instr_platform_getenv(const char *name)
 {
-    const char *value = secure_getenv(name); /* a set-uid program writes nothing where its user says */
+    const char *value = secure_getenv(name);
     return value != NULL ? value : instr_static_setting(name);
 }
 

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "arch/arch.h"
+
 struct instr_thread;
 
 /* Nanoseconds of a clock that is never set (CLOCK_MONOTONIC), and since the epoch. */
@@ -25,6 +27,16 @@ void instr_platform_yield(void);
 
 /* Lets another thread, of whatever priority, go on. False when none will: the system is dying. */
 bool instr_platform_wait(void);
+
+/* Whether the program has rights that its user has not: files would be written with these rights where the user says. */
+#if INSTR_PLATFORM_SMALL
+static inline bool instr_platform_is_privileged(void)
+{
+    return false; /* there are no users */
+}
+#else
+bool instr_platform_is_privileged(void);
+#endif
 
 /* The value of a setting, from the environment or else from the program's configuration (core/static_config.h), or NULL. */
 const char *instr_platform_getenv(const char *name);

@@ -285,22 +285,26 @@ static bool another_name_helps(uint32_t attempt)
     return attempt > 1 || !S_ISDIR(status.st_mode) || status.st_uid != geteuid() || access(place, W_OK) == 0; /* it can be written */
 }
 
+/* The absolute path of the first place, which may be the only one, in `place`. */
+static bool first_place(const char *wanted, const char *program)
+{
+    place[0] = '\0';
+    if ((wanted == NULL || wanted[0] != '/') &&
+        (getcwd(place, sizeof place) == NULL || !instr_text_append(place, sizeof place, "/")))
+        return false;
+    return instr_text_append(place, sizeof place, wanted != NULL ? wanted : program) &&
+           (wanted != NULL || instr_text_append(place, sizeof place, ".instr"));
+}
+
 bool instr_place_open(const char *wanted, const char *program)
 {
-    char base[INSTR_CFG_PATH_BYTES];
-    base[0] = '\0';
+    bool ok = first_place(wanted, program);
+    size_t length = ok ? strlen(place) : 0;
+    while (length > 1 && place[length - 1] == '/')
+        length--;
     instr_sink_trouble = NULL;
-    if (wanted == NULL || wanted[0] != '/') {
-        if (getcwd(base, sizeof base) == NULL || !instr_text_append(base, sizeof base, "/"))
-            return false;
-    }
-    if (wanted != NULL ? !instr_text_append(base, sizeof base, wanted)
-                       : !instr_text_append(base, sizeof base, program) || !instr_text_append(base, sizeof base, ".instr"))
-        return false;
-    for (size_t end = strlen(base); end > 1 && base[end - 1] == '/'; end--)
-        base[end - 1] = '\0';
-    for (uint32_t attempt = 1; attempt < 1000; attempt++) {
-        memcpy(place, base, strlen(base) + 1);
+    for (uint32_t attempt = 1; ok && attempt < 1000; attempt++) {
+        place[length] = '\0';
         if (attempt > 1 && (!instr_text_append(place, sizeof place, "-") || !append_number(place, sizeof place, attempt, 1)))
             break;
         if (take_place(program)) {
@@ -308,8 +312,7 @@ bool instr_place_open(const char *wanted, const char *program)
                 instr_sink_trouble = OTHER_NAME_UNSAFE;
             return true;
         }
-        if (!another_name_helps(attempt))
-            break;
+        ok = another_name_helps(attempt);
     }
     place[0] = '\0';
     return false;

@@ -33,6 +33,10 @@ pub(crate) fn trials() -> Vec<Trial> {
             no_name_left,
         ),
         trial(
+            "robust::stranger::program-with-rights-its-user-has-not",
+            privileged,
+        ),
+        trial(
             "robust::stranger::nobody-else-may-read-unless-the-folder-says-so",
             readers,
         ),
@@ -189,6 +193,37 @@ fn readers() -> Check {
         }
     }
     Ok(())
+}
+
+/// A group that this account may give a file to, and that is not its own.
+fn another_group() -> Check<u32> {
+    if instr_test_needs::administrator() {
+        return Ok(65534);
+    }
+    let groups = Run::words(["id", "-G"]).succeed()?.text();
+    let own = Run::words(["id", "-g"]).succeed()?.text();
+    let other = groups.split_whitespace().find(|group| *group != own.trim());
+    let none = || Stop::NotAllowed("this account is in one group only".into());
+    Ok(other.ok_or_else(none)?.parse()?)
+}
+
+/// A set-group-id program does what it does without us, and leaves nothing.
+fn privileged() -> Check {
+    let guest = Guest::build("privileged")?;
+    let group = another_group()?;
+    for program in [&guest.plain, &guest.traced] {
+        chown(program, None, Some(group))?;
+        std::fs::set_permissions(program, PermissionsExt::from_mode(0o2755))?;
+    }
+    let outcome = guest.compare(&[], &[("INSTR_VERBOSE", "1")])?;
+    if outcome.text() != "secure 1\n" {
+        return Err(Stop::NotAllowed(
+            "set-group-id programs get no other group here".into(),
+        ));
+    }
+    ensure(!guest.path("privileged.instr").exists(), || {
+        "a set-group-id program left a trace".into()
+    })
 }
 
 fn plants(kind: &str) -> Check {
