@@ -24,6 +24,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <linux/perf_event.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -231,6 +232,23 @@ static int signal_of(const char *name)
     return *name == '\0' && value > 0 && value <= SIGRTMAX ? value : 0;
 }
 
+/* The segment of code that the runtime is in. Between it and the object's others may be holes, where nothing is. */
+static int find_code(struct dl_phdr_info *info, size_t size, void *arg)
+{
+    const uintptr_t here = (uintptr_t)&instr_platform_sampling_begin;
+    (void)size;
+    (void)arg;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *const segment = &info->dlpi_phdr[i];
+        const uintptr_t low = (uintptr_t)info->dlpi_addr + segment->p_vaddr;
+        if (segment->p_type == PT_LOAD && (segment->p_flags & PF_X) != 0 && here >= low && here - low < segment->p_memsz) {
+            instr_sampling_code(low, low + segment->p_memsz);
+            return 1;
+        }
+    }
+    return 0;
+}
+
 const char *instr_platform_sampling_begin(const char *name)
 {
     struct sigaction action;
@@ -249,6 +267,7 @@ const char *instr_platform_sampling_begin(const char *name)
     if (__sigaction(number, &action, NULL) != 0)
         return "INSTR_SAMPLING_SIGNAL is a signal that cannot be caught; there are no samples";
     installed = true;
+    (void)dl_iterate_phdr(find_code, NULL); /* no sample comes before a thread has its timer */
     return NULL;
 }
 

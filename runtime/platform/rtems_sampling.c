@@ -133,6 +133,11 @@ static bool arm_on(uint32_t processor)
     return rtems_task_set_affinity(RTEMS_SELF, sizeof one, &one) == RTEMS_SUCCESSFUL && instr_rtems_processor() == processor && arm();
 }
 
+/* Of linker scripts: RTEMS' own, and the linkers'. */
+extern const char _text_start[] __attribute__((weak));
+extern const char __executable_start[] __attribute__((weak));
+extern const char etext[] __attribute__((weak));
+
 const char *instr_platform_sampling_begin(const char *name)
 {
     cpu_set_t before;
@@ -140,6 +145,8 @@ const char *instr_platform_sampling_begin(const char *name)
     const uint32_t processors = rtems_scheduler_get_processor_maximum();
     uint32_t armed = 0;
     (void)name;
+    if (__executable_start != NULL || _text_start != NULL)
+        instr_sampling_code((uintptr_t)(__executable_start != NULL ? __executable_start : _text_start), (uintptr_t)etext);
     if (!CAN_SAMPLE || per_second == 0 || !_System_state_Is_up(_System_state_Get()))
         return "INSTR_SAMPLING_PERIOD: not on this processor; there are no samples";
     const uint64_t ticks = (instr_settings.sampling_ns / 1000u * per_second + 500000u) / 1000000u;

@@ -8,16 +8,25 @@
 #define FAR 4096u /* bytes of a leaf routine that are looked at */
 
 #if defined(__sparc__) || defined(__x86_64__)
-/* Of the program or library: what lies between is code that can be read. Hidden, for gold gives shared libraries no __executable_start,
- * and the dynamic linker would look for one. */
-extern const char __executable_start[] __attribute__((weak, visibility("hidden")));
-extern const char _text_start[] __attribute__((weak, visibility("hidden"))); /* RTEMS' linker scripts */
-extern const char etext[] __attribute__((weak));
+/* What can be read. */
+static uintptr_t code_low;
+static uintptr_t code_high;
+
+void instr_sampling_code(uintptr_t low, uintptr_t high)
+{
+    code_low = low;
+    code_high = high;
+}
 
 static bool is_code(uintptr_t address)
 {
-    const uintptr_t low = (uintptr_t)(__executable_start != NULL ? __executable_start : _text_start);
-    return low != 0 && address >= low + 16 && address < (uintptr_t)etext;
+    return address >= code_low + 16 && address < code_high;
+}
+#else
+void instr_sampling_code(uintptr_t low, uintptr_t high)
+{
+    (void)low;
+    (void)high;
 }
 #endif
 

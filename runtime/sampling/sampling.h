@@ -78,6 +78,10 @@ void instr_sampling_take(const struct instr_interrupted *at, uint32_t weight);
 /* As many periods ended, and nothing can be told of them. */
 void instr_sampling_missed(uint32_t weight);
 
+/* Where the code of the program or library lies that the runtime is in, [low, high), all of which can be read. Told by the platform before
+ * the first sample; no code is looked at where it does not. */
+void instr_sampling_code(uintptr_t low, uintptr_t high);
+
 /* Return addresses of what was interrupted, innermost first, at most `room`, and what stands behind them (`stack` has room for both).
  * `high` is the end of the thread's stack. */
 unsigned instr_sampling_frames(const struct instr_interrupted *at, uintptr_t high, uintptr_t *stack, unsigned room);

@@ -22,6 +22,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("sampling::never-waits-for-itself", never_waits),
         trial("sampling::paraver", paraver),
         trial("sampling::guest", guest),
+        trial("sampling::hole-in-front-of-the-code", hole),
         trial("sampling::sanitizer", sanitizer),
         trial("sampling::sensors-and-counters-at-samples", at_samples),
     ];
@@ -96,6 +97,28 @@ fn summary(trace: &Path) -> Check<Value> {
 }
 
 /// Programs that become others, wait for any signal, have small alternate stacks or many files do what they do without samples.
+/// What looks like a return address and is in a hole of the program is not looked at.
+fn hole() -> Check {
+    let dir = workspace::work_dir("hole")?;
+    let source = workspace::root()?.join("tests/robust/hole.c");
+    let (plain, traced) = (dir.path().join("plain"), dir.path().join("hole"));
+    let build = Build::openmp(Target::X86_64).flag("-Wl,-z,max-page-size=0x200000");
+    build.plain(&[&source], &plain)?;
+    build.traced(&[&source], &traced)?;
+    let run = |program: &Path| {
+        let run = Run::new(program).dir(dir.path());
+        run.env("INSTR_SAMPLING_PERIOD", "1ms").output()
+    };
+    let outcome = run(&traced)?;
+    run(&plain)?.same_as(&outcome)?;
+    ensure(outcome.text().starts_with("a hole: 1,"), || outcome.text())?;
+    let summary = cases::summary(&dir.path().join("hole.instr"))?;
+    let samples = summary["samples"].to_string();
+    ensure(samples.contains("spin"), || {
+        format!("no sample of the loop: {samples}")
+    })
+}
+
 fn guest() -> Check {
     let dir = workspace::work_dir("sampling-guest")?;
     let program = program(dir.path(), "guest", Target::X86_64, Family::Gcc, &["-O1"])?;
