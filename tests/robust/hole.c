@@ -25,7 +25,12 @@ static int find_hole(struct dl_phdr_info *info, size_t size, void *arg)
 __attribute__((noinline)) static uint64_t spin(uint64_t count, uintptr_t top)
 {
     uint64_t x = 0;
+#ifdef __x86_64__
     __asm__ volatile("push %2\n1: add $1, %0\n cmp %1, %0\n jb 1b\n pop %2\n" : "+r"(x) : "r"(count), "r"(top) : "memory", "cc");
+#else // where it is compiled, and not run
+    for (volatile uintptr_t word = top; x < count; x += word == top)
+        ;
+#endif
     return x;
 }
 
