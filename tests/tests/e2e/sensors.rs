@@ -294,7 +294,7 @@ fn missing() -> Check {
 
 fn permissions() -> Check {
     let dir = workspace::work_dir("sensors-permissions")?;
-    let (root, trace) = (dir.path().join("root"), dir.path().join("t"));
+    let (root, mut trace) = (dir.path().join("root"), dir.path().join("t"));
     plant(&root)?;
     let program = program(dir.path(), "ends", Target::X86_64)?;
     let forbidden = root.join("sys/class/powercap/intel-rapl:0/energy_uj");
@@ -310,8 +310,11 @@ fn permissions() -> Check {
                 fs::set_permissions(folder, fs::Permissions::from_mode(mode | 0o055))?;
             }
         }
-        fs::create_dir(&trace)?;
-        fs::set_permissions(&trace, fs::Permissions::from_mode(0o777))?;
+        // A trace's folder is its owner's: that one makes it.
+        let shared = dir.path().join("shared");
+        fs::create_dir(&shared)?;
+        fs::set_permissions(&shared, fs::Permissions::from_mode(0o1777))?;
+        trace = shared.join("t");
         run = Run::new("setpriv")
             .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
             .arg(&program);
