@@ -49,38 +49,28 @@
 #define INSTR_PRIVATE_BYTES (INSTR_WINDOW_HEADER_BYTES - 128u)
 #endif
 
-/* What the host reads (docs/trace-format.md, "Window file"). */
-struct instr_window {
-    uint32_t magic;
-    uint32_t version;
-    uint32_t header_bytes;
-    uint32_t word_bytes;
-    uint32_t state;
-    uint32_t index;
-    uint64_t size;
-    uint64_t discarded;
-    uint64_t next_seq;
-    uint32_t slots;
-    uint32_t slot;
-    char *base;
+/* What the host reads (docs/trace-format.md, "Window file"), and the same fields of a thread. */
+#define INSTR_WINDOW_FIELDS \
+    uint32_t magic; \
+    uint32_t version; \
+    uint32_t header_bytes; \
+    uint32_t word_bytes; \
+    uint32_t state; \
+    uint32_t index; \
+    uint64_t size; \
+    uint64_t discarded; \
+    uint64_t next_seq; \
+    uint32_t slots; \
+    uint32_t slot; \
+    char *base; \
     char *cursor;
+
+struct instr_window {
+    INSTR_WINDOW_FIELDS
 };
 
 struct instr_thread {
-    /* As struct instr_window. */
-    uint32_t magic;
-    uint32_t version;
-    uint32_t header_bytes;
-    uint32_t word_bytes;
-    uint32_t state;
-    uint32_t index;
-    uint64_t size;
-    uint64_t discarded;
-    uint64_t next_seq;
-    uint32_t slots;
-    uint32_t slot;
-    char *base;
-    char *cursor;
+    INSTR_WINDOW_FIELDS
 
     /* Of the runtime alone. */
     char *limit;      /* end of the current slot; NULL while busy */

@@ -25,7 +25,7 @@ use anyhow::{Context, Result};
 use instr_analysis::counts::Collector;
 use instr_analysis::efficiency;
 use instr_analysis::states::States;
-use instr_trace::model::{Interpreter, Scheduler, Sink, State, replay};
+use instr_trace::model::{State, replay, replay_with};
 use instr_trace::tasks::{TaskStates, Totals};
 use instr_trace::{Event, Names, Session, ThreadInfo, Trace};
 
@@ -135,7 +135,7 @@ fn summarize_by(
     trace: &Trace,
     names: &dyn Names,
     chip: Option<&Chip>,
-    seen: impl FnMut(u64),
+    mut seen: impl FnMut(u64),
     apart: bool,
 ) -> Result<Summary> {
     let threads = trace.threads();
@@ -167,7 +167,10 @@ fn summarize_by(
             replay(trace, &mut tasks).map(|()| tasks.finish())
         };
         let apart = apart.then(|| thread::Builder::new().spawn_scoped(scope, follow));
-        read(trace, &mut volume, &mut sinks, seen)?;
+        replay_with(trace, &mut sinks, |position, event| {
+            seen(event.time);
+            volume.add(position, event);
+        })?;
         let totals = apart.map(|thread| match thread {
             Ok(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic)),
             Err(_) => follow(), // the system has no thread to spare
@@ -175,7 +178,9 @@ fn summarize_by(
         Ok(totals.transpose()?)
     })?;
     let ((collector, (load, (states, tasks))), ((samples, memory), (readings, processors))) = sinks;
-    let totals = totals.unwrap_or_else(|| tasks.map(TaskStates::finish).unwrap_or_default());
+    let totals = totals
+        .or_else(|| tasks.map(TaskStates::finish))
+        .unwrap_or_default();
     let mut summary = head(trace);
     let (begin, last) = volume.span.unwrap_or_default();
     summary.duration_ns = last - begin;
@@ -193,31 +198,6 @@ fn summarize_by(
     sensors::convert::temperatures(&mut summary.sensors, temperature.as_ref());
     summary.context_switches = processors.section();
     Ok(summary)
-}
-
-/// Gives all events to the sinks, and counts them.
-fn read(
-    trace: &Trace,
-    volume: &mut Volume,
-    sinks: &mut impl Sink,
-    mut seen: impl FnMut(u64),
-) -> Result<()> {
-    let mut model = Interpreter::of(trace);
-    let mut scheduler = Scheduler::of(trace)?;
-    let mut merge = trace.merge();
-    while merge.advance()?.is_some() {
-        let event = merge.current();
-        let (Some(position), Some(event)) = (merge.position(), &event) else {
-            continue;
-        };
-        seen(event.time);
-        scheduler.advance(event.time, &mut model, sinks)?;
-        model.event(position, event, sinks);
-        volume.add(position, event);
-    }
-    scheduler.finish(&mut model, sinks)?;
-    model.finish(sinks);
-    Ok(())
 }
 
 /// What metadata and index hold.

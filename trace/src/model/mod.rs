@@ -70,7 +70,7 @@ use crate::trace::{ThreadInfo, Trace};
 pub use memory::{
     Caller, Gone, Got, HeapBegin, HeapCall, HeapFunction, Memory, PagesCall, PagesFunction, Place,
 };
-pub use replay::replay;
+pub use replay::{replay, replay_with};
 pub use sample::{Frames, Sample};
 pub use sched::{Run, Scheduler, Switch, is_idle};
 pub use sensor::{Count, Reading, Value};

@@ -157,6 +157,18 @@ macro_rules! all_calls {
     };
 }
 
+/// Wants what another sink wants.
+macro_rules! wants_of {
+    ($sink:ident) => {
+        const MARKS: bool = $sink::MARKS;
+        const TASK_CODES: bool = $sink::TASK_CODES;
+        const MEMORY: bool = $sink::MEMORY;
+        const READINGS: bool = $sink::READINGS;
+        const SAMPLES: bool = $sink::SAMPLES;
+        const PROCESSORS: bool = $sink::PROCESSORS;
+    };
+}
+
 macro_rules! to_referenced {
     ($($call:ident($($name:ident: $type:ty),*);)*) => {
         $(#[inline] fn $call(&mut self, $($name: $type),*) {
@@ -185,12 +197,7 @@ macro_rules! to_present {
 }
 
 impl<S: Sink> Sink for &mut S {
-    const MARKS: bool = S::MARKS;
-    const TASK_CODES: bool = S::TASK_CODES;
-    const MEMORY: bool = S::MEMORY;
-    const READINGS: bool = S::READINGS;
-    const SAMPLES: bool = S::SAMPLES;
-    const PROCESSORS: bool = S::PROCESSORS;
+    wants_of! { S }
 
     all_calls! { to_referenced }
 }
@@ -208,12 +215,7 @@ impl<A: Sink, B: Sink> Sink for (A, B) {
 
 /// Without the sink nothing is done; what it would want is prepared nevertheless.
 impl<S: Sink> Sink for Option<S> {
-    const MARKS: bool = S::MARKS;
-    const TASK_CODES: bool = S::TASK_CODES;
-    const MEMORY: bool = S::MEMORY;
-    const READINGS: bool = S::READINGS;
-    const SAMPLES: bool = S::SAMPLES;
-    const PROCESSORS: bool = S::PROCESSORS;
+    wants_of! { S }
 
     all_calls! { to_present }
 }

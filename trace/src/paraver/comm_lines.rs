@@ -133,7 +133,7 @@ impl<'r> Writer<'r> {
             ..Block::default()
         };
         while block.text.len() < BLOCK
-            && let Some(next) = self.sorted.next_until(u64::MAX)?
+            && let Some(next) = self.sorted.next()?
         {
             self.line(&next).append_to(&mut block.text);
             block.lines.push((next.send, block.text.len()));

@@ -140,7 +140,6 @@ impl Sorter {
             rest: self.records,
             runs: Vec::new(),
             heap: BinaryHeap::new(),
-            next: u64::MAX,
         };
         for run in self.runs {
             let mut run = BufReader::with_capacity(1 << 16, run);
@@ -149,7 +148,6 @@ impl Sorter {
             }
             sorted.runs.push(run);
         }
-        sorted.look();
         Ok(sorted)
     }
 }
@@ -161,8 +159,6 @@ pub(super) struct Sorted {
     rest: Vec<Communication>,
     runs: Vec<BufReader<File>>,
     heap: BinaryHeap<Reverse<(Communication, usize)>>,
-    /// When the next one was sent; at the end, never.
-    next: u64,
 }
 
 fn read(run: &mut BufReader<File>, dir: &Path) -> Result<Option<Communication>, Error> {
@@ -175,23 +171,8 @@ fn read(run: &mut BufReader<File>, dir: &Path) -> Result<Option<Communication>, 
 }
 
 impl Sorted {
-    fn look(&mut self) {
-        let on_disk = self.heap.peek().map(|Reverse((record, _))| record.send);
-        let in_memory = self.rest.last().map(|record| record.send);
-        let first = on_disk.into_iter().chain(in_memory).min();
-        self.next = first.unwrap_or(u64::MAX);
-    }
-
-    /// The next one, if it was sent at `time` or before.
-    #[inline]
-    pub(super) fn next_until(&mut self, time: u64) -> Result<Option<Communication>, Error> {
-        match self.next <= time {
-            true => self.take(),
-            false => Ok(None),
-        }
-    }
-
-    fn take(&mut self) -> Result<Option<Communication>, Error> {
+    /// The next one; none at the end.
+    pub(super) fn next(&mut self) -> Result<Option<Communication>, Error> {
         let last = self.rest.last().copied();
         let taken = match self.heap.peek_mut() {
             Some(mut top) if last.is_none_or(|last| top.0.0 < last) => {
@@ -204,7 +185,6 @@ impl Sorted {
             }
             _ => self.rest.pop(),
         };
-        self.look();
         Ok(taken)
     }
 }
