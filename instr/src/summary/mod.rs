@@ -18,15 +18,14 @@ pub mod units;
 
 use std::io;
 use std::num::NonZero;
-use std::panic::resume_unwind;
 use std::thread;
 
 use anyhow::{Context, Result};
 use instr_analysis::counts::Collector;
 use instr_analysis::efficiency;
 use instr_analysis::states::States;
-use instr_trace::model::{State, replay, replay_with};
-use instr_trace::tasks::{TaskStates, Totals};
+use instr_trace::model::{State, relayed, replay_with};
+use instr_trace::tasks::{TaskStates, Totals, follows};
 use instr_trace::{Event, Names, Session, ThreadInfo, Trace};
 
 use crate::cli::SummaryOptions;
@@ -130,7 +129,7 @@ pub fn summarize(
     summarize_by(trace, names, chip, seen, apart)
 }
 
-/// `apart`: a thread of its own follows the tasks, which takes as long as everything else. The result is the same.
+/// `apart`: a thread of its own follows the tasks, which takes as long as reading the trace and everything else. The result is the same.
 fn summarize_by(
     trace: &Trace,
     names: &dyn Names,
@@ -140,14 +139,14 @@ fn summarize_by(
 ) -> Result<Summary> {
     let threads = trace.threads();
     let power = chip.map(|chip| chip.power.clone());
-    let tasks = || TaskStates::new(threads, Totals::default());
+    let mut tasks = TaskStates::new(threads, Totals::default());
     let mut volume = Volume::new(threads.len());
     let mut sinks = (
         (
             Collector::new(threads),
             (
                 efficiency::Collector::new(threads),
-                (States::new(threads.len()), (!apart).then(tasks)),
+                States::new(threads.len()),
             ),
         ),
         (
@@ -161,26 +160,14 @@ fn summarize_by(
             ),
         ),
     );
-    let totals = thread::scope(|scope| -> Result<_> {
-        let follow = || {
-            let mut tasks = tasks();
-            replay(trace, &mut tasks).map(|()| tasks.finish())
-        };
-        let apart = apart.then(|| thread::Builder::new().spawn_scoped(scope, follow));
-        replay_with(trace, &mut sinks, |position, event| {
+    relayed(&mut tasks, apart, follows, |tasks| {
+        replay_with(trace, &mut (&mut sinks, tasks), |position, event| {
             seen(event.time);
             volume.add(position, event);
-        })?;
-        let totals = apart.map(|thread| match thread {
-            Ok(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic)),
-            Err(_) => follow(), // the system has no thread to spare
-        });
-        Ok(totals.transpose()?)
+        })
     })?;
-    let ((collector, (load, (states, tasks))), ((samples, memory), (readings, processors))) = sinks;
-    let totals = totals
-        .or_else(|| tasks.map(TaskStates::finish))
-        .unwrap_or_default();
+    let totals = tasks.finish();
+    let ((collector, (load, states)), ((samples, memory), (readings, processors))) = sinks;
     let mut summary = head(trace);
     let (begin, last) = volume.span.unwrap_or_default();
     summary.duration_ns = last - begin;

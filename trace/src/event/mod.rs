@@ -52,6 +52,11 @@ impl<'a> Deps<'a> {
         Self { bytes, layout }
     }
 
+    /// The bytes of the entries, and how they are laid out: what [`Deps::new`] takes.
+    pub(crate) fn raw(self) -> (&'a [u8], Layout) {
+        (self.bytes, self.layout)
+    }
+
     /// A list without entries.
     pub fn empty() -> Self {
         Self {

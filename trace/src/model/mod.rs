@@ -36,6 +36,8 @@
 //! | `sensor` | readings of sensors and counters |
 //! | `sample` | samples |
 //! | `sched` | processors and context switches |
+//!
+//! `replay` gives a trace to a sink, `relay` gives the calls of a sink to another one, on a thread of its own.
 
 #![allow(
     clippy::vec_box,
@@ -50,6 +52,7 @@ mod memory;
 mod nesting;
 mod pages;
 mod region;
+mod relay;
 mod replay;
 mod sample;
 mod sched;
@@ -70,6 +73,7 @@ use crate::trace::{ThreadInfo, Trace};
 pub use memory::{
     Caller, Gone, Got, HeapBegin, HeapCall, HeapFunction, Memory, PagesCall, PagesFunction, Place,
 };
+pub use relay::{Call, Relay, relayed};
 pub use replay::{replay, replay_with};
 pub use sample::{Frames, Sample};
 pub use sched::{Run, Scheduler, Switch, is_idle};
@@ -247,10 +251,12 @@ impl Interpreter {
             Payload::ParallelEnd { seq } => self.join(at, seq, sink),
             ref payload => thread.apply(at, payload, &mut self.shared, sink),
         }
-        for &position in &self.joined {
-            self.threads[position].change(At { position, ..at }, false, sink);
+        if S::STATES {
+            for &position in &self.joined {
+                self.threads[position].change(At { position, ..at }, false, sink);
+            }
+            self.threads[position].change(at, first, sink);
         }
-        self.threads[position].change(at, first, sink);
     }
 
     /// Ends the thread at `time` (no earlier than its last event), unless it has ended.

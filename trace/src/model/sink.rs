@@ -68,6 +68,45 @@ pub enum Mark<'a> {
     Free { kind: AllocatorKind, address: u64 },
 }
 
+impl Mark<'_> {
+    /// The same, if it borrows nothing.
+    pub(super) fn unborrowed(self) -> Option<Mark<'static>> {
+        Some(match self {
+            Self::Text { .. } | Self::Depend { .. } => return None,
+            Self::User { kind, value } => Mark::User { kind, value },
+            Self::Counter { name, value } => Mark::Counter { name, value },
+            Self::Tracing(on) => Mark::Tracing(on),
+            Self::StaticLoop { site } => Mark::StaticLoop { site },
+            Self::Cancel { kind, flags } => Mark::Cancel { kind, flags },
+            Self::Post => Mark::Post,
+            Self::Await => Mark::Await,
+            Self::Chunk { begin, end } => Mark::Chunk { begin, end },
+            Self::Section { number } => Mark::Section { number },
+            Self::Piece {
+                taskloop,
+                task,
+                code,
+            } => Mark::Piece {
+                taskloop,
+                task,
+                code,
+            },
+            Self::Detach { task, handle } => Mark::Detach { task, handle },
+            Self::Fulfill { task, handle } => Mark::Fulfill { task, handle },
+            Self::Alloc {
+                kind,
+                address,
+                bytes,
+            } => Mark::Alloc {
+                kind,
+                address,
+                bytes,
+            },
+            Self::Free { kind, address } => Mark::Free { kind, address },
+        })
+    }
+}
+
 /// Receives what an [`Interpreter`](super::Interpreter) finds, in time order. Calls of one event come together; whatever a sink
 /// does not implement costs nothing. A pair of sinks is a sink, and so are a reference to one and one that
 /// may be absent.
@@ -76,6 +115,12 @@ pub trait Sink {
     const MARKS: bool = true;
     /// Whether the code of [`Span::Task`] is wanted. Otherwise it is left out, which saves time.
     const TASK_CODES: bool = true;
+    /// Whether [`Sink::state`], [`Sink::activity`] and [`Sink::interval`] are wanted. Without them, nothing of a thread's state is
+    /// looked at.
+    const STATES: bool = true;
+    /// Whether [`Sink::task_ran`], and the begins that [`Sink::end`] gives, are wanted. They come in any case but behind a
+    /// [`Relay`](super::Relay), which moves less without them.
+    const TIMES: bool = true;
     /// Whether [`Sink::memory`] is wanted. Callers that are tasks have their code with [`Sink::TASK_CODES`].
     const MEMORY: bool = false;
     /// Whether [`Sink::reading`] is wanted.
@@ -85,6 +130,8 @@ pub trait Sink {
     /// Whether [`Sink::on_cpu`] is wanted of what threads record about themselves. A [`Scheduler`](super::Scheduler) gives all in any case.
     const PROCESSORS: bool = false;
 
+    /// What follows is of this process of a session. Whoever replays one trace alone does not call it.
+    fn process(&mut self, _process: usize) {}
     /// The first event of a thread.
     fn thread_begin(&mut self, _at: At) {}
     /// The end of a thread: all its spans have ended.
@@ -129,12 +176,15 @@ pub trait Sink {
 impl Sink for () {
     const MARKS: bool = false;
     const TASK_CODES: bool = false;
+    const STATES: bool = false;
+    const TIMES: bool = false;
 }
 
 /// Gives the calls of [`Sink`] to a macro that writes them for what holds other sinks.
 macro_rules! all_calls {
     ($write:ident) => {
         $write! {
+            process(process: usize);
             thread_begin(at: At);
             thread_end(at: At);
             begin(at: At, span: &Span, how: Begin);
@@ -162,6 +212,8 @@ macro_rules! wants_of {
     ($sink:ident) => {
         const MARKS: bool = $sink::MARKS;
         const TASK_CODES: bool = $sink::TASK_CODES;
+        const STATES: bool = $sink::STATES;
+        const TIMES: bool = $sink::TIMES;
         const MEMORY: bool = $sink::MEMORY;
         const READINGS: bool = $sink::READINGS;
         const SAMPLES: bool = $sink::SAMPLES;
@@ -205,6 +257,8 @@ impl<S: Sink> Sink for &mut S {
 impl<A: Sink, B: Sink> Sink for (A, B) {
     const MARKS: bool = A::MARKS || B::MARKS;
     const TASK_CODES: bool = A::TASK_CODES || B::TASK_CODES;
+    const STATES: bool = A::STATES || B::STATES;
+    const TIMES: bool = A::TIMES || B::TIMES;
     const MEMORY: bool = A::MEMORY || B::MEMORY;
     const READINGS: bool = A::READINGS || B::READINGS;
     const SAMPLES: bool = A::SAMPLES || B::SAMPLES;

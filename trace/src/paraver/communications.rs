@@ -7,12 +7,11 @@ use std::path::Path;
 
 use crate::depend::{Graph, Node};
 use crate::error::Error;
-use crate::event::{Event, SyncKind, TaskId};
-use crate::model::{At, Begin, End, Interpreter, Mark, Since, Sink, Span};
+use crate::event::{SyncKind, TaskId};
+use crate::model::{At, Begin, Call, End, Mark, Since, Sink, Span};
 use crate::recent::Recent;
 use crate::session::Shift;
 use crate::task_map::{Key, TaskMap, Value};
-use crate::trace::Trace;
 
 use super::Comms;
 use super::rows::Rows;
@@ -75,8 +74,9 @@ struct Process {
 /// Collects the communications of all processes.
 pub(super) struct Collector<'r> {
     rows: &'r Rows,
-    models: Vec<Interpreter>,
     processes: Vec<Process>,
+    /// The one that calls.
+    process: usize,
     out: Out,
 }
 
@@ -94,11 +94,11 @@ struct Out {
 }
 
 impl<'r> Collector<'r> {
-    pub(super) fn new(comms: Comms, dir: &Path, traces: &[Trace], rows: &'r Rows) -> Self {
+    pub(super) fn new(comms: Comms, dir: &Path, rows: &'r Rows) -> Self {
         Self {
             rows,
-            models: traces.iter().map(Interpreter::of).collect(),
-            processes: traces.iter().map(|_| Process::default()).collect(),
+            processes: rows.shift.iter().map(|_| Process::default()).collect(),
+            process: 0,
             out: Out {
                 comms,
                 sorter: Sorter::new(dir),
@@ -112,32 +112,83 @@ impl<'r> Collector<'r> {
     }
 
     /// How many creations and dependences there are, and all of them in order.
+    ///
+    /// # Errors
+    ///
+    /// Temporary files that could not be written.
     pub(super) fn finish(self) -> Result<(u64, u64, Sorted), Error> {
+        if let Some(error) = self.out.failed {
+            return Err(error);
+        }
         let sorted = self.out.sorter.sorted()?;
         Ok((self.out.creations, self.out.depends, sorted))
     }
 
-    /// One event.
     #[inline]
-    pub(super) fn event(
-        &mut self,
-        process: usize,
-        position: usize,
-        event: &Event<'_>,
-    ) -> Result<(), Error> {
-        let mut tasks = Tasks {
-            own: &mut self.processes[process],
+    fn tasks(&mut self) -> Tasks<'_> {
+        Tasks {
+            own: &mut self.processes[self.process],
             out: &mut self.out,
             rows: self.rows,
-            first: self.rows.first[process],
-            shift: self.rows.shift[process],
-        };
-        self.models[process].event(position, event, &mut tasks);
-        self.out.failed.take().map_or(Ok(()), Err)
+            first: self.rows.first[self.process],
+            shift: self.rows.shift[self.process],
+        }
+    }
+
+    /// Whether a collector does anything when it is called so.
+    #[inline]
+    pub(super) fn wants(call: &Call) -> bool {
+        match call {
+            Call::Begin(_, span, _) => matches!(
+                span,
+                Span::Task { .. }
+                    | Span::Create { .. }
+                    | Span::WaitDepend { .. }
+                    | Span::Taskloop { .. }
+            ),
+            Call::End(_, span, ..) => matches!(
+                span,
+                Span::Task { .. } | Span::Implicit { .. } | Span::Sync(SyncKind::TaskwaitDepend)
+            ),
+            Call::Mark(_, mark) => matches!(mark, Mark::Piece { .. }),
+            Call::Depend(..) | Call::OnCpu(..) | Call::Process(_) => true,
+            _ => false,
+        }
     }
 }
 
-/// The sink of one process.
+impl Sink for Collector<'_> {
+    const TASK_CODES: bool = false;
+    const STATES: bool = false;
+    const TIMES: bool = false;
+    const PROCESSORS: bool = true;
+
+    #[inline]
+    fn process(&mut self, process: usize) {
+        self.process = process;
+    }
+
+    #[inline]
+    fn begin(&mut self, at: At, span: &Span, how: Begin) {
+        self.tasks().begin(at, span, how);
+    }
+
+    #[inline]
+    fn end(&mut self, at: At, span: &Span, how: End, _since: Since) {
+        self.tasks().end(at, span, how);
+    }
+
+    #[inline]
+    fn mark(&mut self, at: At, mark: Mark<'_>) {
+        self.tasks().mark(at, mark);
+    }
+
+    fn on_cpu(&mut self, at: At, processor: Option<u32>) {
+        self.tasks().on_cpu(at, processor);
+    }
+}
+
+/// Follows one process.
 struct Tasks<'o> {
     own: &'o mut Process,
     out: &'o mut Out,
@@ -148,10 +199,7 @@ struct Tasks<'o> {
     shift: Shift,
 }
 
-impl Sink for Tasks<'_> {
-    const TASK_CODES: bool = false;
-    const PROCESSORS: bool = true;
-
+impl Tasks<'_> {
     #[inline]
     fn begin(&mut self, at: At, span: &Span, how: Begin) {
         let told = how == Begin::Told;
@@ -191,7 +239,7 @@ impl Sink for Tasks<'_> {
     }
 
     #[inline]
-    fn end(&mut self, at: At, span: &Span, how: End, _since: Since) {
+    fn end(&mut self, at: At, span: &Span, how: End) {
         let over = matches!(how, End::Told | End::Implied);
         match *span {
             Span::Task { task, .. } if how.is_final() => {
@@ -238,9 +286,7 @@ impl Sink for Tasks<'_> {
             self.out.cpus[row] = known.number(processor);
         }
     }
-}
 
-impl Tasks<'_> {
     fn point(&self, at: At) -> Point {
         let row = self.first + at.position;
         Point {
@@ -383,6 +429,9 @@ impl Out {
     }
 
     fn send(&mut self, from: Point, to: Point, task: u64, depend: bool) {
+        if self.failed.is_some() {
+            return;
+        }
         let sent = self.sorter.push(Communication {
             send: from.time,
             receive: to.time,
@@ -393,7 +442,7 @@ impl Out {
             task,
         });
         if let Err(error) = sent {
-            self.failed.get_or_insert(error);
+            self.failed = Some(error);
         }
     }
 }

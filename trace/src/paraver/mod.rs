@@ -34,12 +34,13 @@ mod types;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{BufWriter, Write};
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::thread;
 
 use crate::error::Error;
 use crate::event::Event;
-use crate::model::Interpreter;
+use crate::model::{Interpreter, Sink, relayed};
 use crate::names::Names;
 use crate::session::{Session, SessionMerge};
 use crate::trace::Trace;
@@ -108,6 +109,9 @@ pub struct Stats {
     pub damaged_packets: u64,
 }
 
+/// Bytes of traces from which on communications are followed by a thread of their own. Below, that takes longer than it saves.
+const LARGE: u64 = 1 << 20;
+
 /// Raw events between two calls of the progress function.
 const PROGRESS_STEP: u64 = 1 << 16;
 
@@ -135,14 +139,12 @@ pub fn write<'a>(
     };
     let mut sorted = None;
     if with_comms {
-        let mut collector = Collector::new(options.comms, &outputs.dir, traces, &rows);
-        let mut all = session.merge()?;
-        while let Some((process, _)) = all.advance()? {
-            if let (Some(position), Some(event)) = (all.position(), &all.current()) {
-                collector.event(process, position, event)?;
-            }
-            progress.event(&all);
-        }
+        let mut collector = Collector::new(options.comms, &outputs.dir, &rows);
+        let cores = thread::available_parallelism().map_or(1, NonZero::get);
+        let apart = cores > 1 && traces.iter().map(Trace::bytes).sum::<u64>() >= LARGE;
+        relayed(&mut collector, apart, Collector::wants, |sink| {
+            communicate(session, sink, &mut progress)
+        })?;
         let found = collector.finish()?;
         (stats.creations, stats.depends) = (found.0, found.1);
         sorted = Some(found.2);
@@ -163,6 +165,27 @@ pub fn write<'a>(
     outputs.publish()?;
     progress.finish();
     Ok(stats)
+}
+
+/// The pass that finds communications.
+fn communicate<S: Sink>(
+    session: &Session,
+    sink: &mut S,
+    progress: &mut Progress<'_>,
+) -> Result<(), Error> {
+    let mut models: Vec<_> = session.traces().iter().map(Interpreter::of).collect();
+    let mut all = session.merge()?;
+    let mut last = None;
+    while let Some((process, _)) = all.advance()? {
+        if let (Some(position), Some(event)) = (all.position(), &all.current()) {
+            if last.replace(process) != Some(process) {
+                sink.process(process);
+            }
+            models[process].event(position, event, sink);
+        }
+        progress.event(&all);
+    }
+    Ok(())
 }
 
 /// Numbers and their labels.

@@ -19,7 +19,7 @@ mod totals;
 
 pub use path::{CriticalPath, OUTSIDE, Segments};
 pub use region::{Level, RegionRecord};
-pub use states::TaskStates;
+pub use states::{TaskStates, follows};
 pub use totals::Totals;
 
 use crate::event::{RegionId, TaskId};

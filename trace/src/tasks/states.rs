@@ -10,7 +10,7 @@ use super::slab::{Key, Slab};
 use super::{Parent, TaskKind, TaskSink};
 use crate::depend::Graph;
 use crate::event::{RegionId, SyncKind, TaskId, task_flags};
-use crate::model::{At, Begin, End, Mark, Since, Sink, Span, State};
+use crate::model::{At, Begin, Call, End, Mark, Since, Sink, Span, State};
 use crate::recent::Recent;
 use crate::task_map::{self, TaskMap};
 use crate::task_set::TaskSet;
@@ -321,6 +321,7 @@ pub(super) fn open(units: &mut Slab<Unit>, unit: UnitKey, owner: u32, from: &Joi
 
 impl<S: TaskSink> Sink for TaskStates<S> {
     const TASK_CODES: bool = false;
+    const TIMES: bool = false;
 
     fn thread_begin(&mut self, at: At) {
         self.advance(at.time);
@@ -442,6 +443,43 @@ impl<S: TaskSink> Sink for TaskStates<S> {
         if let Some(unit) = thread.unit.and_then(|unit| self.units.get_mut(unit)) {
             unit.working(self.now, useful);
         }
+    }
+}
+
+/// Whether a [`TaskStates`] does anything when it is called so. It may be left out else.
+#[inline]
+pub fn follows(call: &Call) -> bool {
+    match call {
+        Call::Begin(_, span, _) => matches!(
+            span,
+            Span::Create { .. }
+                | Span::WaitDepend { .. }
+                | Span::Task { .. }
+                | Span::Implicit { .. }
+                | Span::Parallel { .. }
+                | Span::Taskgroup
+                | Span::Taskloop { .. }
+                | Span::Sync(_)
+        ),
+        Call::End(_, span, _) => matches!(
+            span,
+            Span::Task { .. }
+                | Span::Implicit { .. }
+                | Span::Taskgroup
+                | Span::Taskloop { .. }
+                | Span::Sync(_)
+        ),
+        Call::Mark(_, mark) => matches!(
+            mark,
+            Mark::Piece { .. } | Mark::Detach { .. } | Mark::Fulfill { .. }
+        ),
+        Call::ThreadBegin(_)
+        | Call::ThreadEnd(_)
+        | Call::RegionEnd(..)
+        | Call::Depend(..)
+        | Call::Body(..)
+        | Call::State(..) => true,
+        _ => false,
     }
 }
 
