@@ -6,6 +6,7 @@
  *   INSTR_ARCH_UNALIGNED64   1 when a 64-bit store to a 4-byte boundary is fine
  *   INSTR_ARCH_SMALL         1 when code size counts more than some nanoseconds
  *   INSTR_ARCH_HAS_PROCESSOR 1 when every record must tell its processor: instr_arch_processor()
+ *   INSTR_ARCH_POSITIVE      1 when a program's addresses are positive numbers: instr_arch_stack_pointer()
  *   INSTR_PLATFORM_SMALL     1 where there is little memory and no environment: other defaults (core/settings.c)
  *   INSTR_ARCH_CALL_WORDS    where there is one: assembly of instr_arch_call_words (probes/doacross.c)
  */
@@ -32,6 +33,9 @@
 
 #ifndef INSTR_ARCH_HAS_PROCESSOR
 #define INSTR_ARCH_HAS_PROCESSOR 0
+#endif
+#ifndef INSTR_ARCH_POSITIVE
+#define INSTR_ARCH_POSITIVE 0
 #endif
 #ifndef INSTR_ARCH_HAS_MEMCHECK
 static inline void instr_arch_say_written(const void *memory, size_t bytes)

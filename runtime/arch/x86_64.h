@@ -10,6 +10,7 @@
 #define INSTR_ARCH_HAS_TICKS 1
 #define INSTR_ARCH_UNALIGNED64 1
 #define INSTR_ARCH_SMALL 0
+#define INSTR_ARCH_POSITIVE 1
 #define INSTR_ARCH_TICKS_NAME "tsc"
 #define INSTR_ARCH_HAS_MEMCHECK 1
 
@@ -53,6 +54,14 @@
     "ret\n"                                            \
     ".cfi_endproc\n"                                   \
     ".size instr_arch_call_words, .-instr_arch_call_words\n"
+
+/* Of code that must not change when it is read again: it is part of what a guard holds (core/thread.h). */
+static inline uintptr_t instr_arch_stack_pointer(void)
+{
+    uintptr_t sp;
+    __asm__("mov %%rsp, %0" : "=r"(sp));
+    return sp;
+}
 
 static inline uint64_t instr_arch_ticks(void)
 {

@@ -12,8 +12,7 @@ void instr_call_begin(const char *name, uint32_t count, const uint64_t *args)
         return;
     if (count > MAX_ARGS)
         count = MAX_ARGS;
-    instr_define(t, name);
-    uint32_t *p = instr_open(t, &s, INSTR_EV_CALL_BEGIN, INSTR_ADDR_WORDS + 1 + 2 * (size_t)count);
+    uint32_t *p = instr_open_named(t, &s, INSTR_EV_CALL_BEGIN, INSTR_ADDR_WORDS + 1 + 2 * (size_t)count, name);
     if (p == NULL)
         return;
     p = instr_put32(instr_put_addr(p, (uintptr_t)name), count);

@@ -41,11 +41,27 @@ static void set_next_seq(struct instr_thread *t, uint64_t number)
     INSTR_TELL(t, next_seq);
 }
 
-void instr_packet_count_nested(struct instr_thread *t)
+void instr_packet_nested(struct instr_thread *t)
 {
-    const uint32_t nested = t->nested;
-    instr_lose(t, (uint32_t)(nested - t->nested_counted));
-    t->nested_counted = nested;
+    volatile uint32_t *const told = &INSTR_WINDOW_OF(t)->nested;
+    uint32_t newest = instr_count(&t->nested, 1);
+    uint32_t nested;
+    do { /* a handler that interrupts another one here has the newer number */
+        nested = newest;
+        *told = nested;
+        newest = *(volatile uint32_t *)&t->nested;
+    } while (nested != newest);
+}
+
+/* Adds what signal handlers lost to the thread's count. */
+static void count_nested(struct instr_thread *t)
+{
+    const uint32_t lost = *(volatile uint32_t *)&t->lost_nested;
+    const uint32_t more = lost - t->lost_counted;
+    instr_lose(t, more);
+    t->lost_counted = lost;
+    t->settled += more;
+    INSTR_TELL(t, settled);
 }
 
 void instr_packet_clear(struct instr_thread *t)
@@ -85,6 +101,7 @@ void instr_packet_open(struct instr_thread *t)
     t->packet_begin = now;
     t->events = 0;
     t->slot_end = packet + (size_t)(t->size / t->slots) - LAST_WORDS_BYTES;
+    INSTR_ROOM(t) = t->slot_end;
     memset(t->strings, 0, sizeof t->strings);
 }
 
@@ -96,7 +113,7 @@ static size_t close_packet(struct instr_thread *t, char *packet)
     if (now < t->packet_begin)
         now = t->packet_begin;
     t->last_ticks = now;
-    instr_packet_count_nested(t);
+    count_nested(t);
     put_field64(packet, INSTR_PACKET_END, now);
     put_field64(packet, INSTR_PACKET_DISCARDED, t->discarded);
     put_field64(packet, INSTR_PACKET_BITS, (uint64_t)bytes * 8);
@@ -106,16 +123,26 @@ static size_t close_packet(struct instr_thread *t, char *packet)
     return bytes;
 }
 
-bool instr_packet_append(struct instr_thread *t, unsigned id, const uint32_t *words, unsigned count)
+static bool append(struct instr_thread *t, const char *end, unsigned id, uint64_t ticks, const uint32_t *words, unsigned count)
 {
-    if ((size_t)(t->slot_end + LAST_WORDS_BYTES - t->cursor) < 8 + 4 * (size_t)count)
+    if (end - t->cursor < 8 + 4 * (ptrdiff_t)count)
         return false;
-    uint32_t *p = instr_put_header((uint32_t *)(void *)t->cursor, id, instr_ticks(instr_process_clock()));
+    uint32_t *p = instr_put_header((uint32_t *)(void *)t->cursor, id, ticks);
     memcpy(p, words, 4 * (size_t)count);
     INSTR_BARRIER();
     set_cursor(t, (char *)(p + count));
     t->events++;
     return true;
+}
+
+bool instr_packet_append(struct instr_thread *t, unsigned id, const uint32_t *words, unsigned count)
+{
+    return append(t, t->slot_end + LAST_WORDS_BYTES, id, instr_ticks(instr_process_clock()), words, count);
+}
+
+bool instr_packet_put(struct instr_thread *t, unsigned id, uint64_t ticks, const uint32_t *words, unsigned count)
+{
+    return append(t, t->slot_end, id, ticks, words, count);
 }
 
 static void append_flush(struct instr_thread *t, uint64_t begin, size_t bytes)
@@ -199,47 +226,79 @@ bool instr_packet_finish(struct instr_thread *t)
     return true;
 }
 
+bool instr_packet_may_turn(const struct instr_thread *t)
+{
+    /* Events of streams without a thread come with interrupts off, where nothing can be handed to a sink. */
+    return instr_settings.policy != INSTR_POLICY_END && !(t->ownerless && instr_settings.policy == INSTR_POLICY_STREAM);
+}
+
+/* Where an event of so many bytes goes, behind what waits; NULL: nowhere. */
+static char *find_room(struct instr_thread *t, size_t bytes)
+{
+    const size_t most = (size_t)(t->size / t->slots) - INSTR_PACKET_HEADER_BYTES - LAST_WORDS_BYTES - 64; /* 64: flush and clock_sync */
+    instr_late_write_all(t);
+    if ((ptrdiff_t)bytes <= t->slot_end - t->cursor || (bytes <= most && instr_packet_may_turn(t) && instr_packet_turn(t)))
+        return t->cursor;
+    return NULL;
+}
+
 char *instr_make_room(struct instr_thread *t, char *limit, size_t bytes)
 {
-    if (limit == NULL) { /* an event inside an event: a signal handler, or the runtime's own activity */
-        t->nested++;
-        return NULL;
-    }
-    /* Events of streams without a thread come with interrupts off, where nothing can be handed to a sink. */
-    if (instr_settings.policy == INSTR_POLICY_END || (t->ownerless && instr_settings.policy == INSTR_POLICY_STREAM)) {
-        instr_lose(t, 1);
-        t->limit = limit;
-        return NULL;
+    if (instr_is_busy(limit)) { /* an event inside an event: a signal handler, or the runtime's own activity */
+        if (!instr_guard_is_left(limit)) {
+            (void)instr_count(&t->lost_nested, 1);
+            instr_packet_nested(t);
+            return NULL;
+        }
+        t->limit = INSTR_BUSY;
+        instr_lose(t, 1); /* the one that was not completed */
     }
     struct instr_guest guest;
     instr_platform_enter(&guest);
-    const size_t room = (size_t)(t->size / t->slots) - INSTR_PACKET_HEADER_BYTES - LAST_WORDS_BYTES - 64; /* 64: flush and clock_sync */
-    char *place = NULL;
-    if (bytes <= room && instr_packet_turn(t))
-        place = t->cursor;
-    else
-        instr_lose(t, 1);
-    instr_platform_leave(&guest);
+    instr_platform_hold_signals(&guest);
+    char *const place = find_room(t, bytes);
+    INSTR_BARRIER();
     if (place == NULL) {
-        INSTR_BARRIER();
-        t->limit = limit;
+        instr_lose(t, 1);
+        t->limit = t->slot_end;
     }
+    instr_platform_leave(&guest);
     return place;
 }
 
-void instr_string(struct instr_thread *t, const char *address)
+/* The payload of a string event: the text, padded with zeros, and its address; its words. */
+static size_t put_string(uint32_t *p, const char *address)
 {
     size_t length = 0;
     while (length < INSTR_CFG_STRING_BYTES && address[length] != '\0')
         length++;
-    const size_t words = INSTR_ADDR_WORDS + length / 4 + 1;
+    if (p != NULL) {
+        p[length / 4] = 0;
+        memcpy(p, address, length);
+        instr_put_addr(p + length / 4 + 1, (uintptr_t)address);
+    }
+    return INSTR_ADDR_WORDS + length / 4 + 1;
+}
+
+#if INSTR_HAS_LATE
+bool instr_packet_string(struct instr_thread *t, const char *address, uint64_t ticks)
+{
+    uint32_t words[INSTR_ADDR_WORDS + INSTR_CFG_STRING_BYTES / 4 + 1];
+    const size_t count = put_string(words, address);
+    const bool put = instr_packet_put(t, INSTR_EV_STRING, ticks, words, (unsigned)count);
+    if (put)
+        *instr_string_place(t, address) = address;
+    return put;
+}
+#endif
+
+void instr_string(struct instr_thread *t, const char *address)
+{
     struct instr_slot s;
-    uint32_t *p = instr_open(t, &s, INSTR_EV_STRING, words);
+    uint32_t *p = instr_open(t, &s, INSTR_EV_STRING, put_string(NULL, address));
     if (p == NULL)
         return;
-    p[length / 4] = 0;
-    memcpy(p, address, length);
-    instr_put_addr(p + length / 4 + 1, (uintptr_t)address);
-    t->strings[((uintptr_t)address >> 2 ^ (uintptr_t)address >> 9) & (INSTR_STRING_CACHE - 1)] = address;
+    (void)put_string(p, address);
+    *instr_string_place(t, address) = address;
     instr_close(&s);
 }

@@ -24,8 +24,17 @@ bool instr_packet_finish(struct instr_thread *t);
 /* Writes an event although tracing is off; for the runtime's own last events. False when it does not fit. */
 bool instr_packet_append(struct instr_thread *t, unsigned id, const uint32_t *words, unsigned count);
 
-/* Adds what signal handlers lost to the thread's count. */
-void instr_packet_count_nested(struct instr_thread *t);
+/* As instr_packet_append(), with room left for these, at a time that is not before the last event's. */
+bool instr_packet_put(struct instr_thread *t, unsigned id, uint64_t ticks, const uint32_t *words, unsigned count);
+
+/* Puts the text behind `address` into the packet. */
+bool instr_packet_string(struct instr_thread *t, const char *address, uint64_t ticks);
+
+/* Whether a full packet makes room for another one. */
+bool instr_packet_may_turn(const struct instr_thread *t);
+
+/* One more event came while another one was being written: says so to the host. Called by handlers. */
+void instr_packet_nested(struct instr_thread *t);
 
 /* Forgets what an earlier thread left in the window. */
 void instr_packet_clear(struct instr_thread *t);

@@ -229,19 +229,20 @@ struct instr_thread *instr_attach(void)
     if (instr_process.active == INSTR_OFF)
         return NULL;
     if (inside) { /* a signal handler, while its thread is being attached */
-        process.lost_unattached++;
+        (void)instr_count(&process.lost_unattached, 1);
         return NULL;
     }
     struct instr_guest guest;
     struct instr_thread *t = NULL;
     inside = true;
     instr_platform_enter(&guest);
+    instr_platform_hold_signals(&guest);
     lock();
     const bool begins = process.life == LIFE_CHILD;
     if (process.life == LIFE_RUNNING || (begins && begin_child())) {
         t = take_window();
         if (t == NULL)
-            process.lost_unattached++;
+            (void)instr_count(&process.lost_unattached, 1);
         else
             start_thread(t, instr_platform_tid(),
                          own_thread                           ? INSTR_THREAD_OWN
@@ -282,6 +283,7 @@ struct instr_thread *instr_attach_stream(uint32_t os_tid, uint32_t flags)
         return NULL;
     inside = true;
     instr_platform_enter(&guest);
+    instr_platform_hold_signals(&guest);
     lock();
     if (process.life == LIFE_RUNNING && (t = take_window()) != NULL)
         start_thread(t, os_tid, flags);
@@ -314,7 +316,7 @@ struct instr_thread *instr_thread(void)
     struct instr_thread *t = instr_self;
     if (!INSTR_LIKELY(t != NULL && instr_process.active != INSTR_OFF))
         t = instr_attach();
-    if (t != NULL && t->limit != NULL) {
+    if (t != NULL && !instr_is_busy(t->limit)) {
         const uint32_t processor = instr_arch_processor();
         if (!INSTR_LIKELY(processor == t->processor))
             instr_moved(t, processor);
@@ -329,6 +331,7 @@ struct instr_thread *instr_thread(void)
  */
 static void end_thread(struct instr_thread *t)
 {
+    instr_late_write_all(t);
     if (INSTR_HAS_SAMPLING) {
         instr_sampling_stop_thread(t);
         instr_sampling_end_thread(t);
@@ -346,9 +349,9 @@ static void end_thread(struct instr_thread *t)
         t->kept = 1;
     }
     if (t->kept && !t->mapped) {
-        process.lost_unattached += t->events;
+        (void)instr_count(&process.lost_unattached, t->events);
         for (uint32_t i = 0; i < t->slots; i++)
-            process.lost_unattached += i != t->slot ? t->slot_events[i] : 0;
+            (void)instr_count(&process.lost_unattached, i != t->slot ? t->slot_events[i] : 0);
     }
 }
 
@@ -363,6 +366,7 @@ void instr_thread_ended(struct instr_thread *t)
     struct instr_guest guest;
     inside = true;
     instr_platform_enter(&guest);
+    instr_platform_hold_signals(&guest);
     lock();
     if (process.life == LIFE_RUNNING && t->state == 1) {
         t->limit = NULL;
@@ -404,6 +408,7 @@ bool instr_switch(bool on)
     struct instr_guest guest;
     inside = true; /* a signal handler must not wait for a lock that its own thread holds */
     instr_platform_enter(&guest);
+    instr_platform_hold_signals(&guest);
     lock();
     const bool changed = (process.life == LIFE_RUNNING || process.life == LIFE_CHILD) && instr_process.active != wanted;
     if (changed) {
@@ -419,7 +424,7 @@ bool instr_switch(bool on)
 static bool busy(const struct instr_thread *t)
 {
     char *volatile const *limit = &t->limit;
-    return t != instr_self && *limit == NULL;
+    return t != instr_self && instr_is_busy(*limit);
 }
 
 /*
@@ -453,6 +458,7 @@ void instr_finish(void)
         return;
     struct instr_guest guest;
     instr_platform_enter(&guest);
+    instr_platform_hold_signals(&guest);
     if (process.life == LIFE_RUNNING && instr_process.points != 0)
         instr_sensors_finish(instr_self);
     inside = true;

@@ -95,17 +95,18 @@ static inline __attribute__((always_inline)) uint32_t *instr_open(struct instr_t
 {
     const size_t bytes = 8 + 4 * words;
     char *limit = t->limit;
-    t->limit = NULL;
-    INSTR_BARRIER(); /* busy is visible to this thread's signal handlers before anything else happens */
-    if (INSTR_LIKELY(limit != NULL))
-        limit = t->slot_end; /* a handler between the two lines above may have moved on to another slot */
+    if (INSTR_LIKELY(!instr_is_busy(limit))) {
+        t->limit = INSTR_BUSY;
+        INSTR_BARRIER(); /* busy is visible to this thread's signal handlers before anything else happens */
+        limit = INSTR_ROOM(t); /* a handler between the lines above may have moved on to another slot */
+    }
     const uint32_t active = instr_process.active;
     char *p = t->cursor;
     if (!INSTR_LIKELY(active == INSTR_ON_FAST) && active == INSTR_OFF) {
-        t->limit = limit;
+        t->limit = instr_is_busy(limit) ? limit : t->slot_end;
         return NULL;
     }
-    if (!INSTR_LIKELY((uintptr_t)p + bytes <= (uintptr_t)limit)) {
+    if (!INSTR_LIKELY((instr_place)p + (instr_place)bytes <= (instr_place)limit)) {
         p = instr_make_room(t, limit, bytes);
         if (p == NULL)
             return NULL;
@@ -115,6 +116,33 @@ static inline __attribute__((always_inline)) uint32_t *instr_open(struct instr_t
     s->limit = limit;
     s->end = p + bytes;
     return instr_put_header((uint32_t *)(void *)p, id, instr_ticks(active));
+}
+
+/* The same, without a call, of the calling thread: NULL where it would take one, and nothing has happened then. */
+static inline __attribute__((always_inline)) uint32_t *instr_open_at_once(struct instr_slot *s, unsigned id, size_t words)
+{
+#if INSTR_ARCH_HAS_TICKS && !INSTR_ARCH_HAS_PROCESSOR
+    struct instr_thread *const t = instr_self;
+    if (!INSTR_LIKELY(t != NULL) || instr_is_busy(t->limit))
+        return NULL;
+    t->limit = INSTR_BUSY;
+    INSTR_BARRIER();
+    char *const limit = INSTR_ROOM(t);
+    char *const p = t->cursor;
+    s->thread = t;
+    s->limit = limit;
+    s->end = p + 8 + 4 * words;
+    if (!INSTR_LIKELY(instr_process.active == INSTR_ON_TICKS && (instr_place)s->end <= (instr_place)limit)) {
+        t->limit = t->slot_end;
+        return NULL;
+    }
+    return instr_put_header((uint32_t *)(void *)p, id, instr_arch_ticks());
+#else
+    (void)s;
+    (void)id;
+    (void)words;
+    return NULL;
+#endif
 }
 
 /* Commits the event: one store, of the host's cursor, makes it part of the trace. */
@@ -152,10 +180,30 @@ void instr_event2(struct instr_thread *t, unsigned id, uint32_t a, uint32_t b);
 /* Makes sure that the current packet holds the text behind `address`, which must stay valid and unchanged. */
 void instr_string(struct instr_thread *t, const char *address);
 
-static inline void instr_define(struct instr_thread *t, const char *address)
+static inline const void **instr_string_place(struct instr_thread *t, const char *address)
 {
-    if (!INSTR_LIKELY(t->strings[((uintptr_t)address >> 2 ^ (uintptr_t)address >> 9) & (INSTR_STRING_CACHE - 1)] == address))
-        instr_string(t, address);
+    return &t->strings[((uintptr_t)address >> 2 ^ (uintptr_t)address >> 9) & (INSTR_STRING_CACHE - 1)];
+}
+
+static inline bool instr_is_defined(struct instr_thread *t, const char *address)
+{
+    return *instr_string_place(t, address) == address;
+}
+
+/* instr_open() for an event with the name `name`, whose text the packet then holds, unless it found no room. */
+static inline __attribute__((always_inline)) uint32_t *instr_open_named(struct instr_thread *t, struct instr_slot *s, unsigned id,
+                                                                        size_t words, const char *name)
+{
+    if (!INSTR_LIKELY(instr_is_defined(t, name)))
+        instr_string(t, name);
+    const bool defined = instr_is_defined(t, name);
+    uint32_t *p = instr_open(t, s, id, words);
+    if (p != NULL && defined && !INSTR_LIKELY(instr_is_defined(t, name))) {
+        t->limit = t->slot_end; /* a packet began in between: once more, in the new one */
+        instr_string(t, name);
+        p = instr_open(t, s, id, words);
+    }
+    return p;
 }
 
 #endif

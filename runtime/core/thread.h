@@ -19,8 +19,9 @@
  * Where nothing is shared (small systems), the two are one: INSTR_PRIVATE_BYTES is 0, and struct instr_thread is the window's first page.
  *
  * Who may touch it: only the owning thread, its signal handlers, and, after instr_quiesce(), the thread that closes the trace.
- * `limit` is the guard: NULL while an event is being written, so that a signal handler (or a call that finds its way back into
- * the runtime) takes the slow path, where it is counted as discarded.
+ * `limit` is the guard: no place in a window lies below it while an event is being written, so that a signal handler (or a call that finds
+ * its way back into the runtime) takes the slow path, where its event is kept for later (core/late.h) or counted as discarded. Where
+ * it can, it says who writes: a handler that never returns (siglongjmp) leaves the guard taken, and the next event finds out.
  */
 #ifndef INSTR_THREAD_H
 #define INSTR_THREAD_H
@@ -32,6 +33,7 @@
 #include "arch/arch.h"
 #include "core/config.h"
 #include "core/format.h"
+#include "core/late.h"
 #include "core/stack.h"
 #include "sampling/sampling.h"
 
@@ -63,7 +65,9 @@
     uint32_t slots; \
     uint32_t slot; \
     char *base; \
-    char *cursor;
+    char *cursor; \
+    uint32_t nested;  /* events of signal handlers that came while another one was being written */ \
+    uint32_t settled; /* those of them that are in the window since, or in `discarded` */
 
 struct instr_window {
     INSTR_WINDOW_FIELDS
@@ -73,10 +77,14 @@ struct instr_thread {
     INSTR_WINDOW_FIELDS
 
     /* Of the runtime alone. */
-    char *limit;      /* end of the current slot; NULL while busy */
-    char *slot_end;   /* what `limit` is when not busy */
+    char *limit;      /* slot_end, or INSTR_BUSY */
+    char *slot_end;   /* end of the current slot */
+#if !INSTR_PLATFORM_SMALL
+    char *room;       /* slot_end; INSTR_LOOK: the next event takes the slow path, as handlers' events wait */
+#endif
+    uint32_t lost_nested; /* events of handlers that are lost, and those of them that are in `discarded` */
+    uint32_t lost_counted;
     uint32_t events;  /* events of the packet being filled */
-    uint32_t nested;  /* events lost because they came while another one was being written */
     uint32_t task_thread; /* explicit task running here */
     uint32_t task_seq;
     uint32_t region_thread; /* region whose implicit task runs here */
@@ -84,7 +92,6 @@ struct instr_thread {
     uint32_t next_task;
     uint32_t next_region;
     uint32_t os_tid;
-    uint32_t nested_counted;
     uint64_t packet_begin;
     uint64_t last_ticks; /* end of the previous packet */
     struct instr_thread *next; /* in the registry; never removed */
@@ -103,6 +110,7 @@ struct instr_thread {
     uint32_t kept;        /* the sink refused its last packet: the window holds it and is not used again */
     struct instr_stack stack; /* core/stack.h */
     struct instr_sampling sampling; /* sampling/sampling.h */
+    struct instr_late late; /* core/late.h */
 };
 
 _Static_assert(sizeof(struct instr_thread) <= (INSTR_PRIVATE_BYTES != 0 ? INSTR_PRIVATE_BYTES : INSTR_WINDOW_HEADER_BYTES),
@@ -114,9 +122,12 @@ _Static_assert(offsetof(struct instr_window, next_seq) == 40, "window layout");
 _Static_assert(offsetof(struct instr_window, slots) == 48, "window layout");
 _Static_assert(offsetof(struct instr_window, base) == 56, "window layout");
 _Static_assert(offsetof(struct instr_window, cursor) == 56 + sizeof(void *), "window layout");
+_Static_assert(offsetof(struct instr_window, nested) == 56 + 2 * sizeof(void *), "window layout");
+_Static_assert(offsetof(struct instr_window, settled) == 60 + 2 * sizeof(void *), "window layout");
 _Static_assert(offsetof(struct instr_thread, size) == 24 && offsetof(struct instr_thread, discarded) == 32 &&
                    offsetof(struct instr_thread, next_seq) == 40 && offsetof(struct instr_thread, slots) == 48 &&
-                   offsetof(struct instr_thread, base) == 56 && offsetof(struct instr_thread, cursor) == 56 + sizeof(void *),
+                   offsetof(struct instr_thread, base) == 56 && offsetof(struct instr_thread, cursor) == 56 + sizeof(void *) &&
+                   offsetof(struct instr_thread, nested) == 56 + 2 * sizeof(void *),
                "a thread begins as its window does");
 
 /* The window of a thread. */
@@ -128,6 +139,52 @@ _Static_assert(offsetof(struct instr_thread, size) == 24 && offsetof(struct inst
 #else
 #define INSTR_TELL(t, field) ((void)(INSTR_WINDOW_OF(t)->field = (t)->field))
 #endif
+
+/*
+ * What `limit` is while an event is being written: below all places in windows. Where a program's addresses are positive numbers, it is the
+ * writer's stack pointer, inverted. NULL: by whom is not known.
+ */
+#if INSTR_ARCH_POSITIVE
+#define INSTR_BUSY ((char *)~instr_arch_stack_pointer())
+typedef intptr_t instr_place;
+#else
+#define INSTR_BUSY ((char *)NULL)
+typedef uintptr_t instr_place;
+#endif
+
+static inline bool instr_is_busy(const char *limit)
+{
+    return INSTR_ARCH_POSITIVE ? (intptr_t)limit <= 0 : limit == NULL;
+}
+
+/* Adds to a counter that handlers, or other threads, may add to at any moment: in one step where the processor can. The new value. */
+static inline uint32_t instr_count(volatile uint32_t *counter, uint32_t more)
+{
+#if defined(__GCC_HAVE_SYNC_COMPARE_AND_SWAP_4)
+    return __atomic_add_fetch(counter, more, __ATOMIC_RELAXED);
+#else
+    return *counter += more;
+#endif
+}
+
+/* The end of an event's room, as it is found before the event. */
+#if INSTR_PLATFORM_SMALL
+#define INSTR_ROOM(t) ((t)->slot_end)
+#else
+#define INSTR_LOOK ((char *)1)
+#define INSTR_ROOM(t) ((t)->room)
+#endif
+
+/* Writes what handlers left. The caller holds the guard, and no signal is delivered. */
+static inline void instr_late_write_all(struct instr_thread *t)
+{
+#if INSTR_HAS_LATE
+    if (t->room == INSTR_LOOK)
+        instr_late_write(t);
+#else
+    (void)t;
+#endif
+}
 
 /* Events of a thread are lost. */
 static inline void instr_lose(struct instr_thread *t, uint64_t events)

@@ -11,6 +11,7 @@
 #include <link.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -169,11 +170,50 @@ void instr_platform_enter(struct instr_guest *guest)
     if (guest->told)
         __tsan_ignore_thread_begin();
     guest->error = errno;
+    guest->held = false;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &guest->cancel);
+}
+
+/* The kernel's sets (rt_sigprocmask(2)): bit n - 1 of its words is signal n. */
+#define SIGNAL_WORDS (64 / (8 * sizeof(long)))
+#define SIGNAL(n) (UINT64_C(1) << ((n) - 1))
+
+/* What a thread's own instructions raise, what ends it, and what the C library has for itself (32 and 33). */
+#define FREE_SIGNALS                                                                                                                    \
+    (SIGNAL(SIGSEGV) | SIGNAL(SIGBUS) | SIGNAL(SIGFPE) | SIGNAL(SIGILL) | SIGNAL(SIGTRAP) | SIGNAL(SIGSYS) | SIGNAL(SIGABRT) | SIGNAL(32) | SIGNAL(33))
+
+static uint64_t free_signals = FREE_SIGNALS;
+
+void instr_platform_leave_signal(int signal)
+{
+    if (signal > 0 && signal <= 64)
+        free_signals |= SIGNAL(signal);
+}
+
+void instr_platform_hold_signals(struct instr_guest *guest)
+{
+    unsigned long held[SIGNAL_WORDS];
+    for (unsigned i = 0; i < SIGNAL_WORDS; i++)
+        held[i] = (unsigned long)(~free_signals >> (8 * sizeof(long) * i % 64));
+    guest->held = syscall(SYS_rt_sigprocmask, SIG_BLOCK, held, guest->signals, sizeof held) == 0;
+}
+
+bool instr_platform_signal_stack(uintptr_t *low, uintptr_t *high, bool *on_it)
+{
+    stack_t stack;
+    const int error = errno;
+    const bool known = sigaltstack(NULL, &stack) == 0 && (stack.ss_flags & SS_DISABLE) == 0;
+    errno = error;
+    *low = known ? (uintptr_t)stack.ss_sp : 0;
+    *high = known ? *low + stack.ss_size : 0;
+    *on_it = known && (stack.ss_flags & SS_ONSTACK) != 0;
+    return known;
 }
 
 void instr_platform_leave(const struct instr_guest *guest)
 {
+    if (guest->held)
+        (void)syscall(SYS_rt_sigprocmask, SIG_SETMASK, guest->signals, NULL, sizeof guest->signals);
     pthread_setcancelstate(guest->cancel, NULL);
     if (guest->told)
         __tsan_ignore_thread_end();

@@ -267,6 +267,7 @@ const char *instr_platform_sampling_begin(const char *name)
     if (__sigaction(number, &action, NULL) != 0)
         return "INSTR_SAMPLING_SIGNAL is a signal that cannot be caught; there are no samples";
     installed = true;
+    instr_platform_leave_signal(number);
     (void)dl_iterate_phdr(find_code, NULL); /* no sample comes before a thread has its timer */
     return NULL;
 }

@@ -52,9 +52,28 @@ struct instr_guest {
     int error;
     int cancel;
     bool told; /* a sanitizer, to look away */
+    bool held; /* signals are */
+    unsigned long signals[64 / (8 * sizeof(long))];
 };
 void instr_platform_enter(struct instr_guest *guest);
 void instr_platform_leave(const struct instr_guest *guest);
+
+/* And, up to instr_platform_leave(), the thread's signals, but for those that its own instructions raise, and those that end periods
+ * of sampling: no handler finds the runtime's lock taken or a packet half handed over, and none leaves it so. */
+#if INSTR_PLATFORM_SMALL
+static inline void instr_platform_hold_signals(struct instr_guest *guest)
+{
+    (void)guest; /* there are none */
+}
+#else
+void instr_platform_hold_signals(struct instr_guest *guest);
+
+/* The signal that ends periods of sampling. */
+void instr_platform_leave_signal(int signal);
+
+/* The stack that the calling thread's handlers run on, [*low, *high), and whether it runs on it; false: there is none. */
+bool instr_platform_signal_stack(uintptr_t *low, uintptr_t *high, bool *on_it);
+#endif
 
 /* Zeroed memory, NULL when there is none; and its end. */
 void *instr_platform_memory(size_t bytes);

@@ -109,7 +109,7 @@ static void fire(rtems_id timer, void *unused)
     if (t == NULL || t->sampling.armed == 0 || !find_interrupted(&at))
         return;
     /* A full window would be handed over here, in an interrupt: the thread does that, with its next event. */
-    if (instr_settings.policy == INSTR_POLICY_STREAM && t->limit != NULL && !has_room(t))
+    if (instr_settings.policy == INSTR_POLICY_STREAM && !instr_is_busy(t->limit) && !has_room(t))
         t->sampling.lost++;
     else
         instr_sampling_take(&at, 1);

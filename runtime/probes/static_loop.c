@@ -4,7 +4,7 @@
  * between them is told; the host decides by debug information whether it is the compiler's or the program's own. (At -O2 one pair
  * serves all static loops of a region: the functions are declared const.)
  *
- * The runtime itself asks for these numbers inside an event, that is while `limit` is NULL: such calls pass through.
+ * The runtime itself asks for these numbers inside an event, that is while its guard is taken: such calls pass through.
  */
 #include "instr/probes.h"
 #include "probes/local.h"
@@ -15,7 +15,7 @@
 int instr_probe_get_num_threads(int (*real)(void), uintptr_t site)
 {
     struct instr_thread *const t = instr_self;
-    if (t != NULL && t->limit != NULL) {
+    if (t != NULL && !instr_is_busy(t->limit)) {
         instr_local.cursor = t->cursor;
         instr_local.site = site;
     }
@@ -25,7 +25,7 @@ int instr_probe_get_num_threads(int (*real)(void), uintptr_t site)
 int instr_probe_get_thread_num(int (*real)(void), uintptr_t site)
 {
     struct instr_thread *const t = instr_self;
-    if (t != NULL && t->limit != NULL && instr_local.cursor == t->cursor) {
+    if (t != NULL && !instr_is_busy(t->limit) && instr_local.cursor == t->cursor) {
         instr_local.cursor = NULL;
         if (site - instr_local.site <= NEAR_BYTES)
             instr_static_loop(t, site);

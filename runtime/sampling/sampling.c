@@ -174,7 +174,7 @@ void instr_sampling_take(const struct instr_interrupted *at, uint32_t weight)
         return;
     struct instr_sampling *sample = &t->sampling;
     const uintptr_t high = at->sp >= t->stack.low ? t->stack.high : 0; /* on a stack of its own: the program counter alone */
-    if (t->limit == NULL) { /* inside an event: this one is told at the end of the next period */
+    if (instr_is_busy(t->limit)) { /* inside an event: this one is told at the end of the next period */
         if (sample->waiting != 0) {
             sample->lost += weight;
             return;

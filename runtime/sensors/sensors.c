@@ -229,7 +229,7 @@ static void read_one(struct instr_thread *t, struct instr_sensor *s)
 void instr_sensors_read(struct instr_thread *t, unsigned point)
 {
     struct instr_guest guest;
-    if ((sensor_points & point) == 0 || t->limit == NULL || instr_process.active == INSTR_OFF)
+    if ((sensor_points & point) == 0 || instr_is_busy(t->limit) || instr_process.active == INSTR_OFF)
         return; /* not while an event is being written, or nothing is recorded */
     instr_platform_enter(&guest);
     for (uint32_t i = 0; i < instr_sensor_count; i++)
@@ -240,7 +240,7 @@ void instr_sensors_read(struct instr_thread *t, unsigned point)
 
 void instr_at_point(struct instr_thread *t, unsigned point)
 {
-    if (counter_points & point && t->limit != NULL) {
+    if (counter_points & point && !instr_is_busy(t->limit)) {
         struct instr_guest guest;
         instr_platform_enter(&guest);
         instr_counters_read(t);

@@ -90,8 +90,9 @@ impl Header {
         if bytes.len() < 56 + 2 * word || layout.u32(bytes, 0) != MAGIC {
             return Err("its header is cut short or has another magic number");
         }
-        if layout.u32(bytes, 4) != 1 {
-            return Err("its version is not 1");
+        let version = layout.u32(bytes, 4);
+        if version != 1 && version != 2 {
+            return Err("its version is neither 1 nor 2");
         }
         let expected = if layout.word == WordSize::Four { 4 } else { 8 };
         if layout.u32(bytes, 12) != expected {
@@ -100,6 +101,11 @@ impl Header {
         if layout.u32(bytes, 16) == 0 {
             return Ok(None);
         }
+        // Of events that came inside of others: those that are neither in a packet nor in the count of discarded ones.
+        let waiting = match bytes.get(56 + 2 * word..64 + 2 * word) {
+            Some(last) if version > 1 => layout.u32(last, 0).wrapping_sub(layout.u32(last, 4)),
+            _ => 0,
+        };
         let header_bytes = u64::from(layout.u32(bytes, 8));
         let (size, slots, slot) = (
             layout.u64(bytes, 24),
@@ -130,7 +136,7 @@ impl Header {
             slot,
             filled,
             next_seq: layout.u64(bytes, 40),
-            discarded: layout.u64(bytes, 32),
+            discarded: layout.u64(bytes, 32).saturating_add(waiting.into()),
             length,
         }))
     }
