@@ -5,8 +5,9 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
-const FOLDERS: [&str; 9] = [
-    "arch", "core", "include", "ompt", "platform", "probes", "sampling", "sensors", "sinks",
+const FOLDERS: [&str; 10] = [
+    "arch", "core", "include", "library", "ompt", "platform", "probes", "sampling", "sensors",
+    "sinks",
 ];
 
 fn collect(dir: &Path, out: &mut Vec<PathBuf>) -> io::Result<()> {

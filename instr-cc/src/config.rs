@@ -216,7 +216,7 @@ fn size(text: &str) -> Option<u64> {
 }
 
 /// A C string literal; bytes that are not plain are octal.
-fn literal(text: &OsStr) -> String {
+pub(crate) fn literal(text: &OsStr) -> String {
     let mut literal = String::from("\"");
     for &byte in text.as_bytes() {
         if byte.is_ascii_alphanumeric() || b" ._-+=,:/@%".contains(&byte) {

@@ -108,6 +108,24 @@ const LIBRARY: &str = "libinstr.a";
 /// The file of [`Builder::whole`].
 const WHOLE: &str = "instr.o";
 
+/// The options of what [`Builder::shared`] is made of: it has no configuration of its own, and begins when a library asks for it.
+const SHARED_FLAGS: &[&str] = &["-DINSTR_SHARED=1"];
+
+/// The name by which the dynamic linker knows the file of [`Builder::shared`].
+#[must_use]
+pub fn shared_name() -> String {
+    format!("libinstr.so.{}", instr_runtime::table_version())
+}
+
+/// The stubs that an output needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stubs {
+    /// They call the probes of the program.
+    Program,
+    /// They call probes of the runtime that the library finds; the flags of `library/table.h`.
+    Library(u32),
+}
+
 /// A compiler with the user's flags, ready to build for one kind of output.
 #[derive(Debug)]
 pub struct Builder<'a> {
@@ -171,6 +189,14 @@ impl Builder<'_> {
         }
     }
 
+    /// The runtime for shared libraries is a library itself.
+    fn output_flags(&self) -> &'static [&'static str] {
+        match self.variant {
+            Variant::Pic => SHARED_FLAGS,
+            Variant::Pie | Variant::Fixed => &[],
+        }
+    }
+
     /// A key of everything but the source that decides what an object holds.
     fn setting_key(&self) -> String {
         let relative = self.abi.iter().any(|w| w.as_bytes().contains(&b'/'));
@@ -191,6 +217,7 @@ impl Builder<'_> {
             .chain(self.small_flags())
             .chain(INNER_FLAGS)
             .chain(STUB_FLAGS)
+            .chain(SHARED_FLAGS)
             .map(|s| s.as_bytes());
         key(fixed
             .chain([folder.as_os_str().as_bytes()])
@@ -238,7 +265,7 @@ impl Builder<'_> {
             &self.facts.os,
             &self.facts.machine,
         ];
-        let parts = fixed.iter().chain(INNER_FLAGS);
+        let parts = fixed.iter().chain(INNER_FLAGS).chain(self.output_flags());
         key(parts.map(|part| part.as_bytes()))
     }
 
@@ -249,12 +276,17 @@ impl Builder<'_> {
     /// When it cannot be built.
     pub fn stubs(
         &self,
+        kind: Stubs,
         descriptions: &str,
         symbols: &[(&str, Linkage)],
         emit: impl FnOnce() -> anyhow::Result<String>,
     ) -> anyhow::Result<PathBuf> {
         let setting = self.setting_key();
-        let fixed = [descriptions, instr_runtime::KEY, &setting];
+        let kind = match kind {
+            Stubs::Program => String::new(),
+            Stubs::Library(flags) => format!("library {flags}"),
+        };
+        let fixed = [descriptions, instr_runtime::KEY, &setting, &kind];
         let linkages = symbols.iter().flat_map(|(symbol, linkage)| {
             let linkage = match linkage {
                 Linkage::Wrap => "wrap",
@@ -315,6 +347,59 @@ impl Builder<'_> {
         Ok(object.is_file().then_some(object))
     }
 
+    /// The runtime as a shared library, built if it is not there: what libraries use that the program gives none. `parts` are those of
+    /// [`Builder::whole`].
+    ///
+    /// # Errors
+    /// When it cannot be built.
+    pub fn shared(&self, parts: &[&str]) -> Result<PathBuf, BuildError> {
+        let library = self.library()?;
+        let getters = self.part(instr_runtime::GETTERS, &[])?;
+        let setting = self.setting_key();
+        let files = [&library, &getters].map(|file| file.as_os_str().as_bytes());
+        let key = key([setting.as_bytes()]
+            .into_iter()
+            .chain(files)
+            .chain(parts.iter().map(|part| part.as_bytes())));
+        let entry =
+            self.cache
+                .entry(&format!("shared-{key}"), |dir| -> Result<(), BuildError> {
+                    let call = Call::new(self.compiler).args(self.abi);
+                    let call = call.args(["-fno-lto", "-shared", "-pthread", "-Wl,-z,nodelete"]);
+                    let call = call.args([format!("-Wl,-soname,{}", shared_name())]);
+                    let call = call.args(parts.iter().map(|part| format!("-Wl,-u,{part}")));
+                    let object = dir.join(shared_name());
+                    let call = call.args(["-o".as_ref(), object.as_os_str()]);
+                    let output = call.args([&getters, &library]).run_privately()?;
+                    if output.status.success() && object.is_file() {
+                        return Ok(());
+                    }
+                    Err(self.refused(&shared_name(), &output.stderr))
+                })?;
+        Ok(entry.join(shared_name()))
+    }
+
+    /// The object of a source of the runtime's that is not in the archive, built if it is not there.
+    ///
+    /// # Errors
+    /// When it cannot be built.
+    pub fn part(&self, file: &str, defines: &[OsString]) -> Result<PathBuf, BuildError> {
+        let setting = self.setting_key();
+        let parts = [file, instr_runtime::KEY, &setting].map(str::as_bytes);
+        let defined = defines.iter().map(|word| word.as_bytes());
+        let name = format!("part-{}", key(parts.into_iter().chain(defined)));
+        let entry = self.cache.entry(&name, |dir| -> Result<(), BuildError> {
+            let source = sources(self.cache)?;
+            let flags: Vec<&OsStr> = STUB_FLAGS
+                .iter()
+                .map(OsStr::new)
+                .chain(defines.iter().map(OsString::as_os_str))
+                .collect();
+            self.compile(&source, &source.join(file), &flags, &dir.join("part.o"))
+        })?;
+        Ok(entry.join("part.o"))
+    }
+
     /// The object with a program's configuration, built if it is not there.
     ///
     /// # Errors
@@ -327,7 +412,8 @@ impl Builder<'_> {
             let file = dir.join("instr_config.c");
             fs::write(&file, text)?;
             let source = sources(self.cache)?;
-            self.compile(&source, &file, &[], &dir.join("instr_config.o"))
+            let flags: [&str; 0] = [];
+            self.compile(&source, &file, &flags, &dir.join("instr_config.o"))
         })?;
         Ok(entry.join("instr_config.o"))
     }
@@ -344,7 +430,8 @@ impl Builder<'_> {
             .collect();
         let jobs: Vec<(&str, &PathBuf)> = files.iter().copied().zip(&objects).collect();
         in_parallel(&jobs, |(file, object)| {
-            self.compile(source, &source.join(file), self.inner_flags(file), object)
+            let flags = [self.inner_flags(file), self.output_flags()].concat();
+            self.compile(source, &source.join(file), &flags, object)
         })?;
         self.archive(&dir.join(LIBRARY), &objects)?;
         for object in &objects {
@@ -357,7 +444,7 @@ impl Builder<'_> {
         &self,
         source: &Path,
         file: &Path,
-        flags: &[&str],
+        flags: &[impl AsRef<OsStr>],
         object: &Path,
     ) -> Result<(), BuildError> {
         let mut include = OsString::from("-I");
@@ -374,15 +461,16 @@ impl Builder<'_> {
         if output.status.success() && object.is_file() {
             return Ok(());
         }
-        Err(BuildError::Compile {
+        let what = file.strip_prefix(source).unwrap_or(Path::new("the stubs"));
+        Err(self.refused(&what.display().to_string(), &output.stderr))
+    }
+
+    fn refused(&self, what: &str, stderr: &[u8]) -> BuildError {
+        BuildError::Compile {
             compiler: self.compiler.display().to_string(),
-            what: file
-                .strip_prefix(source)
-                .unwrap_or(Path::new("the stubs"))
-                .display()
-                .to_string(),
-            why: first_error(&output.stderr),
-        })
+            what: what.to_owned(),
+            why: first_error(stderr),
+        }
     }
 
     fn archive(&self, library: &Path, objects: &[PathBuf]) -> Result<(), BuildError> {

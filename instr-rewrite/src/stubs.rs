@@ -2,7 +2,7 @@
 
 use crate::api::{Api, Function, Probe};
 use crate::ctype::{CType, parameter_list};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 /// How a stub takes the place of its function.
@@ -74,6 +74,33 @@ pub fn emit_each<S: AsRef<[u8]>>(
     symbols: impl IntoIterator<Item = (S, Linkage)>,
     api: &Api,
 ) -> String {
+    emit_for(symbols, api, Place::Program)
+}
+
+/// As [`emit_each`], for a shared library: its stubs call probes through pointers, which `runtime/library/library.c` fills when the library
+/// is loaded and there is a runtime in the process. `flags` are those of `runtime/library/table.h`.
+pub fn emit_for_library<S: AsRef<[u8]>>(
+    symbols: impl IntoIterator<Item = (S, Linkage)>,
+    api: &Api,
+    flags: u32,
+) -> String {
+    emit_for(symbols, api, Place::Library { flags })
+}
+
+/// What the stubs are linked into.
+#[derive(Clone, Copy)]
+enum Place {
+    /// An object with the runtime in it.
+    Program,
+    /// A shared library.
+    Library { flags: u32 },
+}
+
+fn emit_for<S: AsRef<[u8]>>(
+    symbols: impl IntoIterator<Item = (S, Linkage)>,
+    api: &Api,
+    place: Place,
+) -> String {
     let functions: BTreeMap<&str, (&Function, Linkage)> = symbols
         .into_iter()
         .filter_map(|(symbol, linkage)| Some((api.get(symbol)?, linkage)))
@@ -88,10 +115,40 @@ pub fn emit_each<S: AsRef<[u8]>>(
     {
         text.push_str(FLOAT_HELPERS);
     }
+    let probes: BTreeSet<&str> = functions
+        .values()
+        .filter(|(_, linkage)| *linkage != Linkage::Forward)
+        .filter_map(|(function, _)| Some(function.probe.as_ref()?.name.as_str()))
+        .collect();
+    if let Place::Library { flags } = place {
+        emit_needs(&mut text, &probes, flags);
+    }
     for (number, (function, linkage)) in functions.into_values().enumerate() {
-        emit_one(&mut text, function, linkage, number);
+        emit_one(&mut text, function, linkage, number, place);
     }
     text
+}
+
+/// The pointers to the probes that a library needs, and their list.
+fn emit_needs(text: &mut String, probes: &BTreeSet<&str>, flags: u32) {
+    text.push_str("#include \"library/needs.h\"\n\n");
+    for name in probes {
+        _ = writeln!(
+            text,
+            "static __typeof__(&instr_probe_{name}) instr_use_{name};"
+        );
+    }
+    text.push_str("\nconst struct instr_need instr_needs[] = {\n");
+    for name in probes {
+        _ = writeln!(
+            text,
+            "    {{\"instr_probe_{name}\", (void (**)(void))&instr_use_{name}}},"
+        );
+    }
+    _ = writeln!(
+        text,
+        "    {{NULL, NULL}},\n}};\nconst uint32_t instr_library_flags = {flags};"
+    );
 }
 
 fn records_float(function: &Function) -> bool {
@@ -99,7 +156,7 @@ fn records_float(function: &Function) -> bool {
     function.probe.is_none() && (float(&function.result) || function.params.iter().any(float))
 }
 
-fn emit_one(text: &mut String, function: &Function, linkage: Linkage, number: usize) {
+fn emit_one(text: &mut String, function: &Function, linkage: Linkage, number: usize, place: Place) {
     let names = Names::of(function, linkage, number);
     let noreturn = if function.noreturn {
         " __attribute__((__noreturn__))"
@@ -124,7 +181,7 @@ fn emit_one(text: &mut String, function: &Function, linkage: Linkage, number: us
     _ = writeln!(text, "{stub}\n{{");
     match &function.probe {
         _ if linkage == Linkage::Forward => emit_call(text, function, &names.real),
-        Some(probe) => emit_probe_call(text, function, probe, &names.real),
+        Some(probe) => emit_probe_call(text, function, probe, &names.real, place),
         None => emit_generic_call(text, function, &names.real),
     }
     text.push_str("}\n");
@@ -246,12 +303,27 @@ fn emit_call(text: &mut String, function: &Function, real: &str) {
     _ = writeln!(text, "    {result}{real}({list});");
 }
 
-fn emit_probe_call(text: &mut String, function: &Function, probe: &Probe, real: &str) {
+fn emit_probe_call(
+    text: &mut String,
+    function: &Function,
+    probe: &Probe,
+    real: &str,
+    place: Place,
+) {
     let mut list = vec![real.to_owned()];
     list.extend(probe.constants.iter().cloned());
     list.extend(arguments(function.params.len()));
     list.extend(function.variadic.then(|| "rest".to_owned()));
-    let call = format!("instr_probe_{}({})", probe.name, list.join(", "));
+    let callee = match place {
+        Place::Program => "probe",
+        Place::Library { .. } => {
+            _ = writeln!(text, "    if (instr_use_{} == NULL) {{", probe.name);
+            emit_untraced_call(text, function, real);
+            text.push_str("    }\n");
+            "use"
+        }
+    };
+    let call = format!("instr_{callee}_{}({})", probe.name, list.join(", "));
     if function.variadic {
         emit_variadic_call(text, function, &call);
     } else if function.noreturn {
@@ -260,6 +332,39 @@ fn emit_probe_call(text: &mut String, function: &Function, probe: &Probe, real: 
         _ = writeln!(text, "    {call};");
     } else {
         _ = writeln!(text, "    return {call};");
+    }
+}
+
+/// The most values that a function with variable arguments is handed when there is no runtime, which alone would know how many there are.
+const UNTRACED_VALUES: usize = 32;
+
+/// The real function and a return: there is no runtime.
+fn emit_untraced_call(text: &mut String, function: &Function, real: &str) {
+    let Some(last) = function.params.last().filter(|_| function.variadic) else {
+        emit_call(text, function, real);
+        if !function.noreturn && function.result.is_void() {
+            text.push_str("    return;\n");
+        }
+        return;
+    };
+    let at = function.params.len() - 1;
+    let declared = last.declare(&format!("more[{UNTRACED_VALUES}]"));
+    let result = if function.result.is_void() {
+        ""
+    } else {
+        "return "
+    };
+    let mut list = arguments(function.params.len());
+    list.extend((0..UNTRACED_VALUES).map(|i| format!("more[{i}]")));
+    _ = writeln!(text, "    va_list all;\n    {declared};");
+    _ = writeln!(
+        text,
+        "    va_start(all, a{at});\n    for (int i = 0; i < {UNTRACED_VALUES}; i++)\n        more[i] = va_arg(all, __typeof__(a{at}));\n    va_end(all);"
+    );
+    let list = list.join(", ");
+    _ = writeln!(text, "    {result}{real}({list});");
+    if function.result.is_void() {
+        text.push_str("    return;\n");
     }
 }
 

@@ -6,9 +6,12 @@
 
 #include "arch/arch.h"
 #include "core/format.h"
+#include "core/modules.h"
 #include "core/packet.h"
+#include "core/record.h"
 #include "core/settings.h"
 #include "core/static_config.h"
+#include "ompt/ompt.h"
 #include "platform/platform.h"
 #include "sensors/optional.h"
 #include "sinks/sink.h"
@@ -101,9 +104,37 @@ static void module(void *arg, uintptr_t base, uintptr_t end, const uint8_t *id, 
     text("\";\n");
 }
 
+#if INSTR_PLATFORM_SMALL
+static void modules(void)
+{
+    uint64_t count = 0;
+    instr_platform_modules(module, &count);
+}
+#else
+/* Also those that are not loaded any more; a place that several had is the last one's that had it by then. */
+static void modules(void)
+{
+    uint64_t count = 0;
+    for (const struct instr_module *m = instr_modules(instr_ticks(instr_process_clock())); m != NULL; m = m->next) {
+        if (m->since != 0) {
+            text("    module_");
+            number(count, 10, 1);
+            text("_since = ");
+            number(m->since, 10, 1);
+            text(";\n");
+        }
+        module(&count, m->base, m->end, m->id, m->id_bytes, m->path);
+    }
+}
+#endif
+
 __attribute__((weak)) const char *instr_openmp(bool closed)
 {
     (void)closed;
+#if !INSTR_PLATFORM_SMALL
+    if (&instr_ompt_foreign != NULL)
+        return "libomp, observed by another tool";
+#endif
     return "libgomp";
 }
 
@@ -161,8 +192,7 @@ static void env(const struct instr_metadata *m)
         env_number("sensors_period_ns", instr_settings.sensors_period_ns);
     if (INSTR_SENSORS_LINKED)
         instr_sensors_describe(env_text);
-    uint64_t modules = 0;
-    instr_platform_modules(module, &modules);
+    modules();
     text("};\n\n");
 }
 

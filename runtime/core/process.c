@@ -13,6 +13,10 @@
 #include "sensors/optional.h"
 #include "sinks/sink.h"
 
+#if !INSTR_PLATFORM_SMALL
+#include "library/table.h"
+#endif
+
 struct instr_process instr_process __attribute__((aligned(4096)));
 _Thread_local struct instr_thread *instr_self __attribute__((tls_model("initial-exec")));
 
@@ -558,8 +562,18 @@ static void begin(void)
     instr_process.active = switched_on();
 }
 
-/* Before the program's own constructors (they may record), after the C library's. */
-__attribute__((constructor(101))) static void instr_begin(void)
+/* The state of the heap, where calls of it are recorded. */
+static void tell_heap(void)
+{
+#if !INSTR_PLATFORM_SMALL /* there libraries may bring the probe without the program's asking */
+    if (&instr_memory_wrapped == NULL && !instr_library_has(INSTR_LIBRARY_MEMORY))
+        return;
+#endif
+    if (instr_memory_heap != NULL)
+        instr_memory_heap();
+}
+
+static void begin_process(void)
 {
     struct instr_guest guest;
     instr_platform_enter(&guest);
@@ -572,19 +586,93 @@ __attribute__((constructor(101))) static void instr_begin(void)
         struct instr_thread *const t = instr_attach();
         if (t != NULL && instr_process.points != 0)
             instr_sensors_started(t);
-        if (t != NULL && instr_memory_heap != NULL)
-            instr_memory_heap();
+        if (t != NULL)
+            tell_heap();
         if (instr_process.active != INSTR_OFF)
             instr_platform_started();
     }
     instr_platform_leave(&guest);
 }
 
+static void end_process(void)
+{
+    tell_heap();
+    instr_finish();
+    instr_platform_unwatch();
+}
+
+#if INSTR_PLATFORM_SMALL
+/* Before the program's own constructors (they may record), after the C library's. */
+__attribute__((constructor(101))) static void instr_begin(void)
+{
+    begin_process();
+}
+
 /* After everything else of this object has ended. */
 __attribute__((destructor(101))) static void instr_end(void)
 {
-    if (instr_memory_heap != NULL)
-        instr_memory_heap();
-    instr_finish();
-    instr_platform_unwatch(); /* a shared library may be unloaded now */
+    end_process();
 }
+#else
+/* The process begins with its first constructor of ours, and ends with its last destructor: that of the object with the runtime, or of a
+ * library that uses it. */
+static struct {
+    bool begun;
+    bool own_ended;
+    unsigned libraries;
+} users;
+
+static void begin_once(void)
+{
+    if (users.begun)
+        return;
+    users.begun = true;
+    begin_process();
+}
+
+#ifndef INSTR_SHARED /* libinstr.so begins with the library that asked for it, whose configuration it takes */
+/* Before the program's own constructors (they may record), after the C library's. */
+__attribute__((constructor(101))) static void instr_begin(void)
+{
+    begin_once();
+}
+#endif
+
+/* After everything else of this object has ended. */
+__attribute__((destructor(101))) static void instr_end(void)
+{
+    users.own_ended = true;
+    if (users.libraries == 0)
+        end_process();
+}
+
+void instr_process_join(void)
+{
+    users.libraries++;
+    begin_once();
+    instr_modules_changed();
+}
+
+/* Names and functions of the library may have others in their place soon. Its own threads are gone: no one writes these addresses any more. */
+static void forget_strings(void)
+{
+    if (inside)
+        return;
+    inside = true;
+    lock();
+    for (struct instr_thread *t = process.all; t != NULL; t = t->next)
+        if (t->state == 1)
+            memset(t->strings, 0, sizeof t->strings);
+    unlock();
+    inside = false;
+}
+
+void instr_process_leave(void)
+{
+    users.libraries--;
+    if (!users.own_ended)
+        forget_strings();
+    else if (users.libraries == 0)
+        end_process();
+}
+#endif

@@ -37,6 +37,13 @@ bool instr_is_inside(void);
 /* Where there is a probe of the heap (probes/memory.c): tells the state of the heap. */
 void instr_memory_heap(void) __attribute__((weak));
 
+/* There in programs that are linked with probes of the heap; the probes themselves may be there for libraries. */
+extern const char instr_memory_wrapped __attribute__((weak));
+
+/* A library of the process that uses this runtime comes and goes (library/join.c). */
+void instr_process_join(void);
+void instr_process_leave(void);
+
 /* Turns recording off or on again (instr_stop, instr_start). False when nothing changed. */
 bool instr_switch(bool on);
 

@@ -4,6 +4,10 @@
 
 #include <string.h>
 
+#ifdef INSTR_SHARED
+const struct instr_static_config *instr_config_given;
+#endif
+
 const char *instr_static_setting(const char *name)
 {
     if (!INSTR_HAS_CONFIG || instr_config.settings == NULL)

@@ -27,6 +27,11 @@ struct instr_static_config {
 #ifdef __rtems__
 extern const struct instr_static_config instr_config;
 #define INSTR_HAS_CONFIG true
+#elif defined INSTR_SHARED
+/* libinstr.so has none of its own: that of the first library that brings one (library/join.c). */
+extern const struct instr_static_config *instr_config_given;
+#define instr_config (*instr_config_given)
+#define INSTR_HAS_CONFIG (instr_config_given != NULL)
 #else
 extern const struct instr_static_config instr_config __attribute__((weak));
 #define INSTR_HAS_CONFIG (&instr_config != NULL)

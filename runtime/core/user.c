@@ -6,7 +6,12 @@
 #include "core/process.h"
 #include "core/record.h"
 
-#define EXPORT __attribute__((visibility("default")))
+/* Weak: every program that is not static has this file, and one that has functions of these names itself keeps them. */
+#ifdef INSTR_SHARED /* libraries ask for these through the table; a symbol would be taken for one of the library's own */
+#define EXPORT __attribute__((visibility("hidden")))
+#else
+#define EXPORT __attribute__((visibility("default"), weak))
+#endif
 
 /*
  * Each function has two halves. The first writes an event where nothing is in the way: it calls nothing, so that it needs no frame. The second

@@ -5,6 +5,7 @@
 #ifndef INSTR_OMPT_H
 #define INSTR_OMPT_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 typedef union ompt_data {
@@ -33,6 +34,17 @@ typedef struct ompt_start_tool_result {
     void (*finalize)(ompt_data_t *tool_data);
     ompt_data_t tool_data;
 } ompt_start_tool_result_t;
+
+/* What libomp calls to get a tool (ompt_start_tool); ours behind that name (ompt/tool.c). */
+typedef ompt_start_tool_result_t *instr_ompt_start_fn(unsigned version, const char *name);
+ompt_start_tool_result_t *instr_ompt_start(unsigned version, const char *name);
+
+/* The tool that starts, ours (`start`) or another one that `next` or OMP_TOOL_LIBRARIES names; NULL: none of these (ompt/other.c). */
+ompt_start_tool_result_t *instr_ompt_choose(instr_ompt_start_fn *next, unsigned version, const char *name);
+
+/* There in a program that libomp may ask for a tool, and in one whose own tool it gets. */
+extern const char instr_ompt_linked __attribute__((weak));
+extern const char instr_ompt_foreign __attribute__((weak));
 
 /* Events (ompt_callbacks_t). */
 enum {

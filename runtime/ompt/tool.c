@@ -1,15 +1,24 @@
 /*
- * The OMPT tool: libomp looks for ompt_start_tool when it starts and calls it if it finds one. The linker is told to take this
- * file out of the archive (`-u ompt_start_tool`), and only in programs that use libomp.
+ * The OMPT tool: libomp looks for ompt_start_tool when it starts and calls it if it finds one (ompt/start.c, library/library.c). A user's tool goes
+ * first: there is room for one, and ours is not what the user wrote the other for.
  */
+#define _GNU_SOURCE
 #include "core/cold.h"
 
+#include <dlfcn.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/metadata.h"
 #include "core/process.h"
 #include "core/settings.h"
+#include "library/table.h"
 #include "ompt/state.h"
+
+/* Not in static programs, nor in every C library. */
+#pragma weak dlopen
+#pragma weak dlsym
+#pragma weak dlclose
 
 static struct {
     const char *version;
@@ -116,20 +125,25 @@ static void finalize(ompt_data_t *data)
     (void)data;
 }
 
+/* Whether another tool was started instead of ours. */
+static bool passed_on;
+
 /* Replaces the weak one of core/metadata.c. */
 const char *instr_openmp(bool closed)
 {
     if (runtime.version != NULL)
         return runtime.version;
+    if (passed_on || &instr_ompt_foreign != NULL)
+        return "libomp, observed by another tool";
+    if (&instr_ompt_linked == NULL && !instr_library_has(INSTR_LIBRARY_OMPT))
+        return "libgomp"; /* this file is here for libraries */
     return closed ? "none" : "libomp"; /* told to do without tools, or never started */
 }
 
-/* Found by the OpenMP runtime, which must not be kept from seeing it by our visibility. */
-__attribute__((visibility("default"))) ompt_start_tool_result_t *ompt_start_tool(unsigned version, const char *name);
+static ompt_start_tool_result_t result = {initialize, finalize, {0}};
 
-ompt_start_tool_result_t *ompt_start_tool(unsigned version, const char *name)
+ompt_start_tool_result_t *instr_ompt_start(unsigned version, const char *name)
 {
-    static ompt_start_tool_result_t result = {initialize, finalize, {0}};
     static char text[128] = "libomp ";
     (void)version;
     const bool early = instr_settings.buffer == 0; /* a shared library's constructor uses OpenMP: ours has not run yet */
@@ -138,8 +152,51 @@ ompt_start_tool_result_t *ompt_start_tool(unsigned version, const char *name)
     if (!instr_settings.enabled || (!early && instr_process_clock() == 0)) /* nothing is recorded: another tool may */
         return NULL;
     const size_t length = strlen(text);
-    if (name != NULL)
+    if (name != NULL && runtime.version == NULL)
         strncat(text, name, sizeof text - length - 1);
     runtime.version = text;
     return &result;
+}
+
+/* What a tool library offers, started; NULL: it cannot be loaded, or does not want to. */
+static ompt_start_tool_result_t *of_library(const char *path, unsigned version, const char *name)
+{
+    void *const object = dlopen(path, RTLD_LAZY);
+    instr_ompt_start_fn *start = NULL;
+    if (object == NULL)
+        return NULL;
+    *(void **)&start = dlsym(object, "ompt_start_tool");
+    ompt_start_tool_result_t *const tool = start != NULL ? start(version, name) : NULL;
+    if (tool == NULL && dlclose != NULL)
+        dlclose(object);
+    return tool;
+}
+
+/* libomp looks into these libraries only where there is no tool in the program, and so never where there is ours. */
+static ompt_start_tool_result_t *of_libraries(unsigned version, const char *name)
+{
+    const char *list = secure_getenv("OMP_TOOL_LIBRARIES");
+    ompt_start_tool_result_t *tool = NULL;
+    while (list != NULL && tool == NULL && dlopen != NULL && dlsym != NULL) {
+        const size_t length = strcspn(list, ":");
+        char path[INSTR_CFG_PATH_BYTES];
+        if (length > 0 && length < sizeof path) {
+            memcpy(path, list, length);
+            path[length] = '\0';
+            tool = of_library(path, version, name);
+        }
+        list = list[length] == ':' ? list + length + 1 : NULL;
+    }
+    return tool;
+}
+
+ompt_start_tool_result_t *instr_ompt_choose(instr_ompt_start_fn *next, unsigned version, const char *name)
+{
+    ompt_start_tool_result_t *tool = next != NULL ? next(version, name) : NULL;
+    if (tool == NULL && runtime.version == NULL)
+        tool = of_libraries(version, name);
+    passed_on = tool != NULL && tool != &result;
+    if (passed_on)
+        runtime.version = NULL;
+    return tool != NULL ? tool : instr_ompt_start(version, name);
 }

@@ -9,10 +9,19 @@ pub const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/files.rs"
 /// 32 hexadecimal digits that differ when [`FILES`] differ: the key under which a built runtime may be kept.
 pub const KEY: &str = env!("INSTR_RUNTIME_KEY");
 
+/// What each shared library gets beside its stubs: it finds the one runtime of its process.
+pub const LIBRARY: &str = "library/library.c";
+
+/// What a shared library gets that uses libomp.
+pub const TOOL: &str = "library/tool.c";
+
+/// What an object with the runtime gets that is linked with no OpenMP library, for the libraries that are.
+pub const GETTERS: &str = "library/getters.c";
+
 /// Names the `.c` files to compile for an operating system (`"linux"`), in a fixed order.
 ///
 /// The portable ones (`core/`, `probes/`, `sampling/`, `sensors/`, `sinks/`) come with the files of the platform, `platform/OS.c` and `platform/OS_*.c`.
-/// Small systems get a file sink of their own, and no OMPT tool: their OpenMP library is libgomp.
+/// Small systems get a file sink of their own, no shared libraries, and no OMPT tool: their OpenMP library is libgomp.
 #[must_use]
 pub fn sources(os: &str) -> Vec<&'static str> {
     let platform = [format!("platform/{os}.c"), format!("platform/{os}_")];
@@ -20,6 +29,8 @@ pub fn sources(os: &str) -> Vec<&'static str> {
     let fits = |name: &str| match name {
         "sinks/file.c" | "sinks/file_place.c" => large,
         "sinks/small_file.c" => !large,
+        LIBRARY | TOOL | GETTERS => false,
+        _ if name.starts_with("library/") || name == "core/modules.c" => large,
         _ if name.starts_with("platform/") => name == platform[0] || name.starts_with(&platform[1]),
         _ => large || !name.starts_with("ompt/"),
     };
@@ -28,6 +39,17 @@ pub fn sources(os: &str) -> Vec<&'static str> {
         .map(|(name, _)| *name)
         .filter(|name| name.ends_with(".c") && fits(name))
         .collect()
+}
+
+/// The version of what libraries ask of the runtime (`library/table.h`): it is part of libinstr.so's name. 0 when the sources do not say.
+#[must_use]
+pub fn table_version() -> u32 {
+    let header = FILES.iter().find(|(name, _)| *name == "library/table.h");
+    let lines = header.map_or("", |(_, text)| *text).lines();
+    lines
+        .filter_map(|line| line.strip_prefix("#define INSTR_TABLE_VERSION "))
+        .find_map(|number| number.trim().parse().ok())
+        .unwrap_or(0)
 }
 
 /// The names of all settings that the runtime reads (`INSTR_POLICY` …), sorted; taken from its sources.

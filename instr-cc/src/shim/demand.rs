@@ -93,6 +93,12 @@ pub struct Demand {
     pub defined: Vec<String>,
     /// The OpenMP constructs are recorded by libomp's tool interface: our tool must be in the program.
     pub ompt: bool,
+    /// The program has an OMPT tool of its own, which libomp takes.
+    pub foreign_tool: bool,
+    /// An OpenMP library is called.
+    pub openmp: bool,
+    /// Calls of the heap are wrapped.
+    pub heap: bool,
     /// What was left out, for people.
     pub notes: Vec<String>,
 }
@@ -105,6 +111,12 @@ impl Demand {
             && self.redirected.is_empty()
             && self.interface.is_empty()
             && !self.ompt
+    }
+
+    /// What a shared library tells the runtime that it finds (`INSTR_LIBRARY_…` in `runtime/library/table.h`).
+    #[must_use]
+    pub fn library_flags(&self) -> u32 {
+        u32::from(self.heap) | u32::from(self.ompt) << 1
     }
 
     /// The functions that need a stub, sorted, and its linkage.
@@ -177,6 +189,7 @@ impl<'a> Calls<'a> {
         let described = described.chain(HEAP_FAMILY.map(str::as_bytes));
         let names: HashSet<Vec<u8>> = described
             .flat_map(|name| [b"", &b"__wrap_"[..], STUB_PREFIX].map(|p| [p, name].concat()))
+            .chain([openmp::TOOL.as_bytes().to_vec()])
             .collect();
         Self {
             line,
@@ -194,11 +207,19 @@ impl<'a> Calls<'a> {
                 |e: &Entry| openmp::is_openmp_description(&e.source) && e.refusal.is_none();
             openmp::is_entry(symbol) || index.get(symbol).is_some_and(described)
         };
+        let calls_openmp = bitcode_openmp || found.undefined.iter().any(is_openmp);
+        let own_tool = self.defined.contains(openmp::TOOL.as_bytes());
         let mut demand = Demand {
-            ompt: llvm && (bitcode_openmp || found.undefined.iter().any(is_openmp)),
+            ompt: llvm && calls_openmp && !own_tool,
+            foreign_tool: llvm && calls_openmp && own_tool,
+            openmp: calls_openmp || found.undefined.iter().any(|s| s.starts_with(b"omp_")),
             redirected: self.redirected(),
             ..Demand::default()
         };
+        if demand.foreign_tool {
+            let why = "the constructs of OpenMP are not recorded: the program has an OMPT tool of its own, which libomp takes";
+            demand.notes.push(why.into());
+        }
         let of_openmp = |name: &&String| is_openmp(&name.as_bytes());
         let forwarded = demand.redirected.iter().filter(|_| llvm).filter(of_openmp);
         demand.forwarded = forwarded.cloned().collect();
@@ -235,6 +256,7 @@ impl<'a> Calls<'a> {
         if !is_reason {
             demand.wrap.clear();
         }
+        demand.heap = demand.wrap.iter().any(|name| self.is_heap(name));
         let defined = demand.wrap.iter();
         let defined = defined.filter(|s| self.defined.contains(s.as_bytes()));
         demand.defined = defined.cloned().collect();
@@ -251,13 +273,14 @@ impl<'a> Calls<'a> {
         names.map(str::to_owned).collect()
     }
 
+    fn is_heap(&self, name: &str) -> bool {
+        let entry = self.index.get(name.as_bytes());
+        entry.is_some_and(|entry| entry.source == HEAP)
+    }
+
     /// Adds what is missing of the heap's family to `wrap`, if some of the heap is there.
     fn whole_heap(&self, wrap: &mut Vec<String>) {
-        let is_heap = |name: &String| {
-            let entry = self.index.get(name.as_bytes());
-            entry.is_some_and(|entry| entry.source == HEAP)
-        };
-        if !wrap.iter().any(is_heap) {
+        if !wrap.iter().any(|name| self.is_heap(name)) {
             return;
         }
         let more = HEAP_FAMILY

@@ -26,7 +26,7 @@ use crate::cache::Cache;
 use crate::compiler::Machine;
 use crate::config::Config;
 use crate::exec::{Call, end_like};
-use crate::runtime::{self, Builder, Variant};
+use crate::runtime::{self, Builder, Stubs, Variant};
 use crate::say;
 
 use context::Context;
@@ -46,6 +46,12 @@ const MEASURES: [&str; 3] = [
     "instr_sampling_begin",
     "instr_sampling_settings",
 ];
+
+/// What brings in the table that libraries find a program's runtime by (`runtime/library/table.c`), what says that the program's calls of the
+/// heap are wrapped (`runtime/probes/memory_wrapped.c`), and that it has an OMPT tool of its own (`runtime/ompt/foreign.c`).
+const TABLE_PART: &str = "instr_table";
+const HEAP_PART: &str = "instr_memory_wrapped";
+const FOREIGN_TOOL_PART: &str = "instr_ompt_foreign";
 
 /// Whether the process was started as a linker.
 #[must_use]
@@ -162,22 +168,32 @@ fn instrumented(real: &Path, words: &[OsString], context: &Context, own: &Path) 
         abi: &context.abi,
         variant: variant(&line),
     };
-    let library = builder.library()?;
     let wanted = demand.stubs();
-    let stubs = (!wanted.is_empty()).then(|| {
+    let kind = match line.shared {
+        true => Stubs::Library(demand.library_flags()),
+        false => Stubs::Program,
+    };
+    let stubs = (line.shared || !wanted.is_empty()).then(|| {
         let emit = || {
             let api = index::parse(&context.apis, context.memory)?;
-            Ok(stubs::emit_each(wanted.iter().copied(), &api))
+            let symbols = wanted.iter().copied();
+            Ok(match kind {
+                Stubs::Program => stubs::emit_each(symbols, &api),
+                Stubs::Library(flags) => stubs::emit_for_library(symbols, &api, flags),
+            })
         };
-        builder.stubs(&index.key, &wanted, emit)
+        builder.stubs(kind, &index.key, &wanted, emit)
     });
     let config = config(context, &facts.os)?;
     let parts = optional_parts(&line, config.as_ref());
     let config = config.map(|config| config_object(&config, &builder, context, &facts.os, &line));
     let objects = stubs.transpose()?.into_iter().chain(config.transpose()?);
-    let ours = Ours::of(&line, &demand, &builder, objects.collect(), parts, library)?;
+    let ours = match line.shared {
+        true => Ours::of_library(&demand, &builder, objects.collect(), parts)?,
+        false => Ours::of_program(&line, &demand, &builder, objects.collect(), parts)?,
+    };
     let words = insert(&expanded, &line, &demand, &ours);
-    link(real, &words, &demand, context)
+    link(real, &words, &demand, &ours, context)
 }
 
 /// What a link gets of us.
@@ -186,19 +202,54 @@ struct Ours {
     files: Vec<PathBuf>,
     /// Symbols that bring parts of the runtime in.
     parts: Vec<&'static str>,
+    /// What a shared library finds the runtime in where the program has none.
+    shared: Option<PathBuf>,
 }
 
 impl Ours {
-    /// A program that gets all parts of the runtime gets them as one object, which linkers read much faster than the members of an
-    /// archive. What a program may define itself, and so keep out, still comes from the archive.
-    fn of(
-        line: &Line,
+    /// A shared library has stubs, and finds the one runtime of its process when it is loaded.
+    fn of_library(
         demand: &Demand,
         builder: &Builder<'_>,
         objects: Vec<PathBuf>,
-        parts: Vec<&'static str>,
-        library: PathBuf,
+        mut parts: Vec<&'static str>,
     ) -> Result<Self> {
+        parts.push(TABLE_PART);
+        let shared = builder.shared(&parts)?;
+        let library = builder.part(instr_runtime::LIBRARY, &[path_option(&shared)])?;
+        let tool = demand.ompt.then(|| builder.part(instr_runtime::TOOL, &[]));
+        let files = objects
+            .into_iter()
+            .chain([library])
+            .chain(tool.transpose()?);
+        Ok(Self {
+            files: files.collect(),
+            parts: Vec::new(),
+            shared: Some(shared),
+        })
+    }
+
+    /// A program that gets all parts of the runtime gets them as one object, which linkers read much faster than the members of an
+    /// archive. What a program may define itself, and so keep out, still comes from the archive.
+    ///
+    /// A program that is not static also offers its runtime to the libraries that it loads.
+    fn of_program(
+        line: &Line,
+        demand: &Demand,
+        builder: &Builder<'_>,
+        mut objects: Vec<PathBuf>,
+        mut parts: Vec<&'static str>,
+    ) -> Result<Self> {
+        let library = builder.library()?;
+        let small = builder.facts.os == "rtems";
+        parts.extend((demand.heap && !small).then_some(HEAP_PART));
+        parts.extend(demand.foreign_tool.then_some(FOREIGN_TOOL_PART));
+        if !line.fixed {
+            parts.push(TABLE_PART);
+            if !demand.openmp {
+                objects.push(builder.part(instr_runtime::GETTERS, &[])?);
+            }
+        }
         let whole = match line.fixed {
             true => None,
             false => builder.whole(&objects, &parts, &library)?,
@@ -211,13 +262,22 @@ impl Ours {
                     .flatten()
                     .collect(),
                 parts: Vec::new(),
+                shared: None,
             },
             None => Self {
                 files: objects.into_iter().chain([library]).collect(),
                 parts,
+                shared: None,
             },
         })
     }
+}
+
+/// The option that tells `library/library.c` where the shared runtime is.
+fn path_option(path: &Path) -> OsString {
+    let mut option = OsString::from("-DINSTR_LIBRARY_PATH=");
+    option.push(crate::config::literal(path.as_os_str()));
+    option
 }
 
 /// The program's configuration: what the user's file says; the defaults when a target was named, or on systems without an environment.
@@ -286,14 +346,12 @@ fn insert(words: &[OsString], line: &Line, demand: &Demand, ours: &Ours) -> Vec<
     let (before, after) = words.split_at(line.place);
     let mut all: Vec<OsString> = Vec::with_capacity(words.len() + demand.wrap.len() + 8);
     all.extend(demand.wrap.iter().map(|s| format!("--wrap={s}").into()));
-    all.extend(
-        demand
-            .interface
-            .iter()
-            .flat_map(|s| ["-u".into(), OsString::from(*s)]),
-    );
-    if demand.ompt {
-        all.extend(["-u".into(), openmp::TOOL.into()]);
+    if !line.shared {
+        let interface = demand.interface.iter();
+        all.extend(interface.flat_map(|s| ["-u".into(), OsString::from(*s)]));
+        if demand.ompt {
+            all.extend(["-u".into(), openmp::TOOL.into()]);
+        }
     }
     let parts = ours.parts.iter();
     all.extend(parts.flat_map(|s| ["-u".into(), OsString::from(*s)]));
@@ -353,7 +411,13 @@ fn thread_functions(line: &Line) -> &'static [&'static str] {
 const MAX_COMMAND_LINE: usize = 64 << 10;
 
 /// Links with our words. The linker's output is held back until it is known that this link counts.
-fn link(real: &Path, words: &[OsString], demand: &Demand, context: &Context) -> Result<Outcome> {
+fn link(
+    real: &Path,
+    words: &[OsString],
+    demand: &Demand,
+    ours: &Ours,
+    context: &Context,
+) -> Result<Outcome> {
     let length: usize = words.iter().map(|w| w.len() + 1).sum();
     let mut response = None;
     if length > MAX_COMMAND_LINE {
@@ -378,7 +442,7 @@ fn link(real: &Path, words: &[OsString], demand: &Demand, context: &Context) -> 
         // The output file is there; that nobody reads the messages does not undo it.
         _ = replay(&mut stdout, &mut io::stdout());
         _ = replay(&mut stderr, &mut io::stderr());
-        for note in done_notes(demand) {
+        for note in done_notes(demand, ours) {
             say::note(context.verbose, &note);
         }
         return Ok(Outcome::Done(status));
@@ -407,7 +471,7 @@ fn first_line(file: &mut File) -> String {
         .to_owned()
 }
 
-fn done_notes(demand: &Demand) -> Vec<String> {
+fn done_notes(demand: &Demand, ours: &Ours) -> Vec<String> {
     let mut notes = Vec::new();
     if !demand.wrap.is_empty() {
         notes.push(format!("instrumented: {}", demand.wrap.join(" ")));
@@ -423,6 +487,13 @@ fn done_notes(demand: &Demand) -> Vec<String> {
         notes.push(format!(
             "linked with the runtime for: {}",
             demand.interface.join(" ")
+        ));
+    }
+    if let Some(shared) = &ours.shared {
+        notes.push(format!(
+            "where the program has no runtime, the library uses {}, or {} where the dynamic linker looks",
+            shared.display(),
+            runtime::shared_name()
         ));
     }
     notes
@@ -444,8 +515,7 @@ mod tests {
             forwarded: Vec::new(),
             interface: vec!["instr_event"],
             defined: vec!["g".into()],
-            ompt: false,
-            notes: Vec::new(),
+            ..Demand::default()
         };
         let all = insert(
             &words,
@@ -454,6 +524,7 @@ mod tests {
             &Ours {
                 files: vec!["S".into(), "L".into()],
                 parts: optional_parts(&line::parse(&words), None),
+                shared: None,
             },
         );
         all.join(OsStr::new(" ")).into_string().unwrap()

@@ -1,0 +1,75 @@
+#include "core/cold.h"
+
+#include "core/modules.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "platform/platform.h"
+
+#define CHUNK_BYTES 65536u
+#define MOST 4096u /* programs that load libraries without end do not fill the memory with names */
+
+static struct {
+    struct instr_module *first;
+    struct instr_module *last;
+    char *room;
+    size_t left;
+    unsigned count;
+    uint64_t now; /* of the visit in progress */
+} list;
+
+static void *take(size_t bytes)
+{
+    bytes = (bytes + 15) & ~(size_t)15;
+    if (bytes > CHUNK_BYTES)
+        return NULL;
+    if (bytes > list.left) {
+        list.room = instr_platform_memory(CHUNK_BYTES);
+        list.left = list.room != NULL ? CHUNK_BYTES : 0;
+        if (list.room == NULL)
+            return NULL;
+    }
+    void *const place = list.room;
+    list.room += bytes;
+    list.left -= bytes;
+    return place;
+}
+
+/* Whether the place of an object is known to be its own: the last one seen there is the same. */
+static bool is_known(uintptr_t base, uintptr_t end, const uint8_t *id, size_t id_bytes, const char *path)
+{
+    const struct instr_module *there = NULL;
+    for (const struct instr_module *m = list.first; m != NULL; m = m->next)
+        if (base < m->end && m->base < end)
+            there = m;
+    return there != NULL && there->base == base && there->end == end && there->id_bytes == id_bytes &&
+           (id_bytes == 0 || memcmp(there->id, id, id_bytes) == 0) && strcmp(there->path, path) == 0;
+}
+
+static void see(void *arg, uintptr_t base, uintptr_t end, const uint8_t *id, size_t id_bytes, const char *path)
+{
+    (void)arg;
+    if (is_known(base, end, id, id_bytes, path) || list.count == MOST)
+        return;
+    const size_t length = strlen(path) + 1;
+    struct instr_module *const m = take(sizeof *m + id_bytes + length);
+    if (m == NULL)
+        return;
+    uint8_t *const own_id = (uint8_t *)(m + 1);
+    char *const own_path = (char *)own_id + id_bytes;
+    if (id_bytes != 0)
+        memcpy(own_id, id, id_bytes);
+    memcpy(own_path, path, length);
+    *m = (struct instr_module){NULL, list.now, base, end, own_path, own_id, id_bytes};
+    *(list.last != NULL ? &list.last->next : &list.first) = m;
+    list.last = m;
+    list.count++;
+}
+
+const struct instr_module *instr_modules(uint64_t ticks)
+{
+    list.now = list.first != NULL ? ticks : 0;
+    instr_platform_modules(see, NULL);
+    return list.first;
+}

@@ -1,0 +1,234 @@
+/*
+ * The part of the runtime that is in each shared library: it finds the one runtime of the process and fills the pointers that the library's
+ * stubs call through. This file is compiled and linked by instr-cc beside the stubs, and is not in the runtime's archive. Where there is no
+ * runtime, or another version of it, the pointers stay NULL: stubs call the real functions, and the library is not traced.
+ *
+ * The program's runtime comes first; then libinstr.so, which somebody may have loaded already, whose path instr-cc told, and which may lie
+ * where the dynamic linker looks.
+ */
+#define _GNU_SOURCE
+#define INSTR_IMPLEMENTATION
+#include "instr/instr.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include "instr/probes.h"
+#include "library/needs.h"
+#include "library/table.h"
+
+#define TEXT_OF(x) #x
+#define TEXT(x) TEXT_OF(x)
+
+/* In the C library since glibc 2.34; before, a program that loads libraries is linked with it. */
+#pragma weak dlmopen
+#pragma weak dlsym
+
+/* Of the OpenMP library that this library is linked with, if it is. */
+extern int omp_get_thread_num(void) __attribute__((weak));
+extern int omp_get_num_threads(void) __attribute__((weak));
+extern int omp_get_team_num(void) __attribute__((weak));
+extern int omp_get_num_teams(void) __attribute__((weak));
+extern int omp_get_num_devices(void) __attribute__((weak));
+
+extern const struct instr_static_config instr_config __attribute__((weak));
+
+#define HIDDEN __attribute__((visibility("hidden")))
+
+/* The interface of instr/instr.h, and what stubs without a probe call. */
+static struct {
+    void (*event)(uint32_t, uint64_t);
+    void (*region_begin)(const char *);
+    void (*region_end)(void);
+    void (*counter)(const char *, int64_t);
+    int (*start)(const char *);
+    int (*stop)(void);
+    int (*flush)(void);
+    void (*call_begin)(const char *, uint32_t, const uint64_t *);
+    void (*call_end)(uint64_t);
+} use;
+
+static const struct instr_table *table;
+static struct instr_library self;
+
+void instr_event(uint32_t type, uint64_t value)
+{
+    if (use.event != NULL)
+        use.event(type, value);
+}
+
+void instr_region_begin(const char *name)
+{
+    if (use.region_begin != NULL)
+        use.region_begin(name);
+}
+
+void instr_region_end(void)
+{
+    if (use.region_end != NULL)
+        use.region_end();
+}
+
+void instr_counter(const char *name, int64_t value)
+{
+    if (use.counter != NULL)
+        use.counter(name, value);
+}
+
+int instr_start(const char *config)
+{
+    return use.start != NULL ? use.start(config) : -1;
+}
+
+int instr_stop(void)
+{
+    return use.stop != NULL ? use.stop() : 0;
+}
+
+int instr_flush(void)
+{
+    return use.flush != NULL ? use.flush() : -1;
+}
+
+HIDDEN void instr_call_begin(const char *name, uint32_t count, const uint64_t *args)
+{
+    if (use.call_begin != NULL)
+        use.call_begin(name, count, args);
+}
+
+HIDDEN void instr_call_end(uint64_t result)
+{
+    if (use.call_end != NULL)
+        use.call_end(result);
+}
+
+/* Says why this library is not traced, to who asked for words. */
+static void note(const char *why)
+{
+    const char *const verbose = secure_getenv("INSTR_VERBOSE");
+    if (verbose == NULL || strcmp(verbose, "1") != 0)
+        return;
+    char line[512] = "instr: note: a library is not traced: ";
+    strncat(line, why, sizeof line - strlen(line) - 2);
+    strcat(line, "\n");
+    const ssize_t written = write(STDERR_FILENO, line, strlen(line));
+    (void)written;
+}
+
+/* The table that a segment of notes leads to, or NULL. */
+static const struct instr_table *of_notes(const char *note, size_t bytes)
+{
+    while (bytes >= sizeof(ElfW(Nhdr))) {
+        const ElfW(Nhdr) *const header = (const ElfW(Nhdr) *)(const void *)note;
+        const size_t name = ((size_t)header->n_namesz + 3) & ~(size_t)3;
+        const size_t desc = ((size_t)header->n_descsz + 3) & ~(size_t)3;
+        const char *const text = note + sizeof *header;
+        if (name > bytes || desc > bytes || sizeof *header + name + desc > bytes)
+            break;
+        if (header->n_type == INSTR_NOTE_TABLE && header->n_namesz == sizeof INSTR_NOTE_NAME && header->n_descsz == 4 &&
+            memcmp(text, INSTR_NOTE_NAME, sizeof INSTR_NOTE_NAME) == 0) {
+            int32_t distance;
+            memcpy(&distance, text + name, sizeof distance);
+            return (const struct instr_table *)(const void *)(text + name + distance);
+        }
+        note += sizeof *header + name + desc;
+        bytes -= sizeof *header + name + desc;
+    }
+    return NULL;
+}
+
+/* The program's, by the headers that the kernel told: they are there whatever the dynamic linker lets a library see. */
+static const struct instr_table *of_program(void)
+{
+    const ElfW(Phdr) *const segments = (const ElfW(Phdr) *)getauxval(AT_PHDR);
+    const size_t count = getauxval(AT_PHNUM);
+    ElfW(Addr) bias = 0;
+    for (size_t i = 0; segments != NULL && i < count; i++)
+        if (segments[i].p_type == PT_PHDR)
+            bias = (ElfW(Addr))segments - segments[i].p_vaddr;
+    const struct instr_table *found = NULL;
+    for (size_t i = 0; segments != NULL && i < count && found == NULL; i++)
+        if (segments[i].p_type == PT_NOTE)
+            found = of_notes((const char *)(bias + segments[i].p_vaddr), segments[i].p_memsz);
+    return found;
+}
+
+/* libinstr.so's. It stays loaded to the end, whoever loaded it; in the first name space, so that there is one for all of dlmopen's. */
+static const struct instr_table *of_library(void)
+{
+    static const char NAME[] = "libinstr.so." TEXT(INSTR_TABLE_VERSION);
+    if (dlmopen == NULL || dlsym == NULL || getauxval(AT_SECURE) != 0)
+        return NULL;
+    void *object = dlmopen(LM_ID_BASE, NAME, RTLD_NOW | RTLD_NOLOAD);
+    if (object == NULL)
+        object = dlmopen(LM_ID_BASE, INSTR_LIBRARY_PATH, RTLD_NOW);
+    if (object == NULL)
+        object = dlmopen(LM_ID_BASE, NAME, RTLD_NOW);
+    if (object == NULL)
+        return NULL;
+    __typeof__(instr_shared_table) *shared;
+    *(void **)&shared = dlsym(object, "instr_shared_table");
+    return shared != NULL ? shared() : NULL;
+}
+
+#define USE(member, name) use.member = (__typeof__(use.member))table->find(name)
+
+/* Before the library's own constructors. */
+__attribute__((constructor(101))) static void begin(void)
+{
+    static bool begun;
+    if (begun) /* libomp came first */
+        return;
+    begun = true;
+    const int error = errno;
+    table = of_program();
+    if (table == NULL)
+        table = of_library();
+    if (table == NULL) {
+        note("the program has no runtime, and " INSTR_LIBRARY_PATH " cannot be loaded");
+    } else if (table->version != INSTR_TABLE_VERSION) {
+        note("it was linked by another version of instr-cc than the program");
+        table = NULL;
+    } else {
+        self.version = INSTR_TABLE_VERSION;
+        self.flags = instr_library_flags;
+        if (omp_get_thread_num != NULL)
+            self.getters = (struct instr_getters){omp_get_thread_num, omp_get_num_threads, omp_get_team_num, omp_get_num_teams,
+                                                  omp_get_num_devices};
+        self.config = &instr_config;
+        table->join(&self);
+        USE(event, "instr_event");
+        USE(region_begin, "instr_region_begin");
+        USE(region_end, "instr_region_end");
+        USE(counter, "instr_counter");
+        USE(start, "instr_start");
+        USE(stop, "instr_stop");
+        USE(flush, "instr_flush");
+        USE(call_begin, "instr_call_begin");
+        USE(call_end, "instr_call_end");
+        for (const struct instr_need *need = instr_needs; need->name != NULL; need++)
+            *need->function = table->find(need->name);
+    }
+    errno = error;
+}
+
+/* Behind the library's own destructors. */
+__attribute__((destructor(101))) static void end(void)
+{
+    const int error = errno;
+    if (table != NULL)
+        table->leave(&self);
+    table = NULL;
+    errno = error;
+}
+
+HIDDEN void (*instr_library_find(const char *name))(void)
+{
+    begin();
+    return table != NULL ? table->find(name) : NULL;
+}
