@@ -3,7 +3,7 @@
 mod common;
 
 use common::{CLANG, GCC, Toolchain, V8, V9, include, run, scratch};
-use instr_rewrite::stubs::{Linkage, emit};
+use instr_rewrite::stubs::{Linkage, emit, emit_for_library};
 use instr_rewrite::{Api, CType, Function};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -23,7 +23,9 @@ fn compile(toolchain: &Toolchain, text: &str, name: &str) {
             "-Werror",
             "-I",
         ])
-        .arg(include());
+        .arg(include())
+        .arg("-I")
+        .arg(include().join(".."));
     run(command
         .arg("-c")
         .arg(&file)
@@ -37,6 +39,22 @@ const ALL_LINKAGES: [Linkage; 4] = [
     Linkage::Both,
     Linkage::Forward,
 ];
+
+#[test]
+fn all_stubs_of_libraries_compile_everywhere() {
+    let mut api = Api::builtin();
+    api.add_memory();
+    let symbols = || api.functions().map(|function| &function.symbol);
+    for linkage in ALL_LINKAGES {
+        let text = emit_for_library(symbols().map(|symbol| (symbol, linkage)), &api, 3);
+        assert!(text.contains("const uint32_t instr_library_flags = 3;"));
+        for toolchain in [&GCC, &CLANG, &V8, &V9] {
+            compile(toolchain, &text, "stubs.c");
+        }
+    }
+    let none = emit_for_library(std::iter::empty::<(&str, Linkage)>(), &api, 0);
+    compile(&GCC, &none, "stubs.c");
+}
 
 #[test]
 fn all_stubs_compile_everywhere() {

@@ -43,6 +43,40 @@ struct Loaded {
     frames: OnceCell<CallFrames>,
 }
 
+/// Load bias and end of each module. A file that was loaded to the same place again is there once: later ones are empty.
+pub(crate) fn places(modules: &[Module]) -> Vec<(u64, u64)> {
+    let place = |(at, module): (usize, &Module)| {
+        let again = modules[..at].iter().any(|earlier| {
+            let same_file = match &module.build_id {
+                Some(_) => earlier.build_id == module.build_id,
+                None => earlier.path == module.path && earlier.build_id.is_none(),
+            };
+            same_file && (earlier.base, earlier.end) == (module.base, module.end)
+        });
+        if again {
+            (0, 0)
+        } else {
+            (module.base, module.end)
+        }
+    };
+    modules.iter().enumerate().map(place).collect()
+}
+
+/// What to say about modules that had the same addresses, one after the other.
+fn replaced(map: &ModuleMap, modules: &[Module]) -> Option<String> {
+    let pairs = map.overlapping();
+    let &(first, second) = pairs.first()?;
+    let more = match pairs.len() {
+        1 => String::new(),
+        count => format!(" (and {} more pairs)", count - 1),
+    };
+    Some(format!(
+        "{} was loaded where {} had been before{more}: functions at these addresses are not named",
+        modules.get(second)?.path,
+        modules.get(first)?.path
+    ))
+}
+
 impl Symbols {
     /// Finds the files of a process's modules as `options` say; opens none yet.
     pub fn new(metadata: &Metadata, options: &SymbolOptions) -> Self {
@@ -67,18 +101,14 @@ impl Symbols {
             }
         };
         let modules = metadata.modules.iter().enumerate().map(loaded).collect();
-        let map = ModuleMap::new(
-            metadata
-                .modules
-                .iter()
-                .map(|module| (module.base, module.end)),
-        );
+        let map = ModuleMap::new(places(&metadata.modules));
+        let warnings = replaced(&map, &metadata.modules).into_iter().collect();
         Self {
             map,
             modules,
             cache: RefCell::default(),
             returns: RefCell::default(),
-            warnings: RefCell::default(),
+            warnings: RefCell::new(warnings),
         }
     }
 

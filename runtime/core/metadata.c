@@ -6,11 +6,11 @@
 
 #include "arch/arch.h"
 #include "core/format.h"
-#include "core/modules.h"
 #include "core/packet.h"
 #include "core/record.h"
 #include "core/settings.h"
 #include "core/static_config.h"
+#include "library/modules.h"
 #include "ompt/ompt.h"
 #include "platform/platform.h"
 #include "sensors/optional.h"
@@ -104,29 +104,34 @@ static void module(void *arg, uintptr_t base, uintptr_t end, const uint8_t *id, 
     text("\";\n");
 }
 
-#if INSTR_PLATFORM_SMALL
-static void modules(void)
-{
-    uint64_t count = 0;
-    instr_platform_modules(module, &count);
-}
-#else
+#if !INSTR_PLATFORM_SMALL
 /* Also those that are not loaded any more; a place that several had is the last one's that had it by then. */
-static void modules(void)
+static void remembered_modules(uint64_t *count)
 {
-    uint64_t count = 0;
     for (const struct instr_module *m = instr_modules(instr_ticks(instr_process_clock())); m != NULL; m = m->next) {
         if (m->since != 0) {
             text("    module_");
-            number(count, 10, 1);
+            number(*count, 10, 1);
             text("_since = ");
             number(m->since, 10, 1);
             text(";\n");
         }
-        module(&count, m->base, m->end, m->id, m->id_bytes, m->path);
+        module(count, m->base, m->end, m->id, m->id_bytes, m->path);
     }
 }
 #endif
+
+static void modules(void)
+{
+    uint64_t count = 0;
+#if !INSTR_PLATFORM_SMALL
+    if (instr_modules != NULL) {
+        remembered_modules(&count);
+        return;
+    }
+#endif
+    instr_platform_modules(module, &count);
+}
 
 __attribute__((weak)) const char *instr_openmp(bool closed)
 {

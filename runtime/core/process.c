@@ -566,7 +566,7 @@ static void begin(void)
 static void tell_heap(void)
 {
 #if !INSTR_PLATFORM_SMALL /* there libraries may bring the probe without the program's asking */
-    if (&instr_memory_wrapped == NULL && !instr_library_has(INSTR_LIBRARY_MEMORY))
+    if (&instr_memory_wrapped == NULL && !instr_libraries_have(INSTR_LIBRARY_MEMORY))
         return;
 #endif
     if (instr_memory_heap != NULL)

@@ -9,6 +9,7 @@
 #define INSTR_LIBRARY_TABLE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "ompt/ompt.h"
@@ -63,8 +64,13 @@ __attribute__((visibility("default"))) const struct instr_table *instr_shared_ta
 void instr_library_join(struct instr_library *library);
 void instr_library_leave(struct instr_library *library);
 
-/* Whether a library of the process records the heap, or has libomp's tool. */
-bool instr_library_has(uint32_t flag);
+/* Whether a library of the process records the heap, or has libomp's tool. Not in static programs. */
+bool instr_library_has(uint32_t flag) __attribute__((weak));
+
+static inline bool instr_libraries_have(uint32_t flag)
+{
+    return instr_library_has != NULL && instr_library_has(flag);
+}
 
 /* The getters of a library that has some, or NULL. */
 const struct instr_getters *instr_library_getters(void);

@@ -135,7 +135,7 @@ const char *instr_openmp(bool closed)
         return runtime.version;
     if (passed_on || &instr_ompt_foreign != NULL)
         return "libomp, observed by another tool";
-    if (&instr_ompt_linked == NULL && !instr_library_has(INSTR_LIBRARY_OMPT))
+    if (&instr_ompt_linked == NULL && !instr_libraries_have(INSTR_LIBRARY_OMPT))
         return "libgomp"; /* this file is here for libraries */
     return closed ? "none" : "libomp"; /* told to do without tools, or never started */
 }

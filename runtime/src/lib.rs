@@ -18,6 +18,9 @@ pub const TOOL: &str = "library/tool.c";
 /// What an object with the runtime gets that is linked with no OpenMP library, for the libraries that are.
 pub const GETTERS: &str = "library/getters.c";
 
+/// What a program gets that has an OMPT tool of its own.
+pub const FOREIGN_TOOL: &str = "ompt/foreign.c";
+
 /// Names the `.c` files to compile for an operating system (`"linux"`), in a fixed order.
 ///
 /// The portable ones (`core/`, `probes/`, `sampling/`, `sensors/`, `sinks/`) come with the files of the platform, `platform/OS.c` and `platform/OS_*.c`.
@@ -29,8 +32,8 @@ pub fn sources(os: &str) -> Vec<&'static str> {
     let fits = |name: &str| match name {
         "sinks/file.c" | "sinks/file_place.c" => large,
         "sinks/small_file.c" => !large,
-        LIBRARY | TOOL | GETTERS => false,
-        _ if name.starts_with("library/") || name == "core/modules.c" => large,
+        LIBRARY | TOOL | GETTERS | FOREIGN_TOOL => false,
+        _ if name.starts_with("library/") => large,
         _ if name.starts_with("platform/") => name == platform[0] || name.starts_with(&platform[1]),
         _ => large || !name.starts_with("ompt/"),
     };
@@ -92,6 +95,11 @@ mod tests {
         let mut platform = names.iter().filter(|n| n.starts_with("platform/"));
         assert!(platform.all(|n| n.starts_with("platform/linux")));
         assert!(names.contains(&"sinks/file.c") && !names.contains(&"sinks/small_file.c"));
+        assert!(names.contains(&"library/table.c"));
+        // These are linked into some outputs only.
+        for part in [LIBRARY, TOOL, GETTERS, FOREIGN_TOOL] {
+            assert!(FILES.iter().any(|(name, _)| *name == part) && !names.contains(&part));
+        }
     }
 
     #[test]
@@ -99,7 +107,72 @@ mod tests {
         let names = sources("rtems");
         assert!(names.contains(&"platform/rtems.c") && names.contains(&"platform/rtems_clock.c"));
         assert!(names.contains(&"sinks/small_file.c") && !names.contains(&"sinks/file.c"));
-        assert!(names.iter().all(|n| !n.starts_with("ompt/")));
+        let hosted = ["ompt/", "library/"];
+        assert!(
+            names
+                .iter()
+                .all(|n| hosted.iter().all(|f| !n.starts_with(f)))
+        );
+    }
+
+    fn text(file: &str) -> &'static str {
+        let found = FILES.iter().find(|(name, _)| *name == file);
+        found.map_or("", |(_, text)| *text)
+    }
+
+    /// A header without its comments, one blank between words.
+    fn code(file: &str) -> String {
+        let parts = text(file).split("/*");
+        let code = parts.enumerate().map(|(at, part)| match at {
+            0 => part,
+            _ => part.split_once("*/").map_or("", |(_, behind)| behind),
+        });
+        let code: Vec<&str> = code.flat_map(str::split_whitespace).collect();
+        code.join(" ")
+    }
+
+    #[test]
+    fn libraries_find_every_probe_in_the_table() {
+        let declared = code("include/instr/probes.h");
+        let declared: Vec<&str> = declared
+            .split("instr_probe_")
+            .skip(1)
+            .filter_map(|rest| rest.split('(').next())
+            .collect();
+        let table = text("library/table.h");
+        let list = table.split_once("#define INSTR_PROBES(P)").unwrap().1;
+        let list = list.split_once("#define").unwrap().0;
+        let offered: Vec<&str> = list
+            .split("P(")
+            .skip(1)
+            .filter_map(|rest| rest.split(')').next())
+            .collect();
+        assert!(declared.len() > 100);
+        assert_eq!(offered, declared);
+    }
+
+    /// Libraries and programs of one version must agree on every signature. When this fails, raise `INSTR_TABLE_VERSION`, unless
+    /// the change only adds probes, and then write the new sum here.
+    #[test]
+    fn the_tables_version_belongs_to_these_signatures() {
+        let sum = |text: &str| {
+            text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| {
+                (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+            })
+        };
+        let files = [
+            "include/instr/probes.h",
+            "include/instr/instr.h",
+            "library/table.h",
+        ];
+        let sums = files.map(|file| format!("{:016x}", sum(&code(file))));
+        assert_eq!(
+            (table_version(), sums.each_ref().map(String::as_str)),
+            (
+                1,
+                ["32d06205b8d7dc06", "9c20b81a8274b289", "b8f0716c79f9ecbc"]
+            )
+        );
     }
 
     #[test]

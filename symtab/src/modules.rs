@@ -19,6 +19,8 @@
 pub struct ModuleMap {
     /// End, bias and number of each module, by end.
     modules: Vec<(u64, u64, usize)>,
+    /// The lowest bias of each of them and all behind it.
+    lowest: Vec<u64>,
 }
 
 impl ModuleMap {
@@ -31,17 +33,42 @@ impl ModuleMap {
             .collect();
         modules.retain(|&(end, bias, _)| end > bias);
         modules.sort_unstable();
-        ModuleMap { modules }
+        let mut lowest: Vec<u64> = modules.iter().map(|&(_, bias, _)| bias).collect();
+        for at in (1..lowest.len()).rev() {
+            lowest[at - 1] = lowest[at - 1].min(lowest[at]);
+        }
+        ModuleMap { modules, lowest }
     }
 
     /// The number of the module around a run-time address, and the link address to look up in its file.
     ///
-    /// Modules do not overlap, so it is the one whose end comes next; between modules there is none.
+    /// Modules that are loaded at once do not overlap, so it is the one whose end comes next; between modules there is none. Where a
+    /// module had the place of one that was unloaded before, an address of both is neither's: a wrong name is worse than none.
     #[must_use]
     pub fn find(&self, address: u64) -> Option<(usize, u64)> {
         let at = self.modules.partition_point(|&(end, ..)| end <= address);
-        let &(_, bias, index) = self.modules.get(at)?;
-        Some((index, address.checked_sub(bias)?))
+        let holds = |&&(_, bias, _): &&(u64, u64, usize)| bias <= address;
+        if self.lowest.get(at).is_none_or(|lowest| *lowest > address) {
+            return None;
+        }
+        let mut found = self.modules[at..].iter().filter(holds);
+        let &(_, bias, index) = found.next()?;
+        found.next().is_none().then(|| (index, address - bias))
+    }
+
+    /// Pairs of modules, by their numbers, that had addresses in common.
+    #[must_use]
+    pub fn overlapping(&self) -> Vec<(usize, usize)> {
+        let numbered = self.modules.iter().enumerate();
+        let mut pairs: Vec<_> = numbered
+            .flat_map(|(at, &(end, _, index))| {
+                let behind = self.modules[at + 1..].iter();
+                let common = behind.filter(move |(_, bias, _)| *bias < end);
+                common.map(move |&(_, _, other)| (index.min(other), index.max(other)))
+            })
+            .collect();
+        pairs.sort_unstable();
+        pairs
     }
 }
 
@@ -65,5 +92,31 @@ mod tests {
         assert_eq!(map.find(0x7f00_0003_0010), Some((2, 0x10)));
         assert_eq!(map.find(u64::MAX), None);
         assert_eq!(ModuleMap::default().find(0), None);
+        assert_eq!(map.overlapping(), []);
+    }
+
+    #[test]
+    fn an_address_of_two_modules_is_neithers() {
+        let map = ModuleMap::new([
+            (0, 0x9000),        // program at fixed addresses
+            (0x10000, 0x14000), // unloaded …
+            (0x12000, 0x15000), // … before these two
+            (0x16000, 0x17000),
+            (0x15000, 0x15800),
+        ]);
+        let expected = [
+            (0x8fff, Some((0, 0x8fff))),
+            (0x9000, None),
+            (0x11fff, Some((1, 0x1fff))),
+            (0x12000, None),
+            (0x13fff, None),
+            (0x14000, Some((2, 0x2000))),
+            (0x15000, Some((4, 0))),
+            (0x16010, Some((3, 0x10))),
+        ];
+        for (address, module) in expected {
+            assert_eq!(map.find(address), module, "{address:#x}");
+        }
+        assert_eq!(map.overlapping(), [(1, 2)]);
     }
 }

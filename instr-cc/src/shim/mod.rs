@@ -47,11 +47,11 @@ const MEASURES: [&str; 3] = [
     "instr_sampling_settings",
 ];
 
-/// What brings in the table that libraries find a program's runtime by (`runtime/library/table.c`), what says that the program's calls of the
-/// heap are wrapped (`runtime/probes/memory_wrapped.c`), and that it has an OMPT tool of its own (`runtime/ompt/foreign.c`).
-const TABLE_PART: &str = "instr_table";
+/// What brings in the table that libraries find a program's runtime by (`runtime/library/table.c`), with the memory of those that were
+/// unloaded (`runtime/library/modules.c`); what says that the program's calls of the
+/// heap are wrapped (`runtime/probes/memory_wrapped.c`).
+const TABLE_PARTS: [&str; 2] = ["instr_table", "instr_modules"];
 const HEAP_PART: &str = "instr_memory_wrapped";
-const FOREIGN_TOOL_PART: &str = "instr_ompt_foreign";
 
 /// Whether the process was started as a linker.
 #[must_use]
@@ -214,7 +214,7 @@ impl Ours {
         objects: Vec<PathBuf>,
         mut parts: Vec<&'static str>,
     ) -> Result<Self> {
-        parts.push(TABLE_PART);
+        parts.extend(TABLE_PARTS);
         let shared = builder.shared(&parts)?;
         let library = builder.part(instr_runtime::LIBRARY, &[path_option(&shared)])?;
         let tool = demand.ompt.then(|| builder.part(instr_runtime::TOOL, &[]));
@@ -243,9 +243,11 @@ impl Ours {
         let library = builder.library()?;
         let small = builder.facts.os == "rtems";
         parts.extend((demand.heap && !small).then_some(HEAP_PART));
-        parts.extend(demand.foreign_tool.then_some(FOREIGN_TOOL_PART));
+        if demand.foreign_tool {
+            objects.push(builder.part(instr_runtime::FOREIGN_TOOL, &[])?);
+        }
         if !line.fixed {
-            parts.push(TABLE_PART);
+            parts.extend(TABLE_PARTS);
             if !demand.openmp {
                 objects.push(builder.part(instr_runtime::GETTERS, &[])?);
             }

@@ -126,7 +126,7 @@ impl Process {
     pub(super) fn new(metadata: &Metadata) -> Self {
         let modules = metadata.modules.clone();
         Process {
-            map: ModuleMap::new(modules.iter().map(|module| (module.base, module.end))),
+            map: ModuleMap::new(crate::symbols::places(&modules)),
             program: modules
                 .iter()
                 .position(|module| module.path == metadata.executable)

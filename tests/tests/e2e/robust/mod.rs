@@ -5,6 +5,7 @@ mod forks;
 mod killed;
 mod leaves;
 mod libraries;
+mod one_runtime;
 mod places;
 mod policies;
 mod signals;
@@ -30,6 +31,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         leaves::trials(),
         forks::trials(),
         libraries::trials(),
+        one_runtime::trials(),
         signals::trials(),
         strangers::trials(),
     ];

@@ -1,6 +1,6 @@
 #include "core/cold.h"
 
-#include "core/modules.h"
+#include "library/modules.h"
 
 #include <stdbool.h>
 #include <string.h>
