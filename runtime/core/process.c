@@ -562,11 +562,22 @@ static void begin(void)
     instr_process.active = switched_on();
 }
 
+#if !INSTR_PLATFORM_SMALL
+/* The process begins with its first constructor of ours, and ends with its last destructor: that of the object with the runtime, or of a
+ * library that uses it. */
+static struct {
+    bool begun;
+    bool own_ended;
+    bool heap; /* a library's calls of the heap are recorded */
+    unsigned libraries;
+} users;
+#endif
+
 /* The state of the heap, where calls of it are recorded. */
 static void tell_heap(void)
 {
 #if !INSTR_PLATFORM_SMALL /* there libraries may bring the probe without the program's asking */
-    if (&instr_memory_wrapped == NULL && !instr_libraries_have(INSTR_LIBRARY_MEMORY))
+    if (&instr_memory_wrapped == NULL && !users.heap)
         return;
 #endif
     if (instr_memory_heap != NULL)
@@ -614,14 +625,6 @@ __attribute__((destructor(101))) static void instr_end(void)
     end_process();
 }
 #else
-/* The process begins with its first constructor of ours, and ends with its last destructor: that of the object with the runtime, or of a
- * library that uses it. */
-static struct {
-    bool begun;
-    bool own_ended;
-    unsigned libraries;
-} users;
-
 static void begin_once(void)
 {
     if (users.begun)
@@ -648,8 +651,13 @@ __attribute__((destructor(101))) static void instr_end(void)
 
 void instr_process_join(void)
 {
+    const bool brings_heap = !users.heap && instr_libraries_have(INSTR_LIBRARY_MEMORY);
+    const bool late = users.begun;
     users.libraries++;
+    users.heap |= brings_heap;
     begin_once();
+    if (late && brings_heap)
+        tell_heap();
     instr_modules_changed();
 }
 

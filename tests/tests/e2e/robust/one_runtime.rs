@@ -433,7 +433,13 @@ fn heap() -> Check {
         place.run(&host).arg("./heap.so").succeed()?;
         is(
             &place.events()?,
-            &[("mem_get{bytes=1}", 1), ("mem_get", 1), ("mem_give", 1)],
+            // When recording begins, or with the library, and at the end.
+            &[
+                ("mem_get{bytes=1}", 1),
+                ("mem_get", 1),
+                ("mem_give", 1),
+                ("mem_heap", 2),
+            ],
         )?;
     }
     // Without such a library a program says nothing of the heap.
