@@ -7,6 +7,7 @@ use instr_trace::{Layout, Payload, RegionId, TaskId, Trace};
 
 /// Bytes of a window file before the count of lost events (see `docs/trace-format.md`).
 const WINDOW_DISCARDED: usize = 32;
+const WINDOW_CURSOR: usize = 56;
 
 /// A task or region as a packet's context has it when there is none.
 const NOBODY: (u32, u32) = (u32::MAX, 0);
@@ -160,6 +161,40 @@ fn what_only_the_window_counts_is_lost_too() {
             let trace = Trace::open(dir.path()).expect("a trace");
             let found = (trace.discarded(), trace.threads()[0].discarded);
             assert_eq!(found, (expected, expected), "{layout:?}: {counted}");
+        }
+    }
+}
+
+#[test]
+fn events_inside_of_others_that_a_killed_thread_did_not_settle_are_lost() {
+    for layout in synth::layouts() {
+        let mut stream = stream(layout, 0);
+        user(&mut stream, 10);
+        let packet = stream.packet(false);
+        let dir = tempfile::tempdir().expect("a folder");
+        synth::begin(dir.path(), layout, 1_000_000_000).expect("written");
+        let at = WINDOW_CURSOR + 2 * layout.word_bytes();
+        for (version, nested, settled, expected) in [
+            (2, 9, 9, 2),
+            (2, 9, 4, 7),
+            (2, 1, u32::MAX, 4),
+            (1, 9, 4, 2),
+        ] {
+            let mut window = synth::window(layout, 0, std::slice::from_ref(&packet), 0, 0);
+            let mut put = |at: usize, value: u32| {
+                let mut body = synth::Body::new(layout);
+                body.u32(value);
+                window[at..at + 4].copy_from_slice(&body.bytes);
+            };
+            put(4, version);
+            put(at, nested);
+            put(at + 4, settled);
+            let mut count = synth::Body::new(layout);
+            count.u64(2);
+            window[WINDOW_DISCARDED..WINDOW_DISCARDED + 8].copy_from_slice(&count.bytes);
+            std::fs::write(dir.path().join(".window_0000"), window).expect("written");
+            let trace = Trace::open(dir.path()).expect("a trace");
+            assert_eq!(trace.discarded(), expected, "{layout:?}, version {version}");
         }
     }
 }

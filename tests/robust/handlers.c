@@ -1,0 +1,78 @@
+// usage: handlers MODE N FILE
+// A timer's handler records N events at a time while the program records others. MODE: `exit` or `killed`, at the end; `leaves`: the
+// handler returns by siglongjmp, with N = 1 on a stack of its own. FILE gets how many events the program, and the handler, recorded.
+#include <instr/instr.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+enum { COUNT = 1500000, LEAVES = 150, LAST = 1000 };
+static volatile long recorded, handled;
+static volatile int each;
+static sigjmp_buf back;
+
+static void record(int number)
+{
+    (void)number;
+    for (int i = 0; i < each; i++) {
+        instr_event(701, (unsigned)handled);
+        handled = handled + 1;
+    }
+}
+
+static void leave(int number)
+{
+    (void)number;
+    handled = handled + 1;
+    siglongjmp(back, 1);
+}
+
+static void tell(const char *path)
+{
+    FILE *file = fopen(path, "w");
+    if (file != NULL) {
+        fprintf(file, "%ld %ld\n", recorded, handled);
+        fclose(file);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static char stack[64 << 10];
+    if (argc < 4)
+        return 2;
+    const int leaves = strcmp(argv[1], "leaves") == 0;
+    each = atoi(argv[2]);
+    struct sigaction action = {.sa_handler = leaves ? leave : record};
+    if (leaves && each == 1) {
+        stack_t own = {.ss_sp = stack, .ss_size = sizeof stack};
+        sigaltstack(&own, NULL);
+        action.sa_flags = SA_ONSTACK;
+    }
+    sigaction(SIGALRM, &action, NULL);
+    struct itimerval period = {{0, 300}, {0, 300}}, off = {{0, 0}, {0, 0}};
+    setitimer(ITIMER_REAL, &period, NULL);
+    if (leaves) {
+        (void)sigsetjmp(back, 1);
+        while (handled < LEAVES) {
+            instr_event(700, (unsigned)recorded);
+            recorded = recorded + 1;
+        }
+    } else {
+        while (recorded < COUNT) {
+            instr_event(700, (unsigned)recorded);
+            recorded = recorded + 1;
+        }
+    }
+    setitimer(ITIMER_REAL, &off, NULL);
+    for (int i = 0; leaves && i < LAST; i++)
+        instr_event(702, (unsigned)i);
+    tell(argv[3]);
+    if (strcmp(argv[1], "killed") == 0)
+        kill(getpid(), SIGKILL);
+    return 0;
+}
