@@ -391,7 +391,7 @@ static uint32_t switched_on(void)
     return process.clock | (instr_settings.stack ? (uint32_t)INSTR_ON_STACK : 0u);
 }
 
-void instr_sampling_stop_all(void)
+void instr_process_each(void (*action)(struct instr_thread *t))
 {
     if (inside || instr_platform_pid() != process.pid)
         return;
@@ -399,7 +399,7 @@ void instr_sampling_stop_all(void)
     lock();
     for (struct instr_thread *t = process.all; t != NULL; t = t->next)
         if (t->state == 1)
-            instr_sampling_stop_thread(t);
+            action(t);
     unlock();
     inside = false;
 }
@@ -562,31 +562,32 @@ static void begin(void)
     instr_process.active = switched_on();
 }
 
-#if !INSTR_PLATFORM_SMALL
-/* The process begins with its first constructor of ours, and ends with its last destructor: that of the object with the runtime, or of a
- * library that uses it. */
-static struct {
-    bool begun;
-    bool own_ended;
-    bool heap; /* a library's calls of the heap are recorded */
-    unsigned libraries;
-} users;
+#if INSTR_PLATFORM_SMALL
+#define FOR_LIBRARIES static /* there are none */
+#else
+#define FOR_LIBRARIES
 #endif
 
 /* The state of the heap, where calls of it are recorded. */
-static void tell_heap(void)
+FOR_LIBRARIES void instr_process_heap(void)
 {
-#if !INSTR_PLATFORM_SMALL /* there libraries may bring the probe without the program's asking */
-    if (&instr_memory_wrapped == NULL && !users.heap)
+#if !INSTR_PLATFORM_SMALL /* there the probe may be in the program for libraries alone */
+    if (&instr_memory_wrapped == NULL && !instr_libraries_have(INSTR_LIBRARY_MEMORY))
         return;
 #endif
     if (instr_memory_heap != NULL)
         instr_memory_heap();
 }
 
-static void begin_process(void)
+FOR_LIBRARIES void instr_process_begin(void)
 {
     struct instr_guest guest;
+#if !INSTR_PLATFORM_SMALL
+    static bool begun;
+    if (begun) /* by a library, whose constructors come before the program's */
+        return;
+    begun = true;
+#endif
     instr_platform_enter(&guest);
     instr_settings_read();
     if (instr_settings.enabled)
@@ -598,89 +599,34 @@ static void begin_process(void)
         if (t != NULL && instr_process.points != 0)
             instr_sensors_started(t);
         if (t != NULL)
-            tell_heap();
+            instr_process_heap();
         if (instr_process.active != INSTR_OFF)
             instr_platform_started();
     }
     instr_platform_leave(&guest);
 }
 
-static void end_process(void)
+FOR_LIBRARIES void instr_process_end(void)
 {
-    tell_heap();
+    instr_process_heap();
     instr_finish();
     instr_platform_unwatch();
-}
-
-#if INSTR_PLATFORM_SMALL
-/* Before the program's own constructors (they may record), after the C library's. */
-__attribute__((constructor(101))) static void instr_begin(void)
-{
-    begin_process();
-}
-
-/* After everything else of this object has ended. */
-__attribute__((destructor(101))) static void instr_end(void)
-{
-    end_process();
-}
-#else
-static void begin_once(void)
-{
-    if (users.begun)
-        return;
-    users.begun = true;
-    begin_process();
 }
 
 #ifndef INSTR_SHARED /* libinstr.so begins with the library that asked for it, whose configuration it takes */
 /* Before the program's own constructors (they may record), after the C library's. */
 __attribute__((constructor(101))) static void instr_begin(void)
 {
-    begin_once();
+    instr_process_begin();
 }
 #endif
 
 /* After everything else of this object has ended. */
 __attribute__((destructor(101))) static void instr_end(void)
 {
-    users.own_ended = true;
-    if (users.libraries == 0)
-        end_process();
-}
-
-void instr_process_join(void)
-{
-    const bool brings_heap = !users.heap && instr_libraries_have(INSTR_LIBRARY_MEMORY);
-    const bool late = users.begun;
-    users.libraries++;
-    users.heap |= brings_heap;
-    begin_once();
-    if (late && brings_heap)
-        tell_heap();
-    instr_modules_changed();
-}
-
-/* Names and functions of the library may have others in their place soon. Its own threads are gone: no one writes these addresses any more. */
-static void forget_strings(void)
-{
-    if (inside)
-        return;
-    inside = true;
-    lock();
-    for (struct instr_thread *t = process.all; t != NULL; t = t->next)
-        if (t->state == 1)
-            memset(t->strings, 0, sizeof t->strings);
-    unlock();
-    inside = false;
-}
-
-void instr_process_leave(void)
-{
-    users.libraries--;
-    if (!users.own_ended)
-        forget_strings();
-    else if (users.libraries == 0)
-        end_process();
-}
+#if !INSTR_PLATFORM_SMALL
+    if (instr_libraries_stay != NULL && instr_libraries_stay())
+        return; /* the last of them ends the process */
 #endif
+    instr_process_end();
+}

@@ -40,9 +40,15 @@ void instr_memory_heap(void) __attribute__((weak));
 /* There in programs that are linked with probes of the heap; the probes themselves may be there for libraries. */
 extern const char instr_memory_wrapped __attribute__((weak));
 
-/* A library of the process that uses this runtime comes and goes (library/join.c). */
-void instr_process_join(void);
-void instr_process_leave(void);
+/* The process begins (once) and ends; what is known of the heap is told, where calls of it are recorded. For libraries (library/join.c). */
+#if !INSTR_PLATFORM_SMALL
+void instr_process_begin(void);
+void instr_process_end(void);
+void instr_process_heap(void);
+#endif
+
+/* Does something for each thread that is recorded, behind the lock of the registry. */
+void instr_process_each(void (*action)(struct instr_thread *t));
 
 /* Turns recording off or on again (instr_stop, instr_start). False when nothing changed. */
 bool instr_switch(bool on);

@@ -5,6 +5,7 @@
 #include "core/cold.h"
 
 #include <stdatomic.h>
+#include <string.h>
 
 #include "core/process.h"
 #include "core/static_config.h"
@@ -12,16 +13,29 @@
 #include "platform/platform.h"
 
 static struct instr_library *_Atomic joined;
+static volatile uint32_t flags_seen;
+static bool runtime_ended; /* the object with the runtime: its destructor comes at the end of the process alone */
 
 void instr_library_join(struct instr_library *library)
 {
+    const bool brings_heap = (library->flags & ~flags_seen & INSTR_LIBRARY_MEMORY) != 0;
     library->next = atomic_load_explicit(&joined, memory_order_relaxed);
     atomic_store_explicit(&joined, library, memory_order_release);
 #ifdef INSTR_SHARED
     if (instr_config_given == NULL)
         instr_config_given = library->config;
 #endif
-    instr_process_join();
+    instr_process_begin();
+    flags_seen |= library->flags;
+    if (brings_heap)
+        instr_process_heap();
+    instr_modules_changed();
+}
+
+/* Other texts may lie at the addresses of this library's soon. No thread is in it any more. */
+static void forget_strings(struct instr_thread *t)
+{
+    memset(t->strings, 0, sizeof t->strings);
 }
 
 void instr_library_leave(struct instr_library *library)
@@ -36,15 +50,21 @@ void instr_library_leave(struct instr_library *library)
             return;
         at->next = library->next;
     }
-    instr_process_leave();
+    if (!runtime_ended)
+        instr_process_each(forget_strings);
+    else if (!instr_libraries_stay())
+        instr_process_end();
+}
+
+bool instr_libraries_stay(void)
+{
+    runtime_ended = true;
+    return atomic_load_explicit(&joined, memory_order_relaxed) != NULL;
 }
 
 bool instr_library_has(uint32_t flag)
 {
-    for (const struct instr_library *l = atomic_load_explicit(&joined, memory_order_acquire); l != NULL; l = l->next)
-        if (l->flags & flag)
-            return true;
-    return false;
+    return (flags_seen & flag) != 0;
 }
 
 const struct instr_getters *instr_library_getters(void)

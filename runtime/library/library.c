@@ -24,6 +24,12 @@
 
 #define TEXT_OF(x) #x
 #define TEXT(x) TEXT_OF(x)
+#define SHARED_NAME "libinstr.so." TEXT(INSTR_TABLE_VERSION)
+
+/* Where libinstr.so is, as instr-cc says. */
+#ifndef INSTR_LIBRARY_PATH
+#define INSTR_LIBRARY_PATH SHARED_NAME
+#endif
 
 /* In the C library since glibc 2.34; before, a program that loads libraries is linked with it. */
 #pragma weak dlmopen
@@ -161,14 +167,13 @@ static const struct instr_table *of_program(void)
 /* libinstr.so's. It stays loaded to the end, whoever loaded it; in the first name space, so that there is one for all of dlmopen's. */
 static const struct instr_table *of_library(void)
 {
-    static const char NAME[] = "libinstr.so." TEXT(INSTR_TABLE_VERSION);
     if (dlmopen == NULL || dlsym == NULL || getauxval(AT_SECURE) != 0)
         return NULL;
-    void *object = dlmopen(LM_ID_BASE, NAME, RTLD_NOW | RTLD_NOLOAD);
+    void *object = dlmopen(LM_ID_BASE, SHARED_NAME, RTLD_NOW | RTLD_NOLOAD);
     if (object == NULL)
         object = dlmopen(LM_ID_BASE, INSTR_LIBRARY_PATH, RTLD_NOW);
     if (object == NULL)
-        object = dlmopen(LM_ID_BASE, NAME, RTLD_NOW);
+        object = dlmopen(LM_ID_BASE, SHARED_NAME, RTLD_NOW);
     if (object == NULL)
         return NULL;
     __typeof__(instr_shared_table) *shared;

@@ -64,7 +64,10 @@ __attribute__((visibility("default"))) const struct instr_table *instr_shared_ta
 void instr_library_join(struct instr_library *library);
 void instr_library_leave(struct instr_library *library);
 
-/* Whether a library of the process records the heap, or has libomp's tool. Not in static programs. */
+/* The object with the runtime has ended. Whether libraries are left: the last one ends the process. Not in static programs. */
+bool instr_libraries_stay(void) __attribute__((weak));
+
+/* Whether there was a library that records the heap, or has libomp's tool. Not in static programs. */
 bool instr_library_has(uint32_t flag) __attribute__((weak));
 
 static inline bool instr_libraries_have(uint32_t flag)

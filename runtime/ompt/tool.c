@@ -2,11 +2,9 @@
  * The OMPT tool: libomp looks for ompt_start_tool when it starts and calls it if it finds one (ompt/start.c, library/library.c). A user's tool goes
  * first: there is room for one, and ours is not what the user wrote the other for.
  */
-#define _GNU_SOURCE
 #include "core/cold.h"
 
 #include <dlfcn.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/metadata.h"
@@ -175,7 +173,7 @@ static ompt_start_tool_result_t *of_library(const char *path, unsigned version, 
 /* libomp looks into these libraries only where there is no tool in the program, and so never where there is ours. */
 static ompt_start_tool_result_t *of_libraries(unsigned version, const char *name)
 {
-    const char *list = secure_getenv("OMP_TOOL_LIBRARIES");
+    const char *list = instr_platform_getenv("OMP_TOOL_LIBRARIES");
     ompt_start_tool_result_t *tool = NULL;
     while (list != NULL && tool == NULL && dlopen != NULL && dlsym != NULL) {
         const size_t length = strcspn(list, ":");

@@ -37,7 +37,7 @@ void instr_sampling_give_up(void)
     if (!on)
         return;
     on = false;
-    instr_sampling_stop_all();
+    instr_process_each(instr_sampling_stop_thread);
     if (instr_settings.trouble == NULL)
         instr_settings.trouble = "the program takes the signal of INSTR_SAMPLING_SIGNAL; sampling has ended there";
 }

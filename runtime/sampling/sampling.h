@@ -68,9 +68,8 @@ void instr_sampling_begin_thread(struct instr_thread *t) INSTR_SAMPLING_LINKAGE;
 void instr_sampling_stop_thread(struct instr_thread *t) INSTR_SAMPLING_LINKAGE;
 void instr_sampling_end_thread(struct instr_thread *t) INSTR_SAMPLING_LINKAGE;
 
-/* The program takes the signal that ends periods: no more samples. The second stops all threads' timers (core/process.c). */
+/* The program takes the signal that ends periods: no more samples. */
 void instr_sampling_give_up(void);
-void instr_sampling_stop_all(void);
 
 /* The calling thread was interrupted at the end of a period, or of `weight` of them. */
 void instr_sampling_take(const struct instr_interrupted *at, uint32_t weight);

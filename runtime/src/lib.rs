@@ -170,7 +170,7 @@ mod tests {
             (table_version(), sums.each_ref().map(String::as_str)),
             (
                 1,
-                ["32d06205b8d7dc06", "9c20b81a8274b289", "b8f0716c79f9ecbc"]
+                ["32d06205b8d7dc06", "9c20b81a8274b289", "93566b6328aeb052"]
             )
         );
     }

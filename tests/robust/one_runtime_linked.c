@@ -1,6 +1,7 @@
 // Calls a library that it is linked with. Its own and the library's regions are told apart by their numbers. With an argument: also in a child.
 #include <instr/instr.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,7 +24,7 @@ int main(int argc, char **argv)
         int status = 0;
         if (child == 0) {
             instr_event(905, 1);
-            _exit(library_work(8));
+            exit(library_work(8));
         }
         waitpid(child, &status, 0);
         sum += WEXITSTATUS(status);

@@ -470,7 +470,7 @@ fn runtime_compiles(compiler: &[&str], optimizations: &[&str]) -> Check {
     let dir = workspace::work_dir("runtime-compiles")?;
     let mut sources = Vec::new();
     for folder in [
-        "core", "ompt", "probes", "sampling", "sensors", "sinks", "platform",
+        "core", "library", "ompt", "probes", "sampling", "sensors", "sinks", "platform",
     ] {
         sources.extend(files(&root.join(folder), &["c"])?);
     }
