@@ -87,6 +87,14 @@ const SMALL_FLAGS: &[&str] = &[
     "-fdata-sections",
 ];
 
+/// Options of every source of ours for SPARC: some distributions' compilers add code that guards each array on a stack, and each page of a
+/// frame, which made the runtime a twentieth larger.
+const SPARC_FLAGS: &[&str] = &[
+    "-fno-stack-protector",
+    "-fno-stack-clash-protection",
+    "-U_FORTIFY_SOURCE",
+];
+
 /// Options for SPARC of what never calls the program back: no exception and no cancellation of a thread comes by, and tables for unwinding
 /// would be a tenth of the runtime.
 const INNER_FLAGS: &[&str] = &[
@@ -180,6 +188,14 @@ impl Builder<'_> {
         }
     }
 
+    fn sparc_flags(&self) -> &'static [&'static str] {
+        if self.facts.machine.starts_with("sparc") {
+            SPARC_FLAGS
+        } else {
+            &[]
+        }
+    }
+
     fn inner_flags(&self, file: &str) -> &'static [&'static str] {
         let small = self.facts.machine.starts_with("sparc");
         if small && !OUTER.iter().any(|folder| file.starts_with(folder)) {
@@ -215,6 +231,7 @@ impl Builder<'_> {
             .iter()
             .chain(FLAGS)
             .chain(self.small_flags())
+            .chain(self.sparc_flags())
             .chain(INNER_FLAGS)
             .chain(STUB_FLAGS)
             .chain(SHARED_FLAGS)
@@ -230,6 +247,7 @@ impl Builder<'_> {
             .args(self.abi)
             .args(FLAGS)
             .args(self.small_flags())
+            .args(self.sparc_flags())
             .args([self.variant.flag()])
     }
 
@@ -377,6 +395,31 @@ impl Builder<'_> {
                     Err(self.refused(&shared_name(), &output.stderr))
                 })?;
         Ok(entry.join(shared_name()))
+    }
+
+    /// The library that is loaded behind an OpenMP library which looks for a tool only there, built if it is not there.
+    ///
+    /// # Errors
+    /// When it cannot be built.
+    pub fn bridge(&self) -> Result<PathBuf, BuildError> {
+        let setting = self.setting_key();
+        let name = key([instr_runtime::KEY, &setting, "bridge"].map(str::as_bytes));
+        let name = format!("bridge-{name}");
+        let file = format!("libinstr_ompt.so.{}", instr_runtime::table_version());
+        let entry = self.cache.entry(&name, |dir| -> Result<(), BuildError> {
+            let source = sources(self.cache)?;
+            let object = dir.join("bridge.o");
+            let text = source.join(instr_runtime::BRIDGE);
+            self.compile(&source, &text, &["-fPIC"], &object)?;
+            let call = Call::new(self.compiler).args(self.abi);
+            let call = call.args(["-fno-lto", "-shared", &format!("-Wl,-soname,{file}"), "-o"]);
+            let output = call.args([&dir.join(&file), &object]).run_privately()?;
+            match output.status.success() {
+                true => Ok(fs::remove_file(&object)?),
+                false => Err(self.refused(&file, &output.stderr)),
+            }
+        })?;
+        Ok(entry.join(file))
     }
 
     /// The object of a source of the runtime's that is not in the archive, built if it is not there.

@@ -6,12 +6,14 @@
 //! bounds were checked, so a count in a file never decides how much is allocated.
 
 mod archive;
+mod dynamic;
 mod elf;
 mod globals;
 
 use std::fmt;
 
 pub use archive::{ARCHIVE_MAGIC, Archive, Contents, Member, is_archive};
+pub use dynamic::binds_itself;
 pub(crate) use elf::{Elf, Symbols, is_undefined};
 pub use globals::{Object, STUB_PREFIX, read_globals, sections_with_prefix};
 

@@ -1,7 +1,7 @@
 //! What ELF files define and leave undefined: relocatable objects, archives (GNU, BSD, thin), shared objects,
 //! executables. Files are mapped; names are borrowed from them.
 
-use crate::object::{Archive, Contents, Member, is_archive, read_globals};
+use crate::object::{Archive, Contents, Member, binds_itself, is_archive, read_globals};
 pub use crate::object::{Machine, Object, ObjectError, ObjectKind};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -130,6 +130,12 @@ impl<'b> Source<'b> {
     #[must_use]
     pub fn of(path: &Path, bytes: &'b [u8]) -> Self {
         Self::new(path, Bytes::Held(bytes.into()))
+    }
+
+    /// Whether it is a linked file that calls its own `name` whatever others define ([`binds_itself`]). A damaged file does not.
+    #[must_use]
+    pub fn binds_itself(&self, name: &[u8]) -> bool {
+        binds_itself(&self.bytes, name).unwrap_or(false)
     }
 
     fn new(path: &Path, bytes: Bytes<'b>) -> Self {

@@ -21,6 +21,11 @@ pub const GETTERS: &str = "library/getters.c";
 /// What a program gets that has an OMPT tool of its own.
 pub const FOREIGN_TOOL: &str = "ompt/foreign.c";
 
+/// What an output gets whose libomp looks for a tool behind itself only, and what is loaded there.
+pub const BOUND: &str = "ompt/bound.c";
+/// See [`BOUND`].
+pub const BRIDGE: &str = "ompt/bridge.c";
+
 /// Names the `.c` files to compile for an operating system (`"linux"`), in a fixed order.
 ///
 /// The portable ones (`core/`, `probes/`, `sampling/`, `sensors/`, `sinks/`) come with the files of the platform, `platform/OS.c` and `platform/OS_*.c`.
@@ -32,7 +37,7 @@ pub fn sources(os: &str) -> Vec<&'static str> {
     let fits = |name: &str| match name {
         "sinks/file.c" | "sinks/file_place.c" => large,
         "sinks/small_file.c" => !large,
-        LIBRARY | TOOL | GETTERS | FOREIGN_TOOL => false,
+        LIBRARY | TOOL | GETTERS | FOREIGN_TOOL | BOUND | BRIDGE => false,
         _ if name.starts_with("library/") => large,
         _ if name.starts_with("platform/") => name == platform[0] || name.starts_with(&platform[1]),
         _ => large || !name.starts_with("ompt/"),
@@ -97,7 +102,7 @@ mod tests {
         assert!(names.contains(&"sinks/file.c") && !names.contains(&"sinks/small_file.c"));
         assert!(names.contains(&"library/table.c"));
         // These are linked into some outputs only.
-        for part in [LIBRARY, TOOL, GETTERS, FOREIGN_TOOL] {
+        for part in [LIBRARY, TOOL, GETTERS, FOREIGN_TOOL, BOUND, BRIDGE] {
             assert!(FILES.iter().any(|(name, _)| *name == part) && !names.contains(&part));
         }
     }

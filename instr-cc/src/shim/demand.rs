@@ -93,6 +93,8 @@ pub struct Demand {
     pub defined: Vec<String>,
     /// The OpenMP constructs are recorded by libomp's tool interface: our tool must be in the program.
     pub ompt: bool,
+    /// The OpenMP library looks for a tool behind itself only: see `runtime/ompt/bridge.c`.
+    pub bridge: bool,
     /// The program has an OMPT tool of its own, which libomp takes.
     pub foreign_tool: bool,
     /// An OpenMP library is called.
@@ -166,6 +168,7 @@ pub fn demand(line: &Line, order: ArchiveOrder, index: &Index) -> Demand {
     found.undefined.extend(from_lto);
     let calls = Calls::new(line, &found, index);
     let mut demand = calls.demand(scanned.bitcode_openmp);
+    demand.bridge = demand.ompt && openmp_library(line).is_some_and(|file| is_bound(&file));
     demand.notes.splice(0..0, scanned.notes.iter().cloned());
     demand
 }
@@ -407,6 +410,29 @@ fn path_of(placed: &Placed, line: &Line) -> Option<PathBuf> {
             }
         }
     }
+}
+
+/// The shared library of the link's OpenMP runtime.
+fn openmp_library(line: &Line) -> Option<PathBuf> {
+    let (input, _) = openmp::input(line)?;
+    match input {
+        Input::File(path) => is_shared(path).then(|| path.clone()),
+        Input::Library { name, .. } => {
+            let file = match name.as_bytes().strip_prefix(b":") {
+                Some(exact) => OsStr::from_bytes(exact).to_owned(),
+                None => [OsStr::new("lib"), name, OsStr::new(".so")]
+                    .into_iter()
+                    .collect(),
+            };
+            let folders = line.folders.iter();
+            let files = folders.map(|folder| in_sysroot(folder, &line.sysroot).join(&file));
+            files.into_iter().find(|path| path.is_file())
+        }
+    }
+}
+
+fn is_bound(library: &Path) -> bool {
+    Source::open(library).is_ok_and(|source| source.binds_itself(openmp::TOOL.as_bytes()))
 }
 
 fn is_shared(path: &Path) -> bool {

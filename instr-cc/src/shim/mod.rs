@@ -216,12 +216,17 @@ impl Ours {
     ) -> Result<Self> {
         parts.extend(TABLE_PARTS);
         let shared = builder.shared(&parts)?;
-        let library = builder.part(instr_runtime::LIBRARY, &[path_option(&shared)])?;
+        let library = builder.part(
+            instr_runtime::LIBRARY,
+            &[path_option("INSTR_LIBRARY_PATH", &shared)],
+        )?;
         let tool = demand.ompt.then(|| builder.part(instr_runtime::TOOL, &[]));
+        let bound = bound(demand, builder, true)?;
         let files = objects
             .into_iter()
             .chain([library])
-            .chain(tool.transpose()?);
+            .chain(tool.transpose()?)
+            .chain(bound);
         Ok(Self {
             files: files.collect(),
             parts: Vec::new(),
@@ -243,6 +248,7 @@ impl Ours {
         let library = builder.library()?;
         let small = builder.facts.os == "rtems";
         parts.extend((demand.heap && !small).then_some(HEAP_PART));
+        objects.extend(bound(demand, builder, false)?);
         if demand.foreign_tool {
             objects.push(builder.part(instr_runtime::FOREIGN_TOOL, &[])?);
         }
@@ -275,9 +281,20 @@ impl Ours {
     }
 }
 
-/// The option that tells `library/library.c` where the shared runtime is.
-fn path_option(path: &Path) -> OsString {
-    let mut option = OsString::from("-DINSTR_LIBRARY_PATH=");
+/// What leads an OpenMP library to our tool that looks for one behind itself only.
+fn bound(demand: &Demand, builder: &Builder<'_>, shared: bool) -> Result<Option<PathBuf>> {
+    if !demand.bridge {
+        return Ok(None);
+    }
+    let bridge = builder.bridge()?;
+    let mut defines = vec![path_option("INSTR_BRIDGE_PATH", &bridge)];
+    defines.extend(shared.then(|| "-DINSTR_BOUND_LIBRARY=1".into()));
+    Ok(Some(builder.part(instr_runtime::BOUND, &defines)?))
+}
+
+/// The option that tells a source of ours where a file is.
+fn path_option(name: &str, path: &Path) -> OsString {
+    let mut option = OsString::from(format!("-D{name}="));
     option.push(crate::config::literal(path.as_os_str()));
     option
 }

@@ -21,13 +21,21 @@ pub enum Runtime {
 /// The runtime that a link uses: the first one on its line, whose symbols come first when the program runs.
 #[must_use]
 pub fn runtime(line: &Line) -> Option<Runtime> {
-    line.inputs.iter().find_map(|placed| match &placed.input {
+    input(line).map(|(_, runtime)| runtime)
+}
+
+/// Its place on the line, too.
+#[must_use]
+pub fn input(line: &Line) -> Option<(&Input, Runtime)> {
+    let of = |input: &Input| match input {
         Input::File(path) => of_file(path.file_name().unwrap_or_default()),
         Input::Library { name, .. } => match name.as_bytes().strip_prefix(b":") {
             Some(file) => of_file(OsStr::from_bytes(file)),
             None => of_name(name.as_bytes()),
         },
-    })
+    };
+    let mut inputs = line.inputs.iter();
+    inputs.find_map(|placed| Some((&placed.input, of(&placed.input)?)))
 }
 
 /// `libomp.so`, `libomp-14.so.5`, `libiomp5.a` …
