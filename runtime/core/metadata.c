@@ -220,21 +220,21 @@ static void clock(const struct instr_metadata *m)
 }
 
 static const char TYPES[] =
-    "typealias integer { size = 8; align = 8; signed = false; } := u8;\n"
-    "typealias integer { size = 32; align = 32; signed = false; } := u32;\n"
-    "typealias integer { size = 64; align = 32; signed = false; } := u64;\n"
+    "typealias integer { size = 8; align = 8; } := u8;\n"
+    "typealias integer { size = 32; align = 32; } := u32;\n"
+    "typealias integer { size = 64; align = 32; } := u64;\n"
     "typealias integer { size = 64; align = 32; signed = true; } := i64;\n"
-    "typealias integer { size = 64; align = 32; signed = false; map = clock.instr.value; } := ticks_t;\n"
-    "typealias integer { size = 56; align = 8; signed = false; map = clock.instr.value; } := ticks56_t;\n";
+    "typealias integer { size = 64; align = 32; map = clock.instr.value; } := ticks_t;\n"
+    "typealias integer { size = 56; align = 8; map = clock.instr.value; } := ticks56_t;\n";
 
 static const char STREAM[] =
     "struct packet_context {\n"
-    "    ticks_t timestamp_begin;\n    ticks_t timestamp_end;\n    u64 content_size;\n    u64 packet_size;\n"
-    "    u64 packet_seq_num;\n    u64 events_discarded;\n    u32 thread;\n    u32 os_tid;\n    u32 task_thread;\n"
-    "    u32 task_seq;\n    u32 region_thread;\n    u32 region_seq;\n    u32 flags;\n    u32 tasks_created;\n};\n\n"
-    "struct event_header {\n    u8 id;\n    ticks56_t timestamp;\n} align(32);\n\n"
-    "struct depend {\n    addr_t address;\n    u32 kind;\n};\n\n"
-    "stream {\n    id = 0;\n    event.header := struct event_header;\n    packet.context := struct packet_context;\n};\n\n";
+    "  ticks_t timestamp_begin;\n  ticks_t timestamp_end;\n  u64 content_size;\n  u64 packet_size;\n"
+    "  u64 packet_seq_num;\n  u64 events_discarded;\n  u32 thread;\n  u32 os_tid;\n  u32 task_thread;\n"
+    "  u32 task_seq;\n  u32 region_thread;\n  u32 region_seq;\n  u32 flags;\n  u32 tasks_created;\n};\n\n"
+    "struct event_header {\n  u8 id;\n  ticks56_t timestamp;\n} align(32);\n\n"
+    "struct depend {\n  addr_t address;\n  u32 kind;\n};\n\n"
+    "stream {\n  id = 0;\n  event.header := struct event_header;\n  packet.context := struct packet_context;\n};\n\n";
 
 /* One text for all events, since a processor may want each text of its own at an aligned address. */
 #define ID(id, text) id,

@@ -90,20 +90,27 @@ static inline uint32_t *instr_put_header(uint32_t *p, unsigned id, uint64_t tick
  * Opens an event of `words` 32-bit words of payload, with its header written, and returns where the payload goes; NULL when
  * tracing is off or the event was discarded (and counted).
  */
-static inline __attribute__((always_inline)) uint32_t *instr_open(struct instr_thread *t, struct instr_slot *s, unsigned id,
-                                                                  size_t words)
+static inline __attribute__((always_inline)) uint32_t *instr_open_here(struct instr_thread *t, struct instr_slot *s, unsigned id,
+                                                                       size_t words)
 {
     const size_t bytes = 8 + 4 * words;
     char *limit = t->limit;
+#if INSTR_ARCH_POSITIVE
     if (INSTR_LIKELY(!instr_is_busy(limit))) {
         t->limit = INSTR_BUSY;
         INSTR_BARRIER(); /* busy is visible to this thread's signal handlers before anything else happens */
         limit = INSTR_ROOM(t); /* a handler between the lines above may have moved on to another slot */
     }
+#else
+    t->limit = NULL;
+    INSTR_BARRIER();
+    if (INSTR_LIKELY(limit != NULL))
+        limit = INSTR_ROOM(t);
+#endif
     const uint32_t active = instr_process.active;
     char *p = t->cursor;
     if (!INSTR_LIKELY(active == INSTR_ON_FAST) && active == INSTR_OFF) {
-        t->limit = instr_is_busy(limit) ? limit : t->slot_end;
+        t->limit = !INSTR_HAS_LATE || instr_is_busy(limit) ? limit : t->slot_end;
         return NULL;
     }
     if (!INSTR_LIKELY((instr_place)p + (instr_place)bytes <= (instr_place)limit)) {
@@ -117,6 +124,16 @@ static inline __attribute__((always_inline)) uint32_t *instr_open(struct instr_t
     s->end = p + bytes;
     return instr_put_header((uint32_t *)(void *)p, id, instr_ticks(active));
 }
+
+#if INSTR_ARCH_SMALL
+uint32_t *instr_open(struct instr_thread *t, struct instr_slot *s, unsigned id, size_t words);
+#else
+static inline __attribute__((always_inline)) uint32_t *instr_open(struct instr_thread *t, struct instr_slot *s, unsigned id,
+                                                                  size_t words)
+{
+    return instr_open_here(t, s, id, words);
+}
+#endif
 
 /* The same, without a call, of the calling thread: NULL where it would take one, and nothing has happened then. */
 static inline __attribute__((always_inline)) uint32_t *instr_open_at_once(struct instr_slot *s, unsigned id, size_t words)
@@ -168,12 +185,10 @@ static inline void instr_point(struct instr_thread *t, unsigned point)
 
 /* Events with no, one or two words of payload. */
 #if INSTR_ARCH_SMALL
-#define INSTR_SMALL_EVENT
 void instr_event0(struct instr_thread *t, unsigned id);
 void instr_event1(struct instr_thread *t, unsigned id, uint32_t a);
 void instr_event2(struct instr_thread *t, unsigned id, uint32_t a, uint32_t b);
 #else
-#define INSTR_SMALL_EVENT static inline
 #include "core/small_events.h"
 #endif
 

@@ -79,7 +79,7 @@ struct instr_thread {
     /* Of the runtime alone. */
     char *limit;      /* slot_end, or INSTR_BUSY */
     char *slot_end;   /* end of the current slot */
-#if !INSTR_PLATFORM_SMALL
+#if INSTR_HAS_LATE
     char *room;       /* slot_end; INSTR_LOOK: the next event takes the slow path, as handlers' events wait */
 #endif
     uint32_t lost_nested; /* events of handlers that are lost, and those of them that are in `discarded` */
@@ -168,7 +168,7 @@ static inline uint32_t instr_count(volatile uint32_t *counter, uint32_t more)
 }
 
 /* The end of an event's room, as it is found before the event. */
-#if INSTR_PLATFORM_SMALL
+#if !INSTR_HAS_LATE
 #define INSTR_ROOM(t) ((t)->slot_end)
 #else
 #define INSTR_LOOK ((char *)1)

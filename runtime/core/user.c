@@ -26,7 +26,7 @@ static COLD bool record(unsigned id, const char *name, const uint32_t *words, un
     struct instr_slot s;
     if (t == NULL || instr_late(t, id, words, count))
         return false;
-    uint32_t *p = name != NULL ? instr_open_named(t, &s, id, count, name) : instr_open(t, &s, id, count);
+    uint32_t *p = name != NULL ? instr_open_named(t, &s, id, count, name) : instr_open_here(t, &s, id, count);
     if (p == NULL)
         return false;
     for (unsigned i = 0; i < count; i++)
