@@ -4,6 +4,7 @@
  *   INSTR_ARCH_TICKS()       64-bit tick counter, INSTR_ARCH_HAS_TICKS says whether there is one at all
  *   instr_arch_ticks_ok()    whether the running processor's counter may be used as a clock
  *   INSTR_ARCH_UNALIGNED64   1 when a 64-bit store to a 4-byte boundary is fine
+ *   INSTR_ARCH_ORDERED_STORES 1 when all processors see the stores of one in their order
  *   INSTR_ARCH_SMALL         1 when code size counts more than some nanoseconds
  *   INSTR_ARCH_HAS_PROCESSOR 1 when every record must tell its processor: instr_arch_processor()
  *   INSTR_ARCH_POSITIVE      1 when a program's addresses are positive numbers: instr_arch_stack_pointer()
@@ -31,8 +32,17 @@
 #include "arch/generic.h"
 #endif
 
+#ifndef INSTR_ARCH_ORDERED_STORES
+#define INSTR_ARCH_ORDERED_STORES 0
+#endif
 #ifndef INSTR_ARCH_HAS_PROCESSOR
 #define INSTR_ARCH_HAS_PROCESSOR 0
+#endif
+#ifndef INSTR_PLATFORM_SMALL
+#define INSTR_PLATFORM_SMALL 0
+#endif
+#if INSTR_PLATFORM_SMALL
+#undef INSTR_ARCH_POSITIVE /* nobody leaves an interrupt by a jump */
 #endif
 #ifndef INSTR_ARCH_POSITIVE
 #define INSTR_ARCH_POSITIVE 0
@@ -43,9 +53,6 @@ static inline void instr_arch_say_written(const void *memory, size_t bytes)
     (void)memory;
     (void)bytes;
 }
-#endif
-#ifndef INSTR_PLATFORM_SMALL
-#define INSTR_PLATFORM_SMALL 0
 #endif
 
 #endif

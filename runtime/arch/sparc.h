@@ -8,6 +8,7 @@
  */
 #define INSTR_ARCH_NAME "sparc"
 #define INSTR_ARCH_HAS_TICKS 1
+#define INSTR_ARCH_ORDERED_STORES 1
 #define INSTR_ARCH_UNALIGNED64 0
 #define INSTR_ARCH_SMALL 1 /* embedded boards: small events are written by one function each, not inline */
 #define INSTR_ARCH_TICKS_NAME "tick"
