@@ -81,7 +81,8 @@ enum {
     INSTR_EV_SAMPLE_STACK = 82,
     INSTR_EV_SAMPLE_LOST = 83,
     INSTR_EV_THREAD_SWITCH = 88,
-    INSTR_EV_PROCESSOR = 89
+    INSTR_EV_PROCESSOR = 89,
+    INSTR_EV_THREAD_NAME = 90
 };
 
 /*
@@ -165,6 +166,7 @@ enum {
     X(INSTR_EV_SAMPLE_STACK, "sample_stack apc asp uweight uregisters ucount awords[count]") \
     X(INSTR_EV_SAMPLE_LOST, "sample_lost ucount") \
     X(INSTR_EV_THREAD_SWITCH, "thread_switch uprocessor ufrom uto") \
-    X(INSTR_EV_PROCESSOR, "processor uprocessor")
+    X(INSTR_EV_PROCESSOR, "processor uprocessor") \
+    X(INSTR_EV_THREAD_NAME, "thread_name sname aos_tid")
 
 #endif

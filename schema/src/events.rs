@@ -213,4 +213,5 @@ pub const EVENTS: &[Event] = &[
     event(83, "sample_lost", &[u32("count")], "periods without a sample: they ended while an event was written and another sample already waited for its end"),
     event(88, "thread_switch", &[u32("processor"), u32("from"), u32("to")], "a processor leaves thread `from` for `to` (the system's ids, as `os_tid`); the same twice: that thread runs when the record begins. Only in the stream of that processor: its first event is `thread_begin` with flags bit 2, its `os_tid` is the processor's number, and no thread's state follows from it"),
     event(89, "processor", &[u32("processor")], "what follows in this packet was recorded on that processor; on systems whose threads migrate (RTEMS), with the first records of each packet (an event that opens a new packet comes before it) and whenever it changes"),
+    event(90, "thread_name", &[text("name"), addr("os_tid")], "what the system calls the thread `os_tid` (RTEMS); in its own stream, behind `thread_begin`"),
 ];

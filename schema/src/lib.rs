@@ -4,14 +4,15 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `runtime/core/events.h` | ids, kinds, and the rows of the metadata that declare the events to any reader of CTF |
+//! | `runtime/core/events.h`, `runtime/core/declarations.h` | ids, kinds, and the parts of the metadata that declare all this to any reader of CTF |
 //! | `trace/src/event/kinds.rs`, `trace/src/event/payload.rs` | the Rust types |
 //! | `trace/src/decode/payload.rs` | sizes and decoder |
 //! | `trace/src/synth/events.rs` | encoder for synthetic traces |
 //! | `docs/trace-format.md`, `docs/environment.md` | the tables, between two marks |
 //!
-//! The files are checked in; a test fails when they are not current. [settings] are also used as they are, by `instr-cc` and `instr`.
+//! The files are checked in; a test fails when they are not current. [settings] and [declarations] are also used as they are, by `instr-cc` and `instr`.
 
+pub mod declarations;
 pub mod events;
 pub mod generate;
 pub mod kinds;

@@ -46,7 +46,7 @@ pub use layout::{ByteOrder, Layout, WordSize};
 pub use merge::Merge;
 pub use metadata::{ClockInfo, Metadata, Module};
 pub use names::{CodeName, Names};
-pub use packet::PacketInfo;
+pub use packet::{PacketInfo, flag_as_cut};
 pub use session::{Session, SessionMerge};
 pub use stream::StreamReader;
 pub use trace::{ThreadInfo, Trace};

@@ -81,6 +81,10 @@ pub struct Metadata {
     pub closed: bool,
     /// Events that were lost before their thread had a stream, such as those of threads that found no memory for one.
     pub discarded_unattached: u64,
+    /// Lines of a board's console that did not come through.
+    pub lost_lines: u64,
+    /// Events in them; `None`: nobody knows how many, since the end of the trace is missing too.
+    pub lost_events: Option<u64>,
     /// A setting that was not understood, or could not be followed.
     pub setting_trouble: Option<String>,
     /// Loaded objects, by number.
@@ -176,6 +180,8 @@ impl Metadata {
             "openmp" => self.openmp = value.text(),
             "closed" => self.closed = value.number() != 0,
             "discarded_unattached" => self.discarded_unattached = value.number(),
+            "lost_lines" => self.lost_lines = value.number(),
+            "lost_events" => self.lost_events = Some(value.number()),
             "setting_trouble" => self.setting_trouble = Some(value.text()),
             name if is_module(name) => match module(&value.text()) {
                 Some(module) => self.modules.push(module),

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::error::{Error, Warning};
 use crate::event::{RegionId, TaskId};
 use crate::input;
-use crate::layout::Layout;
+use crate::layout::{ByteOrder, Layout};
 
 /// Bytes of header and context.
 pub(crate) const HEADER_BYTES: u64 = 104;
@@ -15,6 +15,10 @@ pub(crate) const HEADER_BYTES: u64 = 104;
 pub(crate) const MAGIC: u32 = 0xC1FC_1FC1;
 /// Flag: the ring overwrote older packets before this one.
 pub(crate) const FLAG_OVERWROTE: u32 = 1;
+/// Flag: events are missing at its end, which were lost on the way from a board.
+const FLAG_CUT: u32 = 2;
+/// Offset of the flags in a packet's header.
+const FLAGS_AT: usize = 96;
 /// Warnings kept word for word; the rest are only counted.
 pub(crate) const MAX_WARNINGS: usize = 100;
 
@@ -52,12 +56,30 @@ pub struct PacketInfo {
 }
 
 impl PacketInfo {
+    /// Whether events are missing at its end.
+    #[must_use]
+    pub fn is_cut(&self) -> bool {
+        self.flags & FLAG_CUT != 0
+    }
+
     /// Takes an end before the begin for damage.
     pub(crate) fn distrust_end(&mut self) {
         if self.end < self.begin {
             self.torn = true;
             self.end = 0;
         }
+    }
+}
+
+/// Says in a packet's header that events are missing at its end.
+pub fn flag_as_cut(header: &mut [u8], layout: Layout) {
+    let flags = layout.u32(header, FLAGS_AT) | FLAG_CUT;
+    let bytes = match layout.order {
+        ByteOrder::Little => flags.to_le_bytes(),
+        ByteOrder::Big => flags.to_be_bytes(),
+    };
+    if let Some(field) = header.get_mut(FLAGS_AT..FLAGS_AT + bytes.len()) {
+        field.copy_from_slice(&bytes);
     }
 }
 
@@ -99,7 +121,7 @@ impl RawHeader {
                 thread: region.0,
                 seq: region.1,
             }),
-            flags: layout.u32(bytes, 96),
+            flags: layout.u32(bytes, FLAGS_AT),
             tasks_created: layout.u32(bytes, 100),
             after_loss: false,
         };
@@ -258,6 +280,7 @@ pub(crate) fn push(
             ),
         );
     }
+    let cut = packets.last().is_some_and(PacketInfo::is_cut);
     let overwrote = packets.is_empty() && info.flags & FLAG_OVERWROTE != 0;
     // Damage before this packet has been reported. What a ring overwrote is no damage: it is missing before the first one.
     if info.seq > seq && !lost && !packets.is_empty() {
@@ -270,7 +293,7 @@ pub(crate) fn push(
         };
         warnings.add(path, info.offset, missing);
     }
-    info.after_loss = lost || info.seq != seq || info.discarded > discarded || overwrote;
+    info.after_loss = lost || info.seq != seq || info.discarded > discarded || overwrote || cut;
     packets.push(info);
 }
 

@@ -17,6 +17,8 @@ const MIN_BUFFER: usize = 16 << 10;
 const MAX_BUFFER: usize = 256 << 10;
 /// Events at the begin of each packet that are searched for clock pairs; first and last packet are read whole.
 const SYNC_SEARCH: usize = 8;
+/// Characters of a thread's name that are kept.
+const MOST_NAME: usize = 64;
 /// Packets at the begin of a stream that are read whole as long as it is not known whether the thread is a worker.
 const WORKER_SEARCH: usize = 4;
 
@@ -156,10 +158,15 @@ impl Trace {
         self.all_threads().map(|thread| thread.bytes).sum()
     }
 
-    /// Events that the runtime lost: of all threads and processors, and of threads that have no stream.
+    /// Events that the runtime lost, of all threads and processors, and of threads that have no stream; and those that were lost with
+    /// lines of a console.
     pub fn discarded(&self) -> u64 {
         let counts = self.all_streams().map(|thread| thread.discarded);
-        counts.fold(self.metadata.discarded_unattached, u64::saturating_add)
+        let others = [
+            self.metadata.discarded_unattached,
+            self.metadata.lost_events.unwrap_or(0),
+        ];
+        counts.chain(others).fold(0, u64::saturating_add)
     }
 
     /// Streams that are damaged or cut short.
@@ -338,6 +345,8 @@ impl Trace {
 struct Scan {
     os_tid: u32,
     initial: bool,
+    /// What the system calls it.
+    name: Option<String>,
     /// Whether it waits for work when it begins; `None`: it was in no region as far as the stream was read.
     worker: Option<bool>,
     /// Of the runtime's own.
@@ -362,6 +371,7 @@ fn scan_stream(
     let mut scan = Scan {
         os_tid: stream.packets.first().map_or(0, |packet| packet.os_tid),
         initial: false,
+        name: None,
         worker: None,
         own: false,
         processor: false,
@@ -430,12 +440,27 @@ impl Scan {
                 self.own = flags & thread_flags::OWN != 0;
                 self.processor = flags & thread_flags::PROCESSOR != 0;
             }
+            Payload::ThreadName { name, os_tid } if os_tid == u64::from(self.os_tid) => {
+                self.name = printable(name);
+            }
             Payload::TaskCreate { .. }
             | Payload::TaskloopBegin { .. }
             | Payload::TaskloopTask { .. } => self.tasks = true,
             _ => {}
         }
     }
+}
+
+/// A name as it can be shown; `None`: there is nothing to show.
+fn printable(name: &[u8]) -> Option<String> {
+    let text = String::from_utf8_lossy(name);
+    let text: String = text
+        .trim()
+        .chars()
+        .take(MOST_NAME)
+        .map(|c| if c.is_control() { '?' } else { c })
+        .collect();
+    (!text.is_empty()).then_some(text)
 }
 
 /// Whether the thread is in another one's region (true) or leads one of its own; `None`: the event says neither.
@@ -465,10 +490,10 @@ fn thread_info(stream: &Stream, scan: &Scan, clock: &Clock) -> ThreadInfo {
     ThreadInfo {
         index: stream.thread,
         os_tid: scan.os_tid,
-        name: if scan.initial {
-            "main".to_owned()
-        } else {
-            format!("thread {}", stream.thread)
+        name: match &scan.name {
+            _ if scan.initial => "main".to_owned(),
+            Some(name) => name.clone(),
+            None => format!("thread {}", stream.thread),
         },
         initial: scan.initial,
         worker: scan.worker == Some(true) && !scan.initial,
@@ -477,7 +502,10 @@ fn thread_info(stream: &Stream, scan: &Scan, clock: &Clock) -> ThreadInfo {
         discarded: last
             .map_or(0, |packet| packet.discarded)
             .max(stream.discarded),
-        truncated: torn || scan.damaged || last.is_some_and(|packet| packet.in_window),
+        truncated: torn
+            || scan.damaged
+            || last.is_some_and(|packet| packet.in_window)
+            || stream.packets.iter().any(PacketInfo::is_cut),
         packets: stream.packets.len(),
         bytes: stream.packets.iter().map(|packet| packet.bytes).sum(),
     }

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::{MARK, wire};
 use crate::Kind;
+use crate::declarations;
 use crate::events::{EVENTS, Type};
 use crate::kinds::KINDS;
 
@@ -73,5 +74,26 @@ pub(super) fn events() -> String {
         _ = write!(out, " \\\n    X({}, \"{text}\")", id(event.name));
     }
     out.push_str("\n\n#endif\n");
+    out
+}
+
+/// `core/declarations.h`.
+pub(super) fn declarations() -> String {
+    let mut out = format!(
+        "/* {MARK} */\n#ifndef INSTR_DECLARATIONS_H\n#define INSTR_DECLARATIONS_H\n\n/* Of the declarations, and of no others. */\n\
+         #define INSTR_DECLARATIONS {:#010x}u\n",
+        declarations::number()
+    );
+    for (name, text) in [
+        ("TYPES", declarations::TYPES),
+        ("STREAM", declarations::STREAM),
+    ] {
+        _ = write!(out, "\n#define INSTR_DECLARED_{name}");
+        for line in text.lines() {
+            _ = write!(out, " \\\n    \"{line}\\n\"");
+        }
+        out.push('\n');
+    }
+    out.push_str("\n#endif\n");
     out
 }

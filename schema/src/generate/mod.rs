@@ -35,6 +35,7 @@ pub fn files(root: &Path) -> io::Result<Vec<File>> {
     let mut files = vec![
         file("runtime/include/instr/kinds.h", c::kinds()),
         file("runtime/core/events.h", c::events()),
+        file("runtime/core/declarations.h", c::declarations()),
         file("trace/src/event/kinds.rs", types::kinds()),
         file("trace/src/event/payload.rs", types::payload()),
         file("trace/src/decode/payload.rs", decoder::decoder()),
@@ -118,7 +119,7 @@ fn offsets(event: &Event) -> (Vec<(Offset, &Field)>, Offset) {
 }
 
 /// A field in the raw format: (type, name) of each part, types as `docs/trace-format.md` names them.
-fn wire(field: &Field) -> Vec<(&'static str, String)> {
+pub(crate) fn wire(field: &Field) -> Vec<(&'static str, String)> {
     let name = || field.name.to_owned();
     let list = |ty, name: &str| vec![("u32", "count".to_owned()), (ty, format!("{name}[count]"))];
     match field.ty {

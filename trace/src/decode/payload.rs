@@ -89,6 +89,7 @@ pub(super) const fn sizes(word: usize) -> [u8; IDS] {
     table[83] = 4;
     table[88] = 12;
     table[89] = 4;
+    table[90] = VARIABLE;
     table
 }
 
@@ -416,6 +417,15 @@ pub(super) fn payload<'a, T>(
         89 => Some(made(Payload::Processor {
             processor: u32(0),
         })),
+        90 => {
+            let end = fields.iter().position(|byte| *byte == 0)?;
+            let behind = (end + 1).next_multiple_of(4);
+            fields.get(behind..behind + word)?;
+            Some(made(Payload::ThreadName {
+            name: &fields[..end],
+            os_tid: addr(behind),
+        }))
+        }
         _ => None,
     }
 }

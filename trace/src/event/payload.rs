@@ -381,6 +381,11 @@ pub enum Payload<'a> {
     Processor {
         processor: u32,
     },
+    /// what the system calls the thread `os_tid` (RTEMS); in its own stream, behind `thread_begin`.
+    ThreadName {
+        name: &'a [u8],
+        os_tid: u64,
+    },
     /// Not in a trace: made by the reader, at the time a flush began (the `Flush` that ends it follows).
     FlushBegin,
     /// Not in a trace: made by the reader where events of this thread are missing before the packet that begins here.
@@ -476,6 +481,7 @@ impl Payload<'_> {
             Self::SampleLost { .. } => 83,
             Self::ThreadSwitch { .. } => 88,
             Self::Processor { .. } => 89,
+            Self::ThreadName { .. } => 90,
             Self::FlushBegin | Self::Lost { .. } => 0,
         }
     }

@@ -86,6 +86,7 @@ pub const EVENTS: &[Row] = &[
     (83, "sample_lost", &[("u32", "count")]),
     (88, "thread_switch", &[("u32", "processor"), ("u32", "from"), ("u32", "to")]),
     (89, "processor", &[("u32", "processor")]),
+    (90, "thread_name", &[("string", "name"), ("addr", "os_tid")]),
 ];
 
 /// One function an event: it is written at tick `at`, with its fields.
@@ -397,6 +398,10 @@ impl<W: Write> StreamWriter<W> {
 
     pub fn processor(&mut self, at: u64, processor: u32) -> Result<()> {
         self.event(at, 89, |body| _ = body.u32(processor))
+    }
+
+    pub fn thread_name(&mut self, at: u64, name: &str, os_tid: u64) -> Result<()> {
+        self.event(at, 90, |body| _ = body.text(name).addr(os_tid))
     }
 
 }
