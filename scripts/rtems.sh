@@ -19,10 +19,13 @@ need_tools
 out=$target/rtems-$RTEMS_BSP
 mkdir -p "$out"
 printf 'policy = "end"\nbuffer = "128K"\nsink = "console"\n[image]\npool = "2M"\n' >"$out/instr.toml"
+# The description of the board, where there is one, brings its clock and its power.
+described=sparc-$RTEMS_BSP-rtems
+[[ -f $root/cross-targets/$described.toml ]] || described=sparc-leon3-rtems
 options=(-mcpu=leon3 -O2 -g -fopenmp -B"$kernel" -qrtems -I"$root/examples/sparselu")
 for program in sparselu_for sparselu_task; do
     sources=("$root/examples/sparselu/"{"$program",kernels,matrix,program,sparselu_count}.c "${RTEMS_INIT:-$scripts/rtems-init.c}")
-    instr-cc "$compiler" --instr-verbose --instr-config="$out/instr.toml" "${options[@]}" "${sources[@]}" -latomic -lm -o "$out/$program.exe" ||
+    instr-cc "$compiler" --instr-target="$described" --instr-verbose --instr-config="$out/instr.toml" "${options[@]}" "${sources[@]}" -latomic -lm -Wl,--gc-sections -o "$out/$program.exe" ||
         fail "$program does not build for $RTEMS_BSP"
     echo "built: $out/$program.exe"
     [[ -n ${RTEMS_RUN:-} ]] || continue

@@ -112,7 +112,8 @@ impl Config {
             _ = write!(
                 text,
                 "__asm__(\".section {section},\\\"aw\\\",%nobits\\n\"\n        \".balign 64\\n.globl instr_pool\\n\"\n        \
-                 \"instr_pool: .skip {pool}\\n.size instr_pool, {pool}\\n.text\\n\");\n\nextern char instr_pool[{pool}];\n\n",
+                 \"instr_pool: .skip {pool}\\n.size instr_pool, {pool}\\n\"\n        \
+                 \".globl instr_pool_end\\ninstr_pool_end:\\n.text\\n\");\n\nextern char instr_pool[{pool}];\n\n",
             );
         }
         for name in self.sinks().iter().filter(|_| with_pool) {

@@ -66,6 +66,11 @@
 #define INSTR_CFG_TASK_STACK_BYTES (INSTR_PLATFORM_SMALL ? 128 : 512)
 #endif
 
+/* Room for a thread's name, in bytes, its end included; a multiple of 4. */
+#ifndef INSTR_CFG_NAME_BYTES
+#define INSTR_CFG_NAME_BYTES 32u
+#endif
+
 /* Longest text of a string event, in bytes, without the terminator. */
 #ifndef INSTR_CFG_STRING_BYTES
 #define INSTR_CFG_STRING_BYTES 255u

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "arch/arch.h"
+#include "core/declarations.h"
 #include "core/format.h"
 #include "core/packet.h"
 #include "core/record.h"
@@ -191,6 +192,8 @@ static void env(const struct instr_metadata *m)
     env_string("openmp", instr_openmp(m->closed));
     env_number("closed", m->closed ? 1 : 0);
     env_number("discarded_unattached", instr_lost_unattached());
+    if (!instr_sink_declares())
+        env_number("declarations", INSTR_DECLARATIONS);
     if (instr_settings.trouble != NULL)
         env_string("setting_trouble", instr_settings.trouble);
     if (instr_settings.sensors_period_ns != 0)
@@ -219,83 +222,18 @@ static void clock(const struct instr_metadata *m)
     text(";\n    absolute = FALSE;\n};\n\n");
 }
 
-static const char TYPES[] =
-    "typealias integer { size = 8; align = 8; } := u8;\n"
-    "typealias integer { size = 32; align = 32; } := u32;\n"
-    "typealias integer { size = 64; align = 32; } := u64;\n"
-    "typealias integer { size = 64; align = 32; signed = true; } := i64;\n"
-    "typealias integer { size = 64; align = 32; map = clock.instr.value; } := ticks_t;\n"
-    "typealias integer { size = 56; align = 8; map = clock.instr.value; } := ticks56_t;\n";
-
-static const char STREAM[] =
-    "struct packet_context {\n"
-    "  ticks_t timestamp_begin;\n  ticks_t timestamp_end;\n  u64 content_size;\n  u64 packet_size;\n"
-    "  u64 packet_seq_num;\n  u64 events_discarded;\n  u32 thread;\n  u32 os_tid;\n  u32 task_thread;\n"
-    "  u32 task_seq;\n  u32 region_thread;\n  u32 region_seq;\n  u32 flags;\n  u32 tasks_created;\n};\n\n"
-    "struct event_header {\n  u8 id;\n  ticks56_t timestamp;\n} align(32);\n\n"
-    "struct depend {\n  addr_t address;\n  u32 kind;\n};\n\n"
-    "stream {\n  id = 0;\n  event.header := struct event_header;\n  packet.context := struct packet_context;\n};\n\n";
-
-/* One text for all events, since a processor may want each text of its own at an aligned address. */
-#define ID(id, text) id,
-#define TEXT(id, text) text "\0"
-static const uint8_t IDS[] = {INSTR_EVENTS(ID)};
-static const char TEXTS[] = INSTR_EVENTS(TEXT);
-
-static const char *type_of(char letter)
-{
-    switch (letter) {
-    case 'u':
-        return "u32 ";
-    case 'U':
-        return "u64 ";
-    case 'I':
-        return "i64 ";
-    case 'a':
-        return "addr_t ";
-    case 's':
-        return "string ";
-    default:
-        return "struct depend ";
-    }
-}
-
-static void events(void)
-{
-    const char *word = TEXTS;
-    for (size_t i = 0; i < sizeof IDS; i++, word++) {
-        size_t length = strcspn(word, " ");
-        text("event { id = ");
-        number(IDS[i], 10, 1);
-        text("; name = \"");
-        instr_sink_text(word, length);
-        text("\"; stream_id = 0; fields := struct { ");
-        for (word += length; *word == ' '; word += length) {
-            text(type_of(word[1]));
-            word += 2;
-            length = strcspn(word, " ");
-            instr_sink_text(word, length);
-            text("; ");
-        }
-        text("}; };\n");
-    }
-}
-
 bool instr_metadata_write(const struct instr_metadata *m)
 {
     if (!instr_sink_text_begin())
         return false;
     text("/* CTF 1.8 */\n\n");
-    text(TYPES);
-    text(sizeof(void *) == 8 ? "typealias integer { size = 64; align = 32; signed = false; base = 16; } := addr_t;\n\n"
-                             : "typealias integer { size = 32; align = 32; signed = false; base = 16; } := addr_t;\n\n");
+    instr_sink_declare(false);
     text("trace {\n    major = 1;\n    minor = 8;\n    uuid = \"");
     uuid();
     text(INSTR_BIG_ENDIAN ? "\";\n    byte_order = be;\n" : "\";\n    byte_order = le;\n");
     text("    packet.header := struct {\n        u32 magic;\n        u8 uuid[16];\n        u32 stream_id;\n    };\n};\n\n");
     env(m);
     clock(m);
-    text(STREAM);
-    events();
+    instr_sink_declare(true);
     return instr_sink_text_end();
 }

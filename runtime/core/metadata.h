@@ -16,6 +16,9 @@ struct instr_metadata {
 /* The OpenMP runtime that is recorded, and its version string (ompt/tool.c replaces it). `closed`: the program ends. */
 const char *instr_openmp(bool closed);
 
+/* Writes through the sink what is the same in every trace: the types, or the stream and its events (core/declarations.c). */
+void instr_metadata_declare(bool stream);
+
 /* Writes the metadata through the sink. False when the sink refused. */
 bool instr_metadata_write(const struct instr_metadata *m);
 

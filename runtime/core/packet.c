@@ -170,6 +170,8 @@ static bool turn_stream(struct instr_thread *t)
     if (!instr_sink_append(t->index, packet, bytes)) {
         instr_lose(t, events);
         t->next_seq--; /* the number is used by the next packet that gets through */
+    } else {
+        t->appended += events;
     }
     set_next_seq(t, t->next_seq + 1);
     instr_packet_open(t);
@@ -220,16 +222,20 @@ bool instr_packet_finish(struct instr_thread *t)
     /* Slots follow each other in time beginning with the one after the current. */
     for (uint32_t i = 1; i <= t->slots; i++) {
         const uint32_t slot = (t->slot + i) % t->slots;
-        if (t->slot_bytes[slot] != 0 && !instr_sink_append(t->index, slot_base(t, slot), t->slot_bytes[slot]))
+        if (t->slot_bytes[slot] == 0)
+            continue;
+        if (!instr_sink_append(t->index, slot_base(t, slot), t->slot_bytes[slot]))
             return false; /* later ones would leave a gap in the stream */
+        t->appended += slot == t->slot ? t->events : t->slot_events[slot];
     }
     return true;
 }
 
 bool instr_packet_may_turn(const struct instr_thread *t)
 {
-    /* Events of streams without a thread come with interrupts off, where nothing can be handed to a sink. */
-    return instr_settings.policy != INSTR_POLICY_END && !(t->ownerless && instr_settings.policy == INSTR_POLICY_STREAM);
+    /* Events of streams without a thread come with interrupts off, where nothing can be handed to a sink; no more can it in an interrupt. */
+    return instr_settings.policy != INSTR_POLICY_END &&
+           !(instr_settings.policy == INSTR_POLICY_STREAM && (t->ownerless || instr_platform_in_interrupt()));
 }
 
 /* Where an event of so many bytes goes, behind what waits; NULL: nowhere. */

@@ -29,7 +29,7 @@ static _Thread_local bool own_thread __attribute__((tls_model("initial-exec")));
 enum life { LIFE_BEFORE, LIFE_RUNNING, LIFE_CHILD, LIFE_CLOSED };
 
 static struct {
-    atomic_flag lock; /* registry, sink and metadata; never taken in the hot path */
+    atomic_flag lock; /* registry, sink and metadata; never taken in the hot path; small systems have one of their own */
     enum life life;
     uint32_t clock; /* INSTR_ON_TICKS or INSTR_ON_SYSTEM */
     uint32_t threads; /* next thread index */
@@ -37,6 +37,7 @@ static struct {
     uint32_t pid;     /* whose trace this is: a child of vfork or of a raw system call must not close it */
     struct instr_thread *all;
     volatile uint32_t lost_unattached;
+    uint64_t events; /* of packets that the sink took from threads that ended */
     bool has_executable;
     bool stopped; /* by instr_stop */
     bool dying;   /* whoever is in the middle of an event will not come back */
@@ -47,6 +48,17 @@ static struct {
     char executable[INSTR_CFG_PATH_BYTES];
 } process = {.lock = ATOMIC_FLAG_INIT};
 
+#if INSTR_PLATFORM_SMALL
+static void lock(void)
+{
+    instr_platform_lock(INSTR_LOCK_PROCESS);
+}
+
+static void unlock(void)
+{
+    instr_platform_unlock(INSTR_LOCK_PROCESS);
+}
+#else
 static void lock(void)
 {
     while (atomic_flag_test_and_set_explicit(&process.lock, memory_order_acquire))
@@ -57,6 +69,7 @@ static void unlock(void)
 {
     atomic_flag_clear_explicit(&process.lock, memory_order_release);
 }
+#endif
 
 bool instr_is_inside(void)
 {
@@ -68,9 +81,22 @@ uint32_t instr_process_clock(void)
     return process.clock;
 }
 
+void instr_lose_unattached(void)
+{
+#if INSTR_PLATFORM_SMALL
+    instr_platform_lose(); /* in an interrupt there is no lock, and old processors add to no word in one step */
+#else
+    (void)instr_count(&process.lost_unattached, 1);
+#endif
+}
+
 uint64_t instr_lost_unattached(void)
 {
+#if INSTR_PLATFORM_SMALL
+    return process.lost_unattached + instr_platform_lost();
+#else
     return process.lost_unattached;
+#endif
 }
 
 /* ---- clock ---- */
@@ -126,6 +152,7 @@ static void write_metadata(bool closed)
     (void)instr_metadata_write(&m);
 }
 
+#if !INSTR_PLATFORM_SMALL
 void instr_modules_changed(void)
 {
     /* Never waits: whoever holds the lock may be waiting for this thread (quiesce). The next packet tries again. */
@@ -139,6 +166,7 @@ void instr_modules_changed(void)
     }
     inside = false;
 }
+#endif
 
 /* ---- threads ---- */
 
@@ -176,6 +204,20 @@ static void show_window(struct instr_thread *t)
     INSTR_TELL(t, state);
 }
 
+#if INSTR_PLATFORM_SMALL
+/* Names are the only thing by which a reader knows a task of the program again: its id is another one in each run. */
+static void append_name(struct instr_thread *t)
+{
+    uint32_t words[INSTR_CFG_NAME_BYTES / 4 + INSTR_ADDR_WORDS] = {0};
+    instr_platform_thread_name((char *)words, INSTR_CFG_NAME_BYTES);
+    const size_t length = strlen((const char *)words);
+    if (length == 0)
+        return;
+    const uint32_t *const end = instr_put_addr(words + length / 4 + 1, t->os_tid);
+    (void)instr_packet_append(t, INSTR_EV_THREAD_NAME, words, (unsigned)(end - words));
+}
+#endif
+
 static void start_thread(struct instr_thread *t, uint32_t os_tid, uint32_t flags)
 {
     struct instr_thread *const next = t->next;
@@ -202,6 +244,10 @@ static void start_thread(struct instr_thread *t, uint32_t os_tid, uint32_t flags
     show_window(t);
     const uint32_t words[2] = {os_tid, flags};
     (void)instr_packet_append(t, INSTR_EV_THREAD_BEGIN, words, 2);
+#if INSTR_PLATFORM_SMALL
+    if ((flags & INSTR_THREAD_PROCESSOR) == 0)
+        append_name(t);
+#endif
     instr_append_clock_sync(t);
     INSTR_BARRIER();
     t->limit = t->slot_end;
@@ -232,8 +278,8 @@ struct instr_thread *instr_attach(void)
 {
     if (instr_process.active == INSTR_OFF)
         return NULL;
-    if (inside) { /* a signal handler, while its thread is being attached */
-        (void)instr_count(&process.lost_unattached, 1);
+    if (inside || instr_platform_in_interrupt()) { /* a signal handler, while its thread is being attached; or there is no lock to be had */
+        instr_lose_unattached();
         return NULL;
     }
     struct instr_guest guest;
@@ -246,7 +292,7 @@ struct instr_thread *instr_attach(void)
     if (process.life == LIFE_RUNNING || (begins && begin_child())) {
         t = take_window();
         if (t == NULL)
-            (void)instr_count(&process.lost_unattached, 1);
+            instr_lose_unattached();
         else
             start_thread(t, instr_platform_tid(),
                          own_thread                           ? INSTR_THREAD_OWN
@@ -352,6 +398,7 @@ static void end_thread(struct instr_thread *t)
     } else {
         t->kept = 1;
     }
+    process.events += t->appended;
     if (t->kept && !t->mapped) {
         (void)instr_count(&process.lost_unattached, t->events);
         for (uint32_t i = 0; i < t->slots; i++)
@@ -437,11 +484,14 @@ static bool busy(const struct instr_thread *t)
  */
 static void quiesce(void)
 {
-    const uint64_t give_up = instr_platform_monotonic_ns() + 1000000000u;
+    const uint64_t give_up = instr_platform_monotonic_ns() + (process.dying ? 10000000u : 1000000000u);
     instr_platform_fence_all();
     for (struct instr_thread *t = process.all; t != NULL; t = t->next)
         while (t->state == 1 && !t->kept && busy(t) && instr_platform_monotonic_ns() < give_up)
             instr_platform_yield();
+#if !INSTR_ARCH_ORDERED_STORES
+    instr_platform_fence_all(); /* whose guard was seen to be free may have stored the cursor before it, and that is not seen yet */
+#endif
 }
 
 static void finish_threads(void)
@@ -450,6 +500,8 @@ static void finish_threads(void)
         if (t->state == 1 && !t->kept && !t->turning && (!busy(t) || process.dying)) {
             t->limit = NULL;
             end_thread(t);
+        } else if (t->state == 1 && !t->kept) {
+            process.events += t->appended; /* it is in the middle of something for ever */
         }
         if (t->state == 0 && t->mapped)
             instr_sink_window_remove(t->file_number);
@@ -477,9 +529,14 @@ void instr_finish(void)
         instr_read_clocks(&now);
         if (now.monotonic_ns - process.start.monotonic_ns > 1000000u && process.clock == INSTR_ON_TICKS)
             process.frequency = frequency_of(now.ticks - process.start.ticks, now.monotonic_ns - process.start.monotonic_ns);
+        if (instr_sink_is_line())
+            write_metadata(true); /* what follows is of no use without it */
         finish_threads();
         process.life = LIFE_CLOSED;
         write_metadata(true);
+        if (instr_sink_is_line())
+            write_metadata(true);
+        instr_sink_end(process.events);
     }
     unlock();
     instr_platform_leave(&guest);
@@ -555,7 +612,8 @@ static void begin(void)
     process.life = LIFE_RUNNING;
     process.points = INSTR_SENSORS_LINKED ? instr_sensors_begin() : 0;
     instr_process.points = process.points;
-    write_metadata(false);
+    if (!instr_sink_is_line() || instr_settings.policy == INSTR_POLICY_STREAM)
+        write_metadata(false); /* else nothing is printed that needs it before the end */
     instr_platform_watch_process(&instr_process, sizeof instr_process);
     if (INSTR_HAS_SAMPLING)
         instr_sampling_begin();

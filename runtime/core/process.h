@@ -24,7 +24,13 @@ void instr_read_clocks(struct instr_clock_pair *pair);
 void instr_append_clock_sync(struct instr_thread *t);
 
 /* Rewrites the metadata if objects were loaded since. */
+#if INSTR_PLATFORM_SMALL
+static inline void instr_modules_changed(void)
+{
+}
+#else
 void instr_modules_changed(void);
+#endif
 
 /* Called by the platform: the calling thread ends; this process is a forked child; the process ends. */
 void instr_thread_ended(struct instr_thread *t);
@@ -62,6 +68,9 @@ struct instr_thread *instr_attach_stream(uint32_t os_tid, uint32_t flags);
 
 /* The system is dying: whoever held the runtime's lock, or is in the middle of an event, will not come back. */
 void instr_break_lock(void);
+
+/* An event is lost that no window can count. */
+void instr_lose_unattached(void);
 
 /* Events lost on threads that could not be given a window. */
 uint64_t instr_lost_unattached(void);

@@ -28,6 +28,29 @@ void instr_platform_yield(void);
 /* Lets another thread, of whatever priority, go on. False when none will: the system is dying. */
 bool instr_platform_wait(void);
 
+/*
+ * Small systems only: the runtime's locks, and whether an interrupt is being handled, where none of them can be taken. Whoever waits for a
+ * lock waits no longer than it is held, and gives its priority to the thread that holds it. When the system is dying nobody waits.
+ */
+#if INSTR_PLATFORM_SMALL
+enum { INSTR_LOCK_PROCESS, INSTR_LOCK_POOL, INSTR_LOCK_CONSOLE, INSTR_LOCKS };
+void instr_platform_lock(unsigned lock);
+void instr_platform_unlock(unsigned lock);
+bool instr_platform_in_interrupt(void);
+
+/* An event is lost that no stream can count, be it in a thread, in an interrupt, or with interrupts off; and how many were. */
+void instr_platform_lose(void);
+uint64_t instr_platform_lost(void);
+
+/* What the system calls the running thread, ended by 0; nothing: it has no name. */
+void instr_platform_thread_name(char *name, size_t bytes);
+#else
+static inline bool instr_platform_in_interrupt(void)
+{
+    return false; /* a signal handler is no interrupt: see instr_is_inside() */
+}
+#endif
+
 /* Whether the program has rights that its user has not: files would be written with these rights where the user says. */
 #if INSTR_PLATFORM_SMALL
 static inline bool instr_platform_is_privileged(void)
@@ -75,7 +98,7 @@ void instr_platform_leave_signal(int signal);
 bool instr_platform_signal_stack(uintptr_t *low, uintptr_t *high, bool *on_it);
 #endif
 
-/* Zeroed memory, NULL when there is none; and its end. */
+/* Memory whose first INSTR_WINDOW_HEADER_BYTES are zero, NULL when there is none; and its end. */
 void *instr_platform_memory(size_t bytes);
 void instr_platform_give_back(void *block, size_t bytes);
 

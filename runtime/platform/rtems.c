@@ -11,6 +11,7 @@
 #include "platform/rtems.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -20,13 +21,16 @@
 #include <rtems/score/percpu.h>
 #include <rtems/score/sysstate.h>
 #include <rtems/score/thread.h>
+#include <rtems/thread.h>
 
+#include "core/config.h"
 #include "core/process.h"
 #include "core/settings.h"
 #include "core/static_config.h"
 #include "core/thread.h"
 #include "instr/rtems.h"
 #include "platform/platform.h"
+#include "platform/rtems_io.h"
 
 volatile bool instr_rtems_dying;
 
@@ -68,6 +72,49 @@ bool instr_platform_wait(void)
 void instr_platform_yield(void)
 {
     (void)instr_platform_wait();
+}
+
+/* Of RTEMS 5 and later: a thread that waits gives its priority to the one that goes first, and goes on when that one is done. */
+static rtems_mutex locks[INSTR_LOCKS] = {RTEMS_MUTEX_INITIALIZER("instr"), RTEMS_MUTEX_INITIALIZER("instr pool"),
+                                         RTEMS_MUTEX_INITIALIZER("instr console")};
+
+void instr_platform_lock(unsigned lock)
+{
+    if (!instr_rtems_dying)
+        rtems_mutex_lock(&locks[lock]);
+}
+
+void instr_platform_unlock(unsigned lock)
+{
+    if (!instr_rtems_dying)
+        rtems_mutex_unlock(&locks[lock]);
+}
+
+bool instr_platform_in_interrupt(void)
+{
+    return rtems_interrupt_is_in_progress();
+}
+
+static uint32_t lost[INSTR_CFG_PROCESSORS];
+
+void instr_platform_lose(void)
+{
+    instr_io_count(&lost[instr_rtems_processor() % INSTR_CFG_PROCESSORS]);
+}
+
+uint64_t instr_platform_lost(void)
+{
+    uint64_t all = 0;
+    for (uint32_t i = 0; i < INSTR_CFG_PROCESSORS; i++)
+        all += lost[i];
+    return all;
+}
+
+void instr_platform_thread_name(char *name, size_t bytes)
+{
+    name[0] = '\0';
+    (void)pthread_getname_np(pthread_self(), name, bytes); /* of a classic task too; a long one is cut short */
+    name[bytes - 1] = '\0';
 }
 
 void instr_platform_fence_all(void)
@@ -152,8 +199,12 @@ static void terminated(struct _Thread_Control *thread)
         instr_thread_ended(t);
 }
 
-static const rtems_extensions_table EXTENSIONS = {
+static const rtems_extensions_table WITH_SWITCHES = {
     .thread_switch = instr_rtems_switched,
+    .thread_terminate = terminated,
+};
+
+static const rtems_extensions_table WITHOUT_SWITCHES = {
     .thread_terminate = terminated,
 };
 
@@ -185,7 +236,7 @@ void instr_platform_started(void)
     if (instr_settings.switches)
         instr_rtems_switches_begin();
     /* Without a place for it (CONFIGURE_MAXIMUM_USER_EXTENSIONS) there are no switches, and threads end when the trace does. */
-    if (rtems_extension_create(rtems_build_name('I', 'N', 'S', 'T'), &EXTENSIONS, &id) != RTEMS_SUCCESSFUL &&
+    if (rtems_extension_create(rtems_build_name('I', 'N', 'S', 'T'), instr_settings.switches ? &WITH_SWITCHES : &WITHOUT_SWITCHES, &id) != RTEMS_SUCCESSFUL &&
         instr_settings.trouble == NULL)
         instr_settings.trouble = "no room for a user extension: no context switches; see CONFIGURE_MAXIMUM_USER_EXTENSIONS";
 }

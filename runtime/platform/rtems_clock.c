@@ -28,14 +28,28 @@ static bool up_counter;
 
 /* Number of times that bit 31 of the counter has changed. Whoever sees it change writes the same number. */
 static volatile uint32_t halves;
+
+/* One moment on the counter and the system's clock, when the system was sound; no counter: frequency 0. */
+static struct {
+    uint64_t ticks;
+    uint64_t ns;
+    uint32_t frequency;
+} sound;
 static uint64_t last_ns;
 static uint32_t dying_calls;
 
+/* When the system is dying, its clock may stand still, or be in the middle of a change for which readers wait. The counter goes on. */
+static uint64_t dying_ns(void)
+{
+    if (sound.frequency == 0)
+        return last_ns + UINT64_C(1000000) * ++dying_calls;
+    const uint64_t ticks = instr_rtems_ticks() - sound.ticks;
+    return sound.ns + ticks / sound.frequency * 1000000000u + ticks % sound.frequency * 1000000000u / sound.frequency;
+}
+
 uint64_t instr_platform_monotonic_ns(void)
 {
-    if (instr_rtems_dying) /* the clock may stand still now, and nothing may wait for it */
-        return last_ns + UINT64_C(1000000) * ++dying_calls;
-    return last_ns = rtems_clock_get_uptime_nanoseconds();
+    return instr_rtems_dying ? dying_ns() : (last_ns = rtems_clock_get_uptime_nanoseconds());
 }
 
 uint64_t instr_platform_realtime_ns(void)
@@ -125,17 +139,27 @@ static void refresh(rtems_id timer, void *period)
     (void)rtems_timer_fire_after(timer, (rtems_interval)(uintptr_t)period, refresh, period);
 }
 
+static void be_sound(uint32_t frequency)
+{
+    sound.ticks = instr_rtems_ticks();
+    sound.ns = rtems_clock_get_uptime_nanoseconds();
+    sound.frequency = frequency;
+}
+
 bool instr_platform_ticks_ok(void)
 {
     rtems_id timer;
+    const uint64_t frequency = rtems_counter_frequency(); /* of the up-counter, where there is one */
     up_counter = has_up_counter();
-    if (up_counter)
+    if (up_counter) {
+        be_sound((uint32_t)frequency);
         return true;
-    const uint64_t frequency = rtems_counter_frequency();
+    }
     if (frequency == 0 || rtems_timer_create(rtems_build_name('I', 'N', 'S', 'C'), &timer) != RTEMS_SUCCESSFUL)
         return false;
     uint64_t period = (UINT64_C(1) << 30) * rtems_clock_get_ticks_per_second() / frequency;
     period = period == 0 ? 1 : period > 0x7fffffffu ? 0x7fffffffu : period;
     halves = (uint32_t)rtems_counter_read() >> 31;
+    be_sound((uint32_t)frequency);
     return rtems_timer_fire_after(timer, (rtems_interval)period, refresh, (void *)(uintptr_t)period) == RTEMS_SUCCESSFUL;
 }

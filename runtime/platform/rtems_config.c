@@ -20,6 +20,9 @@ __asm__(".section .noinit.instr.buffers,\"aw\",%nobits\n"
         ".hidden instr_pool\n"
         "instr_pool: .skip " TEXT(POOL_BYTES) "\n"
         ".size instr_pool, " TEXT(POOL_BYTES) "\n"
+        ".globl instr_pool_end\n" /* for debuggers, to which the pool has no type */
+        ".hidden instr_pool_end\n"
+        "instr_pool_end:\n"
         ".text\n");
 
 extern char instr_pool[POOL_BYTES];

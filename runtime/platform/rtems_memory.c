@@ -3,7 +3,6 @@
 
 #include "core/cold.h"
 
-#include <stdatomic.h>
 #include <string.h>
 
 #include <rtems.h>
@@ -12,10 +11,10 @@
 #include <rtems/score/percpu.h>
 #include <rtems/score/thread.h>
 
+#include "core/format.h"
 #include "core/static_config.h"
 #include "platform/platform.h"
 
-static atomic_flag busy = ATOMIC_FLAG_INIT;
 static size_t taken;
 
 /* Blocks given back, for whoever needs one as large. */
@@ -23,13 +22,6 @@ static struct freed {
     struct freed *next;
     size_t bytes;
 } *freed;
-
-static void take(void)
-{
-    while (atomic_flag_test_and_set_explicit(&busy, memory_order_acquire))
-        if (!instr_platform_wait())
-            break;
-}
 
 static void *again(size_t bytes)
 {
@@ -47,15 +39,15 @@ void *instr_platform_memory(size_t bytes)
     if (instr_config.pool == NULL || bytes > instr_config.pool_bytes)
         return NULL;
     bytes = (bytes + 63u) & ~(size_t)63u;
-    take();
+    instr_platform_lock(INSTR_LOCK_POOL);
     char *block = again(bytes);
     if (block == NULL && bytes <= instr_config.pool_bytes - taken) {
         block = instr_config.pool + taken;
         taken += bytes;
     }
-    atomic_flag_clear_explicit(&busy, memory_order_release);
+    instr_platform_unlock(INSTR_LOCK_POOL);
     if (block != NULL)
-        memset(block, 0, bytes);
+        memset(block, 0, bytes < INSTR_WINDOW_HEADER_BYTES ? bytes : INSTR_WINDOW_HEADER_BYTES);
     return block;
 }
 
@@ -64,10 +56,10 @@ void instr_platform_give_back(void *block, size_t bytes)
 {
     struct freed *const f = block;
     f->bytes = bytes; /* a multiple of 64, as it was asked for */
-    take();
+    instr_platform_lock(INSTR_LOCK_POOL);
     f->next = freed;
     freed = f;
-    atomic_flag_clear_explicit(&busy, memory_order_release);
+    instr_platform_unlock(INSTR_LOCK_POOL);
 }
 
 void *instr_platform_pool(size_t *bytes)

@@ -145,7 +145,7 @@ const char *instr_platform_sampling_begin(const char *name)
     const uint32_t processors = rtems_scheduler_get_processor_maximum();
     uint32_t armed = 0;
     (void)name;
-    if (__executable_start != NULL || _text_start != NULL)
+    if (etext != NULL) /* where memory begins at 0, so does the code */
         instr_sampling_code((uintptr_t)(__executable_start != NULL ? __executable_start : _text_start), (uintptr_t)etext);
     if (!CAN_SAMPLE || per_second == 0 || !_System_state_Is_up(_System_state_Get()))
         return "INSTR_SAMPLING_PERIOD: not on this processor; there are no samples";

@@ -7,6 +7,7 @@
 
 #include "core/process.h"
 #include "core/record.h"
+#include "core/settings.h"
 
 static struct instr_thread *streams[INSTR_CFG_PROCESSORS];
 
@@ -15,6 +16,8 @@ static void put(uint32_t processor, const struct _Thread_Control *executing, con
     struct instr_thread *t = streams[processor];
     struct instr_slot s;
     uint32_t *p;
+    if (t == NULL && executing != heir && instr_process.active != INSTR_OFF)
+        instr_lose_unattached();
     if (t != NULL && (p = instr_open(t, &s, INSTR_EV_THREAD_SWITCH, 3)) != NULL) {
         instr_put32(instr_put32(instr_put32(p, processor), executing->Object.id), heir->Object.id);
         instr_close(&s);
@@ -28,6 +31,8 @@ void instr_rtems_switches_begin(void)
     for (uint32_t i = 0; i < count && i < INSTR_CFG_PROCESSORS; i++) {
         const struct _Thread_Control *runs = _Per_CPU_Get_by_index(i)->executing;
         streams[i] = instr_attach_stream(i, INSTR_THREAD_PROCESSOR);
+        if (streams[i] == NULL && instr_settings.trouble == NULL)
+            instr_settings.trouble = "no memory for the context switches of all processors: see the size of the pool";
         if (runs != NULL)
             put(i, runs, runs);
     }

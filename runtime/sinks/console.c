@@ -3,15 +3,16 @@
  *
  *   ~instr1:SSSSSSSSKIIIIIIIITTTTTTTTOOOOOOOOLLbase64…CCCCCCCC;
  *
- * S number of the line, K kind (O program's name, M metadata, P packet), I thread, T bytes of the whole record, O offset of this
+ * S number of the line, K kind (O program's name, M metadata, P packet, E end), I thread, T bytes of the whole record, O offset of this
  * line's bytes, L their count, C CRC-32 (IEEE 802.3) of everything from the first S to the last character of base64; all numbers
- * hexadecimal. A line stands for itself: when one is lost, the others are still understood.
+ * hexadecimal. A line stands for itself: when one is lost, the others are still understood. What all others depend on comes in copies.
  */
 #include "core/cold.h"
 
 #include <stdatomic.h>
 #include <string.h>
 
+#include "arch/arch.h"
 #include "core/config.h"
 #include "platform/platform.h"
 #include "sinks/sink.h"
@@ -22,22 +23,25 @@
 #define FIELD_CHARS 35u
 #define LINE_CHARS (HEAD_CHARS + FIELD_CHARS + LINE_BYTES / 3 * 4 + 8 + 2)
 
-static atomic_flag busy = ATOMIC_FLAG_INIT; /* one record at a time */
+#define END_COPIES 3u
+
 static uint32_t next_line;
 
 /* The metadata comes in small pieces, and its length is known at its end: its lines have T = 0, and a line of no bytes with
- * T = O = the length closes it. */
+ * T = O = the length and I = the CRC-32 of all of it closes it. */
 static struct {
     uint32_t done; /* bytes sent */
     uint32_t used; /* bytes waiting */
+    uint32_t crc;
     char bytes[LINE_BYTES];
 } meta;
 
-static uint32_t crc32(const char *bytes, size_t count)
+/* CRC-32 of what gave `before` and of what follows it; 0: of nothing. */
+static uint32_t crc32(uint32_t before, const char *bytes, size_t count)
 {
     static const uint32_t NIBBLE[16] = {0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190, 0x6b6b51f4, 0x4db26158, 0x5005713c,
                                         0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c, 0x9b64c2b0, 0x86d3d2d4, 0xa00ae278, 0xbdbdf21c};
-    uint32_t crc = 0xffffffffu;
+    uint32_t crc = ~before;
     for (size_t i = 0; i < count; i++) {
         crc = crc >> 4 ^ NIBBLE[(crc ^ (unsigned char)bytes[i]) & 15u];
         crc = crc >> 4 ^ NIBBLE[(crc ^ (unsigned char)bytes[i] >> 4) & 15u];
@@ -76,11 +80,25 @@ static void put_line(char kind, uint32_t id, uint32_t total, uint32_t offset, co
     *p++ = kind;
     p = hex(hex(hex(hex(p, id, 8), total, 8), offset, 8), count, 2);
     p = base64(p, (const unsigned char *)bytes, count);
-    p = hex(p, crc32(begin, (size_t)(p - begin)), 8);
+    p = hex(p, crc32(0, begin, (size_t)(p - begin)), 8);
     *p++ = ';';
     *p++ = '\n';
     instr_platform_console(line, (size_t)(p - line));
 }
+
+/* One record at a time. */
+#if INSTR_PLATFORM_SMALL
+static void take(void)
+{
+    instr_platform_lock(INSTR_LOCK_CONSOLE);
+}
+
+static void give(void)
+{
+    instr_platform_unlock(INSTR_LOCK_CONSOLE);
+}
+#else
+static atomic_flag busy = ATOMIC_FLAG_INIT;
 
 static void take(void)
 {
@@ -89,6 +107,12 @@ static void take(void)
             break;
 }
 
+static void give(void)
+{
+    atomic_flag_clear_explicit(&busy, memory_order_release);
+}
+#endif
+
 static bool put_record(char kind, uint32_t id, const char *bytes, size_t count)
 {
     if (count > 0xffffffffu - LINE_BYTES)
@@ -96,7 +120,7 @@ static bool put_record(char kind, uint32_t id, const char *bytes, size_t count)
     take();
     for (size_t at = 0; at < count; at += LINE_BYTES)
         put_line(kind, id, (uint32_t)count, (uint32_t)at, bytes + at, count - at < LINE_BYTES ? (uint32_t)(count - at) : LINE_BYTES);
-    atomic_flag_clear_explicit(&busy, memory_order_release);
+    give();
     return true;
 }
 
@@ -117,6 +141,7 @@ static bool text_begin(void)
     take();
     meta.done = 0;
     meta.used = 0;
+    meta.crc = 0;
     return true;
 }
 
@@ -124,6 +149,7 @@ static void drain(void)
 {
     if (meta.used != 0)
         put_line('M', 0, 0, meta.done, meta.bytes, meta.used);
+    meta.crc = crc32(meta.crc, meta.bytes, meta.used);
     meta.done += meta.used;
     meta.used = 0;
 }
@@ -140,16 +166,29 @@ static void text(const char *bytes, size_t count)
 static bool text_end(void)
 {
     drain();
-    put_line('M', 0, meta.done, meta.done, meta.bytes, 0);
-    atomic_flag_clear_explicit(&busy, memory_order_release);
+    put_line('M', meta.crc, meta.done, meta.done, meta.bytes, 0);
+    give();
     return true;
+}
+
+/* How many events there should be, 16 hexadecimal digits, and by the number of the line how many lines. */
+static void end(uint64_t events)
+{
+    char digits[16];
+    (void)hex(hex(digits, (uint32_t)(events >> 32), 8), (uint32_t)events, 8);
+    take();
+    for (uint32_t copy = 0; copy < END_COPIES; copy++)
+        put_line('E', 0, END_COPIES, copy, digits, sizeof digits);
+    give();
 }
 
 const struct instr_sink instr_sink_console = {
     .name = "console",
+    .line = true,
     .open = open_console,
     .append = append,
     .text_begin = text_begin,
     .text = text,
     .text_end = text_end,
+    .end = end,
 };

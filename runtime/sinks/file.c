@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "core/config.h"
+#include "core/metadata.h"
 #include "core/settings.h"
 #include "sinks/file_place.h"
 
@@ -171,4 +172,5 @@ const struct instr_sink instr_sink_file = {
     .text_begin = text_begin,
     .text = text_more,
     .text_end = text_end,
+    .declare = instr_metadata_declare,
 };

@@ -57,7 +57,7 @@ static void *window(uint32_t number, size_t bytes)
     if (bytes != image->window_bytes || number >= (image->bytes - image->windows_offset) / bytes)
         return NULL;
     char *block = (char *)image + image->windows_offset + (size_t)number * bytes;
-    memset(block - INSTR_PRIVATE_BYTES, 0, bytes);
+    memset(block - INSTR_PRIVATE_BYTES, 0, INSTR_PRIVATE_BYTES + INSTR_WINDOW_HEADER_BYTES); /* packets say what they hold */
     atomic_thread_fence(memory_order_release);
     if (image->windows <= number)
         image->windows = number + 1;

@@ -77,3 +77,25 @@ bool instr_sink_text_end(void)
 {
     return sink()->text_end();
 }
+
+bool instr_sink_declares(void)
+{
+    return sink()->declare != NULL;
+}
+
+void instr_sink_declare(bool stream)
+{
+    if (sink()->declare != NULL)
+        sink()->declare(stream);
+}
+
+bool instr_sink_is_line(void)
+{
+    return sink()->line;
+}
+
+void instr_sink_end(uint64_t events)
+{
+    if (sink()->end != NULL)
+        sink()->end(events);
+}

@@ -15,6 +15,7 @@
 struct instr_sink {
     const char *name; /* in INSTR_SINK */
     bool keeps;       /* windows of ended threads stay as they are: they are the trace */
+    bool line;        /* a slow line that loses some of what it carries: the metadata comes late, and in copies */
 
     /* Opens a place for `program`'s trace: `wanted` (INSTR_TRACE) or, when NULL, `./NAME.instr`. Another program's trace is never
      * touched: the next free name with -2, -3 … is taken. */
@@ -23,7 +24,7 @@ struct instr_sink {
     /* Opens the place of a forked child inside its parent's. */
     bool (*open_child)(uint32_t pid);
 
-    /* A zeroed block of `bytes` that survives the process (window file `number`), or NULL. In front of it lie INSTR_PRIVATE_BYTES
+    /* A block of `bytes`, INSTR_WINDOW_HEADER_BYTES of them zeroed, that survives the process (window file `number`), or NULL. In front of it lie INSTR_PRIVATE_BYTES
      * (core/thread.h) of zeroed memory that no other process can write. */
     void *(*window)(uint32_t number, size_t bytes);
     void (*window_remove)(uint32_t number);
@@ -35,6 +36,13 @@ struct instr_sink {
     bool (*text_begin)(void);
     void (*text)(const char *bytes, size_t count);
     bool (*text_end)(void);
+
+    /* instr_metadata_declare(): the text is whole, as readers of CTF want it. NULL: instr extract puts in what is the same in every trace;
+     * then neither the text nor the code that writes it has to be on the board. */
+    void (*declare)(bool stream);
+
+    /* All is written: so many events, in the packets that were appended. NULL: whoever reads them does not ask. */
+    void (*end)(uint64_t events);
 };
 
 /* Small systems have only those sinks that the program's configuration names (core/static_config.h); static programs of others have
@@ -66,5 +74,9 @@ bool instr_sink_keeps(void);
 bool instr_sink_text_begin(void);
 void instr_sink_text(const char *bytes, size_t count);
 bool instr_sink_text_end(void);
+bool instr_sink_declares(void);
+void instr_sink_declare(bool stream);
+bool instr_sink_is_line(void);
+void instr_sink_end(uint64_t events);
 
 #endif

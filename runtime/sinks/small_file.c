@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "core/config.h"
+#include "core/metadata.h"
 #include "core/settings.h"
 
 #define PATH_BYTES (INSTR_CFG_PATH_BYTES + 32)
@@ -173,4 +174,5 @@ const struct instr_sink instr_sink_file = {
     .text_begin = text_begin,
     .text = text,
     .text_end = text_end,
+    .declare = instr_metadata_declare,
 };

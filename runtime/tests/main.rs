@@ -163,3 +163,34 @@ fn every_setting_is_documented() {
     documented.sort_unstable();
     assert_eq!(read.iter().map(|s| &s[6..]).collect::<Vec<_>>(), documented);
 }
+
+/// The thread that closes the trace reads cursors of others: behind a fence of its own where stores of a processor may be seen in another
+/// order, since the guard that it has seen to be free says nothing of the cursor then.
+#[test]
+fn a_free_guard_is_followed_by_a_fence_where_stores_have_no_order() {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    for (compiler, fences) in [
+        ("gcc", 1),
+        ("aarch64-linux-gnu-gcc", 2),
+        ("riscv64-linux-gnu-gcc", 2),
+    ] {
+        if !instr_test_needs::has(compiler) {
+            continue;
+        }
+        let out = Command::new(compiler)
+            .args(["-std=c11", "-O2", "-S", "-o", "-", "-I"])
+            .arg(&root)
+            .arg("-I")
+            .arg(root.join("include"))
+            .arg(root.join("core/process.c"))
+            .output()
+            .expect("the compiler starts");
+        assert!(out.status.success(), "{compiler}");
+        let text = String::from_utf8_lossy(&out.stdout);
+        let calls = text.lines().filter(|line| {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            matches!(words[..], ["call" | "bl" | "jmp" | "b" | "tail", to] if to.starts_with("instr_platform_fence_all"))
+        });
+        assert_eq!(calls.count(), fences, "{compiler}");
+    }
+}
