@@ -1,19 +1,20 @@
 //! The lines of the console sink (`runtime/sinks/console.c`) among whatever else a console printed.
 
+mod copies;
+mod disturbed;
 pub mod frame;
+mod session;
 
-use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
 use anyhow::{Context, Result};
 
-use frame::{CUT_SHORT, Frame, parse_any};
+use frame::{CUT_SHORT, Frame, parse_any, without_controls};
+use session::Session;
 
-use super::writer::{Packet, Writer};
-use super::{Extracted, Losses, file_name, nothing};
-use crate::summary::units::counted;
+use super::{Extracted, Losses, nothing};
 
 const HEAD: &[u8] = b"~instr1:";
 /// Payload bytes of every line of a record but its last.
@@ -22,173 +23,10 @@ const LINE: u32 = 120;
 const MAX_LINE: u64 = 1 << 16;
 /// Lines of a console that a line of the trace may be spread over, by a terminal that wraps.
 const MAX_PIECES: u32 = 16;
-/// Lines of the trace that are known again when they come twice.
-const MEMORY: usize = 4096;
-/// Lines of the trace by which one may be late, and not the next trace's.
-const LATE: u32 = 64;
-/// Metadata is some ten thousand bytes long.
-const MAX_METADATA: usize = 16 << 20;
-
-/// A record that is not complete yet.
-enum Open {
-    Nothing,
-    Packet { packet: Packet, id: u32, next: u32 },
-    Metadata { text: Vec<u8>, next: u32 },
-}
-
-/// One trace of the console.
-struct Session {
-    writer: Writer,
-    open: Open,
-    next: u32,
-    /// Damaged lines since the last good one: of those that are missing before the next.
-    ignored: u32,
-    /// Numbers and checksums of the last good lines.
-    recent: VecDeque<(u32, u32)>,
-    program: String,
-    has_metadata: bool,
-    /// Thread of a packet that was cut: what follows of it is known to be lost.
-    cut: Option<u32>,
-    losses: Losses,
-}
-
-impl Session {
-    fn new(dir: &Path) -> Result<Self> {
-        Ok(Self {
-            writer: Writer::new(dir)?,
-            open: Open::Nothing,
-            next: 0,
-            ignored: 0,
-            recent: VecDeque::new(),
-            program: "program".to_owned(),
-            has_metadata: false,
-            cut: None,
-            losses: Losses::default(),
-        })
-    }
-
-    /// What was begun will not be completed.
-    fn abandon(&mut self) -> Result<()> {
-        match std::mem::replace(&mut self.open, Open::Nothing) {
-            Open::Packet { packet, id, .. } => {
-                self.losses.packets += 1;
-                self.cut = Some(id);
-                self.writer.cut(packet)
-            }
-            Open::Metadata { .. } | Open::Nothing => Ok(()),
-        }
-    }
-
-    /// Whether the line comes again.
-    fn knows(&self, frame: &Frame) -> bool {
-        let same = |seen: &(u32, u32)| *seen == (frame.seq, frame.sum);
-        // The first line of the next run of a program is that of the run before.
-        let first = frame.kind == b'O' && self.next > 1;
-        frame.seq < self.next && !first && self.recent.iter().rev().any(same)
-    }
-
-    /// Whether the line is of a later trace of the console: not of this one, and not only late.
-    fn is_over(&self, frame: &Frame) -> bool {
-        let earlier = self.next.saturating_sub(frame.seq);
-        earlier > 0 && !self.knows(frame) && (frame.kind == b'O' || earlier > LATE)
-    }
-
-    fn take(&mut self, frame: &Frame, line: u64) -> Result<()> {
-        if frame.seq < self.next {
-            let how = match self.knows(frame) {
-                true => "comes again",
-                false => "comes after later ones",
-            };
-            self.losses
-                .add(|| format!("line {line}: a line of the trace is ignored: it {how}"));
-            return Ok(());
-        }
-        let missing = frame.seq - self.next;
-        if missing > self.ignored {
-            let lines = counted(u64::from(missing - self.ignored), "line");
-            self.losses
-                .add(|| format!("line {line}: {lines} of the trace missing before it"));
-        }
-        if missing > 0 {
-            self.abandon()?;
-        }
-        self.ignored = 0;
-        self.next = frame.seq.saturating_add(1);
-        if self.recent.len() == MEMORY {
-            self.recent.pop_front();
-        }
-        self.recent.push_back((frame.seq, frame.sum));
-        match frame.kind {
-            b'O' => self.program = file_name(&frame.payload),
-            b'M' => self.metadata(frame)?,
-            b'P' => self.packet(frame)?,
-            _ => {} // of a later version
-        }
-        Ok(())
-    }
-
-    fn metadata(&mut self, frame: &Frame) -> Result<()> {
-        if frame.offset == 0 && frame.total == 0 {
-            self.abandon()?;
-            self.open = Open::Metadata {
-                text: Vec::new(),
-                next: 0,
-            };
-        }
-        let Open::Metadata { text, next } = &mut self.open else {
-            return Ok(()); // its beginning is missing
-        };
-        if frame.offset != *next || text.len() + frame.payload.len() > MAX_METADATA {
-            return self.abandon();
-        }
-        text.extend_from_slice(&frame.payload);
-        *next += frame.payload.len() as u32;
-        if frame.total != 0 && frame.total == *next {
-            self.writer.metadata(text)?;
-            self.has_metadata = true;
-            self.open = Open::Nothing;
-        }
-        Ok(())
-    }
-
-    fn packet(&mut self, frame: &Frame) -> Result<()> {
-        if frame.offset == 0 {
-            self.abandon()?;
-            self.cut = None;
-            self.open = Open::Packet {
-                packet: self.writer.packet(frame.id)?,
-                id: frame.id,
-                next: 0,
-            };
-        }
-        let count = frame.payload.len() as u32;
-        let fits = |next: u32, id: u32| {
-            let left = frame.total.saturating_sub(next);
-            id == frame.id && frame.offset == next && count == left.min(LINE)
-        };
-        match &mut self.open {
-            Open::Packet { packet, id, next } if fits(*next, *id) => {
-                packet.write(&frame.payload)?;
-                *next += count;
-                if *next == frame.total {
-                    self.writer.keep(packet);
-                    self.open = Open::Nothing;
-                }
-                Ok(())
-            }
-            Open::Nothing => {
-                // What is left of a packet whose beginning is missing.
-                if u64::from(frame.offset) + u64::from(count) == u64::from(frame.total)
-                    && self.cut.take() != Some(frame.id)
-                {
-                    self.losses.packets += 1;
-                }
-                Ok(())
-            }
-            _ => self.abandon(),
-        }
-    }
-}
+/// Lines of other output that a line of the trace may be interrupted by.
+const MAX_DISTURBING: u32 = 4;
+/// Disturbed lines that are looked at in all their parts; it takes some ten thousand times as long as reading them.
+const MAX_DISTURBED: u32 = 5_000;
 
 /// Extracts trace `number` (from 1; the last without it) of a console's text to the new directory `to`.
 ///
@@ -206,6 +44,7 @@ pub fn extract(input: &Path, to: &Path, number: Option<usize>) -> Result<Extract
         current: None,
         losses: Losses::default(),
         ignored: 0,
+        disturbed: 0,
         program: None,
         carried: Carried::default(),
     };
@@ -229,6 +68,8 @@ pub fn extract(input: &Path, to: &Path, number: Option<usize>) -> Result<Extract
         while text.last().is_some_and(|b| matches!(b, b'\n' | b'\r')) {
             text.pop();
         }
+        // Idle lines and flow control; they may stand in a head too.
+        text.retain(|b| !matches!(b, 0 | 0x11 | 0x13));
         found.text(&text, line)?;
         line += u64::from(ended);
     }
@@ -241,6 +82,8 @@ struct Carried {
     text: Vec<u8>,
     line: u64,
     pieces: u32,
+    /// What is wrong with it when nothing is added.
+    why: Option<&'static str>,
 }
 
 struct Found<'a> {
@@ -253,44 +96,88 @@ struct Found<'a> {
     losses: Losses,
     /// Damaged lines there: maybe the first ones of the next trace.
     ignored: u32,
+    /// Lines in which a piece of other output was looked for.
+    disturbed: u32,
     /// Of the trace that was taken.
     program: Option<String>,
     carried: Carried,
 }
 
 impl Found<'_> {
-    /// Takes a line of the console. What is cut short at its end may go on with the next one: terminals wrap.
+    /// Takes a line of the console. What is cut short at its end may go on with the next one: terminals wrap, and other output comes
+    /// between.
     fn text(&mut self, text: &[u8], line: u64) -> Result<()> {
         let carried = std::mem::take(&mut self.carried);
         if carried.text.is_empty() {
             return self.line(text, line);
         }
         let joined = [&carried.text, text].concat();
-        match joined.strip_prefix(HEAD).map(parse_any) {
+        let Some(behind) = joined.strip_prefix(HEAD) else {
             // A head without the next character may still be one.
-            None if HEAD.starts_with(&joined) => self.carry(&joined, carried.line, carried.pieces),
-            None => self.line(text, line),
-            Some(Ok(frame)) => {
+            return match HEAD.starts_with(&joined) {
+                true => self.carry(&joined, carried.line, carried.pieces, None),
+                false => self.line(text, line),
+            };
+        };
+        let has_head = find(text, HEAD).is_some() || begun_head(text).is_some();
+        match parse_any(behind) {
+            Ok(frame) => {
                 self.frame(&frame, carried.line)?;
                 self.line(text, line)
             }
-            Some(Err(CUT_SHORT)) if carried.pieces < MAX_PIECES && find(text, HEAD).is_none() => {
-                self.carry(&joined, carried.line, carried.pieces + 1)
+            Err(CUT_SHORT) if carried.pieces < MAX_PIECES && carried.why.is_none() && !has_head => {
+                self.carry(&joined, carried.line, carried.pieces + 1, None)
             }
-            Some(Err(_)) => {
-                self.ignore(CUT_SHORT, carried.line);
+            Err(why) => {
+                let why = carried.why.unwrap_or(why);
+                if let Some(used) = self.disturbed(behind, carried.line)? {
+                    let before = behind.len() - text.len();
+                    return self.line(&text[used.saturating_sub(before)..], line);
+                }
+                if !has_head
+                    && carried.pieces < MAX_DISTURBING
+                    && behind.len() < disturbed::MOST_CHARS
+                {
+                    return self.carry(&joined, carried.line, carried.pieces + 1, Some(why));
+                }
+                self.ignore(carried.why.unwrap_or(CUT_SHORT), carried.line);
                 self.line(text, line)
             }
         }
     }
 
-    fn carry(&mut self, text: &[u8], line: u64, pieces: u32) -> Result<()> {
+    fn carry(
+        &mut self,
+        text: &[u8],
+        line: u64,
+        pieces: u32,
+        why: Option<&'static str>,
+    ) -> Result<()> {
         self.carried = Carried {
             text: text.to_vec(),
             line,
             pieces,
+            why,
         };
         Ok(())
+    }
+
+    /// Takes the line that `text`, which follows a head, begins with, without a piece of other output in it. How much of `text` can be
+    /// passed over then; nothing if there is no such line.
+    fn disturbed(&mut self, text: &[u8], line: u64) -> Result<Option<usize>> {
+        let text = &text[..find(text, HEAD).unwrap_or(text.len())];
+        if self.disturbed >= MAX_DISTURBED {
+            return Ok(None);
+        }
+        self.disturbed += 1;
+        let plain = without_controls(&text[..text.len().min(disturbed::MOST_CHARS)]);
+        let Some((frame, used)) = disturbed::without_a_piece(plain.as_deref().unwrap_or(text))
+        else {
+            return Ok(None);
+        };
+        self.frame(&frame, line)?;
+        // With control characters it is not known where the line ends: what follows is other output, up to the next head.
+        Ok(Some(if plain.is_some() { text.len() } else { used }))
     }
 
     fn ignore(&mut self, why: &str, line: u64) {
@@ -312,18 +199,24 @@ impl Found<'_> {
         while let Some(at) = find(rest, HEAD) {
             let from_head = &rest[at..];
             rest = &from_head[HEAD.len()..];
+            let is_last = find(rest, HEAD).is_none();
             match parse_any(rest) {
                 Ok(frame) => self.frame(&frame, line)?,
-                Err(CUT_SHORT) if find(rest, HEAD).is_none() => {
-                    return self.carry(from_head, line, 1);
+                Err(CUT_SHORT) if is_last => return self.carry(from_head, line, 1, None),
+                Err(why) => {
+                    if self.disturbed(rest, line)?.is_some() {
+                        continue;
+                    }
+                    // The rest of it may stand in the next line, behind other output.
+                    if is_last && rest.len() < disturbed::MOST_CHARS && begun_head(rest).is_none() {
+                        return self.carry(from_head, line, 1, Some(why));
+                    }
+                    self.ignore(why, line);
                 }
-                Err(why) => self.ignore(why, line),
             }
         }
-        let most = rest.len().min(HEAD.len() - 1);
-        let begun = (1..=most).rev().find(|n| rest.ends_with(&HEAD[..*n]));
-        match begun {
-            Some(n) => self.carry(&HEAD[..n], line, 1),
+        match begun_head(rest) {
+            Some(n) => self.carry(&HEAD[..n], line, 1, None),
             None => Ok(()),
         }
     }
@@ -366,22 +259,18 @@ impl Found<'_> {
         Ok(true)
     }
 
-    fn keep(&mut self, mut session: Session) -> Result<()> {
-        session.abandon()?;
-        anyhow::ensure!(
-            session.has_metadata,
-            "no complete metadata came through; without it nothing can be read"
-        );
-        self.losses.places.append(&mut session.losses.places);
-        self.losses.count += session.losses.count;
-        self.losses.packets += session.losses.packets;
-        self.program = Some(session.program);
-        session.writer.finish()
+    fn keep(&mut self, session: Session) -> Result<()> {
+        let (program, mut losses) = session.finish()?;
+        self.losses.places.append(&mut losses.places);
+        self.losses.count += losses.count;
+        self.losses.packets += losses.packets;
+        self.program = Some(program);
+        Ok(())
     }
 
     fn finish(mut self) -> Result<Extracted> {
         if self.carried.text.starts_with(HEAD) {
-            self.ignore(CUT_SHORT, self.carried.line);
+            self.ignore(self.carried.why.unwrap_or(CUT_SHORT), self.carried.line);
         }
         if let Some(session) = self.current.take() {
             self.keep(session)?;
@@ -400,6 +289,12 @@ impl Found<'_> {
             losses: self.losses,
         })
     }
+}
+
+/// Characters at the end of `text` that may be the beginning of a head.
+fn begun_head(text: &[u8]) -> Option<usize> {
+    let most = text.len().min(HEAD.len() - 1);
+    (1..=most).rev().find(|n| text.ends_with(&HEAD[..*n]))
 }
 
 fn find(text: &[u8], what: &[u8]) -> Option<usize> {

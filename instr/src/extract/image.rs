@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 
 use super::memory::Memory;
 use super::writer::{PACKET_HEADER, Writer};
-use super::{Extracted, Losses, file_name};
+use super::{Extracted, Losses, file_name, text};
 
 const MAGIC: &[u8; 8] = b"INSTRRAM";
 const HEADER: usize = 120;
@@ -142,7 +142,7 @@ pub fn extract(memory: &Memory, image: &Image, to: &Path) -> Result<Extracted> {
     let mut text = vec![0; length as usize];
     let got = memory.read(&mut text, image.offset + from)?;
     text.truncate(got);
-    writer.metadata(&text)?;
+    writer.metadata(&text::complete(&text, &mut losses))?;
     for number in 0..image.windows {
         let start = u64::from(number)
             .checked_mul(image.window_bytes)

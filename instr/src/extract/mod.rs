@@ -6,11 +6,13 @@
 //! | [`console`] | lines of the console sink among other text |
 //! | [`image`] | the image of the RAM sink in a file with a target's memory |
 //! | [`memory`] | where in a file memory is: raw dumps, ELF core files, S-records and listings of debug monitors |
+//! | [`text`] | the metadata: what is the same in every trace, and what is missing |
 //! | [`writer`] | the trace directory: complete packets, cut ones, metadata |
 
 pub mod console;
 pub mod image;
 pub mod memory;
+pub mod text;
 pub mod writer;
 
 use std::path::{Path, PathBuf};

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use instr_trace::Trace;
+use instr_trace::{Trace, flag_as_cut};
 
 /// Bytes of a packet's header, and where its sizes are (docs/trace-format.md).
 pub const PACKET_HEADER: u64 = 104;
@@ -145,12 +146,20 @@ impl Writer {
         std::fs::copy(self.dir.join("metadata"), broken.join("metadata"))?;
         std::fs::copy(path, broken.join(&name))?;
         // What no reader accepts is left out.
-        let mended = Trace::open(&broken).and_then(|trace| trace.repair(&whole));
+        let mended = Trace::open(&broken).and_then(|trace| {
+            trace.repair(&whole)?;
+            Ok(trace.metadata().layout)
+        });
         std::fs::remove_dir_all(&broken)?;
         let result = whole.join(&name);
-        if mended.is_err() || !result.is_file() {
+        let Some(layout) = mended.ok().filter(|_| result.is_file()) else {
             return Ok(None);
-        }
+        };
+        let mut header = [0; PACKET_HEADER as usize];
+        let file = OpenOptions::new().read(true).write(true).open(&result)?;
+        file.read_exact_at(&mut header, 0)?;
+        flag_as_cut(&mut header, layout);
+        file.write_all_at(&header, 0)?;
         let kept = self.dir.join(".mended");
         std::fs::rename(&result, &kept)?;
         std::fs::remove_dir_all(&whole)?;

@@ -206,6 +206,8 @@ fn head(trace: &Trace) -> Summary {
         setting_trouble: metadata.setting_trouble.clone(),
         discarded: trace.discarded(),
         discarded_unattached: metadata.discarded_unattached,
+        lost_lines: metadata.lost_lines,
+        lost_events: metadata.lost_events,
         truncated_streams: trace.truncated_streams() as u64,
         bytes: trace.bytes(),
         ..Summary::default()

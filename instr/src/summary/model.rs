@@ -111,6 +111,12 @@ pub struct Summary {
     /// Of those, events of threads that have no stream.
     #[serde(skip)]
     pub discarded_unattached: u64,
+    /// Lines of a board's console that were lost.
+    #[serde(skip)]
+    pub lost_lines: u64,
+    /// Events in them, if that is known; `discarded` has them too.
+    #[serde(skip)]
+    pub lost_events: Option<u64>,
     /// Streams that end inside an event or packet, or lack one.
     pub truncated_streams: u64,
     /// Events in the trace.

@@ -26,6 +26,17 @@ pub fn of(summary: &Summary, told: &mut Told) -> Vec<String> {
             count(summary.discarded_unattached)
         ));
     }
+    let lines = counted(summary.lost_lines, "line");
+    match summary.lost_events {
+        None if summary.lost_lines > 0 => notes.push(format!(
+            "{lines} of the console and the end of the trace were lost: nobody knows how many events are missing"
+        )),
+        Some(events) if events > 0 => notes.push(format!(
+            "{} of them were lost with {lines} of the console",
+            count(events)
+        )),
+        _ => {}
+    }
     if let Some(trouble) = &summary.setting_trouble {
         notes.push(format!("not as it was set: {}", elide(trouble, 200)));
     }
@@ -55,6 +66,7 @@ pub fn of(summary: &Summary, told: &mut Told) -> Vec<String> {
     if summary.closed
         && summary.discarded == 0
         && summary.truncated_streams == 0
+        && (summary.lost_lines == 0 || summary.lost_events == Some(0))
         && created > executed
     {
         let tasks = counted(created - executed, "task");
@@ -131,6 +143,8 @@ mod tests {
         let mut summary = clean();
         summary.discarded = 10;
         summary.discarded_unattached = 3;
+        summary.lost_lines = 2;
+        summary.lost_events = Some(4);
         summary.setting_trouble = Some("INSTR_BUFFER is too small".to_owned());
         summary.truncated_streams = 2;
         summary.closed = false;
@@ -142,6 +156,7 @@ mod tests {
         for part in [
             "10 events discarded (10.0%)",
             "3 of them belong to no thread shown",
+            "4 of them were lost with 2 lines of the console",
             "not as it was set: INSTR_BUFFER is too small",
             "2 streams are cut",
             "not closed",
@@ -176,6 +191,10 @@ mod tests {
                 .iter()
                 .any(|note| note.contains("2 tasks created and never"))
         };
+        assert!(cancelled(&summary));
+        summary.lost_lines = 1;
+        assert!(!cancelled(&summary));
+        summary.lost_events = Some(0);
         assert!(cancelled(&summary));
         summary.closed = false;
         assert!(!cancelled(&summary));

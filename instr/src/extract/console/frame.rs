@@ -71,7 +71,7 @@ pub fn parse(text: &[u8]) -> Result<Frame, &'static str> {
 
 /// The same text without what terminals and serial lines put between characters: control sequences (ECMA-48, as colours are) and control
 /// characters; `None` when there are none.
-fn without_controls(text: &[u8]) -> Option<Vec<u8>> {
+pub fn without_controls(text: &[u8]) -> Option<Vec<u8>> {
     if !text.iter().any(|b| b.is_ascii_control()) {
         return None;
     }
