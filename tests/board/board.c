@@ -18,6 +18,7 @@
 #include <rtems/score/percpu.h>
 #include <rtems/score/sysstate.h>
 #include <rtems/score/thread.h>
+#include <rtems/thread.h>
 
 #include "core/static_config.h"
 
@@ -43,6 +44,7 @@ static pthread_mutex_t extension_lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t switches[BOARD_PROCESSORS];
 static atomic_ulong refused_writes;
 static atomic_ulong interrupt_writes;
+static atomic_ulong sleeps; /* of threads, the clock's apart */
 static atomic_bool running = true;
 static pthread_t ticker;
 
@@ -51,7 +53,7 @@ static struct {
     void *data;
     uint64_t due;
     uint32_t processor;
-    bool samples; /* interrupts a thread; the others run between threads */
+    bool samples; /* interrupts a thread; those of the runtime but one run between threads */
 } timers[MAX_TIMERS];
 static atomic_uint timer_count;
 static pthread_mutex_t timer_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -140,11 +142,43 @@ rtems_id rtems_task_self(void)
     return _Thread_Get_executing()->Object.id;
 }
 
-rtems_status_code rtems_task_wake_after(rtems_interval ticks)
+static void sleep_ticks(rtems_interval ticks)
 {
     const struct timespec pause = {0, (long)ticks * (1000000000 / (long)BOARD_TICKS_PER_SECOND)};
     nanosleep(&pause, NULL);
+}
+
+/* RTEMS ends with a fatal error (INTERNAL_ERROR_THREAD_QUEUE_ENQUEUE_FROM_BAD_STATE or a bad dispatch level). */
+static void must_not_be_in_interrupt(const char *what)
+{
+    if (board_in_interrupt) {
+        fprintf(stderr, "board: %s in an interrupt\n", what);
+        abort();
+    }
+}
+
+rtems_status_code rtems_task_wake_after(rtems_interval ticks)
+{
+    must_not_be_in_interrupt("rtems_task_wake_after");
+    atomic_fetch_add(&sleeps, 1);
+    sleep_ticks(ticks);
     return RTEMS_SUCCESSFUL;
+}
+
+void rtems_mutex_lock(rtems_mutex *mutex)
+{
+    must_not_be_in_interrupt(mutex->name);
+    pthread_mutex_lock(&mutex->host);
+}
+
+void rtems_mutex_unlock(rtems_mutex *mutex)
+{
+    pthread_mutex_unlock(&mutex->host);
+}
+
+bool board_is_in_interrupt(void)
+{
+    return board_in_interrupt;
 }
 
 uint32_t rtems_scheduler_get_processor(void)
@@ -214,7 +248,7 @@ rtems_status_code rtems_timer_create(rtems_name name, rtems_id *id)
         return RTEMS_TOO_MANY;
     *id = atomic_fetch_add(&timer_count, 1);
     timers[*id].processor = rtems_scheduler_get_processor(); /* it fires where it was made */
-    timers[*id].samples = name == rtems_build_name('I', 'N', 'S', 'P');
+    timers[*id].samples = name >> 8 != rtems_build_name('I', 'N', 'S', 0) >> 8 || (name & 0xffu) == 'P';
     return RTEMS_SUCCESSFUL;
 }
 
@@ -259,14 +293,21 @@ static void fire_timers(void)
         const rtems_timer_service_routine_entry routine = timers[i].due <= tick ? timers[i].routine : NULL;
         void *data = timers[i].data;
         const bool samples = timers[i].samples;
-        if (routine != NULL && !samples)
+        if (routine != NULL)
             timers[i].routine = NULL;
         unlock_timers();
-        Thread_Control *thread = routine != NULL && samples ? runs_on(timers[i].processor) : NULL;
-        if (thread != NULL) /* else it fires with the next tick */
-            (void)board_interrupt(thread, routine, i, data);
-        else if (routine != NULL && !samples)
+        if (routine == NULL)
+            continue;
+        if (!samples) {
             routine(i, data);
+            continue;
+        }
+        Thread_Control *thread = runs_on(timers[i].processor);
+        if (thread != NULL && board_interrupt(thread, routine, i, data))
+            continue;
+        lock_timers();
+        timers[i].routine = routine; /* it fires with the next tick */
+        unlock_timers();
     }
 }
 
@@ -292,7 +333,8 @@ static void switch_all(void)
     pthread_mutex_lock(&extension_lock);
     for (uint32_t i = 0; i < BOARD_PROCESSORS && atomic_load(&has_extension); i++) {
         switching = i;
-        extension.thread_switch(&threads[(tick + i) % count], &threads[(tick + i + 1) % count]);
+        if (extension.thread_switch != NULL)
+            extension.thread_switch(&threads[(tick + i) % count], &threads[(tick + i + 1) % count]);
         switches[i]++;
         switching = UINT32_MAX;
     }
@@ -310,7 +352,7 @@ static void *run_clock(void *unused)
 {
     (void)unused;
     while (atomic_load(&running)) {
-        (void)rtems_task_wake_after(1);
+        sleep_ticks(1);
         tick++;
         board_devices_tick(tick);
         fire_timers();
@@ -411,6 +453,8 @@ static void write_report(void)
         fprintf(to, "switches %u %llu\n", (unsigned)i, (unsigned long long)switches[i]);
     fprintf(to, "refused-writes %lu\n", (unsigned long)refused_writes);
     fprintf(to, "writes-in-interrupts %lu\n", (unsigned long)interrupt_writes);
+    fprintf(to, "sleeps %lu\n", (unsigned long)sleeps);
+    fprintf(to, "switch-extension %d\n", extension.thread_switch != NULL);
     fprintf(to, "heap %lu %lu\n", (unsigned long)RTEMS_Malloc_Heap->stats.size, (unsigned long)RTEMS_Malloc_Heap->stats.free_size);
     board_interrupts_report(to);
     board_devices_report(to);

@@ -28,9 +28,13 @@ static bool text_begin(void)
     return instr_sink_ram.text_begin() && file && console;
 }
 
+static bool file_only;
+
 static void text(const char *bytes, size_t count)
 {
     instr_sink_file.text(bytes, count);
+    if (file_only)
+        return;
     instr_sink_console.text(bytes, count);
     instr_sink_ram.text(bytes, count);
 }
@@ -42,6 +46,19 @@ static bool text_end(void)
     return instr_sink_ram.text_end() && file && console;
 }
 
+/* What readers of a file want and instr extract puts into the others. */
+static void declare(bool stream)
+{
+    file_only = true;
+    instr_sink_file.declare(stream);
+    file_only = false;
+}
+
+static void end(uint64_t events)
+{
+    instr_sink_console.end(events);
+}
+
 const struct instr_sink instr_sink_own = {
     .name = "own",
     .keeps = true,
@@ -51,4 +68,6 @@ const struct instr_sink instr_sink_own = {
     .text_begin = text_begin,
     .text = text,
     .text_end = text_end,
+    .declare = declare,
+    .end = end,
 };

@@ -39,6 +39,8 @@ uint32_t board_interrupts_off(void);
 void board_interrupts_on(uint32_t level);
 #define rtems_interrupt_local_disable(cookie) ((cookie) = board_interrupts_off())
 #define rtems_interrupt_local_enable(cookie) board_interrupts_on(cookie)
+bool board_is_in_interrupt(void);
+#define rtems_interrupt_is_in_progress() board_is_in_interrupt()
 
 /* rtems/rtems/timer.h */
 typedef void rtems_timer_service_routine;

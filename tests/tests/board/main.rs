@@ -1,5 +1,6 @@
 //! The RTEMS platform, its sinks and its sensors, on a board that is not there (`tests/board`), little- and big-endian.
 
+mod kernel;
 mod measures;
 mod size;
 mod switches;
@@ -14,6 +15,10 @@ use instr_tests::workspace;
 use instr_trace::{Payload, Trace};
 use libtest_mimic::Arguments;
 
+use kernel::{
+    attaching, dump_by_gdb, interrupts, late_metadata, leaf_functions, no_switches,
+    times_after_fatal,
+};
 use measures::{heap, samples, sensors, sensors_at_samples, stacks};
 use size::{footprint, no_heap};
 use switches::{switches, told_switches};
@@ -54,6 +59,26 @@ fn main() {
             stacks(host)
         }));
         trials.push(trial(
+            name("threads_that_attach_at_once_do_not_sleep"),
+            move || attaching(host),
+        ));
+        trials.push(trial(
+            name("events_of_interrupts_are_recorded_or_counted"),
+            move || interrupts(host),
+        ));
+        trials.push(trial(
+            name("times_are_right_after_a_fatal_error"),
+            move || times_after_fatal(host),
+        ));
+        trials.push(trial(
+            name("consoles_print_their_metadata_late"),
+            move || late_metadata(host),
+        ));
+        trials.push(trial(
+            name("switches_without_memory_are_counted"),
+            move || no_switches(host),
+        ));
+        trials.push(trial(
             name("a_fatal_error_leaves_what_was_recorded"),
             move || fatal(host),
         ));
@@ -69,6 +94,14 @@ fn main() {
     trials.push(trial(
         "board::a_program_linked_by_hand_without_a_configuration_records",
         by_hand,
+    ));
+    trials.push(trial(
+        "board::functions_without_a_frame_have_callers_where_memory_begins_at_0",
+        leaf_functions,
+    ));
+    trials.push(trial(
+        "board::the_guides_gdb_command_dumps_the_image",
+        dump_by_gdb,
     ));
     trials.push(trial("board::the_runtime_is_small", footprint));
     trials.push(trial(
@@ -97,8 +130,11 @@ fn one_trace(host: Host) -> Check {
             format!("a metadata file and 8 streams, not {}", written.len())
         })?;
         for way in ["console.instr", "image.instr"] {
-            ensure(files(&board.path(way))? == written, || {
-                format!("{way} is another trace than the files, {policy}")
+            let extracted = files(&board.path(way))?;
+            let other = extracted.iter().zip(&written).find(|(a, b)| a != b);
+            let other = other.map_or("number of files", |((name, _), _)| name);
+            ensure(extracted == written, || {
+                format!("{way} is another trace than the files, {policy}: {other}")
             })?;
         }
         switches(&board.path("files.instr"), &board.path("report"), policy)?;
@@ -150,11 +186,18 @@ fn damage() -> Check {
     ensure(told.contains("1 packet lost, or cut"), || told.clone())?;
     let damaged = files(&board.path("damaged.instr"))?;
     for ((name, bytes), (_, before)) in damaged.iter().zip(&whole) {
+        if name == "metadata" {
+            let text = String::from_utf8_lossy(bytes);
+            ensure(text.contains("\n    lost_lines = 1;\n"), || {
+                text.to_string()
+            })?;
+            continue;
+        }
         if *name != longest.0 {
             ensure(bytes == before, || format!("{name} changed too"))?;
             continue;
         }
-        // What was before the damaged line is there, up to an event's end; only the sizes in the header differ.
+        // What was before the damaged line is there, up to an event's end; only the header differs.
         let lost = (of_thread.len() - of_thread.len() / 2) * 120;
         ensure(
             bytes.len() + lost + 200 > before.len() && bytes.len() < before.len(),
@@ -164,7 +207,32 @@ fn damage() -> Check {
             "other events".to_owned()
         })?;
     }
-    Trace::open(board.path("damaged.instr"))?;
+    // Every event is there or counted as lost.
+    let count = |dir: &str| -> Check<u64> {
+        let trace = Trace::open(board.path(dir))?;
+        let (mut merge, mut count) = (trace.merge(), 0);
+        while let Some(event) = merge.next()? {
+            count += u64::from(event.payload.id() != 0);
+        }
+        for number in 0..trace.processors() {
+            let mut stream = trace.processor(number).ok_or("no stream")?;
+            while stream.next()?.is_some() {}
+            count += stream.events();
+        }
+        Ok(count + trace.discarded())
+    };
+    ensure(count("damaged.instr")? == count("whole.instr")?, || {
+        "some events are neither there nor counted".to_owned()
+    })?;
+    let told = Run::new(&tools()?.instr)
+        .arg("summary")
+        .arg(board.path("damaged.instr"))
+        .succeed()?
+        .text();
+    ensure(
+        told.contains("were lost with 1 line of the console") && !told.contains("(cancelled)"),
+        || told.clone(),
+    )?;
     // Nothing but noise.
     std::fs::write(board.path("console"), "hello\nworld\n")?;
     let refused = Run::new(&tools()?.instr)

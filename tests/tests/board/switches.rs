@@ -68,7 +68,10 @@ pub(crate) fn switches(trace: &Path, report: &Path, policy: &str) -> Check {
                     ensure(processor < 4, || "no such processor".to_owned())?;
                     first.get_or_insert(true);
                 }
-                Payload::ThreadBegin { .. } | Payload::ClockSync { .. } | Payload::ThreadEnd => {}
+                Payload::ThreadBegin { .. }
+                | Payload::ThreadName { .. }
+                | Payload::ClockSync { .. }
+                | Payload::ThreadEnd => {}
                 _ => {
                     first.get_or_insert(false);
                 }
