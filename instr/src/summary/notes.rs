@@ -1,5 +1,7 @@
 //! What a reader of the tables should know besides: losses, flushes, things a compiler hides.
 
+use instr_analysis::switches::ScheduledThread;
+
 use super::model::Summary;
 use super::units::{count, counted, elide, time};
 
@@ -62,6 +64,7 @@ pub fn of(summary: &Summary, told: &mut Told) -> Vec<String> {
             time(flush)
         ));
     }
+    notes.extend(asleep(summary));
     let (created, executed) = (summary.tasks.created, summary.tasks.executed);
     if summary.closed
         && summary.discarded == 0
@@ -105,6 +108,36 @@ pub fn of(summary: &Summary, told: &mut Told) -> Vec<String> {
     notes
 }
 
+/// Useful time is what no construct explains; where the system told its context switches, they say how much of it a thread cannot have run.
+fn asleep(summary: &Summary) -> Option<String> {
+    let switches = summary.context_switches.as_ref()?;
+    let unknown: u64 = switches.processors.iter().map(|at| at.unknown_ns).sum();
+    let stood = |scheduled: &ScheduledThread| {
+        let ran = scheduled.running_ns?.saturating_add(unknown);
+        let thread = summary.threads.iter();
+        let thread = thread.clone().find(|t| Some(t.index) == scheduled.index)?;
+        let stood = thread.useful_ns.saturating_sub(ran);
+        (stood > thread.useful_ns / 20 && stood > LEAST_SLEEP_NS).then_some((stood, thread))
+    };
+    let found: Vec<_> = switches.threads.iter().filter_map(stood).collect();
+    let (stood, thread) = found.iter().max_by_key(|(stood, _)| *stood)?;
+    let more = match found.len() - 1 {
+        0 => String::new(),
+        others => format!(
+            "; so did {} for less",
+            counted(others as u64, "more thread")
+        ),
+    };
+    Some(format!(
+        "{} did not run for at least {} of its {} of useful time (context switches): it slept, or others ran{more}",
+        elide(&thread.name, 64),
+        time(*stood),
+        time(thread.useful_ns)
+    ))
+}
+
+/// A shorter sleep is not worth a note.
+const LEAST_SLEEP_NS: u64 = 1_000_000;
 /// Power that no socket exceeds, W: a meter of energy that it fills between two readings may have begun again unseen.
 const MOST_WATTS: f64 = 1000.0;
 
@@ -126,6 +159,8 @@ fn missed_wraps(sensor: &super::sensors::model::Sensor) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use instr_analysis::switches::ContextSwitches;
+
     use super::super::model::{Loop, ParallelRegion, Thread};
     use super::*;
 
@@ -164,6 +199,36 @@ mod tests {
         ] {
             assert!(text.contains(part), "{part} in {text}");
         }
+    }
+
+    #[test]
+    fn a_thread_that_sleeps_in_its_useful_time_is_told_where_switches_say_so() {
+        let mut summary = clean();
+        summary.threads = vec![Thread {
+            name: "main".to_owned(),
+            useful_ns: 3_000_000_000,
+            ..Thread::default()
+        }];
+        let told = |summary: &Summary| {
+            of(summary, &mut Told::default())
+                .iter()
+                .any(|note| note.contains("main did not run for at least 2.90 s of its 3.00 s"))
+        };
+        assert!(!told(&summary));
+        summary.context_switches = Some(ContextSwitches {
+            source: "switches",
+            threads: vec![ScheduledThread {
+                index: Some(0),
+                running_ns: Some(100_000_000),
+                ..ScheduledThread::default()
+            }],
+            ..ContextSwitches::default()
+        });
+        assert!(told(&summary));
+        if let Some(switches) = &mut summary.context_switches {
+            switches.threads[0].running_ns = Some(2_999_500_000);
+        }
+        assert!(!told(&summary));
     }
 
     #[test]
