@@ -12,7 +12,7 @@
  * x86-64 a signal's frame has 128 bytes that the compiler may use and some 900 of registers; elsewhere it is larger. */
 #define HANDLER_BYTES 768u
 
-#if INSTR_ARCH_POSITIVE
+#if INSTR_ARCH_POSITIVE && !INSTR_PLATFORM_SMALL
 bool instr_guard_is_left(const char *limit)
 {
     uintptr_t low;

@@ -167,7 +167,9 @@ static bool turn_stream(struct instr_thread *t)
     const uint64_t begin = instr_ticks(instr_process_clock());
     const uint32_t events = t->events;
     const size_t bytes = close_packet(t, packet);
-    if (!instr_sink_append(t->index, packet, bytes)) {
+    if (instr_sink_append(t->index, packet, bytes)) {
+        t->told = t->discarded;
+    } else {
         instr_lose(t, events);
         t->next_seq--; /* the number is used by the next packet that gets through */
     } else {
@@ -177,6 +179,7 @@ static bool turn_stream(struct instr_thread *t)
     instr_packet_open(t);
     append_flush(t, begin, bytes);
     instr_append_clock_sync(t);
+    t->events = 0; /* these are none of the program's: when the packet is lost, nobody misses them */
     return true;
 }
 

@@ -249,6 +249,7 @@ static void start_thread(struct instr_thread *t, uint32_t os_tid, uint32_t flags
         append_name(t);
 #endif
     instr_append_clock_sync(t);
+    t->events = 0;
     INSTR_BARRIER();
     t->limit = t->slot_end;
 }
@@ -400,7 +401,7 @@ static void end_thread(struct instr_thread *t)
     }
     process.events += t->appended;
     if (t->kept && !t->mapped) {
-        (void)instr_count(&process.lost_unattached, t->events);
+        (void)instr_count(&process.lost_unattached, t->events + (uint32_t)(t->discarded - t->told));
         for (uint32_t i = 0; i < t->slots; i++)
             (void)instr_count(&process.lost_unattached, i != t->slot ? t->slot_events[i] : 0);
     }

@@ -84,7 +84,7 @@ struct instr_thread {
 #endif
     uint32_t lost_nested; /* events of handlers that are lost, and those of them that are in `discarded` */
     uint32_t lost_counted;
-    uint32_t events;  /* events of the packet being filled */
+    uint32_t events;  /* events of the packet being filled, without those that it begins with */
     uint32_t task_thread; /* explicit task running here */
     uint32_t task_seq;
     uint32_t region_thread; /* region whose implicit task runs here */
@@ -93,6 +93,7 @@ struct instr_thread {
     uint32_t next_region;
     uint32_t os_tid;
     uint64_t packet_begin;
+    uint64_t told;       /* of `discarded`: what packets say that were handed over */
     uint64_t last_ticks; /* end of the previous packet */
     struct instr_thread *next; /* in the registry; never removed */
     const void *strings[INSTR_STRING_CACHE]; /* addresses whose text this packet already holds */

@@ -14,6 +14,13 @@
 #define TEXT_OF(x) #x
 #define TEXT(x) TEXT_OF(x)
 
+#define BRIDGE_NAME "libinstr_ompt.so." TEXT(INSTR_TABLE_VERSION)
+
+/* instr-cc tells it. */
+#ifndef INSTR_BRIDGE_PATH
+#define INSTR_BRIDGE_PATH BRIDGE_NAME
+#endif
+
 #pragma weak dlopen
 #pragma weak dlsym
 
@@ -55,7 +62,7 @@ __attribute__((constructor(102))) static void load_bridge(void)
     const int error = errno;
     void *object = dlopen(INSTR_BRIDGE_PATH, RTLD_NOW | RTLD_GLOBAL);
     if (object == NULL)
-        object = dlopen("libinstr_ompt.so." TEXT(INSTR_TABLE_VERSION), RTLD_NOW | RTLD_GLOBAL);
+        object = dlopen(BRIDGE_NAME, RTLD_NOW | RTLD_GLOBAL);
     instr_ompt_start_fn **const bridge = object != NULL ? (instr_ompt_start_fn **)dlsym(object, "instr_bridge") : NULL;
     if (bridge == NULL)
         trouble("this libomp finds tools in shared libraries alone, and " INSTR_BRIDGE_PATH " cannot be loaded: OpenMP is not recorded");

@@ -28,6 +28,7 @@
 #include "sinks/sink.h"
 
 #define NAME_BYTES 32u
+#define MOST_NAMES 1000u
 #define WRITE_BY_OTHERS (S_IWGRP | S_IWOTH)
 #define READ_BY_OTHERS (S_IRGRP | S_IROTH)
 #define LOOK_BY_OTHERS (READ_BY_OTHERS | S_IXGRP | S_IXOTH)
@@ -55,20 +56,22 @@ static bool append_number(char *path, size_t bytes, uint32_t value, unsigned dig
     return instr_text_append(path, bytes, first);
 }
 
-/* `prefix` and a number. */
-static bool is_numbered(const char *name, const char *prefix)
+#define DIGITS "0123456789"
+
+/* `prefix`, and only these characters behind it. */
+static bool is_numbered(const char *name, const char *prefix, const char *digits)
 {
     const size_t length = strlen(prefix);
     if (strncmp(name, prefix, length) != 0)
         return false;
     name += length;
-    return name[0] != '\0' && name[strspn(name, "0123456789")] == '\0';
+    return name[0] != '\0' && name[strspn(name, digits)] == '\0';
 }
 
 /* Files the runtime itself makes in a trace directory, beside its lock. */
 static bool is_ours(const char *name)
 {
-    return strcmp(name, "metadata") == 0 || is_numbered(name, "thread_") || is_numbered(name, ".window_") ||
+    return strcmp(name, "metadata") == 0 || is_numbered(name, "thread_", DIGITS) || is_numbered(name, ".window_", DIGITS) ||
            strcmp(name, ".metadata.new") == 0;
 }
 
@@ -137,7 +140,7 @@ static enum content look(int in, unsigned depth, bool clear)
         struct stat status;
         if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || strcmp(name, ".lock") == 0)
             continue;
-        const bool child = is_numbered(name, "fork-");
+        const bool child = is_numbered(name, "fork-", DIGITS "-");
         found = child || is_ours(name) ? CONTENT_OURS : CONTENT_FOREIGN;
         if (!clear)
             continue;
@@ -296,6 +299,13 @@ static bool first_place(const char *wanted, const char *program)
            (wanted != NULL || instr_text_append(place, sizeof place, ".instr"));
 }
 
+/* The place's name, of `length` bytes, for an attempt to make it: NAME, NAME-2, NAME-3 … */
+static bool name_attempt(size_t length, uint32_t attempt)
+{
+    place[length] = '\0';
+    return attempt == 1 || (instr_text_append(place, sizeof place, "-") && append_number(place, sizeof place, attempt, 1));
+}
+
 bool instr_place_open(const char *wanted, const char *program)
 {
     bool ok = first_place(wanted, program);
@@ -303,10 +313,7 @@ bool instr_place_open(const char *wanted, const char *program)
     while (length > 1 && place[length - 1] == '/')
         length--;
     instr_sink_trouble = NULL;
-    for (uint32_t attempt = 1; ok && attempt < 1000; attempt++) {
-        place[length] = '\0';
-        if (attempt > 1 && (!instr_text_append(place, sizeof place, "-") || !append_number(place, sizeof place, attempt, 1)))
-            break;
+    for (uint32_t attempt = 1; ok && attempt < MOST_NAMES && name_attempt(length, attempt); attempt++) {
         if (take_place(program)) {
             if (instr_sink_trouble != NULL)
                 instr_sink_trouble = OTHER_NAME_UNSAFE;
@@ -322,14 +329,15 @@ bool instr_place_open_child(uint32_t pid)
 {
     const size_t name = strlen(place) + 1;
     const int parent = folder();
-    int in = -1;
-    bool made;
-    if (parent >= 0 && instr_text_append(place, sizeof place, "/fork-") && append_number(place, sizeof place, pid, 1))
-        in = enter(parent, place + name, S_IRWXU | (taken.st_mode & LOOK_BY_OTHERS), &made);
+    bool made = false;
+    bool ok = parent >= 0 && instr_text_append(place, sizeof place, "/fork-") && append_number(place, sizeof place, pid, 1);
+    const size_t length = strlen(place);
+    /* The number of an ended child may be used again. */
+    for (uint32_t attempt = 1; ok && !made && attempt < MOST_NAMES && name_attempt(length, attempt); attempt++) {
+        const int in = enter(parent, place + name, S_IRWXU | (taken.st_mode & LOOK_BY_OTHERS), &made);
+        ok = in >= 0;
+        close(in);
+    }
     close(parent);
-    if (in < 0)
-        return false;
-    (void)look(in, 1, true); /* the number of an ended child was used again */
-    close(in);
-    return true;
+    return ok && made;
 }

@@ -533,11 +533,11 @@ impl Files {
                 files.streams.push((thread, entry.path()));
             } else if numbered(name, ".window_").is_some() {
                 files.windows.push(entry.path());
-            } else if let Some(pid) = numbered(name, "fork-")
+            } else if let Some(child) = child(name)
                 && entry.path().join("metadata").is_file()
             {
                 match entry.file_type() {
-                    Ok(kind) if kind.is_dir() => children.push((pid, entry.path())),
+                    Ok(kind) if kind.is_dir() => children.push((child, entry.path())),
                     _ => files.links.push(entry.path()),
                 }
             }
@@ -548,6 +548,13 @@ impl Files {
         files.children = children.into_iter().map(|(_, path)| path).collect();
         Ok(files)
     }
+}
+
+/// Process id and count of `fork-4711`, or `fork-4711-2` where the id was used again.
+fn child(name: &str) -> Option<(u32, u32)> {
+    let pid = name.strip_prefix("fork-")?;
+    let (pid, again) = pid.split_once('-').unwrap_or((pid, "1"));
+    Some((numbered(pid, "")?, numbered(again, "")?))
 }
 
 fn numbered(name: &str, prefix: &str) -> Option<u32> {

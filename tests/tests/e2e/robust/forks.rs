@@ -1,5 +1,6 @@
 //! fork, exec, vfork: the parent's trace is the parent's, the child's its own.
 
+use instr_tests::cases;
 use instr_tests::ctf;
 use instr_tests::outcome::{Check, ensure, trial};
 use libtest_mimic::Trial;
@@ -29,6 +30,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         }),
         trial("robust::fork::child-executes-a-traced-program", exec_traced),
         trial("robust::fork::program-replaces-itself", replace),
+        trial("robust::fork::process-id-used-again", again),
     ]
 }
 
@@ -86,6 +88,22 @@ fn without_trace(mode: &str, command: &[&str]) -> Check {
     let left = only_entry(&guest.path("trace"), "fork-");
     ensure(left.is_err(), || {
         "a child that recorded nothing left a trace".into()
+    })
+}
+
+/// Two children with the same process id, one after the other: both traces stay, and the tools read both.
+fn again() -> Check {
+    let guest = Guest::build("forks")?;
+    let trace = guest.path("trace");
+    run(&guest, &["again", trace.to_str().unwrap_or("")])?;
+    parent_complete(&guest)?;
+    let summary = cases::summary(&trace)?;
+    let children = summary["children"].as_array().into_iter().flatten();
+    let counts: Vec<_> = children
+        .map(|child| child["user_events"][0]["count"].as_i64())
+        .collect();
+    ensure(counts == [Some(7), Some(5)], || {
+        format!("events of the children: {counts:?}")
     })
 }
 
