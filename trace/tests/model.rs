@@ -133,6 +133,33 @@ fn a_region_whose_inner_ends_are_lost_ends_with_the_outer_one() {
     assert_eq!(spans(&trace), expected);
 }
 
+/// `outer` ends while nothing is recorded, `other` begins there.
+#[test]
+fn regions_end_where_recording_is_switched_off() {
+    let (_dir, trace) = alone(|thread| {
+        thread.region_begin(AT + 10, 0x900).unwrap();
+        thread.call_begin(AT + 20, 0x910, &[]).unwrap();
+        thread.tracing_off(AT + 30).unwrap();
+        thread.tracing_on(AT + 130).unwrap();
+        thread.call_end(AT + 140, 0).unwrap();
+        thread.region_end(AT + 150).unwrap();
+        thread.region_begin(AT + 160, 0x920).unwrap();
+        thread.region_end(AT + 170).unwrap();
+        thread.thread_end(AT + 200).unwrap();
+    });
+    let own = |line: &String| line.contains("user") || line.contains("call");
+    let found: Vec<_> = spans(&trace).into_iter().filter(own).collect();
+    let expected = [
+        "10 0 +user { name: 2304 } Told",
+        "20 0 +call { name: 2320 } Told",
+        "30 0 -call { name: 2320 } Cut",
+        "30 0 -user { name: 2304 } Cut",
+        "160 0 +user { name: 2336 } Told",
+        "170 0 -user { name: 2336 } Told",
+    ];
+    assert_eq!(found, expected);
+}
+
 #[test]
 fn ends_without_a_begin_are_passed_over() {
     let (_dir, trace) = alone(|thread| {

@@ -21,6 +21,8 @@
 //! * A thread that waits for a lock does nothing else with locks: what it does instead ends the wait ([`End::Implied`]).
 //! * A lock that a thread gets without having asked for it (that event was lost) is held from then on ([`Begin::Found`]). A lock that it
 //!   gives back without having it, or asked for in vain without having asked, is passed over.
+//! * Where the program switches recording off, its own regions and calls end, on all threads ([`End::Cut`]): what ends them later is
+//!   recorded no more, or taken for the end of something else.
 //! * A single block whose end is not recorded (libgomp before GCC 17) ends with the next construct of its team ([`End::Implied`]): not
 //!   with a wait for tasks.
 //!
@@ -249,6 +251,7 @@ impl Interpreter {
             }
             Payload::ThreadEnd => return thread.end(at, &mut self.shared, sink),
             Payload::ParallelEnd { seq } => self.join(at, seq, sink),
+            Payload::TracingOff if S::MARKS => self.stop(at, sink),
             ref payload => thread.apply(at, payload, &mut self.shared, sink),
         }
         if S::STATES {

@@ -125,10 +125,7 @@ impl Thread {
             }
             sink.body(self.here(at), self.top().span());
         }
-        let (calls, user) = (self.calls.drain(..), self.user.drain(..));
-        for (span, begin) in calls.rev().chain(user.rev()) {
-            sink.end(at, &span, End::Cut, Since::told(begin));
-        }
+        self.cut_own(at, sink);
         for (at, since) in taskgroups {
             sink.end(at, &Span::Taskgroup, End::Cut, since);
         }

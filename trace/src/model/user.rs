@@ -4,16 +4,34 @@ use crate::event::{DoacrossKind, Payload};
 
 use super::sink::{At, Mark, Sink};
 use super::span::{Begin, End, Since, Span};
-use super::{MAX_DEPTH, Thread};
+use super::{Interpreter, MAX_DEPTH, Thread};
+
+impl Interpreter {
+    /// Recording is switched off.
+    pub(super) fn stop<S: Sink>(&mut self, at: At, sink: &mut S) {
+        for (position, thread) in self.threads.iter_mut().enumerate() {
+            let at = thread.here(At { position, ..at });
+            thread.cut_own(at, sink);
+        }
+        sink.mark(at, Mark::Tracing(false));
+    }
+}
 
 impl Thread {
+    /// Ends calls and the program's own regions.
+    pub(super) fn cut_own<S: Sink>(&mut self, at: At, sink: &mut S) {
+        let (calls, user) = (self.calls.drain(..), self.user.drain(..));
+        for (span, begin) in calls.rev().chain(user.rev()) {
+            sink.end(at, &span, End::Cut, Since::told(begin));
+        }
+    }
+
     pub(super) fn mark<S: Sink>(&mut self, at: At, payload: &Payload<'_>, sink: &mut S) {
         let mark = match *payload {
             Payload::Counter { name, value } => Mark::Counter { name, value },
             // What nobody could see names nothing: its address is shown.
             Payload::String { text, .. } if is_blank(text) => return,
             Payload::String { address, text } => Mark::Text { address, text },
-            Payload::TracingOff => Mark::Tracing(false),
             Payload::TracingOn => Mark::Tracing(true),
             Payload::StaticLoop { site } => Mark::StaticLoop { site },
             Payload::Cancel { kind, flags } => Mark::Cancel { kind, flags },
