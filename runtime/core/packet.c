@@ -169,16 +169,16 @@ static bool turn_stream(struct instr_thread *t)
     const size_t bytes = close_packet(t, packet);
     if (instr_sink_append(t->index, packet, bytes)) {
         t->told = t->discarded;
+        t->appended += events + t->own_events;
     } else {
         instr_lose(t, events);
         t->next_seq--; /* the number is used by the next packet that gets through */
-    } else {
-        t->appended += events;
     }
     set_next_seq(t, t->next_seq + 1);
     instr_packet_open(t);
     append_flush(t, begin, bytes);
     instr_append_clock_sync(t);
+    t->own_events = t->events;
     t->events = 0; /* these are none of the program's: when the packet is lost, nobody misses them */
     return true;
 }
@@ -230,6 +230,8 @@ bool instr_packet_finish(struct instr_thread *t)
         if (!instr_sink_append(t->index, slot_base(t, slot), t->slot_bytes[slot]))
             return false; /* later ones would leave a gap in the stream */
         t->appended += slot == t->slot ? t->events : t->slot_events[slot];
+        if (t->slots == 1 || (slot == 0 && !t->overwrote)) /* in a ring the first packet alone begins with some */
+            t->appended += t->own_events;
     }
     return true;
 }

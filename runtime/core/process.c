@@ -249,6 +249,7 @@ static void start_thread(struct instr_thread *t, uint32_t os_tid, uint32_t flags
         append_name(t);
 #endif
     instr_append_clock_sync(t);
+    t->own_events = t->events;
     t->events = 0;
     INSTR_BARRIER();
     t->limit = t->slot_end;

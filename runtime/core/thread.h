@@ -108,7 +108,8 @@ struct instr_thread {
     void *counters;       /* of the platform: what it opened for this thread, or NULL */
     uint32_t processor;   /* where the last event was recorded; INSTR_NONE: not told in this packet yet */
     uint32_t ownerless;   /* no thread's: nothing is handed to the sink before the end */
-    uint64_t appended;    /* events of the packets that the sink took */
+    uint64_t appended;    /* all events of the packets that the sink took */
+    uint32_t own_events;  /* those that the packet being filled begins with (ring: the first packet) */
     uint32_t kept;        /* the sink refused its last packet: the window holds it and is not used again */
     struct instr_stack stack; /* core/stack.h */
     struct instr_sampling sampling; /* sampling/sampling.h */

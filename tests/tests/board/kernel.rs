@@ -162,6 +162,58 @@ pub(crate) fn late_metadata(host: Host) -> Check {
     Ok(())
 }
 
+/// What the console says of its events is what there is of them, whatever becomes of full buffers: a line without events is lost, then one with.
+pub(crate) fn told_events(host: Host) -> Check {
+    let board = Board::new(host, "board-told")?;
+    for policy in ["end", "stream", "ring"] {
+        let config = format!(
+            "policy = \"{policy}\"\nbuffer = \"8K\"\nsink = \"console\"\n[image]\npool = \"1M\"\n"
+        );
+        let built = board.build_plain_sinks(&config, "sparselu_task", "")?;
+        board.run(&built, &[])?;
+        let whole = std::fs::read_to_string(board.path("console"))?;
+        board.extract("console", "whole.instr")?;
+        let all = all_events(&board.path("whole.instr"))?;
+        for kind in ["M", "P"] {
+            let is_kind = |line: &&str| {
+                line.split_once("~instr1:")
+                    .is_some_and(|(_, line)| line.get(8..9) == Some(kind))
+            };
+            let last = whole.lines().filter(is_kind).last().ok_or("no such line")?;
+            std::fs::write(board.path("console"), whole.replace(last, ""))?;
+            board.extract("console", "left.instr")?;
+            let left = all_events(&board.path("left.instr"))?;
+            let lost = Trace::open(board.path("left.instr"))?
+                .metadata()
+                .lost_events;
+            ensure(
+                lost == Some(all - left) && (kind == "M") == (lost == Some(0)),
+                || {
+                    format!(
+                        "{left} of {all} events are left, {lost:?} are told as lost, {policy} {kind}"
+                    )
+                },
+            )?;
+        }
+    }
+    Ok(())
+}
+
+/// Events of all streams.
+fn all_events(dir: &Path) -> Check<u64> {
+    let trace = Trace::open(dir)?;
+    let (mut merge, mut count) = (trace.merge(), 0);
+    while let Some(event) = merge.next()? {
+        count += u64::from(event.payload.id() != 0);
+    }
+    for number in 0..trace.processors() {
+        let mut stream = trace.processor(number).ok_or("no stream")?;
+        while stream.next()?.is_some() {}
+        count += stream.events();
+    }
+    Ok(count)
+}
+
 /// Where there is no memory for the streams of processors, their switches are counted and the reason is told; where they are not asked
 /// for, the kernel is not asked to tell them.
 pub(crate) fn no_switches(host: Host) -> Check {
