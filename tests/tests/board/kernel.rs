@@ -200,7 +200,7 @@ pub(crate) fn told_events(host: Host) -> Check {
 }
 
 /// Events of all streams.
-fn all_events(dir: &Path) -> Check<u64> {
+pub(crate) fn all_events(dir: &Path) -> Check<u64> {
     let trace = Trace::open(dir)?;
     let (mut merge, mut count) = (trace.merge(), 0);
     while let Some(event) = merge.next()? {

@@ -16,8 +16,8 @@ use instr_trace::{Payload, Trace};
 use libtest_mimic::Arguments;
 
 use kernel::{
-    attaching, dump_by_gdb, interrupts, late_metadata, leaf_functions, no_switches,
-    times_after_fatal,
+    all_events, attaching, dump_by_gdb, interrupts, late_metadata, leaf_functions, no_switches,
+    times_after_fatal, told_events,
 };
 use measures::{heap, samples, sensors, sensors_at_samples, stacks};
 use size::{footprint, no_heap};
@@ -73,6 +73,10 @@ fn main() {
         trials.push(trial(
             name("consoles_print_their_metadata_late"),
             move || late_metadata(host),
+        ));
+        trials.push(trial(
+            name("consoles_say_how_many_events_there_are"),
+            move || told_events(host),
         ));
         trials.push(trial(
             name("switches_without_memory_are_counted"),
@@ -209,17 +213,8 @@ fn damage() -> Check {
     }
     // Every event is there or counted as lost.
     let count = |dir: &str| -> Check<u64> {
-        let trace = Trace::open(board.path(dir))?;
-        let (mut merge, mut count) = (trace.merge(), 0);
-        while let Some(event) = merge.next()? {
-            count += u64::from(event.payload.id() != 0);
-        }
-        for number in 0..trace.processors() {
-            let mut stream = trace.processor(number).ok_or("no stream")?;
-            while stream.next()?.is_some() {}
-            count += stream.events();
-        }
-        Ok(count + trace.discarded())
+        let there = all_events(&board.path(dir))?;
+        Ok(there + Trace::open(board.path(dir))?.discarded())
     };
     ensure(count("damaged.instr")? == count("whole.instr")?, || {
         "some events are neither there nor counted".to_owned()
