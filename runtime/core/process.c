@@ -48,6 +48,8 @@ static struct {
     char executable[INSTR_CFG_PATH_BYTES];
 } process = {.lock = ATOMIC_FLAG_INIT};
 
+#define LOCK_YIELDS 32u
+
 #if INSTR_PLATFORM_SMALL
 static void lock(void)
 {
@@ -61,8 +63,11 @@ static void unlock(void)
 #else
 static void lock(void)
 {
-    while (atomic_flag_test_and_set_explicit(&process.lock, memory_order_acquire))
-        instr_platform_yield();
+    for (unsigned tries = 0; atomic_flag_test_and_set_explicit(&process.lock, memory_order_acquire); tries++)
+        if (tries < LOCK_YIELDS)
+            instr_platform_yield();
+        else
+            instr_platform_pause(); /* who has the lock may have a lower priority, and this processor alone */
 }
 
 static void unlock(void)

@@ -100,6 +100,12 @@ void instr_platform_yield(void)
     sched_yield();
 }
 
+void instr_platform_pause(void)
+{
+    const struct timespec pause = {0, 50000};
+    nanosleep(&pause, NULL);
+}
+
 bool instr_platform_wait(void)
 {
     sched_yield();

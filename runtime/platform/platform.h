@@ -25,6 +25,9 @@ uint32_t instr_platform_tid(void);
 bool instr_platform_is_initial_thread(void);
 void instr_platform_yield(void);
 
+/* Sleeps for some 50 us, so that threads of lower priority go on. Not on small systems, whose locks inherit priorities. */
+void instr_platform_pause(void);
+
 /* Lets another thread, of whatever priority, go on. False when none will: the system is dying. */
 bool instr_platform_wait(void);
 

@@ -1,6 +1,7 @@
 // usage: handlers MODE N FILE
 // A timer's handler records N events at a time while the program records others. MODE: `exit` or `killed`, at the end; `leaves`: the
-// handler returns by siglongjmp, with N = 1 on a stack of its own. FILE gets how many events the program, and the handler, recorded.
+// handler returns by siglongjmp, with N = 1 on a stack of its own; `stack`: as `exit`, the handler on a stack of its own, which lies outside of
+// the frames that it interrupts. FILE gets how many events the program, and the handler, recorded.
 #include <instr/instr.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -41,20 +42,8 @@ static void tell(const char *path)
     }
 }
 
-int main(int argc, char **argv)
+static __attribute__((noinline)) int run(char **argv, int leaves)
 {
-    static char stack[64 << 10];
-    if (argc < 4)
-        return 2;
-    const int leaves = strcmp(argv[1], "leaves") == 0;
-    each = atoi(argv[2]);
-    struct sigaction action = {.sa_handler = leaves ? leave : record};
-    if (leaves && each == 1) {
-        stack_t own = {.ss_sp = stack, .ss_size = sizeof stack};
-        sigaltstack(&own, NULL);
-        action.sa_flags = SA_ONSTACK;
-    }
-    sigaction(SIGALRM, &action, NULL);
     /* The program starts the timer again, behind its event: no two calls of a handler interrupt the same one. */
     struct itimerval period = {{0, leaves ? 300 : 0}, {0, 300}}, off = {{0, 0}, {0, 0}};
     setitimer(ITIMER_REAL, &period, NULL);
@@ -81,4 +70,21 @@ int main(int argc, char **argv)
     if (strcmp(argv[1], "killed") == 0)
         kill(getpid(), SIGKILL);
     return 0;
+}
+
+int main(int argc, char **argv)
+{
+    char stack[64 << 10];
+    if (argc < 4)
+        return 2;
+    const int leaves = strcmp(argv[1], "leaves") == 0;
+    each = atoi(argv[2]);
+    struct sigaction action = {.sa_handler = leaves ? leave : record};
+    if ((leaves && each == 1) || strcmp(argv[1], "stack") == 0) {
+        stack_t own = {.ss_sp = stack, .ss_size = sizeof stack};
+        sigaltstack(&own, NULL);
+        action.sa_flags = SA_ONSTACK;
+    }
+    sigaction(SIGALRM, &action, NULL);
+    return run(argv, leaves);
 }

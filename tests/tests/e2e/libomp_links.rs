@@ -10,6 +10,7 @@ use instr_tests::process::Run;
 use instr_tests::toolchain::{Build, Family, Target, libomp, need, tools};
 use instr_tests::workspace;
 use libtest_mimic::Trial;
+use object::{Object as _, ObjectSection as _, ObjectSymbol as _};
 
 /// What `tests/conformance/taskgroup.c` creates: 4 groups of 2 children with 2 each, 2 nested ones.
 const TASKS: i128 = 4 * 2 * 2 + 2;
@@ -19,6 +20,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("libomp-links::names", names),
         trial("libomp-links::plugin", plugin),
         trial("libomp-links::fork", fork),
+        trial("libomp-links::bound", bound),
         trial("libomp-links::static-as-without-us", || {
             fails_alike("-static")
         }),
@@ -52,6 +54,65 @@ fn judge(program: &Path, trace: &Path) -> Check {
         created == TASKS && metadata.contains("openmp = \"libomp"),
         || format!("{}: {created} tasks of {TASKS}", program.display()),
     )
+}
+
+/// A copy of libomp that calls its own `ompt_start_tool`, as one that was linked with `-Bsymbolic-functions`: where it asked the dynamic
+/// linker whose function to call, it now asks for its own (`R_X86_64_RELATIVE` in place of `R_X86_64_JUMP_SLOT`).
+fn bound_libomp(folder: &Path) -> Check {
+    const ENTRY: usize = 24;
+    let mut bytes = std::fs::read(libomp()?.join("libomp.so"))?;
+    let (relocations, number, address) = {
+        let file = object::File::parse(bytes.as_slice()).map_err(|error| error.to_string())?;
+        let symbols: Vec<_> = file.dynamic_symbols().collect();
+        let own = symbols
+            .iter()
+            .find(|symbol| symbol.name() == Ok("ompt_start_tool"));
+        let own = own.ok_or("libomp has no ompt_start_tool")?;
+        let section = file.section_by_name(".rela.plt").ok_or("no .rela.plt")?;
+        let range = section.file_range().ok_or("no contents of .rela.plt")?;
+        (range, own.index().0 as u64, own.address())
+    };
+    let (begin, length) = (relocations.0 as usize, relocations.1 as usize);
+    let table = bytes
+        .get_mut(begin..begin + length)
+        .ok_or("a cut libomp.so")?;
+    let calls = |entry: &&mut [u8]| entry[8..16] == (number << 32 | 7).to_le_bytes();
+    let mut entries = table.chunks_exact_mut(ENTRY);
+    let entry = entries
+        .find(calls)
+        .ok_or("libomp does not ask for ompt_start_tool")?;
+    entry[8..16].copy_from_slice(&8_u64.to_le_bytes());
+    entry[16..24].copy_from_slice(&address.to_le_bytes());
+    for name in ["libomp.so", "libomp.so.5"] {
+        std::fs::write(folder.join(name), &bytes)?;
+    }
+    Ok(())
+}
+
+/// A libomp that looks for a tool behind itself only: a program's constructs are recorded, and a library's in a plain program.
+fn bound() -> Check {
+    let dir = workspace::work_dir("libomp-bound")?;
+    bound_libomp(dir.path())?;
+    let (program, trace) = (dir.path().join("app"), dir.path().join("trace"));
+    let folder = format!("-L{}", dir.path().display());
+    let run = |program: &Path, traced: bool| {
+        let run = Run::new(program).env("LD_LIBRARY_PATH", dir.path());
+        let run = run.env("LD_BIND_NOW", "1").env("OMP_NUM_THREADS", "2");
+        let run = match traced {
+            true => run.env("INSTR_TRACE", &trace),
+            false => run.env("INSTR_TRACE", &trace).env("INSTR_ENABLED", "0"),
+        };
+        run.succeed()
+    };
+    let link = Run::new(&tools()?.instr_cc).args(["clang", "-fopenmp", &folder]);
+    link.arg(source()?).arg("-o").arg(&program).succeed()?;
+    let plain = run(&program, false)?;
+    ensure(!trace.exists(), || {
+        "a trace of a run that was switched off".into()
+    })?;
+    plain.same_as(&run(&program, true)?)?;
+    let created = ctf::count(&ctf::read(&trace)?, "task_create")?;
+    ensure(created == TASKS, || format!("{created} tasks of {TASKS}"))
 }
 
 /// GCC's objects, linked by the names that Debian's package gives the library. (It has no `libomp.so` where linkers look, so that `-lomp` needs a `-L`,

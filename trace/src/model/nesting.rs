@@ -4,7 +4,7 @@ use crate::event::{RegionId, TaskId};
 
 use super::body::{Body, Times};
 use super::sink::{At, Sink};
-use super::span::{Begin, End, NO_NUMBER, Since, Span};
+use super::span::{Begin, End, NO_NUMBER, Span};
 use super::{MAX_DEPTH, Shared, Thread};
 
 impl Thread {

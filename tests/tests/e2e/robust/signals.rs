@@ -2,7 +2,8 @@
 
 use instr_tests::cases;
 use instr_tests::ctf;
-use instr_tests::outcome::{Check, ensure, trial};
+use instr_tests::outcome::{Check, Stop, ensure, trial};
+use instr_tests::process::Status;
 use libtest_mimic::Trial;
 
 use super::{Guest, discarded, values};
@@ -25,6 +26,11 @@ pub(crate) fn trials() -> Vec<Trial> {
             }
             Ok(())
         }),
+        trial("robust::signal::handler-on-its-own-stack-records", || {
+            ensure(storm("stack", 10, "1M")? == 0, || {
+                "events of handlers are discarded".into()
+            })
+        }),
         trial("robust::signal::what-does-not-fit-is-counted", || {
             for mode in ["exit", "killed"] {
                 for buffer in ["4K", "1M"] {
@@ -40,10 +46,34 @@ pub(crate) fn trials() -> Vec<Trial> {
             || leaves("1"),
         ),
         trial(
+            "robust::priority::higher-ones-wait-for-lower-ones",
+            priorities,
+        ),
+        trial(
             "robust::policy::names-are-in-the-packets-that-need-them",
             names,
         ),
     ]
+}
+
+/// A thread of high priority that begins while one of low priority does, on the same processor, lets it go on.
+fn priorities() -> Check {
+    let guest = Guest::build("priorities")?;
+    let trace = guest.path("trace");
+    let run = guest.traced().env("INSTR_TRACE", &trace);
+    let outcome = run.output()?;
+    if outcome.status == Status::Code(77) {
+        return Err(Stop::NotAllowed("no thread may have a priority".into()));
+    }
+    ensure(outcome.status == Status::Code(0), || format!("{outcome}"))?;
+    let summary = cases::summary(&trace)?;
+    let recorded = summary["user_events"][0]["count"].as_i64();
+    let events = recorded.map_or(0, i128::from) + discarded(&summary)?;
+    let threads = summary["threads"].as_array().map_or(0, Vec::len);
+    // The initial thread, and the two that make the others, record nothing.
+    ensure(events >= 300 && threads as i128 >= events, || {
+        format!("{events} events, {threads} threads")
+    })
 }
 
 /// Runs `handlers` and gives the counts of user events 700, 701 and 702, of those discarded, and those that it counted itself.
