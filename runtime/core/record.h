@@ -192,6 +192,36 @@ void instr_event2(struct instr_thread *t, unsigned id, uint32_t a, uint32_t b);
 #include "core/small_events.h"
 #endif
 
+/* Two events of one word each at one time, for one look at the clock. */
+#if INSTR_ARCH_SMALL
+static inline void instr_event1_pair(struct instr_thread *t, unsigned first, uint32_t a, unsigned second, uint32_t b)
+{
+    instr_event1(t, first, a);
+    instr_event1(t, second, b);
+}
+#else
+static inline void instr_event1_pair(struct instr_thread *t, unsigned first, uint32_t a, unsigned second, uint32_t b)
+{
+    struct instr_slot s;
+    uint32_t *p = instr_open(t, &s, first, 1 + 3);
+    if (!INSTR_LIKELY(p != NULL)) { /* the first one is counted */
+        instr_event1(t, second, b);
+        return;
+    }
+    /* The header in front of the payload, with another number. */
+#if INSTR_BIG_ENDIAN
+    p[1] = (uint32_t)second << 24 | (p[-2] & 0xffffffu);
+#else
+    p[1] = (p[-2] & ~0xffu) | second;
+#endif
+    p[2] = p[-1];
+    p[0] = a;
+    p[3] = b;
+    t->events++;
+    instr_close(&s);
+}
+#endif
+
 /* Makes sure that the current packet holds the text behind `address`, which must stay valid and unchanged. */
 void instr_string(struct instr_thread *t, const char *address);
 

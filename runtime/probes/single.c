@@ -16,9 +16,8 @@ void *instr_probe_single_copy_start(void *(*real)(void))
 {
     struct instr_thread *t = instr_wait_begin(INSTR_SYNC_COPYPRIVATE);
     void *const data = real();
-    instr_wait_end(t, INSTR_SYNC_COPYPRIVATE);
     if (t != NULL)
-        instr_event1(t, INSTR_EV_SINGLE, data == NULL);
+        instr_event1_pair(t, INSTR_EV_SYNC_END, INSTR_SYNC_COPYPRIVATE, INSTR_EV_SINGLE, data == NULL);
     return data;
 }
 

@@ -22,8 +22,7 @@ static inline void instr_work_end_barrier(void (*real)(void))
 {
     struct instr_thread *t = instr_thread();
     if (t != NULL)
-        instr_event1(t, INSTR_EV_WORK_END, 0);
-    t = instr_wait_begin(INSTR_SYNC_WORK_BARRIER);
+        instr_event1_pair(t, INSTR_EV_WORK_END, 0, INSTR_EV_SYNC_BEGIN, INSTR_SYNC_WORK_BARRIER);
     real();
     instr_wait_end(t, INSTR_SYNC_WORK_BARRIER);
 }
@@ -32,8 +31,7 @@ static inline bool instr_work_end_cancel(bool (*real)(void))
 {
     struct instr_thread *t = instr_thread();
     if (t != NULL)
-        instr_event1(t, INSTR_EV_WORK_END, 0);
-    t = instr_wait_begin(INSTR_SYNC_WORK_BARRIER);
+        instr_event1_pair(t, INSTR_EV_WORK_END, 0, INSTR_EV_SYNC_BEGIN, INSTR_SYNC_WORK_BARRIER);
     const bool cancelled = real();
     instr_wait_end(t, INSTR_SYNC_WORK_BARRIER);
     return cancelled;
