@@ -383,7 +383,13 @@ impl Builder<'_> {
             self.cache
                 .entry(&format!("shared-{key}"), |dir| -> Result<(), BuildError> {
                     let call = Call::new(self.compiler).args(self.abi);
-                    let call = call.args(["-fno-lto", "-shared", "-pthread", "-Wl,-z,nodelete"]);
+                    let call = call.args([
+                        "-fno-lto",
+                        "-fno-sanitize=all",
+                        "-shared",
+                        "-pthread",
+                        "-Wl,-z,nodelete",
+                    ]);
                     let call = call.args([format!("-Wl,-soname,{}", shared_name())]);
                     let call = call.args(parts.iter().map(|part| format!("-Wl,-u,{part}")));
                     let object = dir.join(shared_name());

@@ -4,7 +4,7 @@
 mod callers;
 
 use std::cell::{OnceCell, RefCell};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
@@ -45,35 +45,26 @@ struct Loaded {
 
 /// Load bias and end of each module. A file that was loaded to the same place again is there once: later ones are empty.
 pub(crate) fn places(modules: &[Module]) -> Vec<(u64, u64)> {
-    let place = |(at, module): (usize, &Module)| {
-        let again = modules[..at].iter().any(|earlier| {
-            let same_file = match &module.build_id {
-                Some(_) => earlier.build_id == module.build_id,
-                None => earlier.path == module.path && earlier.build_id.is_none(),
-            };
-            same_file && (earlier.base, earlier.end) == (module.base, module.end)
-        });
-        if again {
-            (0, 0)
-        } else {
-            (module.base, module.end)
+    let mut seen = HashSet::new();
+    let place = |module: &Module| {
+        // One of the two tells the file.
+        let path = module.build_id.is_none().then(|| module.path.clone());
+        let place = (module.base, module.end);
+        match seen.insert((place, module.build_id.clone(), path)) {
+            true => place,
+            false => (0, 0),
         }
     };
-    modules.iter().enumerate().map(place).collect()
+    modules.iter().map(place).collect()
 }
 
 /// What to say about modules that had the same addresses, one after the other.
 fn replaced(map: &ModuleMap, modules: &[Module]) -> Option<String> {
-    let pairs = map.overlapping();
-    let &(first, second) = pairs.first()?;
-    let more = match pairs.len() {
-        1 => String::new(),
-        count => format!(" (and {} more pairs)", count - 1),
-    };
+    let (first, second) = map.overlapping()?;
+    let (first, second) = (modules.get(first)?, modules.get(second)?);
     Some(format!(
-        "{} was loaded where {} had been before{more}: functions at these addresses are not named",
-        modules.get(second)?.path,
-        modules.get(first)?.path
+        "{} was loaded where {} had been before: functions at addresses that several libraries had are not named",
+        second.path, first.path
     ))
 }
 
@@ -401,6 +392,32 @@ mod tests {
             modules,
             ..Metadata::default()
         }
+    }
+
+    #[test]
+    fn libraries_that_had_one_place_are_told_and_not_named() {
+        let again = module(0x1000, 0x2000, "/a.so", Some("aa"));
+        let same = vec![
+            again.clone(),
+            module(0x3000, 0x4000, "/b.so", None),
+            again.clone(),
+            module(0x1000, 0x2000, "/copy-of-a.so", Some("aa")),
+            module(0x3000, 0x4000, "/b.so", None),
+        ];
+        assert_eq!(
+            places(&same),
+            [(0x1000, 0x2000), (0x3000, 0x4000), (0, 0), (0, 0), (0, 0)]
+        );
+        let mut symbols = Symbols::new(&metadata(same), &SymbolOptions::default());
+        assert!(symbols.warnings.get_mut().is_empty());
+        let other = vec![again, module(0x1800, 0x2800, "/c.so", None)];
+        let mut symbols = Symbols::new(&metadata(other), &SymbolOptions::default());
+        let [warning] = symbols.warnings.get_mut().as_slice() else {
+            panic!("one warning");
+        };
+        assert!(warning.starts_with("/c.so was loaded where /a.so had been before"));
+        assert!(symbols.at(0x1900).is_none());
+        assert_eq!(symbols.at(0x1100).map(|(_, linked)| linked), Some(0x100));
     }
 
     /// A function of this program and the address the linker gave it.

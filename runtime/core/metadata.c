@@ -105,29 +105,12 @@ static void module(void *arg, uintptr_t base, uintptr_t end, const uint8_t *id, 
     text("\";\n");
 }
 
-#if !INSTR_PLATFORM_SMALL
-/* Also those that are not loaded any more; a place that several had is the last one's that had it by then. */
-static void remembered_modules(uint64_t *count)
-{
-    for (const struct instr_module *m = instr_modules(instr_ticks(instr_process_clock())); m != NULL; m = m->next) {
-        if (m->since != 0) {
-            text("    module_");
-            number(*count, 10, 1);
-            text("_since = ");
-            number(m->since, 10, 1);
-            text(";\n");
-        }
-        module(count, m->base, m->end, m->id, m->id_bytes, m->path);
-    }
-}
-#endif
-
 static void modules(void)
 {
     uint64_t count = 0;
 #if !INSTR_PLATFORM_SMALL
-    if (instr_modules != NULL) {
-        remembered_modules(&count);
+    if (instr_modules_tell != NULL) {
+        instr_modules_tell(module, &count, instr_ticks(instr_process_clock()));
         return;
     }
 #endif

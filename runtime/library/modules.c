@@ -6,9 +6,20 @@
 #include <string.h>
 
 #include "platform/platform.h"
+#include "sinks/sink.h"
 
 #define CHUNK_BYTES 65536u
 #define MOST 4096u /* programs that load libraries without end do not fill the memory with names */
+
+struct instr_module {
+    struct instr_module *next;
+    uint64_t since; /* ticks; 0: from the beginning, as far as is known */
+    uintptr_t base; /* load bias */
+    uintptr_t end;
+    const char *path;
+    const uint8_t *id; /* build id */
+    size_t id_bytes;
+};
 
 static struct {
     struct instr_module *first;
@@ -67,9 +78,35 @@ static void see(void *arg, uintptr_t base, uintptr_t end, const uint8_t *id, siz
     list.count++;
 }
 
-const struct instr_module *instr_modules(uint64_t ticks)
+static void text(const char *s)
+{
+    instr_sink_text(s, strlen(s));
+}
+
+static void number(uint64_t value)
+{
+    char digits[24];
+    unsigned at = sizeof digits - 1;
+    digits[at] = '\0';
+    do {
+        digits[--at] = (char)('0' + value % 10);
+        value /= 10;
+    } while (value != 0);
+    text(digits + at);
+}
+
+void instr_modules_tell(instr_module_fn *fn, uint64_t *arg, uint64_t ticks)
 {
     list.now = list.first != NULL ? ticks : 0;
     instr_platform_modules(see, NULL);
-    return list.first;
+    for (const struct instr_module *m = list.first; m != NULL; m = m->next) {
+        if (m->since != 0) {
+            text("    module_");
+            number(*arg);
+            text("_since = ");
+            number(m->since);
+            text(";\n");
+        }
+        fn(arg, m->base, m->end, m->id, m->id_bytes, m->path);
+    }
 }

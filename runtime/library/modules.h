@@ -5,20 +5,14 @@
 #ifndef INSTR_LIBRARY_MODULES_H
 #define INSTR_LIBRARY_MODULES_H
 
-#include <stddef.h>
 #include <stdint.h>
 
-struct instr_module {
-    struct instr_module *next;
-    uint64_t since; /* ticks; 0: from the beginning, as far as is known */
-    uintptr_t base; /* load bias */
-    uintptr_t end;
-    const char *path;
-    const uint8_t *id; /* build id */
-    size_t id_bytes;
-};
+#include "platform/platform.h"
 
-/* Adds what is loaded now and brings the list up to date. One caller at a time. Not in static programs, which load nothing. */
-const struct instr_module *instr_modules(uint64_t ticks) __attribute__((weak));
+/*
+ * Brings the list up to date (`ticks`: now) and tells all of it to `fn`, whose `arg` counts; in front of an object that was not there at the
+ * start goes a line `module_NUMBER_since` of the metadata. One caller at a time. Not in static programs, which load nothing.
+ */
+void instr_modules_tell(instr_module_fn *fn, uint64_t *arg, uint64_t ticks) __attribute__((weak));
 
 #endif

@@ -17,58 +17,55 @@
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct ModuleMap {
-    /// End, bias and number of each module, by end.
-    modules: Vec<(u64, u64, usize)>,
-    /// The lowest bias of each of them and all behind it.
-    lowest: Vec<u64>,
+    /// Where something changes, in order, and what holds from there on: the number and bias of the one module there.
+    places: Vec<(u64, Option<(usize, u64)>)>,
+    /// The first two modules found that have an address in common.
+    overlapping: Option<(usize, usize)>,
 }
 
 impl ModuleMap {
     /// Takes the (bias, end) pairs in the trace's order. Empty and impossible ones (end not above bias) are kept out.
     #[must_use]
     pub fn new(bias_and_end: impl IntoIterator<Item = (u64, u64)>) -> Self {
-        let numbered = bias_and_end.into_iter().enumerate();
-        let mut modules: Vec<_> = numbered
-            .map(|(index, (bias, end))| (end, bias, index))
-            .collect();
-        modules.retain(|&(end, bias, _)| end > bias);
-        modules.sort_unstable();
-        let mut lowest: Vec<u64> = modules.iter().map(|&(_, bias, _)| bias).collect();
-        for at in (1..lowest.len()).rev() {
-            lowest[at - 1] = lowest[at - 1].min(lowest[at]);
+        let modules: Vec<(u64, u64)> = bias_and_end.into_iter().collect();
+        let mut bounds = Vec::new();
+        for (number, &(bias, end)) in modules.iter().enumerate() {
+            if end > bias {
+                bounds.extend([(bias, true, number), (end, false, number)]);
+            }
         }
-        ModuleMap { modules, lowest }
+        bounds.sort_unstable(); // at one address, ends come before begins
+        let mut map = ModuleMap::default();
+        // How many modules are open, and the XOR of their numbers: of one, its number.
+        let (mut open, mut numbers) = (0_usize, 0_usize);
+        for (address, begins, number) in bounds {
+            if begins && open == 1 {
+                let pair = (numbers.min(number), numbers.max(number));
+                map.overlapping.get_or_insert(pair);
+            }
+            open = if begins { open + 1 } else { open - 1 };
+            numbers ^= number;
+            let only = (open == 1).then(|| (numbers, modules[numbers].0));
+            map.places.push((address, only));
+        }
+        map
     }
 
     /// The number of the module around a run-time address, and the link address to look up in its file.
     ///
-    /// Modules that are loaded at once do not overlap, so it is the one whose end comes next; between modules there is none. Where a
-    /// module had the place of one that was unloaded before, an address of both is neither's: a wrong name is worse than none.
+    /// Modules that are loaded at once do not overlap; between modules there is none. Where a module had the place of one that was
+    /// unloaded before, an address of both is neither's: a wrong name is worse than none.
     #[must_use]
     pub fn find(&self, address: u64) -> Option<(usize, u64)> {
-        let at = self.modules.partition_point(|&(end, ..)| end <= address);
-        let holds = |&&(_, bias, _): &&(u64, u64, usize)| bias <= address;
-        if self.lowest.get(at).is_none_or(|lowest| *lowest > address) {
-            return None;
-        }
-        let mut found = self.modules[at..].iter().filter(holds);
-        let &(_, bias, index) = found.next()?;
-        found.next().is_none().then(|| (index, address - bias))
+        let behind = self.places.partition_point(|&(from, _)| from <= address);
+        let (_, only) = self.places[..behind].last()?;
+        only.map(|(number, bias)| (number, address - bias))
     }
 
-    /// Pairs of modules, by their numbers, that had addresses in common.
+    /// Two modules, by their numbers, that had addresses in common, if there are any.
     #[must_use]
-    pub fn overlapping(&self) -> Vec<(usize, usize)> {
-        let numbered = self.modules.iter().enumerate();
-        let mut pairs: Vec<_> = numbered
-            .flat_map(|(at, &(end, _, index))| {
-                let behind = self.modules[at + 1..].iter();
-                let common = behind.filter(move |(_, bias, _)| *bias < end);
-                common.map(move |&(_, _, other)| (index.min(other), index.max(other)))
-            })
-            .collect();
-        pairs.sort_unstable();
-        pairs
+    pub fn overlapping(&self) -> Option<(usize, usize)> {
+        self.overlapping
     }
 }
 
@@ -92,7 +89,7 @@ mod tests {
         assert_eq!(map.find(0x7f00_0003_0010), Some((2, 0x10)));
         assert_eq!(map.find(u64::MAX), None);
         assert_eq!(ModuleMap::default().find(0), None);
-        assert_eq!(map.overlapping(), []);
+        assert_eq!(map.overlapping(), None);
     }
 
     #[test]
@@ -117,6 +114,6 @@ mod tests {
         for (address, module) in expected {
             assert_eq!(map.find(address), module, "{address:#x}");
         }
-        assert_eq!(map.overlapping(), [(1, 2)]);
+        assert_eq!(map.overlapping(), Some((1, 2)));
     }
 }

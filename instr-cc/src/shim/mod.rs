@@ -50,7 +50,7 @@ const MEASURES: [&str; 3] = [
 /// What brings in the table that libraries find a program's runtime by (`runtime/library/table.c`), with the memory of those that were
 /// unloaded (`runtime/library/modules.c`); what says that the program's calls of the
 /// heap are wrapped (`runtime/probes/memory_wrapped.c`).
-const TABLE_PARTS: [&str; 2] = ["instr_table", "instr_modules"];
+const TABLE_PARTS: [&str; 2] = ["instr_table", "instr_modules_tell"];
 const HEAP_PART: &str = "instr_memory_wrapped";
 
 /// Whether the process was started as a linker.

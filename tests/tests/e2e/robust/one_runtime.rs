@@ -362,7 +362,8 @@ fn other_version() -> Check {
     })
 }
 
-/// Without libinstr.so a library in a plain program does its work untraced; where the dynamic linker finds one, it is taken.
+/// Without a libinstr.so that is surely ours, a library in a plain program does its work untraced; where the dynamic linker finds one, it is
+/// taken.
 fn no_runtime() -> Check {
     let place = Place::new("one-runtime-missing")?;
     let cache = place.path("cache");
@@ -386,13 +387,21 @@ fn no_runtime() -> Check {
         }
     }
     ensure(copied, || "there is no libinstr.so.1 in the cache".into())?;
+    place.run(&program).succeed()?;
+    is(&place.events()?, &[("parallel_begin", 2)])?;
+    let untraced = |why: &str| {
+        let outcome = place.run(&program).env("INSTR_VERBOSE", "1").succeed()?;
+        let said = outcome.errors().contains("a library is not traced");
+        ensure(
+            outcome.text() == "6\n" && said && place.trace().is_err(),
+            || format!("{why}\n{outcome}"),
+        )
+    };
+    let all_may_write = std::os::unix::fs::PermissionsExt::from_mode(0o777);
+    std::fs::set_permissions(&cache, all_may_write)?;
+    untraced("a library that anybody may have put there")?;
     std::fs::remove_dir_all(&cache)?;
-    let outcome = place.run(&program).env("INSTR_VERBOSE", "1").succeed()?;
-    ensure(
-        outcome.text() == "6\n" && outcome.errors().contains("a library is not traced"),
-        || format!("{outcome}"),
-    )?;
-    ensure(place.trace().is_err(), || "there is a trace".into())?;
+    untraced("a library that is gone")?;
     let run = place.run(&program);
     run.env("LD_LIBRARY_PATH", place.path("elsewhere"))
         .succeed()?;
