@@ -16,12 +16,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "instr/probes.h"
 #include "library/needs.h"
 #include "library/table.h"
+#include "library/trusted.h"
 
 #define TEXT_OF(x) #x
 #define TEXT(x) TEXT_OF(x)
@@ -35,7 +35,6 @@
 /* In the C library since glibc 2.34; before, a program that loads libraries is linked with it. */
 #pragma weak dlmopen
 #pragma weak dlsym
-#pragma weak dladdr
 
 /* Of the OpenMP library that this library is linked with, if it is. */
 extern int omp_get_thread_num(void) __attribute__((weak));
@@ -166,39 +165,13 @@ static const struct instr_table *of_program(void)
     return found;
 }
 
-/*
- * Whether nobody can have put another file at a path: all folders on the way, and the file, are of users whose code runs here anyway (this
- * user, who owns "/", who owns this library), and what others may write into lets them take away only what is theirs. The folder of
- * things built once may be gone, and somebody else have made one of its name in /tmp.
- */
-static bool is_trusted(const char *path)
-{
-    struct stat at;
-    Dl_info own;
-    uid_t users[3] = {geteuid(), 0, 0};
-    char part[sizeof INSTR_LIBRARY_PATH];
-    users[1] = lstat("/", &at) == 0 ? at.st_uid : users[0];
-    users[2] = dladdr != NULL && dladdr(&self, &own) != 0 && stat(own.dli_fname, &at) == 0 ? at.st_uid : users[0];
-    for (size_t length = 1; path[0] == '/' && length <= strlen(path); length++) {
-        if (path[length] != '/' && path[length] != '\0')
-            continue;
-        memcpy(part, path, length);
-        part[length] = '\0';
-        if (lstat(part, &at) != 0 || (at.st_uid != users[0] && at.st_uid != users[1] && at.st_uid != users[2]))
-            return false;
-        if (!S_ISLNK(at.st_mode) && (at.st_mode & S_IWOTH) != 0 && (at.st_mode & S_ISVTX) == 0)
-            return false;
-    }
-    return path[0] == '/';
-}
-
 /* libinstr.so's. It stays loaded to the end, whoever loaded it; in the first name space, so that there is one for all of dlmopen's. */
 static const struct instr_table *of_library(void)
 {
     if (dlmopen == NULL || dlsym == NULL || getauxval(AT_SECURE) != 0)
         return NULL;
     void *object = dlmopen(LM_ID_BASE, SHARED_NAME, RTLD_NOW | RTLD_NOLOAD);
-    if (object == NULL && is_trusted(INSTR_LIBRARY_PATH))
+    if (object == NULL && instr_is_trusted(INSTR_LIBRARY_PATH, &self))
         object = dlmopen(LM_ID_BASE, INSTR_LIBRARY_PATH, RTLD_NOW);
     if (object == NULL)
         object = dlmopen(LM_ID_BASE, SHARED_NAME, RTLD_NOW);

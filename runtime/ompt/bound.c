@@ -9,11 +9,11 @@
 #include <string.h>
 
 #include "library/table.h"
+#include "library/trusted.h"
 #include "ompt/ompt.h"
 
 #define TEXT_OF(x) #x
 #define TEXT(x) TEXT_OF(x)
-
 #define BRIDGE_NAME "libinstr_ompt.so." TEXT(INSTR_TABLE_VERSION)
 
 /* instr-cc tells it. */
@@ -54,19 +54,30 @@ static void trouble(const char *why)
 }
 #endif
 
+static instr_ompt_start_fn **bridge;
+
 /* Behind the runtime's own beginning, before the program's constructors. */
 __attribute__((constructor(102))) static void load_bridge(void)
 {
     if (dlopen == NULL || dlsym == NULL || !wanted())
         return;
     const int error = errno;
-    void *object = dlopen(INSTR_BRIDGE_PATH, RTLD_NOW | RTLD_GLOBAL);
+    void *object = NULL;
+    if (instr_is_trusted(INSTR_BRIDGE_PATH, &bridge))
+        object = dlopen(INSTR_BRIDGE_PATH, RTLD_NOW | RTLD_GLOBAL);
     if (object == NULL)
         object = dlopen(BRIDGE_NAME, RTLD_NOW | RTLD_GLOBAL);
-    instr_ompt_start_fn **const bridge = object != NULL ? (instr_ompt_start_fn **)dlsym(object, "instr_bridge") : NULL;
+    bridge = object != NULL ? (instr_ompt_start_fn **)dlsym(object, "instr_bridge") : NULL;
     if (bridge == NULL)
         trouble("this libomp finds tools in shared libraries alone, and " INSTR_BRIDGE_PATH " cannot be loaded: OpenMP is not recorded");
     else if (*bridge == NULL)
         *bridge = ompt_start_tool;
     errno = error;
+}
+
+/* A library that is unloaded takes its tool with it. */
+__attribute__((destructor(102))) static void leave_bridge(void)
+{
+    if (bridge != NULL && *bridge == ompt_start_tool)
+        *bridge = NULL;
 }
