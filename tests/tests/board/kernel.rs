@@ -179,7 +179,7 @@ pub(crate) fn told_events(host: Host) -> Check {
                 line.split_once("~instr1:")
                     .is_some_and(|(_, line)| line.get(8..9) == Some(kind))
             };
-            let last = whole.lines().filter(is_kind).last().ok_or("no such line")?;
+            let last = whole.lines().rfind(is_kind).ok_or("no such line")?;
             std::fs::write(board.path("console"), whole.replace(last, ""))?;
             board.extract("console", "left.instr")?;
             let left = all_events(&board.path("left.instr"))?;
