@@ -4,7 +4,7 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `runtime/core/events.h`, `runtime/core/declarations.h` | ids, kinds, and the parts of the metadata that declare all this to any reader of CTF |
+//! | `runtime/core/events.h`, `runtime/core/declarations.h` | ids, and the part of the metadata that declares them to any reader of CTF, packed |
 //! | `trace/src/event/kinds.rs`, `trace/src/event/payload.rs` | the Rust types |
 //! | `trace/src/decode/payload.rs` | sizes and decoder |
 //! | `trace/src/synth/events.rs` | encoder for synthetic traces |

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::{MARK, wire};
+use super::MARK;
+use super::pack::Packed;
 use crate::Kind;
 use crate::declarations;
 use crate::events::{EVENTS, Type};
@@ -57,23 +58,7 @@ pub(super) fn events() -> String {
         let comma = if at + 1 < EVENTS.len() { "," } else { "" };
         _ = writeln!(out, "    {} = {}{comma}", id(event.name), event.id);
     }
-    out.push_str(
-        "};\n\n/*\n * One row an event, for the metadata: id, then name and fields in one text; a letter in front of a field's name \
-         is its type:\n * u u32, U u64, I i64, a addr_t, s string, d struct depend.\n */\n#define INSTR_EVENTS(X)",
-    );
-    for event in EVENTS {
-        let mut text = event.name.to_owned();
-        for (ty, name) in event.fields.iter().flat_map(wire) {
-            let letter = match ty {
-                "u64" => 'U',
-                "i64" => 'I',
-                other => other.chars().next().unwrap_or('u'),
-            };
-            _ = write!(text, " {letter}{name}");
-        }
-        _ = write!(out, " \\\n    X({}, \"{text}\")", id(event.name));
-    }
-    out.push_str("\n\n#endif\n");
+    out.push_str("};\n\n#endif\n");
     out
 }
 
@@ -84,13 +69,27 @@ pub(super) fn declarations() -> String {
          #define INSTR_DECLARATIONS {:#010x}u\n",
         declarations::number()
     );
-    for (name, text) in [
-        ("TYPES", declarations::TYPES),
-        ("STREAM", declarations::STREAM),
-    ] {
+    let packed = Packed::new(&[
+        declarations::types(32),
+        declarations::types(64),
+        declarations::events(),
+    ]);
+    out.push_str(
+        "\n/*\n * The declarations, packed (schema/src/generate/pack.rs): a byte n of 0x80 and more stands for the pair number n - 0x80, whose bytes\n \
+         * may stand for others.\n */\n",
+    );
+    let pairs = packed.pairs.as_flattened();
+    let texts = packed.texts.iter().map(Vec::as_slice);
+    for (name, bytes) in ["PAIRS", "TYPES_32", "TYPES_64", "STREAM"]
+        .iter()
+        .zip([pairs].into_iter().chain(texts))
+    {
         _ = write!(out, "\n#define INSTR_DECLARED_{name}");
-        for line in text.lines() {
-            _ = write!(out, " \\\n    \"{line}\\n\"");
+        for line in bytes.chunks(30) {
+            out.push_str(" \\\n   ");
+            for byte in line {
+                _ = write!(out, " {byte},");
+            }
         }
         out.push('\n');
     }

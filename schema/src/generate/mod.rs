@@ -4,6 +4,7 @@ mod c;
 mod decoder;
 mod documents;
 mod encoder;
+mod pack;
 mod types;
 
 use std::fmt::Write as _;
