@@ -303,7 +303,7 @@ const FLOORS: [(&str, u32); 9] = [
 
 /// Crates that read ELF or DWARF, who may depend on them, and who may in tests, as an independent judge.
 const ELF_READERS: [(&str, &str, &[&str]); 4] = [
-    ("object", "instr-symtab", &["instr-rewrite"]),
+    ("object", "instr-symtab", &["instr-rewrite", "instr-tests"]),
     ("gimli", "instr-symtab", &[]),
     ("addr2line", "instr-symtab", &[]),
     ("goblin", "instr-rewrite", &[]),
