@@ -2,6 +2,7 @@
 
 mod boundaries;
 mod conformance;
+mod costs;
 mod figures;
 mod footprint;
 mod install;
@@ -43,6 +44,7 @@ const PARTS: &[fn() -> Vec<Trial>] = &[
     perfetto::trials,
     sampling::trials,
     footprint::trials,
+    costs::trials,
     transparency::trials,
     matrix::trials,
     redirected::trials,

@@ -1,0 +1,115 @@
+//! What one construct costs: instructions, which do not depend on how busy the machine is, and bytes.
+
+use std::path::Path;
+
+use instr_tests::outcome::{Check, ensure, trial};
+use instr_tests::process::Run;
+use instr_tests::toolchain::{Build, Target, need};
+use instr_tests::workspace;
+use libtest_mimic::Trial;
+
+/// Executions of the construct in the shorter and in the longer run.
+const COUNTS: [u64; 2] = [1000, 3000];
+
+/// Construct of `tests/costs/costs.c`, the most instructions that tracing adds to one on a team of one thread, and its bytes in a stream.
+///
+/// The instructions are those of GCC 12 and a tenth more, for other releases. The bytes are exact: each event's header of 8 and its fields
+/// (docs/trace-format.md). A loop has loop_begin, chunk_begin, dispatch, work_end, sync_begin and sync_end.
+const COSTS: [(&str, f64, u64); 8] = [
+    ("event", 51.0, 20),
+    ("region", 138.0, 16 + 8),
+    ("counter", 54.0, 24),
+    ("parallel", 332.0, 28 + 24 + 8 + 12),
+    ("loop", 340.0, 44 + 24 + 8 + 12 + 12 + 12),
+    ("critical", 214.0, 3 * 20),
+    ("task", 350.0, 28 + 8 + 16 + 8),
+    ("depend", 386.0, 40 + 8 + 16 + 8),
+];
+
+pub(crate) fn trials() -> Vec<Trial> {
+    vec![
+        trial("costs::instructions", instructions),
+        trial("costs::bytes", bytes),
+    ]
+}
+
+/// The program, plain and traced.
+fn programs(dir: &Path) -> Check<[std::path::PathBuf; 2]> {
+    let source = workspace::root()?.join("tests/costs/costs.c");
+    let build = Build::openmp(Target::X86_64).flag("-O2");
+    let [plain, traced] = ["plain", "traced"].map(|name| dir.join(name));
+    build.plain(&[&source], &plain)?;
+    build.traced(&[&source], &traced)?;
+    Ok([plain, traced])
+}
+
+/// The growth between two runs for one execution of the construct.
+fn growth(values: [u64; 2]) -> f64 {
+    let [less, more] = values.map(|value| value as f64);
+    (more - less) / (COUNTS[1] - COUNTS[0]) as f64
+}
+
+fn instructions() -> Check {
+    need("valgrind")?;
+    let dir = workspace::work_dir("costs-instructions")?;
+    let programs = programs(dir.path())?;
+    let executed = |program: &Path, construct: &str, count: u64| -> Check<u64> {
+        let run = Run::words(["valgrind", "--tool=callgrind"]);
+        let run = run.arg(format!(
+            "--callgrind-out-file={}",
+            dir.path().join("out").display()
+        ));
+        let run = run.arg(program).arg(construct).arg(count.to_string());
+        // All fits into one buffer: handing one over is not part of a construct's cost.
+        let run = run.env("INSTR_TRACE", dir.path().join("trace"));
+        let outcome = run.env("INSTR_BUFFER", "4M").succeed()?;
+        let text = outcome.errors();
+        let collected = text
+            .lines()
+            .find_map(|line| line.split_once("Collected : "));
+        let number = collected.and_then(|(_, number)| number.trim().parse().ok());
+        number.ok_or_else(|| format!("no count of instructions: {text}").into())
+    };
+    executed(&programs[1], "event", 1)?;
+    let metadata = std::fs::read(dir.path().join("trace/metadata"))?;
+    let is_fast = String::from_utf8_lossy(&metadata).contains("clock_source = \"tsc\"");
+    // Where the processor's counter is no clock, each look at the system's takes more.
+    let slack = if is_fast { 1.0 } else { 6.0 };
+    let mut found = Vec::new();
+    for (construct, limit, _) in COSTS {
+        let mut each = [0.0; 2];
+        for (each, program) in each.iter_mut().zip(&programs) {
+            let mut values = [0; 2];
+            for (value, count) in values.iter_mut().zip(COUNTS) {
+                *value = executed(program, construct, count)?;
+            }
+            *each = growth(values);
+        }
+        let added = each[1] - each[0];
+        println!("{construct}: +{added:.0} instructions, at most {limit}");
+        if !(1.0..=limit * slack).contains(&added) {
+            found.push(format!("{construct}: +{added:.0}, not up to {limit}"));
+        }
+    }
+    ensure(found.is_empty(), || found.join("\n"))
+}
+
+fn bytes() -> Check {
+    let dir = workspace::work_dir("costs-bytes")?;
+    let [_, program] = programs(dir.path())?;
+    let trace = dir.path().join("trace");
+    for (construct, _, expected) in COSTS {
+        let mut sizes = [0; 2];
+        for (size, count) in sizes.iter_mut().zip(COUNTS) {
+            let run = Run::new(&program).arg(construct).arg(count.to_string());
+            let run = run.env("INSTR_TRACE", &trace).env("INSTR_BUFFER", "4M");
+            run.succeed()?;
+            *size = std::fs::metadata(trace.join("thread_0000"))?.len();
+        }
+        let found = growth(sizes);
+        ensure(found == expected as f64, || {
+            format!("{construct}: {found} bytes, not {expected}")
+        })?;
+    }
+    Ok(())
+}
