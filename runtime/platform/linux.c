@@ -311,6 +311,7 @@ void instr_platform_watch_process(void *page, size_t bytes)
         return;
     watched = true;
     has_thread_key = pthread_key_create(&thread_key, thread_ended) == 0;
+    (void)at_quick_exit(instr_finish); /* the first one is called last: the program's handlers record */
     (void)pthread_atfork(NULL, NULL, forked);
 }
 

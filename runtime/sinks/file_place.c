@@ -306,9 +306,21 @@ static bool name_attempt(size_t length, uint32_t attempt)
     return attempt == 1 || (instr_text_append(place, sizeof place, "-") && append_number(place, sizeof place, attempt, 1));
 }
 
+/* Makes the directories that the place is to be in, as far as they are missing. */
+static void make_parents(void)
+{
+    for (char *at = place + 1; (at = strchr(at, '/')) != NULL && at[1] != '\0'; at++) {
+        *at = '\0';
+        (void)mkdir(place, S_IRWXU | S_IRWXG | S_IRWXO);
+        *at = '/';
+    }
+}
+
 bool instr_place_open(const char *wanted, const char *program)
 {
     bool ok = first_place(wanted, program);
+    if (ok && wanted != NULL)
+        make_parents();
     size_t length = ok ? strlen(place) : 0;
     while (length > 1 && place[length - 1] == '/')
         length--;

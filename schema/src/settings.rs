@@ -97,7 +97,7 @@ impl Setting {
 #[rustfmt::skip]
 pub const SETTINGS: &[Setting] = &[
     setting("INSTR_ENABLED", Kind::Switch, "1", "0: the program runs as if not instrumented; no directory is made"),
-    setting("INSTR_TRACE", Kind::Path, "`./NAME.instr`", "trace directory. An earlier trace of the same program is replaced; anything else that is in the way, a symbolic link, another user's directory and one that others may write to are left alone, and `-2`, `-3` … is added to the name"),
+    setting("INSTR_TRACE", Kind::Path, "`./NAME.instr`", "trace directory; what it is to be in is made where it is missing. An earlier trace of the same program is replaced; anything else that is in the way, a symbolic link, another user's directory and one that others may write to are left alone, and `-2`, `-3` … is added to the name"),
     setting("INSTR_POLICY", Kind::OneOf(&["stream", "end", "ring"]), "`stream`; `end` on RTEMS", "what happens when a thread's buffer is full: written to the stream file; further events discarded and counted; the oldest events overwritten and counted"),
     setting("INSTR_BUFFER", Kind::Size, "512K (`stream`), 16M (`end`), 1M (`ring`); 64K on RTEMS", "buffer of one thread, 4K to 1G"),
     setting("INSTR_SINK", Kind::OneOf(&["file", "console", "ram", "own"]), "`file`; `ram` on RTEMS", "where packets go: files of the trace directory; lines of text among what is printed (standard error on Linux); nowhere, they stay in memory for a debugger or a core file; a sink that the program brings (docs/porting.md). `instr extract` makes a trace directory of the second and the third. With `ram`, `stream` means `end`"),

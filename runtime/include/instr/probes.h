@@ -222,7 +222,7 @@ int instr_probe_sigwait(int (*real)(const void *, void *), const void *set, void
 int instr_probe_sigtimedwait(int (*real)(const void *, void *, const void *), const void *set, void *found, const void *timeout);
 int instr_probe_signalfd(int (*real)(int, const void *, int), int file, const void *set, int flags);
 
-/* Process end: _exit, _Exit, quick_exit. The trace is closed, then the real function called. */
+/* Process end: _exit, _Exit. The trace is closed, then the real function called. */
 void instr_probe_process_exit(void (*real)(int), int status);
 
 /*

@@ -17,7 +17,7 @@ const WAYS: [(&str, &str, Status, bool, bool); 12] = [
     ("_exit", "0", Status::Code(22), false, true),
     ("_exit", "1", Status::Code(22), false, true),
     ("_Exit", "1", Status::Code(23), false, true),
-    ("quick_exit", "1", Status::Code(24), false, true),
+    ("quick_exit", "1", Status::Code(24), true, true),
     ("pthread_exit", "0", Status::Code(0), true, true),
     ("abort", "0", Status::Signal(6), false, false),
     ("abort", "1", Status::Signal(6), false, false),
@@ -59,6 +59,10 @@ fn leave(how: &str, thread: &str, status: Status, handler: bool, closed: bool) -
     // Whether the handler's event comes before or after the trace is closed is the C library's choice; its output is not.
     ensure(from_handler <= usize::from(handler), || {
         format!("{from_handler} events of the exit handler")
+    })?;
+    // Handlers of at_quick_exit are called in the reverse order, and ours was the first.
+    ensure(how != "quick_exit" || from_handler == 1, || {
+        "the event of the handler is missing".into()
     })?;
     cases::paraver(&trace, prv::check::Options { open: true })?;
     Ok(())

@@ -56,6 +56,8 @@ fn named_places() -> Check {
     guest.compare(&["50"], &[("INSTR_TRACE", "relative name/")])?;
     let absolute = guest.path("absolute");
     guest.compare(&["60"], &[("INSTR_TRACE", utf8(&absolute))])?;
+    guest.compare(&["70"], &[("INSTR_TRACE", "made//on the/way/")])?;
+    contiguous(&sound(&guest.path("made/on the/way"), false)?, 500, 1, 70)?;
     contiguous(&sound(&guest.path("relative name"), false)?, 500, 1, 50)?;
     contiguous(&sound(&absolute, false)?, 500, 1, 60)?;
     ensure(!guest.path("events.instr").exists(), || {
