@@ -93,8 +93,7 @@ fn try_run(argv0: &OsStr, argv: Vec<OsString>) -> Result<i32> {
 /// # Errors
 /// When it cannot be read, or says what cannot be.
 pub(crate) fn read_config(path: &Path) -> Result<Config> {
-    let text =
-        std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let text = instr_rewrite::api::read_text(path)?;
     Config::parse(&text).with_context(|| format!("cannot use {}", path.display()))
 }
 

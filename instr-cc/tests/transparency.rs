@@ -349,6 +349,7 @@ fn wrong_usage_is_told_and_has_its_own_status() {
     place.write("broken.toml", "polizy = 1\n");
     for (file, why) in [
         ("none.toml", "cannot read"),
+        ("/dev/zero", "at most 1048576 are allowed"),
         ("broken.toml", "there is no setting polizy"),
     ] {
         let refused = place.wrapped(&format!("--instr-config={file} gcc p.c"));

@@ -26,6 +26,8 @@ mod parse;
 
 use crate::ctype::CType;
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 /// Largest description file read, in bytes.
@@ -46,7 +48,7 @@ const MEMORY: (&str, &str) = ("memory.rs", include_str!("../api/memory.rs"));
 #[derive(Debug, thiserror::Error)]
 pub enum ApiError {
     /// The file could not be read.
-    #[error("cannot read description {}: {error}", path.display())]
+    #[error("cannot read {}: {error}", path.display())]
     Read {
         /// The file.
         path: PathBuf,
@@ -54,7 +56,7 @@ pub enum ApiError {
         error: std::io::Error,
     },
     /// The file is larger than any description can be.
-    #[error("cannot read description {}: {size} bytes, at most {MAX_FILE_SIZE} are allowed", path.display())]
+    #[error("cannot read {}: {size} bytes, at most {MAX_FILE_SIZE} are allowed", path.display())]
     TooLarge {
         /// The file.
         path: PathBuf,
@@ -121,6 +123,30 @@ pub struct Api {
     functions: BTreeMap<String, Function>,
 }
 
+/// The text of a file that people write: a description, a configuration. Of a device that never ends no more is read than such files have.
+///
+/// # Errors
+///
+/// The file cannot be read, is too large, or is no UTF-8.
+pub fn read_text(path: &Path) -> Result<String, ApiError> {
+    let read = |error| ApiError::Read {
+        path: path.to_owned(),
+        error,
+    };
+    let file = File::open(path).map_err(read)?;
+    let size = file.metadata().map_err(read)?.len();
+    let mut text = String::new();
+    let got = file.take(MAX_FILE_SIZE + 1).read_to_string(&mut text);
+    if size.max(text.len() as u64) > MAX_FILE_SIZE {
+        return Err(ApiError::TooLarge {
+            path: path.to_owned(),
+            size: size.max(text.len() as u64),
+        });
+    }
+    got.map_err(read)?;
+    Ok(text)
+}
+
 impl Api {
     /// No descriptions at all.
     pub fn empty() -> Self {
@@ -162,18 +188,7 @@ impl Api {
     ///
     /// The file cannot be read, or is not a description; nothing is added then.
     pub fn add_file(&mut self, path: &Path) -> Result<(), ApiError> {
-        let read = |error| ApiError::Read {
-            path: path.to_owned(),
-            error,
-        };
-        let size = std::fs::metadata(path).map_err(read)?.len();
-        if size > MAX_FILE_SIZE {
-            return Err(ApiError::TooLarge {
-                path: path.to_owned(),
-                size,
-            });
-        }
-        let text = std::fs::read_to_string(path).map_err(read)?;
+        let text = read_text(path)?;
         self.add_source(&path.display().to_string(), &text)
     }
 

@@ -336,7 +336,8 @@ fn messages_say_what_where_and_why_once() {
     let cases = [
         (vec!["--redirect", program, "-o", "x"], format!("{program}: only relocatable objects and archives of them can be redirected, this is an executable")),
         (vec!["--redirect", object, "-o", "no/x"], "cannot write no/x: No such file or directory (os error 2)".to_owned()),
-        (vec!["--list", object, "--api", "none.rs"], "cannot read description none.rs: No such file or directory (os error 2)".to_owned()),
+        (vec!["--list", object, "--api", "none.rs"], "cannot read none.rs: No such file or directory (os error 2)".to_owned()),
+        (vec!["--list", object, "--api", "/dev/zero"], "cannot read /dev/zero: 1048577 bytes, at most 1048576 are allowed".to_owned()),
         (vec!["--list", object, "--api", "bad.rs"], "bad.rs:1:22: unknown type `Missing`; declare it here (`struct Missing;`) if it is opaque".to_owned()),
     ];
     for (arguments, message) in cases {

@@ -60,7 +60,7 @@ impl Index {
         parts.push(vec![u8::from(memory)]);
         for path in apis {
             parts.push(path.as_os_str().as_bytes().to_vec());
-            parts.push(fs::read(path).with_context(|| format!("cannot read {}", path.display()))?);
+            parts.push(instr_rewrite::api::read_text(path)?.into_bytes());
         }
         let key = key(parts.iter().map(Vec::as_slice));
         let entry = cache.entry(&format!("index-{key}"), |dir| -> Result<()> {
