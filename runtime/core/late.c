@@ -25,15 +25,21 @@ bool instr_guard_is_left(const char *limit)
     const bool is_handlers = instr_platform_signal_stack(&low, &high, &on_it) && writer >= low && writer < high;
     if (is_handlers != on_it)
         return is_handlers; /* on the handlers' stack nobody is left: its frames are given up; a handler that is on it interrupts */
+    /* Addresses of two stacks say nothing: a program may switch stacks of its own in a handler, and come back. */
+    if (!is_handlers && (!instr_platform_own_stack(&low, &high) || here < low || here >= high || writer < low || writer >= high))
+        return false;
     return here + HANDLER_BYTES >= writer;
 }
 #endif
 
 #if INSTR_HAS_LATE
 
-/* A place, or NULL. */
-static struct instr_late_event *take(struct instr_late *late)
+/* A place, or NULL. The thread's next event looks for it from now on, also if the handler never fills it. */
+static struct instr_late_event *take(struct instr_thread *t)
 {
+    struct instr_late *const late = &t->late;
+    t->room = INSTR_LOOK;
+    INSTR_BARRIER();
     uint32_t taken = __atomic_load_n(&late->taken, __ATOMIC_RELAXED);
     do {
         if (taken - late->written >= INSTR_LATE_EVENTS)
@@ -47,17 +53,15 @@ bool instr_late(struct instr_thread *t, unsigned id, const uint32_t *words, unsi
     const char *const limit = t->limit;
     if (!instr_is_busy(limit) || instr_process.active == INSTR_OFF || instr_guard_is_left(limit))
         return false;
-    struct instr_late_event *const event = count <= INSTR_LATE_WORDS && t->turning == 0 ? take(&t->late) : NULL;
+    struct instr_late_event *const event = count <= INSTR_LATE_WORDS && t->turning == 0 && t->slow == 0 ? take(t) : NULL;
     if (event != NULL) {
-        event->count = UINT32_MAX;
         event->ticks = instr_ticks(instr_process_clock());
         event->interrupted = t->cursor;
         event->packet = t->next_seq;
         event->id = id;
         memcpy(event->words, words, 4 * (size_t)count);
         INSTR_BARRIER();
-        event->count = count;
-        t->room = INSTR_LOOK;
+        event->complete = count + 1;
     } else {
         (void)instr_count(&t->lost_nested, 1);
     }
@@ -119,7 +123,7 @@ static bool write_one(struct instr_thread *t, const struct instr_late_event *eve
             ticks = *last;
         *last = ticks;
         if ((name == NULL || instr_is_defined(t, name) || instr_packet_string(t, name, ticks)) &&
-            instr_packet_put(t, event->id, ticks, event->words, event->count))
+            instr_packet_put(t, event->id, ticks, event->words, event->complete - 1))
             return true;
         if (!instr_packet_may_turn(t) || !instr_packet_turn(t))
             break;
@@ -133,10 +137,11 @@ void instr_late_write(struct instr_thread *t)
     struct instr_late *const late = &t->late;
     uint64_t last = 0;
     while (late->written != __atomic_load_n(&late->taken, __ATOMIC_RELAXED)) {
-        const struct instr_late_event *const event = &late->events[late->written % INSTR_LATE_EVENTS];
+        struct instr_late_event *const event = &late->events[late->written % INSTR_LATE_EVENTS];
         /* One that is not complete belongs to a handler that was left for good. */
-        if (event->count > INSTR_LATE_WORDS || !write_one(t, event, &last))
+        if (event->complete == 0 || !write_one(t, event, &last))
             instr_lose(t, 1);
+        event->complete = 0;
         late->written++;
         t->settled++;
         INSTR_TELL(t, settled);

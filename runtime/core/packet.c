@@ -267,8 +267,11 @@ char *instr_make_room(struct instr_thread *t, char *limit, size_t bytes)
     struct instr_guest guest;
     instr_platform_enter(&guest);
     instr_platform_hold_signals(&guest);
+    t->slow = 1;
+    INSTR_BARRIER();
     char *const place = find_room(t, bytes);
     INSTR_BARRIER();
+    t->slow = 0;
     if (place == NULL) {
         instr_lose(t, 1);
         t->limit = t->slot_end;

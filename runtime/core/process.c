@@ -49,11 +49,13 @@ static struct {
 } process = {.lock = ATOMIC_FLAG_INIT};
 
 #define LOCK_YIELDS 32u
+#define LOCK_NS 1000000000u
 
 #if INSTR_PLATFORM_SMALL
-static void lock(void)
+static bool lock(void)
 {
     instr_platform_lock(INSTR_LOCK_PROCESS);
+    return true;
 }
 
 static void unlock(void)
@@ -61,13 +63,30 @@ static void unlock(void)
     instr_platform_unlock(INSTR_LOCK_PROCESS);
 }
 #else
-static void lock(void)
+/*
+ * False: it cannot be had. Who has it may be gone (a handler on a stack of its own left it by a jump when this one overflowed), or wait for what
+ * the caller has: the lock of the dynamic linker, whose list is read under ours.
+ */
+static bool lock(void)
 {
-    for (unsigned tries = 0; atomic_flag_test_and_set_explicit(&process.lock, memory_order_acquire); tries++)
-        if (tries < LOCK_YIELDS)
+    static volatile bool stuck; /* somebody waited in vain: nobody does again, until it was had again */
+    uint64_t give_up = 0;
+    for (unsigned tries = 0; atomic_flag_test_and_set_explicit(&process.lock, memory_order_acquire); tries++) {
+        if (tries < LOCK_YIELDS) {
             instr_platform_yield();
-        else
-            instr_platform_pause(); /* who has the lock may have a lower priority, and this processor alone */
+            continue;
+        }
+        const uint64_t now = instr_platform_monotonic_ns();
+        if (give_up == 0)
+            give_up = now + LOCK_NS;
+        if (stuck || now > give_up) {
+            stuck = true;
+            return false;
+        }
+        instr_platform_pause(); /* who has the lock may have a lower priority, and this processor alone */
+    }
+    stuck = false;
+    return true;
 }
 
 static void unlock(void)
@@ -294,9 +313,11 @@ struct instr_thread *instr_attach(void)
     inside = true;
     instr_platform_enter(&guest);
     instr_platform_hold_signals(&guest);
-    lock();
-    const bool begins = process.life == LIFE_CHILD;
-    if (process.life == LIFE_RUNNING || (begins && begin_child())) {
+    const bool locked = lock();
+    const bool begins = locked && process.life == LIFE_CHILD;
+    if (!locked) {
+        instr_lose_unattached();
+    } else if (process.life == LIFE_RUNNING || (begins && begin_child())) {
         t = take_window();
         if (t == NULL)
             instr_lose_unattached();
@@ -310,7 +331,8 @@ struct instr_thread *instr_attach(void)
     } else {
         instr_process.active = INSTR_OFF;
     }
-    unlock();
+    if (locked)
+        unlock();
     if (t != NULL) {
         instr_platform_watch_thread(t);
         if (INSTR_HAS_STACK && instr_settings.stack)
@@ -341,12 +363,13 @@ struct instr_thread *instr_attach_stream(uint32_t os_tid, uint32_t flags)
     inside = true;
     instr_platform_enter(&guest);
     instr_platform_hold_signals(&guest);
-    lock();
-    if (process.life == LIFE_RUNNING && (t = take_window()) != NULL)
-        start_thread(t, os_tid, flags);
-    if (t != NULL)
-        t->ownerless = 1;
-    unlock();
+    if (lock()) {
+        if (process.life == LIFE_RUNNING && (t = take_window()) != NULL)
+            start_thread(t, os_tid, flags);
+        if (t != NULL)
+            t->ownerless = 1;
+        unlock();
+    }
     instr_platform_leave(&guest);
     inside = false;
     return t;
@@ -425,14 +448,15 @@ void instr_thread_ended(struct instr_thread *t)
     inside = true;
     instr_platform_enter(&guest);
     instr_platform_hold_signals(&guest);
-    lock();
-    if (process.life == LIFE_RUNNING && t->state == 1) {
-        t->limit = NULL;
-        INSTR_BARRIER();
-        end_thread(t);
+    if (lock()) {
+        if (process.life == LIFE_RUNNING && t->state == 1) {
+            t->limit = NULL;
+            INSTR_BARRIER();
+            end_thread(t);
+        }
+        unlock();
     }
     instr_self = NULL;
-    unlock();
     instr_platform_leave(&guest);
     inside = false;
 }
@@ -450,11 +474,12 @@ void instr_process_each(void (*action)(struct instr_thread *t))
     if (inside || instr_platform_pid() != process.pid)
         return;
     inside = true;
-    lock();
-    for (struct instr_thread *t = process.all; t != NULL; t = t->next)
-        if (t->state == 1)
-            action(t);
-    unlock();
+    if (lock()) {
+        for (struct instr_thread *t = process.all; t != NULL; t = t->next)
+            if (t->state == 1)
+                action(t);
+        unlock();
+    }
     inside = false;
 }
 
@@ -467,13 +492,15 @@ bool instr_switch(bool on)
     inside = true; /* a signal handler must not wait for a lock that its own thread holds */
     instr_platform_enter(&guest);
     instr_platform_hold_signals(&guest);
-    lock();
-    const bool changed = (process.life == LIFE_RUNNING || process.life == LIFE_CHILD) && instr_process.active != wanted;
+    const bool locked = lock();
+    const bool changed =
+        locked && (process.life == LIFE_RUNNING || process.life == LIFE_CHILD) && instr_process.active != wanted;
     if (changed) {
         instr_process.active = wanted;
         process.stopped = !on;
     }
-    unlock();
+    if (locked)
+        unlock();
     instr_platform_leave(&guest);
     inside = false;
     return changed;
@@ -525,8 +552,10 @@ void instr_finish(void)
     if (process.life == LIFE_RUNNING && instr_process.points != 0)
         instr_sensors_finish(instr_self);
     inside = true;
-    lock();
-    if (process.life == LIFE_RUNNING) {
+    const bool locked = lock();
+    if (!locked)
+        instr_process.active = INSTR_OFF; /* the windows stay as they are: the host finds them */
+    if (locked && process.life == LIFE_RUNNING) {
         struct instr_clock_pair now;
         instr_process.active = INSTR_OFF;
         instr_process.points = 0;
@@ -545,7 +574,8 @@ void instr_finish(void)
             write_metadata(true);
         instr_sink_end(process.events);
     }
-    unlock();
+    if (locked)
+        unlock();
     instr_platform_leave(&guest);
     inside = false;
 }

@@ -105,6 +105,7 @@ struct instr_thread {
     uint32_t mapped;    /* the block is a file */
     uint32_t file_number; /* NNNN of its window file */
     uint32_t turning;     /* inside instr_packet_turn */
+    uint32_t slow;        /* inside find_room (core/packet.c): what a handler records there cannot be kept */
     void *counters;       /* of the platform: what it opened for this thread, or NULL */
     uint32_t processor;   /* where the last event was recorded; INSTR_NONE: not told in this packet yet */
     uint32_t ownerless;   /* no thread's: nothing is handed to the sink before the end */

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <time.h>
@@ -203,6 +204,28 @@ void instr_platform_hold_signals(struct instr_guest *guest)
         held[i] = (unsigned long)(~free_signals >> (8 * sizeof(long) * i % 64));
     guest->held = syscall(SYS_rt_sigprocmask, SIG_BLOCK, held, guest->signals, sizeof held) == 0;
 }
+
+#if INSTR_ARCH_POSITIVE
+/* glibc's: where the initial thread's stack began. */
+extern void *__libc_stack_end __attribute__((weak));
+
+bool instr_platform_own_stack(uintptr_t *low, uintptr_t *high)
+{
+    const uintptr_t most = (uintptr_t)1 << 30;
+    struct rlimit limit;
+    /* The C library keeps what it knows of another thread at the upper end of its stack. */
+    if (!instr_platform_is_initial_thread())
+        *high = (uintptr_t)pthread_self();
+    else if (&__libc_stack_end != NULL)
+        *high = (uintptr_t)__libc_stack_end;
+    else
+        return false;
+    if (getrlimit(RLIMIT_STACK, &limit) != 0)
+        return false;
+    *low = *high - (limit.rlim_cur < most ? (uintptr_t)limit.rlim_cur : most);
+    return *low < *high;
+}
+#endif
 
 bool instr_platform_signal_stack(uintptr_t *low, uintptr_t *high, bool *on_it)
 {

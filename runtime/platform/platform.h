@@ -97,6 +97,10 @@ void instr_platform_hold_signals(struct instr_guest *guest);
 /* The signal that ends periods of sampling. */
 void instr_platform_leave_signal(int signal);
 
+/* The stack that the system gave the calling thread, [*low, *high), as far as that is known without asking: no more than the limit for
+ * stacks. False: not at all. */
+bool instr_platform_own_stack(uintptr_t *low, uintptr_t *high);
+
 /* The stack that the calling thread's handlers run on, [*low, *high), and whether it runs on it; false: there is none. */
 bool instr_platform_signal_stack(uintptr_t *low, uintptr_t *high, bool *on_it);
 #endif

@@ -1,7 +1,7 @@
 // usage: handlers MODE N FILE
 // A timer's handler records N events at a time while the program records others. MODE: `exit` or `killed`, at the end; `leaves`: the
 // handler returns by siglongjmp, with N = 1 on a stack of its own; `stack`: as `exit`, the handler on a stack of its own, which lies outside of
-// the frames that it interrupts. FILE gets how many events the program, and the handler, recorded.
+// the frames that it interrupts; `trap`: as `exit`, by SIGTRAP, which the runtime never holds. FILE gets how many events the program, and the handler, recorded.
 #include <instr/instr.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { COUNT = 1500000, LEAVES = 150, LAST = 1000 };
@@ -46,7 +47,16 @@ static __attribute__((noinline)) int run(char **argv, int leaves)
 {
     /* The program starts the timer again, behind its event: no two calls of a handler interrupt the same one. */
     struct itimerval period = {{0, leaves ? 300 : 0}, {0, 300}}, off = {{0, 0}, {0, 0}};
-    setitimer(ITIMER_REAL, &period, NULL);
+    const int traps = strcmp(argv[1], "trap") == 0;
+    if (traps) {
+        timer_t timer;
+        struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGTRAP};
+        struct itimerspec often = {{0, 50000}, {0, 50000}};
+        timer_create(CLOCK_MONOTONIC, &event, &timer);
+        timer_settime(timer, 0, &often, NULL);
+    } else {
+        setitimer(ITIMER_REAL, &period, NULL);
+    }
     if (leaves) {
         (void)sigsetjmp(back, 1);
         while (handled < LEAVES) {
@@ -57,13 +67,14 @@ static __attribute__((noinline)) int run(char **argv, int leaves)
         while (recorded < COUNT) {
             instr_event(700, (unsigned)recorded);
             recorded = recorded + 1;
-            if (again) {
+            if (again && !traps) {
                 again = 0;
                 setitimer(ITIMER_REAL, &period, NULL);
             }
         }
     }
     setitimer(ITIMER_REAL, &off, NULL);
+    signal(SIGTRAP, SIG_IGN);
     for (int i = 0; leaves && i < LAST; i++)
         instr_event(702, (unsigned)i);
     tell(argv[3]);
@@ -86,5 +97,6 @@ int main(int argc, char **argv)
         action.sa_flags = SA_ONSTACK;
     }
     sigaction(SIGALRM, &action, NULL);
+    sigaction(SIGTRAP, &action, NULL);
     return run(argv, leaves);
 }

@@ -31,6 +31,14 @@ pub(crate) fn trials() -> Vec<Trial> {
                 "events of handlers are discarded".into()
             })
         }),
+        trial("robust::signal::signals-that-are-not-held", || {
+            ["4K", "512K"].into_iter().try_for_each(|buffer| {
+                let lost = storm("trap", 1, buffer)?;
+                println!("{lost} lost");
+                Ok(())
+            })
+        }),
+        trial("robust::signal::handler-switches-stacks", fibers),
         trial("robust::signal::what-does-not-fit-is-counted", || {
             for mode in ["exit", "killed"] {
                 for buffer in ["4K", "1M"] {
@@ -92,6 +100,11 @@ fn handlers(mode: &str, each: &str, buffer: &str) -> Check<([i128; 3], i128, [i1
         return Err(format!("the program's own counts are missing: {counts}").into());
     };
     let summary = cases::summary(&trace)?;
+    // A reader that meets an event earlier than the one before ends the stream there.
+    ensure(
+        mode == "killed" || summary["truncated_streams"] == 0,
+        || "a stream is damaged".into(),
+    )?;
     let events = summary["user_events"].as_array().cloned();
     let count = |kind: i64| {
         let all = events.iter().flatten();
@@ -106,6 +119,28 @@ fn handlers(mode: &str, each: &str, buffer: &str) -> Check<([i128; 3], i128, [i1
         discarded(&summary)?,
         [program, handler],
     ))
+}
+
+/// Contexts that a handler switches between, in the middle of events too: whoever is interrupted comes back.
+fn fibers() -> Check {
+    let guest = Guest::build("fibers")?;
+    let (trace, counts) = (guest.path("trace"), guest.path("counts"));
+    for buffer in ["4K", "64K"] {
+        let run = guest.traced().arg(&counts).env("INSTR_TRACE", &trace);
+        run.env("INSTR_BUFFER", buffer).succeed()?;
+        let emitted: i128 = std::fs::read_to_string(&counts)?
+            .trim()
+            .parse()
+            .map_err(|_| "the number of events")?;
+        let summary = cases::summary(&trace)?;
+        let recorded = summary["user_events"][0]["count"].as_i64();
+        let all = recorded.map_or(0, i128::from) + discarded(&summary)?;
+        let is_whole = summary["truncated_streams"] == 0;
+        ensure(emitted == 450_000 && all == emitted && is_whole, || {
+            format!("{buffer}: {all} of {emitted}")
+        })?;
+    }
+    Ok(())
 }
 
 /// What is recorded and what is discarded is what was emitted, to the last event; the program's own are all there.
