@@ -1,5 +1,16 @@
 //! Which loaded file an address of a running program belongs to.
 
+/// What is at an address.
+#[derive(Debug, Clone, Copy)]
+enum Place {
+    /// No module that was moved.
+    Free,
+    /// This module, moved by its bias.
+    One(usize, u64),
+    /// Several, one after the other.
+    Several,
+}
+
 /// The files a program had loaded, by address.
 ///
 /// Built from what a trace records of each: its load bias (run-time address minus link address: 0 for a program
@@ -17,8 +28,10 @@
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct ModuleMap {
-    /// Where something changes, in order, and what holds from there on: the number and bias of the one module there.
-    places: Vec<(u64, Option<(usize, u64)>)>,
+    /// Where something changes, in order, and what holds from there on.
+    places: Vec<(u64, Place)>,
+    /// Ends and numbers of the modules at fixed addresses, whose begin is not known, in order.
+    fixed: Vec<(u64, usize)>,
     /// The first two modules found that have an address in common.
     overlapping: Option<(usize, usize)>,
 }
@@ -29,13 +42,16 @@ impl ModuleMap {
     pub fn new(bias_and_end: impl IntoIterator<Item = (u64, u64)>) -> Self {
         let modules: Vec<(u64, u64)> = bias_and_end.into_iter().collect();
         let mut bounds = Vec::new();
+        let mut map = ModuleMap::default();
         for (number, &(bias, end)) in modules.iter().enumerate() {
-            if end > bias {
+            if bias == 0 && end > 0 {
+                map.fixed.push((end, number));
+            } else if end > bias {
                 bounds.extend([(bias, true, number), (end, false, number)]);
             }
         }
+        map.fixed.sort_unstable();
         bounds.sort_unstable(); // at one address, ends come before begins
-        let mut map = ModuleMap::default();
         // How many modules are open, and the XOR of their numbers: of one, its number.
         let (mut open, mut numbers) = (0_usize, 0_usize);
         for (address, begins, number) in bounds {
@@ -45,8 +61,12 @@ impl ModuleMap {
             }
             open = if begins { open + 1 } else { open - 1 };
             numbers ^= number;
-            let only = (open == 1).then(|| (numbers, modules[numbers].0));
-            map.places.push((address, only));
+            let place = match open {
+                0 => Place::Free,
+                1 => Place::One(numbers, modules[numbers].0),
+                _ => Place::Several,
+            };
+            map.places.push((address, place));
         }
         map
     }
@@ -54,12 +74,20 @@ impl ModuleMap {
     /// The number of the module around a run-time address, and the link address to look up in its file.
     ///
     /// Modules that are loaded at once do not overlap; between modules there is none. Where a module had the place of one that was
-    /// unloaded before, an address of both is neither's: a wrong name is worse than none.
+    /// unloaded before, an address of both is neither's: a wrong name is worse than none. A module at fixed addresses begins somewhere
+    /// behind 0 (an emulator's vDSO far behind the program), and has what is no other's.
     #[must_use]
     pub fn find(&self, address: u64) -> Option<(usize, u64)> {
         let behind = self.places.partition_point(|&(from, _)| from <= address);
-        let (_, only) = self.places[..behind].last()?;
-        only.map(|(number, bias)| (number, address - bias))
+        match self.places[..behind].last() {
+            Some((_, Place::One(number, bias))) => Some((*number, address - bias)),
+            Some((_, Place::Several)) => None,
+            // Of those at fixed addresses it is the first that ends behind the address.
+            Some((_, Place::Free)) | None => {
+                let at = self.fixed.partition_point(|&(end, _)| end <= address);
+                self.fixed.get(at).map(|&(_, number)| (number, address))
+            }
+        }
     }
 
     /// Two modules, by their numbers, that had addresses in common, if there are any.
@@ -89,6 +117,21 @@ mod tests {
         assert_eq!(map.find(0x7f00_0003_0010), Some((2, 0x10)));
         assert_eq!(map.find(u64::MAX), None);
         assert_eq!(ModuleMap::default().find(0), None);
+        assert_eq!(map.overlapping(), None);
+    }
+
+    /// As qemu-user 8.2 tells them: the vDSO is linked to where it is.
+    #[test]
+    fn a_program_and_a_vdso_at_fixed_addresses_do_not_meet() {
+        let map = ModuleMap::new([
+            (0, 0x4f_c9e0),
+            (0, 0x4000_0081_04f4),
+            (0x4000_0010_0000, 0x4000_0020_0000),
+        ]);
+        assert_eq!(map.find(0x40_07f0), Some((0, 0x40_07f0)));
+        assert_eq!(map.find(0x4000_0081_0400), Some((1, 0x4000_0081_0400)));
+        assert_eq!(map.find(0x4000_0010_0010), Some((2, 0x10)));
+        assert_eq!(map.find(0x4000_0081_04f4), None);
         assert_eq!(map.overlapping(), None);
     }
 

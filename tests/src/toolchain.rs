@@ -272,6 +272,18 @@ impl Family {
     }
 }
 
+/// Whether this system's libomp looks for a tool behind itself only (Ubuntu's is linked with `-Bsymbolic-functions`): a program's own tool,
+/// and one in a library in front of libomp, are then never started, with us as without.
+///
+/// # Errors
+///
+/// As [`libomp`].
+pub fn libomp_binds_itself() -> Check<bool> {
+    let bytes = std::fs::read(libomp()?.join("libomp.so"))?;
+    let bound = instr_rewrite::object::binds_itself(&bytes, b"ompt_start_tool");
+    Ok(bound.map_err(|error| error.to_string())?)
+}
+
 /// Skips the test unless `program` is in `PATH`.
 ///
 /// # Errors

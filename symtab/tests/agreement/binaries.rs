@@ -128,7 +128,7 @@ pub(crate) fn build(folder: &Path, full: bool) -> Builder<'_> {
 
 impl Builder<'_> {
     /// Runs a tool in the folder; `false`: it is missing, or has not ended after a minute. llvm-dwp 18 does not end with some of gcc's
-    /// DWARF 5.
+    /// DWARF 5, with which binutils' dwp crashes.
     fn ends(&mut self, tool: &str, arguments: &[&str]) -> bool {
         let mut run = Command::new("timeout");
         run.args(["60", tool])
@@ -403,12 +403,7 @@ impl Builder<'_> {
         let package = format!("packed{tag}.dwp");
         let packed = format!("packed{tag}");
         fs::copy(self.folder.join(&output), self.folder.join(&packed)).expect("a copy");
-        let packed_by = match self.ends(packer, &["-e", &output, "-o", &package]) {
-            true => packer,
-            false => "dwp",
-        };
-        if packed_by == packer || self.run(&[packed_by], &["-e", &output, "-o", &package]) {
-            let packer = packed_by;
+        if self.ends(packer, &["-e", &output, "-o", &package]) {
             let name = format!("{title}: split, .dwp by {packer}");
             self.add_container(tool, &name, &packed, plain, &[Peer::Binutils]);
         }

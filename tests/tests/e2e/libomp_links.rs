@@ -7,7 +7,7 @@ use instr_tests::cases;
 use instr_tests::ctf;
 use instr_tests::outcome::{Check, ensure, trial};
 use instr_tests::process::Run;
-use instr_tests::toolchain::{Build, Family, Target, libomp, need, tools};
+use instr_tests::toolchain::{Build, Family, Target, libomp, libomp_binds_itself, need, tools};
 use instr_tests::workspace;
 use libtest_mimic::Trial;
 use object::{Object as _, ObjectSection as _, ObjectSymbol as _};
@@ -78,11 +78,11 @@ fn bound_libomp(folder: &Path) -> Check {
         .ok_or("a cut libomp.so")?;
     let calls = |entry: &&mut [u8]| entry[8..16] == (number << 32 | 7).to_le_bytes();
     let mut entries = table.chunks_exact_mut(ENTRY);
-    let entry = entries
-        .find(calls)
-        .ok_or("libomp does not ask for ompt_start_tool")?;
-    entry[8..16].copy_from_slice(&8_u64.to_le_bytes());
-    entry[16..24].copy_from_slice(&address.to_le_bytes());
+    // This system's libomp may be such a one already.
+    if let Some(entry) = entries.find(calls) {
+        entry[8..16].copy_from_slice(&8_u64.to_le_bytes());
+        entry[16..24].copy_from_slice(&address.to_le_bytes());
+    }
     for name in ["libomp.so", "libomp.so.5"] {
         std::fs::write(folder.join(name), &bytes)?;
     }
@@ -175,6 +175,10 @@ const HOST: &str = "#include <dlfcn.h>\n#include <stdio.h>\nint main(int c, char
 
 /// A program without OpenMP loads a traced library of clang, unloads it, and does so again.
 fn plugin() -> Check {
+    if libomp_binds_itself()? {
+        println!("this system's libomp finds no tool where a plugin brings it");
+        return Ok(());
+    }
     let dir = workspace::work_dir("libomp-plugin")?;
     let at = |name: &str| dir.path().join(name);
     std::fs::write(at("plugin.c"), PLUGIN)?;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use instr_tests::ctf::{self, Event};
 use instr_tests::outcome::{Check, ensure, trial};
 use instr_tests::process::Run;
-use instr_tests::toolchain::{Build, Family, Target, need, tools};
+use instr_tests::toolchain::{Build, Family, Target, libomp_binds_itself, need, tools};
 use instr_tests::workspace;
 use libtest_mimic::Trial;
 use tempfile::TempDir;
@@ -504,6 +504,10 @@ const OTHER_TOOL: &str = "openmp = \"libomp, observed by another tool\"";
 
 /// libomp takes one tool: a user's, however it comes into the process, goes before ours, and the trace says so.
 fn ompt_tools() -> Check {
+    if libomp_binds_itself()? {
+        println!("this system's libomp starts no tool of a program");
+        return Ok(());
+    }
     let place = Place::new("one-runtime-ompt")?;
     std::fs::write(place.path("region.c"), REGION)?;
     let tool = place.path("libtool.so");
@@ -552,6 +556,10 @@ fn ompt_tools() -> Check {
 
 /// A program that is its own tool: the link and the trace say what is not recorded.
 fn own_ompt_tool() -> Check {
+    if libomp_binds_itself()? {
+        println!("this system's libomp starts no tool of a program");
+        return Ok(());
+    }
     let place = Place::new("one-runtime-own-tool")?;
     std::fs::write(place.path("region.c"), REGION)?;
     let program = place.path("program");
