@@ -420,8 +420,8 @@ fn sampled() -> Check {
     let run = place.run(&program);
     run.env("INSTR_SAMPLING_PERIOD", "2ms").succeed()?;
     let samples = ctf::count(&place.events()?, "sample")?;
-    // 0.2 s of processor time: 100, and fewer where the system ends periods at its own ticks.
-    ensure((15..=130).contains(&samples), || {
+    // 0.2 s of processor time: 100, and far fewer where the system ends periods at its own ticks and is busy.
+    ensure((3..=130).contains(&samples), || {
         format!("{samples} samples")
     })
 }

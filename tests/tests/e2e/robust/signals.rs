@@ -38,7 +38,6 @@ pub(crate) fn trials() -> Vec<Trial> {
                 Ok(())
             })
         }),
-        trial("robust::signal::handler-switches-stacks", fibers),
         trial("robust::signal::what-does-not-fit-is-counted", || {
             for mode in ["exit", "killed"] {
                 for buffer in ["4K", "1M"] {
@@ -119,28 +118,6 @@ fn handlers(mode: &str, each: &str, buffer: &str) -> Check<([i128; 3], i128, [i1
         discarded(&summary)?,
         [program, handler],
     ))
-}
-
-/// Contexts that a handler switches between, in the middle of events too: whoever is interrupted comes back.
-fn fibers() -> Check {
-    let guest = Guest::build("fibers")?;
-    let (trace, counts) = (guest.path("trace"), guest.path("counts"));
-    for buffer in ["4K", "64K"] {
-        let run = guest.traced().arg(&counts).env("INSTR_TRACE", &trace);
-        run.env("INSTR_BUFFER", buffer).succeed()?;
-        let emitted: i128 = std::fs::read_to_string(&counts)?
-            .trim()
-            .parse()
-            .map_err(|_| "the number of events")?;
-        let summary = cases::summary(&trace)?;
-        let recorded = summary["user_events"][0]["count"].as_i64();
-        let all = recorded.map_or(0, i128::from) + discarded(&summary)?;
-        let is_whole = summary["truncated_streams"] == 0;
-        ensure(emitted == 450_000 && all == emitted && is_whole, || {
-            format!("{buffer}: {all} of {emitted}")
-        })?;
-    }
-    Ok(())
 }
 
 /// What is recorded and what is discarded is what was emitted, to the last event; the program's own are all there.
