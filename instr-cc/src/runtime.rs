@@ -382,23 +382,9 @@ impl Builder<'_> {
         let entry =
             self.cache
                 .entry(&format!("shared-{key}"), |dir| -> Result<(), BuildError> {
-                    let call = Call::new(self.compiler).args(self.abi);
-                    let call = call.args([
-                        "-fno-lto",
-                        "-fno-sanitize=all",
-                        "-shared",
-                        "-pthread",
-                        "-Wl,-z,nodelete",
-                    ]);
-                    let call = call.args([format!("-Wl,-soname,{}", shared_name())]);
-                    let call = call.args(parts.iter().map(|part| format!("-Wl,-u,{part}")));
-                    let object = dir.join(shared_name());
-                    let call = call.args(["-o".as_ref(), object.as_os_str()]);
-                    let output = call.args([&getters, &library]).run_privately()?;
-                    if output.status.success() && object.is_file() {
-                        return Ok(());
-                    }
-                    Err(self.refused(&shared_name(), &output.stderr))
+                    let mut options = vec!["-pthread".to_owned(), "-Wl,-z,nodelete".to_owned()];
+                    options.extend(parts.iter().map(|part| format!("-Wl,-u,{part}")));
+                    self.link_shared(dir, &shared_name(), &options, &[&getters, &library])
                 })?;
         Ok(entry.join(shared_name()))
     }
@@ -408,41 +394,51 @@ impl Builder<'_> {
     /// # Errors
     /// When it cannot be built.
     pub fn bridge(&self) -> Result<PathBuf, BuildError> {
-        let setting = self.setting_key();
-        let name = key([instr_runtime::KEY, &setting, "bridge"].map(str::as_bytes));
-        let name = format!("bridge-{name}");
+        let object = self.part(instr_runtime::BRIDGE, &["-fPIC".into()])?;
         let file = format!("libinstr_ompt.so.{}", instr_runtime::table_version());
-        let entry = self.cache.entry(&name, |dir| -> Result<(), BuildError> {
-            let source = sources(self.cache)?;
-            let object = dir.join("bridge.o");
-            let text = source.join(instr_runtime::BRIDGE);
-            self.compile(&source, &text, &["-fPIC"], &object)?;
-            let call = Call::new(self.compiler).args(self.abi);
-            let call = call.args(["-fno-lto", "-shared", &format!("-Wl,-soname,{file}"), "-o"]);
-            let output = call.args([&dir.join(&file), &object]).run_privately()?;
-            match output.status.success() {
-                true => Ok(fs::remove_file(&object)?),
-                false => Err(self.refused(&file, &output.stderr)),
-            }
-        })?;
+        // The object is an entry of the cache, whose name differs when its contents do.
+        let name = format!("bridge-{}", key([object.as_os_str().as_bytes()]));
+        let entry = self
+            .cache
+            .entry(&name, |dir| self.link_shared(dir, &file, &[], &[&object]))?;
         Ok(entry.join(file))
     }
 
-    /// The object of a source of the runtime's that is not in the archive, built if it is not there.
+    /// Links a shared library of ours, `dir/name`, which the dynamic linker knows by that name.
+    fn link_shared(
+        &self,
+        dir: &Path,
+        name: &str,
+        options: &[String],
+        files: &[&PathBuf],
+    ) -> Result<(), BuildError> {
+        let object = dir.join(name);
+        let call = Call::new(self.compiler).args(self.abi);
+        let call = call.args(["-fno-lto", "-fno-sanitize=all", "-shared"]);
+        let call = call.args([format!("-Wl,-soname,{name}")]).args(options);
+        let call = call.args(["-o".as_ref(), object.as_os_str()]).args(files);
+        let output = call.run_privately()?;
+        if output.status.success() && object.is_file() {
+            return Ok(());
+        }
+        Err(self.refused(name, &output.stderr))
+    }
+
+    /// The object of a source of the runtime's that is not in the archive, built with `further` options if it is not there.
     ///
     /// # Errors
     /// When it cannot be built.
-    pub fn part(&self, file: &str, defines: &[OsString]) -> Result<PathBuf, BuildError> {
+    pub fn part(&self, file: &str, further: &[OsString]) -> Result<PathBuf, BuildError> {
         let setting = self.setting_key();
         let parts = [file, instr_runtime::KEY, &setting].map(str::as_bytes);
-        let defined = defines.iter().map(|word| word.as_bytes());
-        let name = format!("part-{}", key(parts.into_iter().chain(defined)));
+        let words = further.iter().map(|word| word.as_bytes());
+        let name = format!("part-{}", key(parts.into_iter().chain(words)));
         let entry = self.cache.entry(&name, |dir| -> Result<(), BuildError> {
             let source = sources(self.cache)?;
             let flags: Vec<&OsStr> = STUB_FLAGS
                 .iter()
                 .map(OsStr::new)
-                .chain(defines.iter().map(OsString::as_os_str))
+                .chain(further.iter().map(OsString::as_os_str))
                 .collect();
             self.compile(&source, &source.join(file), &flags, &dir.join("part.o"))
         })?;

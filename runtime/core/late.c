@@ -12,7 +12,7 @@
  * x86-64 a signal's frame has 128 bytes that the compiler may use and some 900 of registers; elsewhere it is larger. */
 #define HANDLER_BYTES 768u
 
-#if INSTR_ARCH_POSITIVE && !INSTR_PLATFORM_SMALL
+#if INSTR_ARCH_POSITIVE
 bool instr_guard_is_left(const char *limit)
 {
     uintptr_t low;
@@ -100,14 +100,7 @@ static const char *name_of(const struct instr_late_event *event)
     uintptr_t address = 0;
     if (event->id != INSTR_EV_REGION_BEGIN && event->id != INSTR_EV_COUNTER)
         return NULL;
-#if UINTPTR_MAX > 0xffffffffu
     memcpy(&address, event->words, sizeof address);
-#if INSTR_BIG_ENDIAN
-    address = (uintptr_t)event->words[0] << 32 | event->words[1];
-#endif
-#else
-    address = event->words[0];
-#endif
     return (const char *)address;
 }
 

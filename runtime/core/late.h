@@ -65,7 +65,7 @@ void instr_late_write(struct instr_thread *t);
 #endif
 
 /* Whether the writer that `limit` names is gone: a handler left its frame for good (siglongjmp). */
-#if INSTR_ARCH_POSITIVE && !INSTR_PLATFORM_SMALL
+#if INSTR_ARCH_POSITIVE
 bool instr_guard_is_left(const char *limit);
 #else
 static inline bool instr_guard_is_left(const char *limit)

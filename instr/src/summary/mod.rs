@@ -17,14 +17,12 @@ mod tests;
 pub mod units;
 
 use std::io;
-use std::num::NonZero;
-use std::thread;
 
 use anyhow::{Context, Result};
 use instr_analysis::counts::Collector;
 use instr_analysis::efficiency;
 use instr_analysis::states::States;
-use instr_trace::model::{State, relayed, replay_with};
+use instr_trace::model::{State, pays_apart, relayed, replay_with};
 use instr_trace::tasks::{TaskStates, Totals, follows};
 use instr_trace::{Event, Names, Session, ThreadInfo, Trace};
 
@@ -110,9 +108,6 @@ fn nested(mut summaries: Vec<Summary>, session: &Session) -> Vec<Summary> {
     outermost
 }
 
-/// Bytes of a trace from which on its tasks are followed by a thread of their own. Below, that takes longer than it saves.
-const LARGE: u64 = 1 << 20;
-
 /// The summary of one process, with the power of `chip` where nothing measured it; `seen` is called with the time of each event.
 ///
 /// # Errors
@@ -124,9 +119,7 @@ pub fn summarize(
     chip: Option<&Chip>,
     seen: impl FnMut(u64),
 ) -> Result<Summary> {
-    let cores = thread::available_parallelism().map_or(1, NonZero::get);
-    let apart = trace.bytes() >= LARGE && cores > 1;
-    summarize_by(trace, names, chip, seen, apart)
+    summarize_by(trace, names, chip, seen, pays_apart(trace.bytes()))
 }
 
 /// `apart`: a thread of its own follows the tasks, which takes as long as reading the trace and everything else. The result is the same.

@@ -75,7 +75,7 @@ use crate::trace::{ThreadInfo, Trace};
 pub use memory::{
     Caller, Gone, Got, HeapBegin, HeapCall, HeapFunction, Memory, PagesCall, PagesFunction, Place,
 };
-pub use relay::{Call, Relay, relayed};
+pub use relay::{Call, Relay, pays_apart, relayed};
 pub use replay::{replay, replay_with};
 pub use sample::{Frames, Sample};
 pub use sched::{Run, Scheduler, Switch, is_idle};

@@ -151,6 +151,15 @@ enum To<'s, S> {
     Thread(SyncSender<Block>, Receiver<Block>),
 }
 
+/// Bytes of traces from which on a sink pays for a thread of its own. Below, that takes longer than it saves.
+const LARGE: u64 = 1 << 20;
+
+/// Whether a sink for traces of so many bytes is better called on a thread of its own: there is another processor, and enough to do.
+#[must_use]
+pub fn pays_apart(bytes: u64) -> bool {
+    bytes >= LARGE && thread::available_parallelism().is_ok_and(|cores| cores.get() > 1)
+}
+
 /// Stands for a sink `S`, which is called later. Calls that `wants` refuses are not made. See [`relayed`].
 #[derive(Debug)]
 pub struct Relay<'s, S: Sink, W> {

@@ -34,13 +34,12 @@ mod types;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::thread;
 
 use crate::error::Error;
 use crate::event::Event;
-use crate::model::{Interpreter, Sink, relayed};
+use crate::model::{Interpreter, Sink, pays_apart, relayed};
 use crate::names::Names;
 use crate::session::{Session, SessionMerge};
 use crate::trace::Trace;
@@ -109,9 +108,6 @@ pub struct Stats {
     pub damaged_packets: u64,
 }
 
-/// Bytes of traces from which on communications are followed by a thread of their own. Below, that takes longer than it saves.
-const LARGE: u64 = 1 << 20;
-
 /// Raw events between two calls of the progress function.
 const PROGRESS_STEP: u64 = 1 << 16;
 
@@ -140,8 +136,7 @@ pub fn write<'a>(
     let mut sorted = None;
     if with_comms {
         let mut collector = Collector::new(options.comms, &outputs.dir, &rows);
-        let cores = thread::available_parallelism().map_or(1, NonZero::get);
-        let apart = cores > 1 && traces.iter().map(Trace::bytes).sum::<u64>() >= LARGE;
+        let apart = pays_apart(traces.iter().map(Trace::bytes).sum());
         relayed(&mut collector, apart, Collector::wants, |sink| {
             communicate(session, sink, &mut progress)
         })?;
