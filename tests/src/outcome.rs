@@ -1,14 +1,14 @@
 //! How a test ends: passed, skipped for a stated reason, not allowed to this account, or failed.
 
 use std::fmt;
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError, RwLock};
 use std::time::Instant;
 
 use instr_test_needs::{administrator, say, strict};
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 
 /// Why a test stopped early.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Stop {
     /// The machine lacks something the test needs. A failure when `INSTR_TEST_STRICT=1`.
     Skip(String),
@@ -75,23 +75,76 @@ pub fn ensure(holds: bool, message: impl FnOnce() -> String) -> Check {
     }
 }
 
-/// Tests that were not allowed, with the reason.
-static NOT_ALLOWED: Mutex<Vec<String>> = Mutex::new(Vec::new());
+/// What the last lines of a run name: what a test's end was, its name, and why.
+static NAMED: Mutex<Vec<(&str, String)>> = Mutex::new(Vec::new());
+
+/// Tests that failed, those that failed among others and passed alone, and those that were not allowed: how they are named.
+const FAILED: &str = "failed";
+const UNSTEADY: &str = "passed at the second try, alone";
+const NOT_ALLOWED: &str = "not allowed";
+
+/// Lines of a reason that the last lines of a run repeat.
+const REASON_LINES: usize = 4;
+
+/// Every test has it for reading while it runs; a second try has it for writing, and the machine to itself.
+static MACHINE: RwLock<()> = RwLock::new(());
+
+fn note(what: &'static str, name: &str, reason: &str) {
+    let line = format!("{name}: {}", reason.trim_start());
+    let mut named = NAMED.lock().unwrap_or_else(PoisonError::into_inner);
+    named.push((what, line));
+}
+
+/// Whether a test that failed is tried again, alone: what depends on the load of the machine is told from what is wrong.
+/// `make test-all` and the planted faults try once, and so does `INSTR_TEST_ONCE=1`.
+fn tries_again() -> bool {
+    let set = |name| std::env::var_os(name).is_some_and(|value| value == "1");
+    !set("INSTR_TEST_ALL") && !set("INSTR_TEST_ONCE")
+}
+
+/// The verdict of `body`, at the second try when it failed at the first one and `again` holds. A second try begins when all
+/// tests that run have ended, and none begins meanwhile.
+fn judged(name: &str, body: impl Fn() -> Check, again: bool) -> Check {
+    let first = {
+        let _beside = MACHINE.read().unwrap_or_else(PoisonError::into_inner);
+        body()
+    };
+    let Err(Stop::Fail(message)) = first else {
+        return first;
+    };
+    if !again {
+        return Err(Stop::Fail(message));
+    }
+    let second = {
+        let _alone = MACHINE.write().unwrap_or_else(PoisonError::into_inner);
+        body()
+    };
+    if second.is_ok() {
+        note(UNSTEADY, name, &message);
+    }
+    second
+}
 
 /// A test named `name` with body `body`.
-pub fn trial(name: impl Into<String>, body: impl FnOnce() -> Check + Send + 'static) -> Trial {
+pub fn trial(name: impl Into<String>, body: impl Fn() -> Check + Send + 'static) -> Trial {
     let name = name.into();
-    let (shown, timed_name) = (name.clone(), name.clone());
+    let shown = name.clone();
     let timed = move || {
         let begin = Instant::now();
-        let verdict = body();
-        crate::queue::took(&timed_name, begin.elapsed());
-        verdict
+        let verdict = judged(&shown, &body, tries_again());
+        crate::queue::took(&shown, begin.elapsed());
+        match verdict {
+            Ok(()) => Ok(Completion::Completed),
+            Err(stop) => left_out(&shown, stop, strict(), administrator()),
+        }
     };
-    Trial::ignorable_test(name, move || match timed() {
-        Ok(()) => Ok(Completion::Completed),
-        Err(stop) => left_out(&shown, stop, strict(), administrator()),
-    })
+    Trial::ignorable_test(name, timed)
+}
+
+/// A test named `name` that stops with `stop`: what was to be tested was not found.
+#[must_use]
+pub fn stopped(name: &str, stop: Stop) -> Trial {
+    trial(name, move || Err(stop.clone()))
 }
 
 /// What becomes of a test that stopped early.
@@ -101,51 +154,62 @@ fn left_out(
     strict: bool,
     administrator: bool,
 ) -> Result<Completion, Failed> {
-    match stop {
-        Stop::Fail(message) => Err(Failed::from(message)),
-        Stop::Skip(reason) if strict => Err(Failed::from(format!("skip in strict mode: {reason}"))),
+    let message = match stop {
+        Stop::Fail(message) => message,
+        Stop::Skip(reason) if strict => format!("skip in strict mode: {reason}"),
         Stop::Skip(reason) => {
             say(&format!("skipped: {name}: {reason}"));
-            Ok(Completion::ignored_with(reason))
+            return Ok(Completion::ignored_with(reason));
         }
-        Stop::NotAllowed(reason) if strict && administrator => Err(Failed::from(format!(
-            "not allowed to an administrator: {reason}"
-        ))),
+        Stop::NotAllowed(reason) if strict && administrator => {
+            format!("not allowed to an administrator: {reason}")
+        }
         Stop::NotAllowed(reason) => {
-            let line = format!("not allowed: {name}: {reason}");
-            say(&line);
-            if let Ok(mut lines) = NOT_ALLOWED.lock() {
-                lines.push(line);
-            }
-            Ok(Completion::ignored_with(format!("not allowed: {reason}")))
+            say(&format!("not allowed: {name}: {reason}"));
+            note(NOT_ALLOWED, name, &reason);
+            return Ok(Completion::ignored_with(format!("not allowed: {reason}")));
         }
-    }
+    };
+    note(FAILED, name, &message);
+    Err(Failed::from(message))
 }
 
-/// Runs the tests, says how many were not allowed and why, and ends the process.
+/// Runs the tests, names those that did not just pass, and ends the process.
 pub fn run(arguments: &Arguments, trials: Vec<Trial>) -> ! {
     let conclusion = libtest_mimic::run(arguments, trials);
-    say_not_allowed();
+    say_named();
     conclusion.exit()
 }
 
-/// Says which tests were not allowed so far, and why.
-pub fn say_not_allowed() {
-    if let Ok(lines) = NOT_ALLOWED.lock()
-        && !lines.is_empty()
-    {
-        say(&format!(
-            "{} not allowed here: only root, or other settings of the kernel, can see",
-            lines.len()
-        ));
-        for line in lines.iter() {
-            say(&format!("  {line}"));
+/// Names the tests that were not allowed, were tried twice, or failed, and why: the last lines of a run.
+pub fn say_named() {
+    let named = NAMED.lock().unwrap_or_else(PoisonError::into_inner);
+    for (what, remark) in [
+        (
+            NOT_ALLOWED,
+            " here: only root, or other settings of the kernel, can see",
+        ),
+        (UNSTEADY, ""),
+        (FAILED, ""),
+    ] {
+        let lines: Vec<_> = named.iter().filter(|(of, _)| *of == what).collect();
+        if !lines.is_empty() {
+            say(&format!("{} {what}{remark}", lines.len()));
+        }
+        for (_, line) in lines {
+            let mut shown = line.lines().filter(|line| !line.trim().is_empty());
+            say(&format!("  {}", shown.next().unwrap_or_default()));
+            for more in shown.take(REASON_LINES - 1) {
+                say(&format!("    {more}"));
+            }
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
     use super::*;
 
     #[test]
@@ -166,5 +230,20 @@ mod tests {
             let found = passes(stop, strict, administrator);
             assert_eq!(found, passed, "{what}, {strict}, {administrator}");
         }
+    }
+
+    #[test]
+    fn a_test_that_fails_has_a_second_try_alone() {
+        let tried = AtomicUsize::new(0);
+        let passes_at = |number, again| {
+            tried.store(0, Relaxed);
+            let body = || ensure(tried.fetch_add(1, Relaxed) + 1 >= number, || "why".into());
+            let verdict = judged("a test", body, again);
+            (verdict.is_ok(), tried.load(Relaxed))
+        };
+        assert_eq!(passes_at(1, true), (true, 1));
+        assert_eq!(passes_at(2, true), (true, 2));
+        assert_eq!(passes_at(3, true), (false, 2));
+        assert_eq!(passes_at(2, false), (false, 1));
     }
 }

@@ -14,7 +14,7 @@ use libtest_mimic::{Arguments, Trial};
 use serde_json::Value;
 
 use crate::cases;
-use crate::outcome::{Check, Stop, ensure, trial};
+use crate::outcome::{Check, Stop, ensure, stopped, trial};
 use crate::workspace;
 
 /// Tests at once, at least: each starts compilers and programs of several threads.
@@ -77,7 +77,7 @@ pub fn run(mut trials: Vec<Trial>) -> ! {
     if !arguments.list {
         report(known, begin.elapsed());
     }
-    crate::outcome::say_not_allowed();
+    crate::outcome::say_named();
     conclusion.exit()
 }
 
@@ -147,7 +147,7 @@ pub fn other_executables() -> Vec<Trial> {
         }
         Ok(trials)
     });
-    trials.unwrap_or_else(|stop| vec![trial("executables::list", move || Err(stop))])
+    trials.unwrap_or_else(|stop| vec![stopped("executables::list", stop)])
 }
 
 /// The scripts that are part of `make test`; none unless `INSTR_TEST_SCRIPTS=1`.

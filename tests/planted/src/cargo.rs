@@ -99,6 +99,7 @@ impl Cargo {
             .env("CARGO_INCREMENTAL", "1")
             .env("CARGO_PROFILE_DEV_DEBUG", "0")
             .env("CARGO_TERM_COLOR", "never")
+            .env("INSTR_TEST_ONCE", "1")
             .env_remove("INSTR_TEST_BIN") // the tools with the fault are meant
             .env_remove("INSTR_TEST_STRICT")
             .env_remove("CARGO_MANIFEST_DIR")

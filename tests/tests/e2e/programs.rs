@@ -1,7 +1,7 @@
 //! The programs with directives in `tests/sources`.
 
 use instr_tests::cases;
-use instr_tests::outcome::trial;
+use instr_tests::outcome::{stopped, trial};
 use libtest_mimic::Trial;
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -10,6 +10,6 @@ pub(crate) fn trials() -> Vec<Trial> {
             .into_iter()
             .map(|case| trial(case.name.clone(), move || case.run()))
             .collect(),
-        Err(stop) => vec![trial("program::directives", move || Err(stop))],
+        Err(stop) => vec![stopped("program::directives", stop)],
     }
 }
