@@ -71,6 +71,66 @@
     ".cfi_endproc\n"                                                  \
     ".size instr_arch_call_words, .-instr_arch_call_words\n"
 
+/* Stack and frame pointers of 64-bit programs are lower than the stack by this (SPARC Compliance Definition 2.4, 3P-3). */
+#if defined(__arch64__)
+#define INSTR_SPARC_BIAS 2047u
+#else
+#define INSTR_SPARC_BIAS 0u
+#endif
+
+static inline uintptr_t instr_arch_stack_pointer(void)
+{
+    uintptr_t sp;
+    __asm__ volatile("mov %%sp, %0" : "=r"(sp));
+    return sp + INSTR_SPARC_BIAS;
+}
+
+/* %fp of the function that it stands in, whose caller's %sp that is. */
+static inline __attribute__((always_inline)) uintptr_t instr_arch_frame_pointer(void)
+{
+    uintptr_t frame;
+    __asm__ volatile("mov %%fp, %0" : "=r"(frame));
+    return frame;
+}
+
+/* Writes all register windows but the running one to their save areas. */
+static inline void instr_arch_flush_windows(void)
+{
+#if defined(__arch64__)
+    __asm__ volatile("flushw" ::: "memory");
+#else
+    __asm__ volatile("ta 3" ::: "memory");
+#endif
+}
+
+/* Where the `call` at this address leads; 0 when it is another instruction. */
+static inline uintptr_t instr_arch_called_at(uintptr_t call)
+{
+    const uint32_t word = *(const uint32_t *)call;
+    return word >> 30 == 1 ? call + (uintptr_t)(intptr_t)(int32_t)(word << 2) : 0;
+}
+
+/* Whether this instruction makes a register window: op 2, rd %sp, op3 save. */
+static inline bool instr_arch_saves(uint32_t instruction)
+{
+    return (instruction & 0xfff80000u) == 0x9de00000u;
+}
+
+/* LEON's up-counter (GRLIB IP Core User's Manual, LEON4, "Up-counter"): its upper 24 bits, and its lower 32. */
+static inline uint32_t instr_arch_asr22(void)
+{
+    uint32_t value;
+    __asm__ volatile("rd %%asr22, %0" : "=r"(value));
+    return value;
+}
+
+static inline uint32_t instr_arch_asr23(void)
+{
+    uint32_t value;
+    __asm__ volatile("rd %%asr23, %0" : "=r"(value));
+    return value;
+}
+
 static inline uint64_t instr_arch_ticks(void)
 {
 #if defined(__arch64__)

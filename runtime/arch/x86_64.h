@@ -64,6 +64,36 @@ static inline uintptr_t instr_arch_stack_pointer(void)
     return sp;
 }
 
+/* A performance counter: what the kernel lets user code read (perf_event_open(2), "cap_user_rdpmc"). */
+static inline uint64_t instr_arch_read_counter(uint32_t counter)
+{
+    uint32_t low;
+    uint32_t high;
+    __asm__ volatile("rdpmc" : "=a"(low), "=d"(high) : "c"(counter));
+    return (uint64_t)high << 32 | low;
+}
+
+/* Where a direct call that ends at `address` leads: 0 when there is none. Five bytes in front of `address` can be read. */
+static inline uintptr_t instr_arch_called_before(uintptr_t address)
+{
+    const unsigned char *const call = (const unsigned char *)address - 5;
+    int32_t distance;
+    if (call[0] != 0xe8)
+        return 0;
+    __builtin_memcpy(&distance, call + 1, sizeof distance);
+    return address + (uintptr_t)(intptr_t)distance;
+}
+
+/* Where the first instruction of a function is that keeps a frame pointer (push %rbp), behind a landing pad; 0 when it keeps none. */
+static inline uintptr_t instr_arch_keeps_frame(uintptr_t function)
+{
+    static const unsigned char LANDING[4] = {0xf3, 0x0f, 0x1e, 0xfa}; /* endbr64 */
+    const unsigned char *code = (const unsigned char *)function;
+    if (__builtin_memcmp(code, LANDING, sizeof LANDING) == 0)
+        code += sizeof LANDING;
+    return code[0] == 0x55 ? (uintptr_t)code : 0;
+}
+
 static inline uint64_t instr_arch_ticks(void)
 {
     uint32_t low;

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "core/text.h"
 #include "platform/platform.h"
 #include "sinks/sink.h"
 
@@ -85,14 +86,8 @@ static void text(const char *s)
 
 static void number(uint64_t value)
 {
-    char digits[24];
-    unsigned at = sizeof digits - 1;
-    digits[at] = '\0';
-    do {
-        digits[--at] = (char)('0' + value % 10);
-        value /= 10;
-    } while (value != 0);
-    text(digits + at);
+    char digits[INSTR_DECIMAL_BYTES];
+    text(instr_decimal(value, 1, digits));
 }
 
 void instr_modules_tell(instr_module_fn *fn, uint64_t *arg, uint64_t ticks)

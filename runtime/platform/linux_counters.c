@@ -283,10 +283,8 @@ static bool read_by_instruction(const struct perf_event_mmap_page *page, int64_t
         int64_t count = p->offset;
         direct = p->cap_user_rdpmc && index != 0 && p->time_enabled == p->time_running;
         if (direct) {
-            uint32_t low, high;
-            __asm__ volatile("rdpmc" : "=a"(low), "=d"(high) : "c"(index - 1));
             const unsigned shift = 64u - p->pmc_width;
-            const uint64_t raw = (uint64_t)high << 32 | low;
+            const uint64_t raw = instr_arch_read_counter(index - 1);
             count += (int64_t)(raw << shift) >> shift;
         }
         *value = count;

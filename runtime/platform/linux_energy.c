@@ -54,9 +54,9 @@ static unsigned namesakes(const char *entry, unsigned own, const char *name)
 {
     unsigned found = 0;
     for (unsigned i = 0; i < own; i++) {
-        char digits[12];
+        char digits[INSTR_DECIMAL_BYTES];
         char other[24];
-        if (instr_file_line(other, sizeof other, INSTR_PIECES("/sys/class/powercap/", entry, instr_digits(i, digits), "/name")))
+        if (instr_file_line(other, sizeof other, INSTR_PIECES("/sys/class/powercap/", entry, instr_decimal(i, 1, digits), "/name")))
             found += strcmp(other, name) == 0;
     }
     return found;
@@ -72,23 +72,23 @@ static bool zone_names(uint64_t zone, const char *family, char *path, size_t pat
     if (!instr_text_append(name, name_bytes, family))
         return false;
     for (unsigned level = 0; level < 3 && parts[level] != 0; level++) {
-        char digits[12];
+        char digits[INSTR_DECIMAL_BYTES];
         char own[24];
         const unsigned number = (unsigned)parts[level] - 1;
         (void)instr_text_append(entry, sizeof entry, ":");
         const size_t stem = strlen(entry);
-        (void)instr_text_append(entry, sizeof entry, instr_digits(number, digits));
+        (void)instr_text_append(entry, sizeof entry, instr_decimal(number, 1, digits));
         if (!instr_file_line(own, sizeof own, INSTR_PIECES("/sys/class/powercap/", entry, "/name")))
             return false;
         entry[stem] = '\0';
         const unsigned before = namesakes(entry, number, own);
-        (void)instr_text_append(entry, sizeof entry, instr_digits(number, digits));
+        (void)instr_text_append(entry, sizeof entry, instr_decimal(number, 1, digits));
         for (char *c = own; *c != '\0'; c++)
             if (*c == '/')
                 *c = '_';
         if (!instr_text_append(name, name_bytes, "/") || !instr_text_append(name, name_bytes, own))
             return false;
-        if (before > 0 && (!instr_text_append(name, name_bytes, "-") || !instr_text_append(name, name_bytes, instr_digits(before + 1, digits))))
+        if (before > 0 && (!instr_text_append(name, name_bytes, "-") || !instr_text_append(name, name_bytes, instr_decimal(before + 1, 1, digits))))
             return false;
     }
     return instr_file_path(path, path_bytes, INSTR_PIECES("/sys/class/powercap/", entry, "/energy_uj"));
@@ -168,11 +168,11 @@ static int read_event(struct instr_sensor *s, int64_t *values)
 /* The event on one processor of each package (`cpu`). */
 static void offer_event(const char *domain, uint32_t type, uint64_t config, const char *scale, int cpu)
 {
-    char digits[12];
+    char digits[INSTR_DECIMAL_BYTES];
     struct perf_event_attr attr;
     struct instr_file_sensor *f = instr_file_next();
     if (f == NULL || !instr_text_append(f->name, sizeof f->name, "perf-energy/") || !instr_text_append(f->name, sizeof f->name, domain) ||
-        !instr_text_append(f->name, sizeof f->name, "/cpu") || !instr_text_append(f->name, sizeof f->name, instr_digits((uint32_t)cpu, digits)) ||
+        !instr_text_append(f->name, sizeof f->name, "/cpu") || !instr_text_append(f->name, sizeof f->name, instr_decimal((uint32_t)cpu, 1, digits)) ||
         !instr_text_append(f->scale, sizeof f->scale, scale) ||
         !instr_file_path(f->path, sizeof f->path, INSTR_PIECES("/sys/bus/event_source/devices/power/events/energy-", domain)))
         return;

@@ -123,17 +123,6 @@ bool instr_parse_integer(const char *text, int64_t *value)
     return true;
 }
 
-const char *instr_digits(uint32_t value, char buffer[12])
-{
-    char *p = buffer + 11;
-    *p = '\0';
-    do {
-        *--p = (char)('0' + value % 10);
-        value /= 10;
-    } while (value != 0);
-    return p;
-}
-
 const char *instr_file_open(struct instr_sensor *s)
 {
     struct instr_file_sensor *f = (struct instr_file_sensor *)(void *)s;

@@ -49,8 +49,6 @@ bool instr_file_line(char *line, size_t bytes, const char *const *pieces);
 /* Parses a decimal integer with an optional sign that ends at white space or the end of the text. */
 bool instr_parse_integer(const char *text, int64_t *value);
 
-/* Decimal digits of a number. */
-const char *instr_digits(uint32_t value, char buffer[12]);
 
 /* A descriptor out of the way of those the program counts on. */
 int instr_high_descriptor(int fd);

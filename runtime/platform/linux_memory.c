@@ -167,26 +167,10 @@ uintptr_t instr_platform_stack_touched(uintptr_t low, uintptr_t high, uintptr_t 
 /* What is called from the painting function needs less stack than this, red zone and all. */
 #define GAP 1024u
 
-#if defined(__x86_64__)
-#define STACK_POINTER(sp) __asm__ volatile("mov %%rsp, %0" : "=r"(sp))
-#elif defined(__sparc__) && defined(__arch64__)
-#define STACK_POINTER(sp) __asm__ volatile("add %%sp, 2047, %0" : "=r"(sp))
-#elif defined(__sparc__)
-#define STACK_POINTER(sp) __asm__ volatile("mov %%sp, %0" : "=r"(sp))
-#elif defined(__aarch64__)
-#define STACK_POINTER(sp) __asm__ volatile("mov %0, sp" : "=r"(sp))
-#elif defined(__riscv)
-#define STACK_POINTER(sp) __asm__ volatile("mv %0, sp" : "=r"(sp))
-#else
-#define STACK_POINTER(sp) ((sp) = (uintptr_t)__builtin_frame_address(0) - 2 * PIECE)
-#endif
-
 void instr_platform_stack_paint(uintptr_t low, uintptr_t word)
 {
     uintptr_t words[WORDS];
-    uintptr_t high;
-    STACK_POINTER(high);
-    high = (high - GAP) & ~(sizeof high - 1);
+    const uintptr_t high = (instr_arch_stack_pointer() - GAP) & ~(sizeof high - 1);
     for (size_t i = 0; i < WORDS; i++)
         words[i] = word;
     for (uintptr_t at = low; at < high; at += PIECE)

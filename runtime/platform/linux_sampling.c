@@ -80,7 +80,7 @@ static void read_context(const void *context, struct instr_interrupted *at)
 #if defined(__arch64__)
     const uintptr_t *registers = (const uintptr_t *)context + 16; /* siginfo_t: 128 bytes; %g0 … %o7, tstate, tpc */
     at->pc = registers[17];
-    at->sp = registers[14] + 2047;
+    at->sp = registers[14] + INSTR_SPARC_BIAS;
     at->return_to = registers[15];
 #else
     const uintptr_t *registers = context; /* psr, pc, npc, y, %g0 … %o7 */
@@ -194,7 +194,7 @@ static void tick(int signal, siginfo_t *info, void *context)
         const uint32_t count = periods(info);
 #if defined(__sparc__)
         /* The system has called this function with %sp at its copy of the interrupted window. */
-        __asm__("mov %%fp, %0" : "=r"(frame));
+        frame = instr_arch_frame_pointer();
 #endif
         if (count != 0 && is_short_of_stack())
             instr_sampling_missed(count);

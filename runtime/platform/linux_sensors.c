@@ -78,7 +78,7 @@ struct seen {
 static void unique(struct seen *seen, char *name, size_t bytes)
 {
     char plain[24] = "";
-    char digits[12];
+    char digits[INSTR_DECIMAL_BYTES];
     unsigned before = 0;
     strncpy(plain, name, sizeof plain - 1);
     for (unsigned i = 0; i < seen->count; i++)
@@ -87,7 +87,7 @@ static void unique(struct seen *seen, char *name, size_t bytes)
         memcpy(seen->names[seen->count++], plain, sizeof plain);
     if (before > 0) {
         (void)instr_text_append(name, bytes, "-");
-        (void)instr_text_append(name, bytes, instr_digits(before + 1, digits));
+        (void)instr_text_append(name, bytes, instr_decimal(before + 1, 1, digits));
     }
 }
 
@@ -124,9 +124,9 @@ static int read_guarded(struct instr_sensor *s, int64_t *values)
 /* One file of the device in `dir` (with INSTR_SENSORS_ROOT), called `device`. */
 static void offer_hwmon(const char *dir, const char *device, uint64_t what)
 {
-    char digits[12];
+    char digits[INSTR_DECIMAL_BYTES];
     const size_t kind = (size_t)(what / 1000000000u);
-    const char *number = instr_digits((uint32_t)(what % 1000000000u), digits);
+    const char *number = instr_decimal((uint32_t)(what % 1000000000u), 1, digits);
     struct instr_file_sensor *f = instr_file_next();
     if (f == NULL || !instr_text_append(f->name, sizeof f->name, "hwmon/") || !instr_text_append(f->name, sizeof f->name, device) ||
         !instr_text_append(f->name, sizeof f->name, "/") || !instr_text_append(f->name, sizeof f->name, HWMON[kind].prefix) ||
@@ -164,9 +164,9 @@ static void discover_hwmon(void)
         return;
     const size_t count = instr_file_list(path, hwmon_device, devices, 64);
     for (size_t i = 0; i < count; i++) {
-        char digits[12];
+        char digits[INSTR_DECIMAL_BYTES];
         char name[32] = "";
-        const char *number = instr_digits((uint32_t)devices[i], digits);
+        const char *number = instr_decimal((uint32_t)devices[i], 1, digits);
         if (!instr_file_line(name, 20, INSTR_PIECES("/sys/class/hwmon/hwmon", number, "/name")))
             memcpy(name, "unnamed", 8);
         no_slashes(name);
@@ -199,9 +199,9 @@ static void discover_thermal(void)
         return;
     const size_t count = instr_file_list(path, thermal_zone, zones, 64);
     for (size_t i = 0; i < count; i++) {
-        char digits[12];
+        char digits[INSTR_DECIMAL_BYTES];
         char name[32] = "";
-        const char *number = instr_digits((uint32_t)zones[i], digits);
+        const char *number = instr_decimal((uint32_t)zones[i], 1, digits);
         if (!instr_file_line(name, 20, INSTR_PIECES("/sys/class/thermal/thermal_zone", number, "/type")))
             memcpy(name, "unnamed", 8);
         no_slashes(name);
@@ -234,8 +234,8 @@ static void discover_cpufreq(void)
         return;
     const size_t count = instr_file_list(path, processor, processors, MOST_ENTRIES);
     for (size_t i = 0; i < count; i++) {
-        char digits[12];
-        const char *number = instr_digits((uint32_t)processors[i], digits);
+        char digits[INSTR_DECIMAL_BYTES];
+        const char *number = instr_decimal((uint32_t)processors[i], 1, digits);
         struct instr_file_sensor *f = instr_file_next();
         if (f == NULL || !instr_text_append(f->name, sizeof f->name, "cpufreq/cpu") || !instr_text_append(f->name, sizeof f->name, number) ||
             !instr_file_path(f->path, sizeof f->path, INSTR_PIECES("/sys/devices/system/cpu/cpu", number, "/cpufreq/scaling_cur_freq")) ||

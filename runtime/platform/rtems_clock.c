@@ -61,26 +61,12 @@ uint64_t instr_platform_realtime_ns(void)
 }
 
 #if HAS_ASR
-static inline uint32_t asr22(void)
-{
-    uint32_t value;
-    __asm__ volatile("rd %%asr22, %0" : "=r"(value));
-    return value;
-}
-
-static inline uint32_t asr23(void)
-{
-    uint32_t value;
-    __asm__ volatile("rd %%asr23, %0" : "=r"(value));
-    return value;
-}
-
 static uint64_t up_count(void)
 {
-    uint32_t high = asr22() & 0xffffffu;
+    uint32_t high = instr_arch_asr22() & 0xffffffu;
     for (;;) {
-        const uint32_t low = asr23();
-        const uint32_t again = asr22() & 0xffffffu;
+        const uint32_t low = instr_arch_asr23();
+        const uint32_t again = instr_arch_asr22() & 0xffffffu;
         if (again == high)
             return (uint64_t)high << 32 | low;
         high = again;
@@ -90,9 +76,9 @@ static uint64_t up_count(void)
 /* Whether it is there and runs; some processors without it read 0. */
 static bool has_up_counter(void)
 {
-    const uint32_t before = asr23();
+    const uint32_t before = instr_arch_asr23();
     for (unsigned i = 0; i < 16; i++)
-        if (asr23() != before)
+        if (instr_arch_asr23() != before)
             return true;
     return false;
 }

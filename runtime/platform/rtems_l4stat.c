@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/settings.h"
+#include "core/text.h"
 #include "platform/rtems_io.h"
 #include "sensors/sensors.h"
 
@@ -106,10 +107,8 @@ static bool add(const char *text, size_t name, unsigned event, unsigned number)
     memcpy(label, text, name);
     label += name;
     *label++ = '@';
-    if (number > 9)
-        *label++ = '1';
-    *label++ = (char)('0' + number % 10);
-    *label = '\0';
+    char digits[INSTR_DECIMAL_BYTES];
+    strcpy(label, instr_decimal(number, 1, digits));
     unit.control[unit.count++] = CONTROL_OF(event, number);
     return true;
 }

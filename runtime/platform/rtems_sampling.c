@@ -45,12 +45,8 @@ static bool find_interrupted(struct instr_interrupted *at)
     const struct _Thread_Control *thread = _Thread_Get_executing();
     const uintptr_t low = (uintptr_t)thread->Start.Initial_stack.area;
     const uintptr_t high = low + thread->Start.Initial_stack.size;
-    uintptr_t frame;
-    __asm__ volatile("ta 3\n\t"
-                     "mov %%fp, %0"
-                     : "=r"(frame)
-                     :
-                     : "memory");
+    instr_arch_flush_windows();
+    uintptr_t frame = instr_arch_frame_pointer();
     for (unsigned i = 0; i < MOST_FRAMES && frame != 0 && frame % 8 == 0; i++) {
         if (frame >= low && frame < high && high - frame > sizeof(CPU_Interrupt_frame)) {
             const CPU_Interrupt_frame *saved = (const CPU_Interrupt_frame *)frame;

@@ -16,13 +16,15 @@ void instr_chunk(struct instr_thread *t, uint64_t begin, uint64_t end)
 bool instr_probe_loop_start(bool (*real)(long, long, long, long, long *, long *), unsigned schedule, long start, long end, long incr,
                             long chunk_size, long *istart, long *iend)
 {
-    START(schedule, start, end, incr, chunk_size, real(start, end, incr, chunk_size, istart, iend));
+    struct instr_thread *const t = instr_loop_starts(schedule, (int64_t)start, (int64_t)end, (int64_t)incr, (int64_t)chunk_size);
+    return instr_loop_gets(t, real(start, end, incr, chunk_size, istart, iend), istart, iend);
 }
 
 bool instr_probe_loop_runtime_start(bool (*real)(long, long, long, long *, long *), unsigned schedule, long start, long end,
                                     long incr, long *istart, long *iend)
 {
-    START(schedule, start, end, incr, 0, real(start, end, incr, istart, iend));
+    struct instr_thread *const t = instr_loop_starts(schedule, (int64_t)start, (int64_t)end, (int64_t)incr, 0);
+    return instr_loop_gets(t, real(start, end, incr, istart, iend), istart, iend);
 }
 
 bool instr_probe_loop_generic_start(bool (*real)(long, long, long, long, long, long *, long *, uintptr_t *, void **),
@@ -31,13 +33,15 @@ bool instr_probe_loop_generic_start(bool (*real)(long, long, long, long, long, l
 {
     if (istart == NULL) /* only memory is wanted: not a loop */
         return real(start, end, incr, sched, chunk_size, istart, iend, reductions, mem);
-    START(instr_generic_schedule(schedule, sched), start, end, incr, chunk_size,
-          real(start, end, incr, sched, chunk_size, istart, iend, reductions, mem));
+    struct instr_thread *const t =
+        instr_loop_starts(instr_generic_schedule(schedule, sched), (int64_t)start, (int64_t)end, (int64_t)incr, (int64_t)chunk_size);
+    return instr_loop_gets(t, real(start, end, incr, sched, chunk_size, istart, iend, reductions, mem), istart, iend);
 }
 
 bool instr_probe_loop_next(bool (*real)(long *, long *), long *istart, long *iend)
 {
-    NEXT(real(istart, iend));
+    struct instr_thread *const t = instr_loop_asks();
+    return instr_loop_gets(t, real(istart, iend), istart, iend);
 }
 
 void instr_probe_loop_end(void (*real)(void))

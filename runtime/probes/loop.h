@@ -15,23 +15,37 @@ static inline unsigned instr_generic_schedule(unsigned schedule, long sched)
     return schedule | (bits & 7u) | (bits >> 31 ? (unsigned)INSTR_LOOP_MONOTONIC : 0u);
 }
 
-/* `call` starts the loop or asks for the next chunk, into *istart and *iend. */
-#define START(schedule_, start_, end_, incr_, chunk_, call)                                                      \
-    struct instr_thread *t = instr_thread();                                                                     \
-    if (t != NULL)                                                                                               \
-        instr_loop_begin(t, (schedule_), (int64_t)(start_), (int64_t)(end_), (int64_t)(incr_), (int64_t)(chunk_)); \
-    const bool work = (call);                                                                                    \
-    if (work && t != NULL && istart != NULL)                                                                     \
-        instr_chunk(t, (uint64_t)*istart, (uint64_t)*iend);                                                            \
-    return work
+/* A loop starts. The calling thread's state, or NULL. */
+static inline struct instr_thread *instr_loop_starts(unsigned schedule, int64_t start, int64_t end, int64_t incr, int64_t chunk)
+{
+    struct instr_thread *t = instr_thread();
+    if (t != NULL)
+        instr_loop_begin(t, schedule, start, end, incr, chunk);
+    return t;
+}
 
-#define NEXT(call)                                    \
-    struct instr_thread *t = instr_thread();          \
-    if (t != NULL)                                    \
-        instr_event0(t, INSTR_EV_DISPATCH);           \
-    const bool work = (call);                         \
-    if (work && t != NULL)                            \
-        instr_chunk(t, (uint64_t)*istart, (uint64_t)*iend); \
-    return work
+/* The thread asks for its next chunk. */
+static inline struct instr_thread *instr_loop_asks(void)
+{
+    struct instr_thread *t = instr_thread();
+    if (t != NULL)
+        instr_event0(t, INSTR_EV_DISPATCH);
+    return t;
+}
+
+/* What libgomp answers to both: whether there is a chunk, and which. */
+static inline bool instr_loop_gets(struct instr_thread *t, bool work, const long *istart, const long *iend)
+{
+    if (work && t != NULL && istart != NULL)
+        instr_chunk(t, (uint64_t)*istart, (uint64_t)*iend);
+    return work;
+}
+
+static inline bool instr_loop_gets_ull(struct instr_thread *t, bool work, const instr_ull *istart, const instr_ull *iend)
+{
+    if (work && t != NULL && istart != NULL)
+        instr_chunk(t, *istart, *iend);
+    return work;
+}
 
 #endif

@@ -15,14 +15,16 @@ bool instr_probe_loop_doacross_start(bool (*real)(unsigned, long *, long, long *
                                      long *counts, long chunk_size, long *istart, long *iend)
 {
     remember(ncounts);
-    START(schedule | INSTR_LOOP_DOACROSS, 0, counts[0], 1, chunk_size, real(ncounts, counts, chunk_size, istart, iend));
+    struct instr_thread *const t = instr_loop_starts(schedule | INSTR_LOOP_DOACROSS, 0, (int64_t)counts[0], 1, (int64_t)chunk_size);
+    return instr_loop_gets(t, real(ncounts, counts, chunk_size, istart, iend), istart, iend);
 }
 
 bool instr_probe_loop_doacross_runtime_start(bool (*real)(unsigned, long *, long *, long *), unsigned schedule, unsigned ncounts,
                                              long *counts, long *istart, long *iend)
 {
     remember(ncounts);
-    START(schedule | INSTR_LOOP_DOACROSS, 0, counts[0], 1, 0, real(ncounts, counts, istart, iend));
+    struct instr_thread *const t = instr_loop_starts(schedule | INSTR_LOOP_DOACROSS, 0, (int64_t)counts[0], 1, 0);
+    return instr_loop_gets(t, real(ncounts, counts, istart, iend), istart, iend);
 }
 
 bool instr_probe_loop_doacross_generic_start(bool (*real)(unsigned, long *, long, long, long *, long *, uintptr_t *, void **),
@@ -30,8 +32,10 @@ bool instr_probe_loop_doacross_generic_start(bool (*real)(unsigned, long *, long
                                              long *istart, long *iend, uintptr_t *reductions, void **mem)
 {
     remember(ncounts);
-    START(instr_generic_schedule(schedule | INSTR_LOOP_DOACROSS, sched), 0, counts[0], 1, chunk_size,
-          real(ncounts, counts, sched, chunk_size, istart, iend, reductions, mem));
+    struct instr_thread *const t =
+        instr_loop_starts(instr_generic_schedule(schedule | INSTR_LOOP_DOACROSS, sched), 0,
+                          (int64_t)counts[0], 1, (int64_t)chunk_size);
+    return instr_loop_gets(t, real(ncounts, counts, sched, chunk_size, istart, iend, reductions, mem), istart, iend);
 }
 
 bool instr_probe_loop_ull_doacross_start(bool (*real)(unsigned, instr_ull *, instr_ull, instr_ull *, instr_ull *),
@@ -39,15 +43,17 @@ bool instr_probe_loop_ull_doacross_start(bool (*real)(unsigned, instr_ull *, ins
                                          instr_ull *istart, instr_ull *iend)
 {
     remember(ncounts);
-    START(schedule | INSTR_LOOP_DOACROSS | INSTR_LOOP_ULL, 0, counts[0], 1, chunk_size,
-          real(ncounts, counts, chunk_size, istart, iend));
+    struct instr_thread *const t =
+        instr_loop_starts(schedule | INSTR_LOOP_DOACROSS | INSTR_LOOP_ULL, 0, (int64_t)counts[0], 1, (int64_t)chunk_size);
+    return instr_loop_gets_ull(t, real(ncounts, counts, chunk_size, istart, iend), istart, iend);
 }
 
 bool instr_probe_loop_ull_doacross_runtime_start(bool (*real)(unsigned, instr_ull *, instr_ull *, instr_ull *), unsigned schedule,
                                                  unsigned ncounts, instr_ull *counts, instr_ull *istart, instr_ull *iend)
 {
     remember(ncounts);
-    START(schedule | INSTR_LOOP_DOACROSS | INSTR_LOOP_ULL, 0, counts[0], 1, 0, real(ncounts, counts, istart, iend));
+    struct instr_thread *const t = instr_loop_starts(schedule | INSTR_LOOP_DOACROSS | INSTR_LOOP_ULL, 0, (int64_t)counts[0], 1, 0);
+    return instr_loop_gets_ull(t, real(ncounts, counts, istart, iend), istart, iend);
 }
 
 bool instr_probe_loop_ull_doacross_generic_start(bool (*real)(unsigned, instr_ull *, long, instr_ull, instr_ull *, instr_ull *,
@@ -57,6 +63,8 @@ bool instr_probe_loop_ull_doacross_generic_start(bool (*real)(unsigned, instr_ul
                                                  void **mem)
 {
     remember(ncounts);
-    START(instr_generic_schedule(schedule | INSTR_LOOP_DOACROSS | INSTR_LOOP_ULL, sched), 0, counts[0], 1, chunk_size,
-          real(ncounts, counts, sched, chunk_size, istart, iend, reductions, mem));
+    struct instr_thread *const t =
+        instr_loop_starts(instr_generic_schedule(schedule | INSTR_LOOP_DOACROSS | INSTR_LOOP_ULL, sched), 0,
+                          (int64_t)counts[0], 1, (int64_t)chunk_size);
+    return instr_loop_gets_ull(t, real(ncounts, counts, sched, chunk_size, istart, iend, reductions, mem), istart, iend);
 }

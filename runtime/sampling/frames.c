@@ -32,14 +32,6 @@ void instr_sampling_code(uintptr_t low, uintptr_t high)
 
 #if defined(__sparc__)
 
-#if defined(__arch64__)
-#define BIAS 2047u
-#define FLUSH_WINDOWS "flushw"
-#else
-#define BIAS 0u
-#define FLUSH_WINDOWS "ta 3"
-#endif
-
 /* The register window's save area: %l0 to %l7, %i0 to %i7 (System V ABI, SPARC supplement, 3-13). */
 #define SAVED_FRAME 14u
 #define SAVED_RETURN 15u
@@ -52,14 +44,11 @@ static bool calls_leaf(uintptr_t call, uintptr_t pc)
 {
     if (!is_code(call) || !is_code(pc) || (call | pc) % 4 != 0)
         return false;
-    const uint32_t word = *(const uint32_t *)call;
-    if (word >> 30 != 1)
-        return false;
-    const uintptr_t target = call + (uintptr_t)(intptr_t)(int32_t)(word << 2);
+    const uintptr_t target = instr_arch_called_at(call);
     if (!is_code(target) || target > pc || pc - target > FAR)
         return false;
     for (uintptr_t at = target; at < pc; at += 4)
-        if ((*(const uint32_t *)at & 0xfff80000u) == 0x9de00000u) /* op 2, rd %sp, op3 save */
+        if (instr_arch_saves(*(const uint32_t *)at))
             return false;
     return true;
 }
@@ -70,11 +59,11 @@ unsigned instr_sampling_frames(const struct instr_interrupted *at, uintptr_t hig
     uintptr_t frame = at->frame;
     if (room == 0 || high == 0)
         return 0;
-    __asm__ volatile(FLUSH_WINDOWS ::: "memory");
+    instr_arch_flush_windows();
     if (at->return_to != 0 && calls_leaf(at->return_to, at->pc))
         stack[count++] = at->return_to + 8;
     while (count < room) {
-        const uintptr_t saved = frame + BIAS;
+        const uintptr_t saved = frame + INSTR_SPARC_BIAS;
         if (saved % (2 * sizeof(uintptr_t)) != 0 || saved >= high || high - saved < 16 * sizeof(uintptr_t))
             break;
         const uintptr_t *words = (const uintptr_t *)saved;
@@ -97,21 +86,13 @@ unsigned instr_sampling_frames(const struct instr_interrupted *at, uintptr_t hig
  */
 static bool returns_to(uintptr_t address, uintptr_t pc)
 {
-    static const unsigned char LANDING[] = {0xf3, 0x0f, 0x1e, 0xfa}; /* endbr64 */
-    int32_t distance;
     if (!is_code(address) || !is_code(pc))
         return false;
-    const unsigned char *const call = (const unsigned char *)address - 5;
-    if (call[0] != 0xe8)
-        return false;
-    memcpy(&distance, call + 1, sizeof distance);
-    const uintptr_t target = address + (uintptr_t)(intptr_t)distance;
+    const uintptr_t target = instr_arch_called_before(address);
     if (!is_code(target) || target > pc || pc - target > FAR)
         return false;
-    const unsigned char *code = (const unsigned char *)target;
-    if (memcmp(code, LANDING, sizeof LANDING) == 0)
-        code += sizeof LANDING;
-    return code[0] != 0x55 /* push %rbp */ || (uintptr_t)code == pc || target == pc;
+    const uintptr_t keeps = instr_arch_keeps_frame(target);
+    return keeps == 0 || keeps == pc || target == pc;
 }
 #endif
 

@@ -3,17 +3,7 @@
 
 #include "sensors/sensors.h"
 
-/* Decimal digits of a number, at the end of `buffer`. */
-static const char *digits(uint64_t value, char buffer[24])
-{
-    char *p = buffer + 23;
-    *p = '\0';
-    do {
-        *--p = (char)('0' + value % 10);
-        value /= 10;
-    } while (value != 0);
-    return p;
-}
+#include "core/text.h"
 
 static const char *or_dash(const char *text)
 {
@@ -30,15 +20,15 @@ void instr_sensors_describe(instr_sensor_line *line)
         const char *words[] = {s->name,
                                or_dash(s->unit),
                                s->scale != NULL ? s->scale : "1",
-                               digits(s->values, values),
+                               instr_decimal(s->values, 1, values),
                                s->kind == INSTR_SENSOR_TOTAL ? "total" : "level",
-                               digits(s->wrap, wrap),
-                               digits(s->cost_ns, cost),
+                               instr_decimal(s->wrap, 1, wrap),
+                               instr_decimal(s->cost_ns, 1, cost),
                                or_dash(s->labels),
                                or_dash(s->source)};
         line("sensor_", i, words, sizeof words / sizeof words[0]);
         if (s->missed != 0) {
-            const char *missed[] = {digits(s->missed, values)};
+            const char *missed[] = {instr_decimal(s->missed, 1, values)};
             line("sensor_missed_", i, missed, 1);
         }
     }

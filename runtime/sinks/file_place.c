@@ -43,17 +43,11 @@ static const char OTHER_NAME_UNSAFE[] =
     OTHER_NAME "its place is not a directory that this user owns and nobody else may write to";
 #define UNSAFE (OTHER_NAME_UNSAFE + sizeof OTHER_NAME - 1)
 
-/* `digits`: the fewest, at most 11. */
+/* `digits`: the fewest. */
 static bool append_number(char *path, size_t bytes, uint32_t value, unsigned digits)
 {
-    char number[12];
-    char *first = number + sizeof number - 1;
-    *first = '\0';
-    do {
-        *--first = (char)('0' + value % 10);
-        value /= 10;
-    } while (value != 0 || number + sizeof number - 1 - first < (ptrdiff_t)digits);
-    return instr_text_append(path, bytes, first);
+    char number[INSTR_DECIMAL_BYTES];
+    return instr_text_append(path, bytes, instr_decimal(value, digits, number));
 }
 
 #define DIGITS "0123456789"

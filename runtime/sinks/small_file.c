@@ -18,6 +18,7 @@
 #include "core/config.h"
 #include "core/metadata.h"
 #include "core/settings.h"
+#include "core/text.h"
 
 #define PATH_BYTES (INSTR_CFG_PATH_BYTES + 32)
 
@@ -44,14 +45,8 @@ static char *append_text(char *to, const char *end, const char *piece)
 
 static char *append_number(char *to, const char *end, uint32_t value, unsigned digits)
 {
-    char text[12];
-    unsigned at = sizeof text;
-    text[--at] = '\0';
-    do {
-        text[--at] = (char)('0' + value % 10);
-        value /= 10;
-    } while (at > 0 && (value != 0 || sizeof text - 1 - at < digits));
-    return append_text(to, end, text + at);
+    char text[INSTR_DECIMAL_BYTES];
+    return append_text(to, end, instr_decimal(value, digits, text));
 }
 
 /* `place/name` or, with number != UINT32_MAX, `place/nameNNNN`. */

@@ -6,6 +6,7 @@ mod costs;
 mod figures;
 mod footprint;
 mod install;
+mod layers;
 mod libomp;
 mod libomp_links;
 mod manual;
@@ -30,6 +31,7 @@ const PARTS: &[fn() -> Vec<Trial>] = &[
     queue::scripts,
     queue::other_executables,
     boundaries::trials,
+    layers::trials,
     figures::trials,
     symbols::trials,
     programs::trials,
