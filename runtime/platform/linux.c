@@ -297,6 +297,20 @@ static void thread_ended(void *t)
     errno = error;
 }
 
+static void make_thread_key(void)
+{
+    if (!has_thread_key)
+        has_thread_key = pthread_key_create(&thread_key, thread_ended) == 0;
+}
+
+#ifndef INSTR_SHARED
+/*
+ * The key comes before those that constructors of libraries make. The C library keeps the values of a thread's first keys (32 in glibc) in
+ * the thread itself; for later ones it calls calloc, which no signal handler may do, and a thread's first event may be a handler's.
+ */
+__attribute__((section(".preinit_array"), used)) static void (*make_key_first)(void) = make_thread_key;
+#endif
+
 void instr_platform_watch_thread(struct instr_thread *t)
 {
     if (has_thread_key)
@@ -333,7 +347,7 @@ void instr_platform_watch_process(void *page, size_t bytes)
     if (watched)
         return;
     watched = true;
-    has_thread_key = pthread_key_create(&thread_key, thread_ended) == 0;
+    make_thread_key();
     (void)at_quick_exit(instr_finish); /* the first one is called last: the program's handlers record */
     (void)pthread_atfork(NULL, NULL, forked);
 }
