@@ -11,7 +11,7 @@
 
 #define INSTR_CTF_MAGIC 0xC1FC1FC1u
 #define INSTR_WINDOW_MAGIC 0x1257111Du
-#define INSTR_WINDOW_VERSION 2u
+#define INSTR_WINDOW_VERSION 3u
 #define INSTR_WINDOW_HEADER_BYTES 4096u
 
 /* Byte offsets inside a packet. */

@@ -68,19 +68,32 @@ void instr_packet_clear(struct instr_thread *t)
 {
     for (uint32_t i = 0; i < t->slots; i++)
         memset(slot_base(t, i), 0, INSTR_PACKET_HEADER_BYTES);
+    t->cursor = t->base;
+}
+
+/* The bytes of a slot that may be filled. */
+static size_t slot_room(const struct instr_thread *t)
+{
+    return (size_t)(t->size / t->slots);
+}
+
+/* All that a slot held is gone. */
+static void empty_slot(struct instr_thread *t, uint32_t slot)
+{
+    t->slot_bytes[slot] = 0;
+    t->slot_events[slot] = 0;
+    put_field64(slot_base(t, slot), INSTR_PACKET_CONTENT_BITS, 0);
+    set_cursor(t, slot_base(t, slot));
 }
 
 void instr_packet_open(struct instr_thread *t)
 {
-    char *packet = slot_base(t, t->slot);
+    char *const packet = t->cursor;
     uint64_t now = instr_ticks(instr_process_clock());
     if (now < t->last_ticks)
         now = t->last_ticks;
-    /* The old content goes first: whoever reads the window meanwhile finds an empty packet. */
+    /* The cursor goes last: until then whoever reads the window finds no packet here, or one that holds nothing. */
     put_field64(packet, INSTR_PACKET_CONTENT_BITS, 0);
-    t->slot_bytes[t->slot] = 0;
-    set_cursor(t, packet + INSTR_PACKET_HEADER_BYTES);
-    INSTR_BARRIER();
     put_field32(packet, INSTR_PACKET_MAGIC, INSTR_CTF_MAGIC);
     memcpy(packet + INSTR_PACKET_UUID, instr_uuid, sizeof instr_uuid);
     put_field32(packet, INSTR_PACKET_STREAM_ID, 0);
@@ -98,16 +111,20 @@ void instr_packet_open(struct instr_thread *t)
     put_field32(packet, INSTR_PACKET_FLAGS, t->overwrote ? INSTR_PACKET_FLAG_OVERWROTE : 0);
     put_field32(packet, INSTR_PACKET_TASKS_CREATED, t->next_task);
     t->processor = INSTR_NONE; /* each packet tells anew where its thread runs */
+    t->packet = packet;
     t->packet_begin = now;
     t->events = 0;
-    t->slot_end = packet + (size_t)(t->size / t->slots) - LAST_WORDS_BYTES;
+    t->slot_end = slot_base(t, t->slot) + slot_room(t) - LAST_WORDS_BYTES;
     INSTR_ROOM(t) = t->slot_end;
     memset(t->strings, 0, sizeof t->strings);
+    INSTR_BARRIER();
+    set_cursor(t, packet + INSTR_PACKET_HEADER_BYTES);
 }
 
-/* Completes the header of the packet being filled and returns its bytes. */
-static size_t close_packet(struct instr_thread *t, char *packet)
+/* Completes the header of the packet being filled. */
+static void close_packet(struct instr_thread *t)
 {
+    char *const packet = t->packet;
     const size_t bytes = (size_t)(t->cursor - packet);
     uint64_t now = instr_ticks(instr_process_clock());
     if (now < t->packet_begin)
@@ -119,8 +136,10 @@ static size_t close_packet(struct instr_thread *t, char *packet)
     put_field64(packet, INSTR_PACKET_BITS, (uint64_t)bytes * 8);
     INSTR_BARRIER();
     put_field64(packet, INSTR_PACKET_CONTENT_BITS, (uint64_t)bytes * 8);
-    t->slot_bytes[t->slot] = (uint32_t)bytes;
-    return bytes;
+    t->slot_bytes[t->slot] += (uint32_t)bytes;
+    t->slot_events[t->slot] += t->events;
+    t->slot_packets++;
+    t->events = 0;
 }
 
 static bool append(struct instr_thread *t, const char *end, unsigned id, uint64_t ticks, const uint32_t *words, unsigned count)
@@ -161,20 +180,28 @@ void instr_append_clock_sync(struct instr_thread *t)
     (void)instr_packet_append(t, INSTR_EV_CLOCK_SYNC, words, 6);
 }
 
+/* Hands over what the first slot holds, all complete packets, or counts its events as discarded. Its bytes. */
+static size_t hand_over(struct instr_thread *t)
+{
+    const size_t bytes = t->slot_bytes[0];
+    if (instr_sink_append(t->stream, slot_base(t, 0), bytes)) {
+        t->told = t->discarded;
+        t->appended += t->slot_events[0] + t->own_events;
+    } else {
+        instr_lose(t, t->slot_events[0]);
+        set_next_seq(t, t->next_seq - t->slot_packets); /* the numbers are used by the next packets that get through */
+    }
+    t->slot_packets = 0;
+    return bytes;
+}
+
 static bool turn_stream(struct instr_thread *t)
 {
-    char *packet = slot_base(t, 0);
     const uint64_t begin = instr_ticks(instr_process_clock());
-    const uint32_t events = t->events;
-    const size_t bytes = close_packet(t, packet);
-    if (instr_sink_append(t->index, packet, bytes)) {
-        t->told = t->discarded;
-        t->appended += events + t->own_events;
-    } else {
-        instr_lose(t, events);
-        t->next_seq--; /* the number is used by the next packet that gets through */
-    }
+    close_packet(t);
     set_next_seq(t, t->next_seq + 1);
+    const size_t bytes = hand_over(t);
+    empty_slot(t, 0);
     instr_packet_open(t);
     append_flush(t, begin, bytes);
     instr_append_clock_sync(t);
@@ -183,21 +210,25 @@ static bool turn_stream(struct instr_thread *t)
     return true;
 }
 
-static bool turn_ring(struct instr_thread *t)
+/* Moves to the next slot of the ring, whose packets are lost. */
+static void step_ring(struct instr_thread *t)
 {
-    close_packet(t, slot_base(t, t->slot));
-    t->slot_events[t->slot] = t->events;
     const uint32_t next = t->slot + 1 < t->slots ? t->slot + 1 : 0;
     if (t->slot_bytes[next] != 0) {
         instr_lose(t, t->slot_events[next]);
         t->overwrote = 1;
     }
-    put_field64(slot_base(t, next), INSTR_PACKET_CONTENT_BITS, 0);
-    set_cursor(t, slot_base(t, next) + INSTR_PACKET_HEADER_BYTES);
+    empty_slot(t, next);
     INSTR_BARRIER();
     t->slot = next;
     INSTR_TELL(t, slot);
+}
+
+static bool turn_ring(struct instr_thread *t)
+{
+    close_packet(t);
     set_next_seq(t, t->next_seq + 1);
+    step_ring(t);
     instr_packet_open(t);
     return true;
 }
@@ -221,20 +252,67 @@ bool instr_packet_turn(struct instr_thread *t)
 
 bool instr_packet_finish(struct instr_thread *t)
 {
-    close_packet(t, slot_base(t, t->slot));
+    close_packet(t);
+    return instr_packet_hand_over(t);
+}
+
+bool instr_packet_hand_over(struct instr_thread *t)
+{
     /* Slots follow each other in time beginning with the one after the current. */
     for (uint32_t i = 1; i <= t->slots; i++) {
         const uint32_t slot = (t->slot + i) % t->slots;
         if (t->slot_bytes[slot] == 0)
             continue;
-        if (!instr_sink_append(t->index, slot_base(t, slot), t->slot_bytes[slot]))
+        if (!instr_sink_append(t->stream, slot_base(t, slot), t->slot_bytes[slot]))
             return false; /* later ones would leave a gap in the stream */
-        t->appended += slot == t->slot ? t->events : t->slot_events[slot];
+        t->appended += t->slot_events[slot];
+        t->slot_events[slot] = 0;
         if (t->slots == 1 || (slot == 0 && !t->overwrote)) /* in a ring the first packet alone begins with some */
             t->appended += t->own_events;
     }
     return true;
 }
+
+#if INSTR_HAS_TAKEOVER
+#define LEAST_ROOM 512u /* for the packet of a thread that does little */
+
+/* Whether the slot has room for a thread's packet: an eighth of it, so that few packets are cut in two. */
+static bool has_room(const struct instr_thread *t)
+{
+    const size_t room = (size_t)(slot_base(t, t->slot) + slot_room(t) - t->cursor);
+    /* Where a packet cannot be continued in another one, the thread is to find its window nearly empty. */
+    const size_t least = instr_settings.policy == INSTR_POLICY_END ? slot_room(t) / 8 * 7 : slot_room(t) / 8;
+    return room >= least && room >= LEAST_ROOM;
+}
+
+bool instr_packet_leave(struct instr_thread *t)
+{
+    close_packet(t);
+    set_next_seq(t, t->next_seq + 1);
+    return t->mapped && (instr_settings.policy == INSTR_POLICY_RING || has_room(t));
+}
+
+void instr_packet_empty(struct instr_thread *t)
+{
+    if (t->slots == 1) {
+        (void)hand_over(t);
+    } else if (!instr_packet_hand_over(t)) {
+        for (uint32_t i = 0; i < t->slots; i++)
+            instr_lose(t, t->slot_events[i]);
+    }
+    for (uint32_t i = t->slots; i-- > 0;)
+        empty_slot(t, i);
+    t->slot = 0;
+    INSTR_TELL(t, slot);
+}
+
+void instr_packet_take_over(struct instr_thread *t)
+{
+    if (!has_room(t) && t->slots > 1)
+        step_ring(t);
+    instr_packet_open(t);
+}
+#endif
 
 bool instr_packet_may_turn(const struct instr_thread *t)
 {

@@ -9,7 +9,7 @@
 /* UUID of the trace, as in the metadata. */
 extern uint8_t instr_uuid[16];
 
-/* Starts the packet `t->next_seq` in the current slot. */
+/* Starts the packet `t->next_seq` at the cursor. */
 void instr_packet_open(struct instr_thread *t);
 
 /*
@@ -20,6 +20,23 @@ bool instr_packet_turn(struct instr_thread *t);
 
 /* Hands over everything the window still holds. False when the sink refused: then the window must be kept. */
 bool instr_packet_finish(struct instr_thread *t);
+
+/* The same without completing the packet that is being filled: there is none, its thread has left the window. */
+bool instr_packet_hand_over(struct instr_thread *t);
+
+#if INSTR_HAS_TAKEOVER
+/*
+ * The thread ends: completes its packet. True: the window can be taken over as it is. False: it is full, or no file, and has to be handed over
+ * before.
+ */
+bool instr_packet_leave(struct instr_thread *t);
+
+/* Hands over what ended threads left, or counts it as discarded: the window is empty. */
+void instr_packet_empty(struct instr_thread *t);
+
+/* Starts the first packet of the window's next thread. */
+void instr_packet_take_over(struct instr_thread *t);
+#endif
 
 /* Writes an event although tracing is off; for the runtime's own last events. False when it does not fit. */
 bool instr_packet_append(struct instr_thread *t, unsigned id, const uint32_t *words, unsigned count);

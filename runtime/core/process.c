@@ -36,6 +36,8 @@ static struct {
     uint32_t windows; /* next window file number */
     uint32_t pid;     /* whose trace this is: a child of vfork or of a raw system call must not close it */
     struct instr_thread *all;
+    struct instr_thread *left; /* windows that a thread may have: the one that was left last comes first */
+    uint32_t making; /* windows whose files are being made, without the lock */
     volatile uint32_t lost_unattached;
     uint64_t events; /* of packets that the sink took from threads that ended */
     bool has_executable;
@@ -194,14 +196,30 @@ void instr_modules_changed(void)
 
 /* ---- threads ---- */
 
-/* A window for a new thread: one that an ended thread left, a new window file, or plain memory. The lock is held. */
-static struct instr_thread *take_window(void)
+/* Whether a window's stream goes on with the next thread. */
+static bool streams_are_shared(void)
 {
-    for (struct instr_thread *t = process.all; t != NULL; t = t->next)
-        if (t->state == 0)
-            return t;
+#if INSTR_HAS_TAKEOVER
+    return instr_sink_shares();
+#else
+    return false;
+#endif
+}
+
+/* A window that an ended thread left, or NULL. The lock is held. */
+static struct instr_thread *take_left(void)
+{
+    struct instr_thread *const t = process.left;
+    if (t != NULL)
+        process.left = t->next_left;
+    return t;
+}
+
+/* Makes a window: a file, or plain memory. */
+static struct instr_thread *make_window(uint32_t number)
+{
     const size_t bytes = INSTR_WINDOW_HEADER_BYTES + (size_t)instr_settings.buffer;
-    char *block = instr_sink_window(process.windows, bytes);
+    char *block = instr_sink_window(number, bytes);
     const bool mapped = block != NULL;
     if (mapped)
         block -= INSTR_PRIVATE_BYTES;
@@ -211,9 +229,50 @@ static struct instr_thread *take_window(void)
         return NULL;
     struct instr_thread *const t = (struct instr_thread *)(void *)block;
     t->mapped = mapped;
-    t->file_number = process.windows++;
-    t->next = process.all;
-    process.all = t;
+    t->file_number = number;
+    return t;
+}
+
+#if !INSTR_HAS_TAKEOVER
+static struct instr_thread *new_window(bool *locked)
+{
+    (void)locked;
+    return make_window(process.windows++);
+}
+#else
+/*
+ * A new window. The lock, which is held, is given up while its file is made; `locked`: whether it could be had again. NULL when there is no
+ * memory, or nothing is recorded any more.
+ */
+static struct instr_thread *new_window(bool *locked)
+{
+    const uint32_t number = process.windows++;
+    process.making++;
+    unlock();
+    struct instr_thread *const t = make_window(number);
+    *locked = lock();
+    if (!*locked)
+        return NULL;
+    process.making--;
+    if (process.life == LIFE_RUNNING)
+        return t;
+    if (t != NULL && t->mapped)
+        instr_sink_window_remove(number);
+    return NULL;
+}
+#endif
+
+/* A window for a new thread. The lock is held, and afterwards where `locked` says so. */
+static struct instr_thread *take_window(bool *locked)
+{
+    struct instr_thread *t = take_left();
+    if (t != NULL)
+        return t;
+    t = new_window(locked);
+    if (t != NULL) {
+        t->next = process.all;
+        process.all = t;
+    }
     return t;
 }
 
@@ -224,7 +283,7 @@ static void show_window(struct instr_thread *t)
     memcpy(INSTR_WINDOW_OF(t), t, sizeof(struct instr_window));
 #endif
     INSTR_BARRIER();
-    t->state = 1;
+    t->state = INSTR_WINDOW_OWNED;
     INSTR_TELL(t, state);
 }
 
@@ -242,7 +301,8 @@ static void append_name(struct instr_thread *t)
 }
 #endif
 
-static void start_thread(struct instr_thread *t, uint32_t os_tid, uint32_t flags)
+/* Forgets all of a window's earlier threads. */
+static void clear_window(struct instr_thread *t)
 {
     struct instr_thread *const next = t->next;
     const uint32_t mapped = t->mapped;
@@ -254,18 +314,42 @@ static void start_thread(struct instr_thread *t, uint32_t os_tid, uint32_t flags
     t->version = INSTR_WINDOW_VERSION;
     t->header_bytes = INSTR_WINDOW_HEADER_BYTES;
     t->word_bytes = sizeof(void *);
-    t->index = process.threads++;
     t->size = instr_settings.buffer;
     t->slots = instr_settings.slots;
     t->base = (char *)INSTR_WINDOW_OF(t) + INSTR_WINDOW_HEADER_BYTES;
-    t->task_thread = t->task_seq = t->region_thread = t->region_seq = INSTR_NONE;
-    t->os_tid = os_tid;
-    t->processor = INSTR_NONE;
     instr_packet_clear(t);
+}
+
+/* Starts the window's next packet, which is the calling thread's. */
+static void open_window(struct instr_thread *t, bool is_left, uint32_t os_tid)
+{
+    t->index = process.threads++;
+    t->os_tid = os_tid;
+    t->task_thread = t->task_seq = t->region_thread = t->region_seq = INSTR_NONE;
+#if INSTR_HAS_TAKEOVER
+    if (is_left) {
+        instr_packet_take_over(t);
+        t->state = INSTR_WINDOW_OWNED; /* the host sees no other state since the window was made */
+        return;
+    }
+#else
+    (void)is_left;
+#endif
+    t->stream = streams_are_shared() ? t->file_number : t->index;
     instr_packet_open(t);
     INSTR_BARRIER();
     t->magic = INSTR_WINDOW_MAGIC;
     show_window(t);
+}
+
+static void start_thread(struct instr_thread *t, uint32_t os_tid, uint32_t flags)
+{
+    const bool is_left = INSTR_HAS_TAKEOVER && t->state == INSTR_WINDOW_LEFT;
+    if (is_left) /* what the window and its stream hold stays */
+        memset(&t->limit, 0, offsetof(struct instr_thread, next) - offsetof(struct instr_thread, limit));
+    else
+        clear_window(t);
+    open_window(t, is_left, os_tid);
     const uint32_t words[2] = {os_tid, flags};
     (void)instr_packet_append(t, INSTR_EV_THREAD_BEGIN, words, 2);
 #if INSTR_PLATFORM_SMALL
@@ -313,12 +397,12 @@ struct instr_thread *instr_attach(void)
     inside = true;
     instr_platform_enter(&guest);
     instr_platform_hold_signals(&guest);
-    const bool locked = lock();
+    bool locked = lock();
     const bool begins = locked && process.life == LIFE_CHILD;
     if (!locked) {
         instr_lose_unattached();
     } else if (process.life == LIFE_RUNNING || (begins && begin_child())) {
-        t = take_window();
+        t = take_window(&locked);
         if (t == NULL)
             instr_lose_unattached();
         else
@@ -363,13 +447,15 @@ struct instr_thread *instr_attach_stream(uint32_t os_tid, uint32_t flags)
     inside = true;
     instr_platform_enter(&guest);
     instr_platform_hold_signals(&guest);
-    if (lock()) {
-        if (process.life == LIFE_RUNNING && (t = take_window()) != NULL)
+    bool locked = lock();
+    if (locked) {
+        if (process.life == LIFE_RUNNING && (t = take_window(&locked)) != NULL)
             start_thread(t, os_tid, flags);
         if (t != NULL)
             t->ownerless = 1;
-        unlock();
     }
+    if (locked)
+        unlock();
     instr_platform_leave(&guest);
     inside = false;
     return t;
@@ -405,11 +491,8 @@ struct instr_thread *instr_thread(void)
 }
 #endif
 
-/*
- * Writes the last events of a thread and hands everything over. If the sink refuses, or keeps windows, the window stays as it is, on
- * disk or in the image, and is not used again: the host finds the events there.
- */
-static void end_thread(struct instr_thread *t)
+/* The last events of a thread. */
+static void append_last(struct instr_thread *t)
 {
     instr_late_write_all(t);
     if (INSTR_HAS_SAMPLING) {
@@ -422,19 +505,86 @@ static void end_thread(struct instr_thread *t)
         instr_stack_end(t);
     instr_append_clock_sync(t);
     (void)instr_packet_append(t, INSTR_EV_THREAD_END, NULL, 0);
-    if (instr_packet_finish(t) && !instr_sink_keeps()) {
-        t->state = 0;
-        INSTR_TELL(t, state);
-    } else {
-        t->kept = 1;
-    }
+}
+
+/* All that the window holds was handed over, or the sink refused it. What is kept stays as it is, on disk or in the image: the host finds it there. */
+static void settle_window(struct instr_thread *t, bool handed_over)
+{
+    t->kept = !handed_over || instr_sink_keeps();
+    if (!t->kept)
+        t->state = streams_are_shared() ? INSTR_WINDOW_LEFT : INSTR_WINDOW_FREE;
+}
+
+/* The next thread may have the window, if it is not kept. The lock is held. */
+static void leave_window(struct instr_thread *t)
+{
     process.events += t->appended;
-    if (t->kept && !t->mapped) {
-        (void)instr_count(&process.lost_unattached, t->events + (uint32_t)(t->discarded - t->told));
+    t->appended = 0;
+    if (t->kept) {
+        if (t->mapped)
+            return;
+        (void)instr_count(&process.lost_unattached, (uint32_t)(t->discarded - t->told));
         for (uint32_t i = 0; i < t->slots; i++)
-            (void)instr_count(&process.lost_unattached, i != t->slot ? t->slot_events[i] : 0);
+            (void)instr_count(&process.lost_unattached, t->slot_events[i]);
+        return;
+    }
+    if (t->state == INSTR_WINDOW_FREE)
+        INSTR_TELL(t, state);
+    t->next_left = process.left;
+    process.left = t;
+}
+
+static void end_thread(struct instr_thread *t)
+{
+    append_last(t);
+    settle_window(t, instr_packet_finish(t));
+    leave_window(t);
+}
+
+#if !INSTR_HAS_TAKEOVER
+/* The calling thread gives its window up. The lock is held. */
+static bool give_up(struct instr_thread *t)
+{
+    end_thread(t);
+    return true;
+}
+
+static void empty_window(struct instr_thread *t)
+{
+    (void)t;
+}
+#else
+/* The calling thread gives its window up. False: it has to be emptied, without the lock. The lock is held. */
+static bool give_up(struct instr_thread *t)
+{
+    append_last(t);
+    if (instr_packet_leave(t) && streams_are_shared()) {
+        settle_window(t, true);
+        leave_window(t);
+        return true;
+    }
+    t->turning = 1; /* whoever ends the process meanwhile waits; when that is in vain, the window stays as it is */
+    return false;
+}
+
+static void empty_window(struct instr_thread *t)
+{
+    bool handed_over = true;
+    if (streams_are_shared())
+        instr_packet_empty(t);
+    else
+        handed_over = instr_packet_hand_over(t);
+    settle_window(t, handed_over);
+    INSTR_BARRIER();
+    t->turning = 0;
+    t->limit = t->slot_end; /* nobody waits any more */
+    if (lock()) {
+        if (process.life == LIFE_RUNNING)
+            leave_window(t);
+        unlock();
     }
 }
+#endif
 
 void instr_thread_ended(struct instr_thread *t)
 {
@@ -445,17 +595,20 @@ void instr_thread_ended(struct instr_thread *t)
         return;
     }
     struct instr_guest guest;
+    bool left = true;
     inside = true;
     instr_platform_enter(&guest);
     instr_platform_hold_signals(&guest);
     if (lock()) {
-        if (process.life == LIFE_RUNNING && t->state == 1) {
+        if (process.life == LIFE_RUNNING && t->state == INSTR_WINDOW_OWNED) {
             t->limit = NULL;
             INSTR_BARRIER();
-            end_thread(t);
+            left = give_up(t);
         }
         unlock();
     }
+    if (!left)
+        empty_window(t);
     instr_self = NULL;
     instr_platform_leave(&guest);
     inside = false;
@@ -476,7 +629,7 @@ void instr_process_each(void (*action)(struct instr_thread *t))
     inside = true;
     if (lock()) {
         for (struct instr_thread *t = process.all; t != NULL; t = t->next)
-            if (t->state == 1)
+            if (t->state == INSTR_WINDOW_OWNED)
                 action(t);
         unlock();
     }
@@ -521,7 +674,7 @@ static void quiesce(void)
     const uint64_t give_up = instr_platform_monotonic_ns() + (process.dying ? 10000000u : 1000000000u);
     instr_platform_fence_all();
     for (struct instr_thread *t = process.all; t != NULL; t = t->next)
-        while (t->state == 1 && !t->kept && busy(t) && instr_platform_monotonic_ns() < give_up)
+        while (t->state == INSTR_WINDOW_OWNED && !t->kept && busy(t) && instr_platform_monotonic_ns() < give_up)
             instr_platform_yield();
 #if !INSTR_ARCH_ORDERED_STORES
     instr_platform_fence_all(); /* whose guard was seen to be free may have stored the cursor before it, and that is not seen yet */
@@ -531,16 +684,42 @@ static void quiesce(void)
 static void finish_threads(void)
 {
     for (struct instr_thread *t = process.all; t != NULL; t = t->next) {
-        if (t->state == 1 && !t->kept && !t->turning && (!busy(t) || process.dying)) {
+        if (t->state == INSTR_WINDOW_OWNED && !t->kept && !t->turning && (!busy(t) || process.dying)) {
             t->limit = NULL;
             end_thread(t);
-        } else if (t->state == 1 && !t->kept) {
-            process.events += t->appended; /* it is in the middle of something for ever */
+        } else if (INSTR_HAS_TAKEOVER && t->state == INSTR_WINDOW_LEFT) {
+            settle_window(t, instr_packet_hand_over(t));
         }
-        if (t->state == 0 && t->mapped)
+        process.events += t->appended; /* also if it is in the middle of something for ever */
+        t->appended = 0;
+        if (t->state != INSTR_WINDOW_OWNED && !t->kept && t->mapped)
             instr_sink_window_remove(t->file_number);
     }
 }
+
+#if !INSTR_HAS_TAKEOVER
+static bool wait_for_makers(void)
+{
+    return true;
+}
+#else
+/*
+ * Nothing begins any more. Waits, for a bounded time, for windows whose files are being made: who makes one sees that the process ends, and
+ * removes it. False: the lock is lost.
+ */
+static bool wait_for_makers(void)
+{
+    const uint64_t give_up = instr_platform_monotonic_ns() + LOCK_NS;
+    bool locked = true;
+    process.life = LIFE_CLOSED;
+    while (process.making != 0 && locked && instr_platform_monotonic_ns() < give_up) {
+        unlock();
+        instr_platform_yield();
+        locked = lock();
+    }
+    return locked;
+}
+#endif
 
 void instr_finish(void)
 {
@@ -552,7 +731,7 @@ void instr_finish(void)
     if (process.life == LIFE_RUNNING && instr_process.points != 0)
         instr_sensors_finish(instr_self);
     inside = true;
-    const bool locked = lock();
+    bool locked = lock();
     if (!locked)
         instr_process.active = INSTR_OFF; /* the windows stay as they are: the host finds them */
     if (locked && process.life == LIFE_RUNNING) {
@@ -562,6 +741,7 @@ void instr_finish(void)
         if (INSTR_HAS_SAMPLING)
             instr_sampling_end();
         quiesce();
+        locked = wait_for_makers();
         instr_read_clocks(&now);
         if (now.monotonic_ns - process.start.monotonic_ns > 1000000u && process.clock == INSTR_ON_TICKS)
             process.frequency = frequency_of(now.ticks - process.start.ticks, now.monotonic_ns - process.start.monotonic_ns);
@@ -596,7 +776,9 @@ void instr_forked(void)
     }
     process.all = NULL;
     process.threads = 0;
+    process.left = NULL;
     process.windows = 0;
+    process.making = 0;
     process.lost_unattached = 0;
     if (process.life == LIFE_RUNNING || process.life == LIFE_CHILD) {
         process.life = LIFE_CHILD;
@@ -698,6 +880,10 @@ FOR_LIBRARIES void instr_process_begin(void)
         if (instr_process.active != INSTR_OFF)
             instr_platform_started();
     }
+#if !INSTR_PLATFORM_SMALL
+    if (process.life == LIFE_BEFORE)
+        instr_platform_unwatch(); /* nothing is ever recorded */
+#endif
     instr_platform_leave(&guest);
 }
 

@@ -7,10 +7,15 @@
  *   +----------------------------+ <- struct instr_window (4096 bytes), INSTR_PRIVATE_BYTES further on; from here on
  *   | magic … base cursor | 0    |    the window: a file mapped shared, or memory
  *   +----------------------------+ <- base
+ *   | packet of an ended thread  |
+ *   +----------------------------+ <- packet
  *   | packet header (104 bytes)  |
  *   | event event event …        | <- cursor: everything before it is complete
  *   | (free)                     |
  *   +----------------------------+ <- slot end
+ *
+ * A thread that ends leaves its window, with its complete packet, and its stream file. The next thread that begins takes both over
+ * (docs/decisions/0019-streams-are-taken-over.md).
  *
  * Whoever can write the window's file can write all of the window at any time. So the runtime only writes there and never reads: what
  * others do to a window changes the trace and nothing else. The host's copy of the cursor lies at a fixed distance from the thread's own:
@@ -51,6 +56,13 @@
 #define INSTR_PRIVATE_BYTES (INSTR_WINDOW_HEADER_BYTES - 128u)
 #endif
 
+/* Whether a thread may take over the stream of one that ended. It takes 1.6 KB of code, which small systems and processors need more. */
+#if INSTR_PLATFORM_SMALL || INSTR_ARCH_SMALL
+#define INSTR_HAS_TAKEOVER 0
+#else
+#define INSTR_HAS_TAKEOVER 1
+#endif
+
 /* What the host reads (docs/trace-format.md, "Window file"), and the same fields of a thread. */
 #define INSTR_WINDOW_FIELDS \
     uint32_t magic; \
@@ -58,7 +70,7 @@
     uint32_t header_bytes; \
     uint32_t word_bytes; \
     uint32_t state; \
-    uint32_t index; \
+    uint32_t stream; \
     uint64_t size; \
     uint64_t discarded; \
     uint64_t next_seq; \
@@ -77,7 +89,7 @@ struct instr_thread {
     INSTR_WINDOW_FIELDS
 
     /* Of the runtime alone. */
-    char *limit;      /* slot_end, or INSTR_BUSY */
+    char *limit;      /* slot_end, or INSTR_BUSY. From here to `next` all is of one thread alone */
     char *slot_end;   /* end of the current slot */
 #if INSTR_HAS_LATE
     char *room;       /* slot_end; INSTR_LOOK: the next event takes the slow path, as handlers' events wait */
@@ -85,6 +97,7 @@ struct instr_thread {
     uint32_t lost_nested; /* events of handlers that are lost, and those of them that are in `discarded` */
     uint32_t lost_counted;
     uint32_t events;  /* events of the packet being filled, without those that it begins with */
+    uint32_t index;   /* of the thread */
     uint32_t task_thread; /* explicit task running here */
     uint32_t task_seq;
     uint32_t region_thread; /* region whose implicit task runs here */
@@ -93,18 +106,12 @@ struct instr_thread {
     uint32_t next_region;
     uint32_t os_tid;
     uint64_t packet_begin;
+    char *packet;        /* the packet being filled */
     uint64_t told;       /* of `discarded`: what packets say that were handed over */
-    uint64_t last_ticks; /* end of the previous packet */
-    struct instr_thread *next; /* in the registry; never removed */
     const void *strings[INSTR_STRING_CACHE]; /* addresses whose text this packet already holds */
-    uint32_t slot_events[INSTR_MAX_SLOTS];   /* events of each ring slot */
-    uint32_t slot_bytes[INSTR_MAX_SLOTS];    /* of its complete packet; 0: there is none */
     uint64_t split[INSTR_SPLIT_BYTES / 8]; /* regions open by the split calls (probes/parallel_split.c) */
     uint32_t split_depth;
-    uint32_t overwrote; /* the ring has lost packets */
-    uint32_t mapped;    /* the block is a file */
-    uint32_t file_number; /* NNNN of its window file */
-    uint32_t turning;     /* inside instr_packet_turn */
+    uint32_t turning;     /* its packets are being handed over */
     uint32_t slow;        /* inside find_room (core/packet.c): what a handler records there cannot be kept */
     void *counters;       /* of the platform: what it opened for this thread, or NULL */
     uint32_t processor;   /* where the last event was recorded; INSTR_NONE: not told in this packet yet */
@@ -115,6 +122,24 @@ struct instr_thread {
     struct instr_stack stack; /* core/stack.h */
     struct instr_sampling sampling; /* sampling/sampling.h */
     struct instr_late late; /* core/late.h */
+
+    /* Of the window and its stream: they stay when another thread takes the window over. */
+    struct instr_thread *next; /* in the registry; never removed */
+    struct instr_thread *next_left; /* among the windows that ended threads left */
+    uint32_t mapped;      /* the block is a file */
+    uint32_t file_number; /* NNNN of its window file */
+    uint32_t overwrote;   /* the ring has lost packets */
+    uint32_t slot_packets; /* complete packets in the window, where it is one slot */
+    uint64_t last_ticks;  /* end of the previous packet */
+    uint32_t slot_events[INSTR_MAX_SLOTS]; /* events of the complete packets in each slot */
+    uint32_t slot_bytes[INSTR_MAX_SLOTS];  /* and their bytes */
+};
+
+/* `state`. The host sees WINDOW_FREE, and everything else as WINDOW_OWNED. */
+enum {
+    INSTR_WINDOW_FREE,
+    INSTR_WINDOW_OWNED, /* a thread records into it */
+    INSTR_WINDOW_LEFT,  /* its thread ended; another one's packet may begin behind what it holds */
 };
 
 _Static_assert(sizeof(struct instr_thread) <= (INSTR_PRIVATE_BYTES != 0 ? INSTR_PRIVATE_BYTES : INSTR_WINDOW_HEADER_BYTES),

@@ -106,9 +106,9 @@ static bool write_all(int fd, const char *bytes, size_t count)
     return true;
 }
 
-static bool append_packet(uint32_t thread, const void *bytes, size_t count)
+static bool append_packets(uint32_t stream, const void *bytes, size_t count)
 {
-    const int fd = instr_place_file("thread_", thread, INSTR_FILE_APPEND);
+    const int fd = instr_place_file("thread_", stream, INSTR_FILE_APPEND);
     if (fd < 0)
         return false;
     const off_t end = lseek(fd, 0, SEEK_END);
@@ -164,11 +164,12 @@ static bool text_end(void)
 
 const struct instr_sink instr_sink_file = {
     .name = "file",
+    .shares = true,
     .open = instr_place_open,
     .open_child = instr_place_open_child,
     .window = window,
     .window_remove = window_remove,
-    .append = append_packet,
+    .append = append_packets,
     .text_begin = text_begin,
     .text = text_more,
     .text_end = text_end,

@@ -2,6 +2,7 @@
 #include "core/cold.h"
 
 #include "core/settings.h"
+#include "core/thread.h"
 #include "sinks/sink.h"
 
 const char *instr_sink_trouble;
@@ -53,15 +54,22 @@ void instr_sink_window_remove(uint32_t number)
         sink()->window_remove(number);
 }
 
-bool instr_sink_append(uint32_t thread, const void *bytes, size_t count)
+bool instr_sink_append(uint32_t stream, const void *bytes, size_t count)
 {
-    return sink()->append(thread, bytes, count);
+    return sink()->append(stream, bytes, count);
 }
 
 bool instr_sink_keeps(void)
 {
     return sink()->keeps;
 }
+
+#if INSTR_HAS_TAKEOVER
+bool instr_sink_shares(void)
+{
+    return sink()->shares;
+}
+#endif
 
 bool instr_sink_text_begin(void)
 {

@@ -15,6 +15,7 @@
 struct instr_sink {
     const char *name; /* in INSTR_SINK */
     bool keeps;       /* windows of ended threads stay as they are: they are the trace */
+    bool shares;      /* a stream may hold packets of several threads, one after another: a thread that begins goes on in an ended one's */
     bool line;        /* a slow line that loses some of what it carries: the metadata comes late, and in copies */
 
     /* Opens a place for `program`'s trace: `wanted` (INSTR_TRACE) or, when NULL, `./NAME.instr`. Another program's trace is never
@@ -29,8 +30,9 @@ struct instr_sink {
     void *(*window)(uint32_t number, size_t bytes);
     void (*window_remove)(uint32_t number);
 
-    /* Appends a whole packet to a thread's stream, or nothing. */
-    bool (*append)(uint32_t thread, const void *bytes, size_t count);
+    /* Appends a whole packet to a stream, or nothing; where streams are shared, whole packets. A stream that is not shared has the number of
+     * its thread. */
+    bool (*append)(uint32_t stream, const void *bytes, size_t count);
 
     /* Text of the metadata, replaced as a whole: begin, write …, end. */
     bool (*text_begin)(void);
@@ -69,8 +71,9 @@ bool instr_sink_open(const char *wanted, const char *program);
 bool instr_sink_open_child(uint32_t pid);
 void *instr_sink_window(uint32_t number, size_t bytes);
 void instr_sink_window_remove(uint32_t number);
-bool instr_sink_append(uint32_t thread, const void *bytes, size_t count);
+bool instr_sink_append(uint32_t stream, const void *bytes, size_t count);
 bool instr_sink_keeps(void);
+bool instr_sink_shares(void);
 bool instr_sink_text_begin(void);
 void instr_sink_text(const char *bytes, size_t count);
 bool instr_sink_text_end(void);

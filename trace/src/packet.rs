@@ -1,5 +1,6 @@
 //! Packets: header, context, and the index of those in a stream file.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
@@ -29,6 +30,8 @@ pub struct PacketInfo {
     pub offset: u64,
     /// Bytes of header and events.
     pub bytes: u64,
+    /// Index of the thread whose events it holds.
+    pub thread: u32,
     /// Whether it lies in the window file and not in the stream file.
     pub in_window: bool,
     /// Whether its end is missing or could not be trusted: events are read up to the last complete one.
@@ -39,7 +42,7 @@ pub struct PacketInfo {
     pub end: u64,
     /// Number in its stream.
     pub seq: u64,
-    /// Events of the stream lost so far.
+    /// Events lost so far: of the stream in its header, of the thread where a trace gives it.
     pub discarded: u64,
     /// The kernel's thread id.
     pub os_tid: u32,
@@ -89,7 +92,6 @@ pub(crate) struct RawHeader {
     pub(crate) uuid: [u8; 16],
     pub(crate) content_bits: u64,
     pub(crate) packet_bits: u64,
-    pub(crate) thread: u32,
     pub(crate) info: PacketInfo,
 }
 
@@ -106,6 +108,7 @@ impl RawHeader {
         let info = PacketInfo {
             offset: 0,
             bytes: 0,
+            thread: layout.u32(bytes, 72),
             in_window: false,
             torn: false,
             begin: layout.u64(bytes, 24),
@@ -130,7 +133,6 @@ impl RawHeader {
             uuid,
             content_bits,
             packet_bits,
-            thread: layout.u32(bytes, 72),
             info,
         })
     }
@@ -146,14 +148,66 @@ impl RawHeader {
     }
 }
 
-/// The packets of one stream, in order, from its file and its window.
-#[derive(Debug)]
-pub(crate) struct Stream {
-    pub(crate) thread: u32,
+/// The packets of one stream, in order, from its file and its window: those of the threads that wrote it one after the other.
+#[derive(Debug, Default)]
+pub(crate) struct Source {
     pub(crate) file: Option<PathBuf>,
     pub(crate) window: Option<PathBuf>,
     pub(crate) packets: Vec<PacketInfo>,
     /// Events lost as the window counts them; the last packet's count may be older.
+    pub(crate) discarded: u64,
+}
+
+impl Source {
+    /// Tells its threads apart. `number` is that of the stream.
+    pub(crate) fn split(self, number: u32) -> Vec<Stream> {
+        let mut streams: Vec<Stream> = Vec::new();
+        let mut places = HashMap::new();
+        let (mut discarded, mut before, mut last) = (0, None, 0);
+        for mut packet in self.packets {
+            last = *places.entry(packet.thread).or_insert_with(|| {
+                streams.push(Stream {
+                    number,
+                    thread: packet.thread,
+                    file: self.file.clone(),
+                    window: self.window.clone(),
+                    packets: Vec::new(),
+                    discarded: 0,
+                    empty: false,
+                });
+                streams.len() - 1
+            });
+            let stream = &mut streams[last];
+            // What a ring overwrote was not its thread's when that had just begun.
+            if stream.packets.is_empty()
+                && before.is_some_and(|seq: u64| seq.wrapping_add(1) == packet.seq)
+                && packet.flags & FLAG_OVERWROTE != 0
+            {
+                packet.after_loss = false;
+            }
+            before = (!packet.torn && !packet.is_cut()).then_some(packet.seq);
+            stream.discarded += packet.discarded.saturating_sub(discarded);
+            discarded = discarded.max(packet.discarded);
+            packet.discarded = stream.discarded;
+            stream.packets.push(packet);
+        }
+        if let Some(stream) = streams.get_mut(last) {
+            stream.discarded += self.discarded.saturating_sub(discarded);
+        }
+        streams
+    }
+}
+
+/// The packets of one thread, in order.
+#[derive(Debug)]
+pub(crate) struct Stream {
+    /// That of the stream file: threads that ended leave theirs to others.
+    pub(crate) number: u32,
+    pub(crate) thread: u32,
+    pub(crate) file: Option<PathBuf>,
+    pub(crate) window: Option<PathBuf>,
+    pub(crate) packets: Vec<PacketInfo>,
+    /// Events lost, also behind its last packet.
     pub(crate) discarded: u64,
     /// No event can be read of it, so that what is told of gaps in it belongs to no thread that does anything.
     pub(crate) empty: bool,
@@ -208,7 +262,6 @@ pub(crate) fn read_at(file: &File, into: &mut [u8], offset: u64) -> std::io::Res
 pub(crate) struct Expect {
     pub(crate) layout: Layout,
     pub(crate) uuid: Option<[u8; 16]>,
-    pub(crate) thread: u32,
 }
 
 /// Indexes the packets of a stream file. Damage is reported and passed over.
@@ -344,7 +397,7 @@ fn header_at(
     let mut bytes = [0; HEADER_BYTES as usize];
     let got = read_at(file, &mut bytes, offset).map_err(Error::io("read", path))?;
     let header = RawHeader::parse(&bytes[..got], expect.layout);
-    Ok(header.filter(|raw| raw.belongs(expect.uuid) && raw.thread == expect.thread))
+    Ok(header.filter(|raw| raw.belongs(expect.uuid)))
 }
 
 /// The packet at `offset`, and whether its end is missing.
@@ -380,7 +433,7 @@ fn next_header(file: &File, path: &Path, from: u64, expect: Expect) -> Result<Op
             else {
                 continue;
             };
-            if raw.belongs(expect.uuid) && raw.thread == expect.thread && raw.bytes().is_some() {
+            if raw.belongs(expect.uuid) && raw.bytes().is_some() {
                 return Ok(Some(at + start as u64));
             }
         }

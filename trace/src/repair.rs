@@ -1,5 +1,6 @@
 //! Writes a trace that was cut or damaged as a plain CTF trace that other readers accept.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -39,8 +40,12 @@ impl Trace {
         let metadata = dir.join("metadata");
         std::fs::copy(self.dir().join("metadata"), &metadata)
             .map_err(Error::io("create", &metadata))?;
+        let mut sources = BTreeMap::<u32, Vec<&Stream>>::new();
         for stream in self.streams().iter().chain(self.processor_streams()) {
-            self.repair_stream(stream, &dir.join(format!("thread_{:04}", stream.thread)))?;
+            sources.entry(stream.number).or_default().push(stream);
+        }
+        for (number, threads) in sources {
+            self.repair_stream(&threads, &dir.join(format!("thread_{number:04}")))?;
         }
         for child in self.children().iter().filter(|_| depth < MAX_FORKS) {
             if let Some(name) = child.file_name() {
@@ -50,11 +55,18 @@ impl Trace {
         Ok(())
     }
 
-    fn repair_stream(&self, stream: &Stream, path: &Path) -> Result<(), Error> {
+    /// Writes a stream, whose packets are those of `threads`.
+    fn repair_stream(&self, threads: &[&Stream], path: &Path) -> Result<(), Error> {
         let file = File::create(path).map_err(Error::io("create", path))?;
         let mut out = BufWriter::with_capacity(CHUNK, file);
         let layout = self.metadata().layout;
-        for (number, packet) in stream.packets.iter().enumerate() {
+        let mut packets: Vec<(&Stream, usize, &PacketInfo)> = Vec::new();
+        for stream in threads {
+            let numbered = stream.packets.iter().enumerate();
+            packets.extend(numbered.map(|(number, packet)| (*stream, number, packet)));
+        }
+        packets.sort_by_key(|(_, _, packet)| (packet.begin, packet.seq));
+        for (stream, number, packet) in packets {
             let mut reader =
                 StreamReader::new(stream, self.clock(), layout, CHUNK).packets(number..number + 1);
             let (mut end, mut ticks) = (packet.offset + HEADER_BYTES, packet.begin);

@@ -1,5 +1,7 @@
 //! A trace directory, opened.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::path::{Path, PathBuf};
 
 use crate::clock::{Clock, SyncPairs};
@@ -7,7 +9,7 @@ use crate::error::{Error, Warning};
 use crate::event::{Payload, thread_flags};
 use crate::merge::Merge;
 use crate::metadata::Metadata;
-use crate::packet::{self, Expect, PacketInfo, Stream, Warnings};
+use crate::packet::{self, Expect, PacketInfo, Source, Stream, Warnings};
 use crate::stream::StreamReader;
 use crate::window;
 
@@ -25,7 +27,7 @@ const WORKER_SEARCH: usize = 4;
 /// One thread of the traced process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ThreadInfo {
-    /// Index of the thread: the number in the stream file's name, and [`crate::Event::thread`].
+    /// Index of the thread, as in [`crate::Event::thread`].
     pub index: u32,
     /// The kernel's thread id; 0 when unknown.
     pub os_tid: u32,
@@ -477,16 +479,13 @@ fn is_worker(thread: u32, payload: &Payload<'_>) -> Option<bool> {
 }
 
 fn thread_info(stream: &Stream, scan: &Scan, clock: &Clock) -> ThreadInfo {
-    let (first, last) = (stream.packets.first(), stream.packets.last());
+    let first = stream.packets.first();
     let first_time = clock.to_ns(
         scan.first_ticks
             .or(first.map(|packet| packet.begin))
             .unwrap_or(0),
     );
-    let torn = stream
-        .packets
-        .iter()
-        .any(|packet| packet.torn && !packet.in_window);
+    let torn = stream.packets.iter().any(|packet| packet.torn);
     ThreadInfo {
         index: stream.thread,
         os_tid: scan.os_tid,
@@ -499,13 +498,8 @@ fn thread_info(stream: &Stream, scan: &Scan, clock: &Clock) -> ThreadInfo {
         worker: scan.worker == Some(true) && !scan.initial,
         first_time,
         last_time: clock.to_ns(scan.end_ticks).max(first_time),
-        discarded: last
-            .map_or(0, |packet| packet.discarded)
-            .max(stream.discarded),
-        truncated: torn
-            || scan.damaged
-            || last.is_some_and(|packet| packet.in_window)
-            || stream.packets.iter().any(PacketInfo::is_cut),
+        discarded: stream.discarded,
+        truncated: torn || scan.damaged || stream.packets.iter().any(PacketInfo::is_cut),
         packets: stream.packets.len(),
         bytes: stream.packets.iter().map(|packet| packet.bytes).sum(),
     }
@@ -572,24 +566,20 @@ fn index(
     metadata: &Metadata,
     warnings: &mut Warnings,
 ) -> Result<(Vec<Stream>, bool), Error> {
-    let mut streams = std::collections::BTreeMap::new();
+    let mut sources = BTreeMap::<u32, Source>::new();
     let mut repairable = !windows.is_empty();
-    for (thread, path) in files {
-        let expect = Expect {
-            layout: metadata.layout,
-            uuid: metadata.uuid,
-            thread,
-        };
+    let expect = Expect {
+        layout: metadata.layout,
+        uuid: metadata.uuid,
+    };
+    for (number, path) in files {
         let before = warnings.count;
         let packets = packet::index_file(&path, expect, warnings)?;
         repairable |= warnings.count != before;
-        streams.entry(thread).or_insert(Stream {
-            thread,
+        sources.entry(number).or_insert(Source {
             file: Some(path),
-            window: None,
             packets,
-            discarded: 0,
-            empty: false,
+            ..Source::default()
         });
     }
     for path in windows {
@@ -599,65 +589,61 @@ fn index(
         if window.packets.is_empty() {
             continue;
         }
-        let thread = window.thread;
-        let empty = || Stream {
-            thread,
-            file: None,
-            window: None,
-            packets: Vec::new(),
-            discarded: 0,
-            empty: false,
-        };
         join(
-            streams.entry(thread).or_insert_with(empty),
+            sources.entry(window.stream).or_default(),
             path,
             window,
             warnings,
         );
     }
-    for stream in streams.values_mut() {
-        let path = stream
-            .file
-            .clone()
-            .or_else(|| stream.window.clone())
-            .unwrap_or_default();
+    let mut streams = BTreeMap::<u32, Stream>::new();
+    for (number, mut source) in sources {
+        let path = source.file.clone().or_else(|| source.window.clone());
+        let path = path.unwrap_or_default();
         let before = warnings.count;
-        packet::reconcile(&mut stream.packets, &path, warnings);
+        packet::reconcile(&mut source.packets, &path, warnings);
         repairable |= warnings.count != before;
+        for stream in source.split(number) {
+            match streams.entry(stream.thread) {
+                Entry::Vacant(place) => drop(place.insert(stream)),
+                Entry::Occupied(_) => {
+                    let what = format!(
+                        "thread {} is in another stream too, ignored here",
+                        stream.thread
+                    );
+                    warnings.add(&path, 0, what);
+                    repairable = true;
+                }
+            }
+        }
     }
-    Ok((
-        streams
-            .into_values()
-            .filter(|stream| !stream.packets.is_empty())
-            .collect(),
-        repairable,
-    ))
+    Ok((streams.into_values().collect(), repairable))
 }
 
 /// Appends a window's packets that the stream file does not hold already.
-fn join(stream: &mut Stream, path: PathBuf, window: window::Window, warnings: &mut Warnings) {
-    if stream.window.is_some() {
+fn join(source: &mut Source, path: PathBuf, window: window::Window, warnings: &mut Warnings) {
+    if source.window.is_some() {
         warnings.add(
             &path,
             0,
-            format!("a second window of thread {}, ignored", stream.thread),
+            format!("a second window of stream {}, ignored", window.stream),
         );
         return;
     }
-    stream.discarded = window.discarded;
+    source.discarded = window.discarded;
     for packet in window.packets {
-        let last = stream.packets.last();
+        let last = source.packets.last();
         if last.is_some_and(|last| last.torn && last.seq == packet.seq) {
-            stream.packets.pop();
+            source.packets.pop();
         }
-        if stream
+        if source
             .packets
             .last()
             .is_some_and(|last| packet.seq <= last.seq)
         {
             continue;
         }
-        packet::push(&mut stream.packets, packet, false, &path, warnings);
+        packet::push(&mut source.packets, packet, false, &path, warnings);
     }
-    stream.window = Some(path);
+    source.window = Some(path);
 }

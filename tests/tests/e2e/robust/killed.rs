@@ -22,6 +22,12 @@ const RUNS: [(&str, u64, u64); 5] = [
     ("buffer-16384", 10, 16384),
     ("buffer-262144", 10, 262_144),
 ];
+/// The same with threads that come and go.
+const RUNS_SHORT: [(&str, u64, u64); 3] = [
+    ("short-threads", 10, 0),
+    ("short-threads-buffer-4096", 10, 4096),
+    ("short-threads-buffer-65536", 10, 65536),
+];
 const RUNS_SPARC: u64 = 4;
 /// Runs of each buffer that may be killed before they have begun; in the others every thread must have recorded.
 const ANY_TIME: u64 = 2;
@@ -33,7 +39,12 @@ pub(crate) fn trials() -> Vec<Trial> {
     let mut trials = Vec::new();
     for (name, count, buffer) in RUNS {
         trials.push(trial(format!("robust::killed::{name}"), move || {
-            runs(Target::X86_64, count, buffer, buffer + 1)
+            runs(Target::X86_64, count, buffer, &[])
+        }));
+    }
+    for (name, count, buffer) in RUNS_SHORT {
+        trials.push(trial(format!("robust::killed::{name}"), move || {
+            runs(Target::X86_64, count, buffer, &["short"])
         }));
     }
     for target in [Target::Sparc32, Target::Sparc64]
@@ -42,15 +53,15 @@ pub(crate) fn trials() -> Vec<Trial> {
     {
         trials.push(trial(
             format!("robust::killed::{}", target.name()),
-            move || runs(target, RUNS_SPARC, 8192, 99),
+            move || runs(target, RUNS_SPARC, 8192, &[]),
         ));
     }
     trials
 }
 
-fn runs(target: Target, count: u64, buffer: u64, seed: u64) -> Check {
+fn runs(target: Target, count: u64, buffer: u64, how: &[&str]) -> Check {
     let guest = Guest::build_for("killed", target)?;
-    let mut random = Random(seed);
+    let mut random = Random(buffer + 1);
     // From the program's first instruction to many buffers later (a thread fills the largest in some 2 ms): the first two runs are killed
     // at any time, at which they may not have begun, the others after every thread has recorded.
     let spread = if target == Target::X86_64 {
@@ -62,7 +73,7 @@ fn runs(target: Target, count: u64, buffer: u64, seed: u64) -> Check {
         let delay = Duration::from_micros(random.below(spread));
         let begun = run >= ANY_TIME;
         let trace = guest.path(&format!("trace{run}"));
-        let stored = kill_after(&guest, delay, begun, buffer, &trace)?;
+        let stored = kill_after(&guest, how, (delay, begun), buffer, &trace)?;
         let judged = judge(&trace, &stored);
         judged.map_err(|stop| format!("killed after {delay:?}, stored {stored:?}: {stop}"))?;
     }
@@ -100,8 +111,8 @@ fn stored(file: &std::fs::File, target: Target) -> Check<Vec<u32>> {
 /// Starts the program, kills it `delay` later (after every thread has `begun` to record), and returns what each had stored.
 fn kill_after(
     guest: &Guest,
-    delay: Duration,
-    begun: bool,
+    how: &[&str],
+    (delay, begun): (Duration, bool),
     buffer: u64,
     trace: &Path,
 ) -> Check<Vec<u32>> {
@@ -117,6 +128,7 @@ fn kill_after(
         .traced()
         .arg(&shared)
         .arg(THREADS.to_string())
+        .args(how)
         .env("INSTR_TRACE", trace);
     if buffer > 0 {
         run = run.env("INSTR_BUFFER", buffer.to_string());

@@ -27,6 +27,10 @@ pub(crate) fn trials() -> Vec<Trial> {
         ),
         trial("robust::dlopen::both-traced", both_traced),
         trial("robust::short-threads::one-thousand", short_threads),
+        trial(
+            "robust::signal::first-event-asks-for-no-memory",
+            keys_before_ours,
+        ),
     ]
 }
 
@@ -141,6 +145,33 @@ fn short_threads() -> Check {
     let begun = ctf::counts(&events).get("thread_begin").copied();
     // The initial thread, 1,000 threads of the program, one worker of each of 100 teams.
     ensure(begun == Some(1 + 1000 + 100), || {
-        format!("{begun:?} streams")
+        format!("{begun:?} threads")
+    })?;
+    // The initial thread, eight of the program, and the workers of their teams, each of which may live until its master has ended.
+    let files = std::fs::read_dir(&trace)?.flatten();
+    let named =
+        |entry: &std::fs::DirEntry| entry.file_name().to_string_lossy().starts_with("thread_");
+    let files = files.filter(named).count();
+    ensure((2..=1 + 8 + 8).contains(&files), || {
+        format!("{files} stream files")
     })
+}
+
+/// Libraries make keys before the program begins; the first event of a thread is a handler's.
+fn keys_before_ours() -> Check {
+    let guest = super::Guest::build("early_keys")?;
+    let library = guest.path("keys.so");
+    let build = Build::openmp(Target::X86_64).flag("-fno-openmp");
+    let build = build.flag("-shared").flag("-fPIC").flag("-DLIBRARY");
+    build.plain(&[&source("early_keys")?], &library)?;
+    let (trace, library) = (guest.path("trace"), library.display().to_string());
+    let trace_name = trace.display().to_string();
+    let env = [("INSTR_TRACE", &*trace_name), ("LD_PRELOAD", &library)];
+    guest.compare(&[], &env)?; // the plain program asks for none
+    let events = sound(&trace, false)?;
+    ensure(values(&events, 1) == [1], || {
+        format!("the handler's event: {:?}", values(&events, 1))
+    })?;
+    let ended = ctf::counts(&events).get("thread_end").copied();
+    ensure(ended == Some(2), || format!("{ended:?} threads ended"))
 }
