@@ -5,6 +5,7 @@
 //! |---|---|
 //! | [`counts`] | constructs, tasks, waits, locks, user events and regions |
 //! | [`efficiency`] | useful time and waiting by region and thread, efficiencies |
+//! | [`processor_time`] | how long each thread ran, and waited for a processor |
 //! | [`memory`] | the heap, mapped pages, stacks |
 //! | [`samples`] | functions and chains of calls by their share |
 //! | [`sensors`] | readings, energy, power |
@@ -14,6 +15,7 @@
 pub mod counts;
 pub mod efficiency;
 pub mod memory;
+pub mod processor_time;
 pub mod samples;
 pub mod sensors;
 pub mod states;

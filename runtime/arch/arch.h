@@ -47,6 +47,8 @@
 #ifndef INSTR_ARCH_POSITIVE
 #define INSTR_ARCH_POSITIVE 0
 #endif
+/* Whether processor time is recorded: not where code size counts more. */
+#define INSTR_HAS_THREAD_TIME (!INSTR_ARCH_SMALL)
 #ifndef INSTR_ARCH_HAS_MEMCHECK
 static inline void instr_arch_say_written(const void *memory, size_t bytes)
 {

@@ -172,6 +172,10 @@ static void env(const struct instr_metadata *m)
     env_number("start_ticks", m->start.ticks);
     env_number("start_monotonic_ns", m->start.monotonic_ns);
     env_number("start_realtime_ns", m->start.realtime_ns);
+#if INSTR_HAS_THREAD_TIME
+    env_number("processors", m->processors);
+    env_number("processor_quota", m->processor_quota);
+#endif
     env_string("openmp", instr_openmp(m->closed));
     env_number("closed", m->closed ? 1 : 0);
     env_number("discarded_unattached", instr_lost_unattached());

@@ -11,6 +11,8 @@ struct instr_metadata {
     struct instr_clock_pair start;
     uint64_t frequency; /* ticks per second */
     bool closed;
+    uint32_t processors;      /* that the process may use; 0: not known */
+    uint32_t processor_quota; /* of their time, in thousandths of one processor; 0: all */
 };
 
 /* The OpenMP runtime that is recorded, and its version string (ompt/tool.c replaces it). `closed`: the program ends. */

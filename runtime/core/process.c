@@ -10,6 +10,7 @@
 #include "core/packet.h"
 #include "core/record.h"
 #include "core/settings.h"
+#include "core/thread_time.h"
 #include "sensors/optional.h"
 #include "sinks/sink.h"
 
@@ -46,6 +47,8 @@ static struct {
     uint32_t points; /* instr_process.points, which is cleared in children */
     uint64_t modules;
     uint64_t frequency;
+    uint32_t processors; /* of struct instr_metadata */
+    uint32_t processor_quota;
     struct instr_clock_pair start;
     char executable[INSTR_CFG_PATH_BYTES];
 } process = {.lock = ATOMIC_FLAG_INIT};
@@ -168,11 +171,19 @@ static uint64_t estimate_frequency(const struct instr_clock_pair *start)
 
 static void write_metadata(bool closed)
 {
+#if INSTR_HAS_THREAD_TIME
+    if (process.processors == 0) {
+        process.processors = instr_platform_processors();
+        process.processor_quota = instr_platform_processor_quota();
+    }
+#endif
     const struct instr_metadata m = {
         .executable = process.has_executable ? process.executable : NULL,
         .start = process.start,
         .frequency = process.frequency,
         .closed = closed,
+        .processors = process.processors,
+        .processor_quota = process.processor_quota,
     };
     process.modules = instr_platform_module_generation();
     (void)instr_metadata_write(&m);
@@ -419,6 +430,8 @@ struct instr_thread *instr_attach(void)
         unlock();
     if (t != NULL) {
         instr_platform_watch_thread(t);
+        if (!own_thread)
+            instr_thread_time_begin(t);
         if (INSTR_HAS_STACK && instr_settings.stack)
             instr_stack_begin(t);
         if (INSTR_HAS_SAMPLING && !own_thread)
@@ -503,6 +516,7 @@ static void append_last(struct instr_thread *t)
         instr_counters_close(t);
     if (INSTR_HAS_STACK)
         instr_stack_end(t);
+    instr_thread_time_end(t);
     instr_append_clock_sync(t);
     (void)instr_packet_append(t, INSTR_EV_THREAD_END, NULL, 0);
 }

@@ -183,6 +183,18 @@ bool instr_platform_sampling_signal(int signal, bool takes, void *old);
 /* The program is about to wait for the signals of `set`, a sigset_t: it takes ours, if that is among them. */
 void instr_platform_sampling_awaited(const void *set);
 
+/*
+ * What the system counts of processors (platform/NAME_processors.c). How many of them the process may use, 0: not known; and how much of them, in thousandths of
+ * one, 0: all. The processor time of the calling thread so far, for less than 1 us; and of a thread of this process also the time that it was ready to run
+ * and waited, for some 10 us. False: the system does not count it.
+ */
+#if INSTR_HAS_THREAD_TIME
+uint32_t instr_platform_processors(void);
+uint32_t instr_platform_processor_quota(void);
+uint64_t instr_platform_run_ns(void);
+bool instr_platform_thread_time(uint32_t os_tid, uint64_t *run_ns, uint64_t *wait_ns);
+#endif
+
 /* One line to the standard error stream, only when the user asked for it (INSTR_VERBOSE). */
 void instr_platform_say(const char *text);
 

@@ -77,6 +77,10 @@ pub struct Metadata {
     pub start_realtime_ns: u64,
     /// The run-time library: `libgomp`, `libomp` and its version, or `none`.
     pub openmp: String,
+    /// Processors that the process might use; `None`: the trace does not have it.
+    pub processors: Option<u64>,
+    /// How much of their time, in thousandths of one processor (cgroups); `None`: all, or the trace does not have it.
+    pub processor_quota: Option<u64>,
     /// Whether the program ended cleanly.
     pub closed: bool,
     /// Events that were lost before their thread had a stream, such as those of threads that found no memory for one.
@@ -178,6 +182,10 @@ impl Metadata {
             "start_monotonic_ns" => self.start_monotonic_ns = value.number(),
             "start_realtime_ns" => self.start_realtime_ns = value.number(),
             "openmp" => self.openmp = value.text(),
+            "processors" => self.processors = Some(value.number()).filter(|count| *count > 0),
+            "processor_quota" => {
+                self.processor_quota = Some(value.number()).filter(|quota| *quota > 0);
+            }
             "closed" => self.closed = value.number() != 0,
             "discarded_unattached" => self.discarded_unattached = value.number(),
             "lost_lines" => self.lost_lines = value.number(),

@@ -15,13 +15,14 @@ pub mod table;
 #[cfg(test)]
 mod tests;
 pub mod units;
+mod verdict;
 
 use std::io;
 
 use anyhow::{Context, Result};
 use instr_analysis::counts::Collector;
-use instr_analysis::efficiency;
 use instr_analysis::states::States;
+use instr_analysis::{efficiency, processor_time};
 use instr_trace::model::{State, pays_apart, relayed, replay_with};
 use instr_trace::tasks::{TaskStates, Totals, follows};
 use instr_trace::{Event, Names, Session, ThreadInfo, Trace};
@@ -149,7 +150,10 @@ fn summarize_by(
             ),
             (
                 instr_analysis::sensors::Collector::new(trace, power)?,
-                instr_analysis::switches::Collector::new(trace),
+                (
+                    instr_analysis::switches::Collector::new(trace),
+                    processor_time::Collector::new(threads.len()),
+                ),
             ),
         ),
     );
@@ -160,11 +164,11 @@ fn summarize_by(
         })
     })?;
     let totals = tasks.finish();
-    let ((collector, (load, states)), ((samples, memory), (readings, processors))) = sinks;
+    let ((collector, (load, states)), ((samples, memory), (readings, (switches, times)))) = sinks;
     let mut summary = head(trace);
     let (begin, last) = volume.span.unwrap_or_default();
     summary.duration_ns = last - begin;
-    summary.threads = of_threads(trace, &volume, &states);
+    summary.threads = of_threads(trace, &volume, &states, &times);
     summary.events = volume.events.iter().sum();
     summary.bytes_per_event = per_event(summary.bytes, summary.events);
     build::fill(&mut summary, collector.finish(), totals.edges, names);
@@ -176,7 +180,10 @@ fn summarize_by(
     let target = instr_cc::targets::find(&summary.target).ok().flatten();
     let temperature = target.and_then(|target| target.temperature);
     sensors::convert::temperatures(&mut summary.sensors, temperature.as_ref());
-    summary.context_switches = processors.section();
+    summary.context_switches = switches.section();
+    let (verdict, remarks) = verdict::of(&summary);
+    summary.verdict = verdict;
+    summary.remarks = remarks;
     Ok(summary)
 }
 
@@ -196,6 +203,8 @@ fn head(trace: &Trace) -> Summary {
             source: metadata.clock_source.clone(),
             frequency_hz: metadata.clock.freq,
         },
+        processors: metadata.processors,
+        processor_quota: metadata.processor_quota.map(|quota| quota as f64 / 1000.0),
         setting_trouble: metadata.setting_trouble.clone(),
         discarded: trace.discarded(),
         discarded_unattached: metadata.discarded_unattached,
@@ -214,9 +223,15 @@ fn per_event(bytes: u64, events: u64) -> f64 {
     (bytes as f64 * 100.0 / events as f64).round() / 100.0
 }
 
-fn of_threads(trace: &Trace, volume: &Volume, states: &States) -> Vec<Thread> {
+fn of_threads(
+    trace: &Trace,
+    volume: &Volume,
+    states: &States,
+    times: &processor_time::Collector,
+) -> Vec<Thread> {
     let thread = |(position, info): (usize, &ThreadInfo)| {
         let ns = |state| states.ns(position, state);
+        let time = times.of(position);
         Thread {
             index: info.index,
             os_tid: info.os_tid,
@@ -226,6 +241,8 @@ fn of_threads(trace: &Trace, volume: &Volume, states: &States) -> Vec<Thread> {
             sched_ns: ns(State::Scheduling),
             idle_ns: ns(State::Idle),
             flush_ns: ns(State::Flush),
+            processor_ns: time.map(|time| time.run_ns),
+            processor_wait_ns: time.map(|time| time.wait_ns),
             events: volume.events[position],
             discarded: info.discarded,
         }

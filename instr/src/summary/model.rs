@@ -42,6 +42,15 @@ pub struct Summary {
     pub clock: Clock,
     /// From the first to the last event of any thread, ns.
     pub duration_ns: u64,
+    /// Processors that the process might use; null when the trace does not tell.
+    pub processors: Option<u64>,
+    /// How many processors' time it might use (cgroups); null: all of them.
+    pub processor_quota: Option<f64>,
+    /// What cost most, and what helps.
+    pub verdict: Option<Verdict>,
+    /// What else distorts the numbers.
+    #[serde(skip)]
+    pub remarks: Vec<String>,
     /// Threads by index.
     pub threads: Vec<Thread>,
     /// Where the threads' time went; null without parallel regions.
@@ -138,6 +147,19 @@ pub struct Clock {
     pub frequency_hz: u64,
 }
 
+/// One sentence about the run.
+#[derive(Debug, Default, Clone, PartialEq, Serialize)]
+pub struct Verdict {
+    /// `oversubscribed`, `preempted`, `sleeping`, `sequential`, or that of the largest loss.
+    pub kind: &'static str,
+    /// Of the threads' time, 0 to 1.
+    pub share: f64,
+    /// Label of the region with the largest part of it.
+    pub region: Option<String>,
+    /// The sentence.
+    pub text: String,
+}
+
 /// One thread. The five times add up to the thread's life.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize)]
 pub struct Thread {
@@ -157,6 +179,11 @@ pub struct Thread {
     pub idle_ns: u64,
     /// Time the tracer itself took to write the trace, ns.
     pub flush_ns: u64,
+    /// Time on a processor, as the system counted it, ns; null where it was not asked: other systems than Linux, threads that lived
+    /// less than 10 ms or were killed.
+    pub processor_ns: Option<u64>,
+    /// Time ready to run and waiting for a processor, ns; it is part of the five.
+    pub processor_wait_ns: Option<u64>,
     /// Events in the stream.
     pub events: u64,
     /// Events lost.

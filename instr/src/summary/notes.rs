@@ -64,6 +64,7 @@ pub fn of(summary: &Summary, told: &mut Told) -> Vec<String> {
             time(flush)
         ));
     }
+    notes.extend(summary.remarks.iter().cloned());
     notes.extend(asleep(summary));
     let (created, executed) = (summary.tasks.created, summary.tasks.executed);
     if summary.closed

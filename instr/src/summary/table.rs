@@ -9,6 +9,7 @@ use super::model::{Place, Summary, Thread, Times};
 use super::notes::Told;
 use super::samples;
 pub(crate) use super::sheet::new_table;
+use super::sheet::wrap;
 pub(super) use super::sheet::{MAX_ROWS, Sheet};
 use super::units::{count, counted, elide, percent, share, size, time};
 
@@ -27,6 +28,7 @@ pub fn write(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     title(summary, colour, out)?;
+    verdict(summary, out)?;
     threads(summary, out)?;
     load::table::efficiency(summary, out)?;
     parallel_regions(summary, out)?;
@@ -53,7 +55,10 @@ fn title(summary: &Summary, colour: bool, out: &mut dyn Write) -> io::Result<()>
     } else {
         ("", "")
     };
-    let threads = counted(summary.threads.len() as u64, "thread");
+    let mut threads = counted(summary.threads.len() as u64, "thread");
+    if let Some(processors) = summary.processors {
+        threads = format!("{threads} on {}", counted(processors, "processor"));
+    }
     let duration = time(summary.duration_ns);
     write!(
         out,
@@ -67,33 +72,40 @@ fn title(summary: &Summary, colour: bool, out: &mut dyn Write) -> io::Result<()>
     }
 }
 
-fn threads(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
-    let lost = summary.discarded > 0;
-    let mut header = vec![
-        "thread",
-        "useful",
-        "synchronization",
-        "scheduling",
-        "idle",
-        "flush",
-        "events",
-    ];
-    if lost {
-        header.push("discarded");
+/// The first thing to read.
+fn verdict(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+    let Some(verdict) = &summary.verdict else {
+        return Ok(());
+    };
+    wrap("", &verdict.text, out)?;
+    match &verdict.region {
+        Some(region) if summary.parallel_regions.len() > 1 => {
+            wrap("", &format!("most of it in {region}"), out)
+        }
+        _ => Ok(()),
     }
+}
+
+fn threads(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+    let columns = Columns::of(summary);
+    let mut header = vec!["thread", "useful", "synchronization", "scheduling", "idle"];
+    header.extend(columns.flush.then_some("flush"));
+    header.extend(columns.ready.then_some("ready"));
+    header.push("events");
+    header.extend(columns.lost.then_some("discarded"));
     let mut table = Sheet::new(1, &header);
     let (shown, rest) = match summary.threads.len() {
         0..=MAX_ROWS => (&summary.threads[..], &[][..]),
         _ => summary.threads.split_at(MAX_ROWS - 1),
     };
     for thread in shown {
-        table.add_row(thread_row(thread_label(thread), thread, lost));
+        table.add_row(thread_row(thread_label(thread), thread, columns));
     }
     if !rest.is_empty() {
         table.add_row(thread_row(
             format!("{} more", count(rest.len() as u64)),
             &sum(rest),
-            lost,
+            columns,
         ));
     }
     table.print_all(out)
@@ -106,14 +118,41 @@ fn thread_label(thread: &Thread) -> String {
     }
 }
 
-fn thread_row(label: String, thread: &Thread, lost: bool) -> Vec<String> {
+/// Columns of the table of threads that not every trace needs.
+#[derive(Debug, Clone, Copy)]
+struct Columns {
+    flush: bool,
+    ready: bool,
+    lost: bool,
+}
+
+impl Columns {
+    fn of(summary: &Summary) -> Self {
+        let any = |of: fn(&Thread) -> bool| summary.threads.iter().any(of);
+        Self {
+            flush: any(|thread| thread.flush_ns > 0),
+            // One part in a hundred of a thread's time.
+            ready: any(|thread| {
+                let wait = thread.processor_wait_ns.unwrap_or(0);
+                wait > 0 && wait >= thread.life_ns() / 100
+            }),
+            lost: summary.discarded > 0,
+        }
+    }
+}
+
+fn thread_row(label: String, thread: &Thread, columns: Columns) -> Vec<String> {
     let life = thread.life_ns();
     let mut row = vec![label];
-    row.extend(thread.states().map(|ns| share(ns, life)));
+    let [states @ .., flush] = thread.states();
+    row.extend(states.map(|ns| share(ns, life)));
+    row.extend(columns.flush.then(|| share(flush, life)));
+    row.extend(columns.ready.then(|| match thread.processor_wait_ns {
+        Some(ns) if life > 0 => percent(ns as f64 / life as f64),
+        _ => String::new(),
+    }));
     row.push(count(thread.events));
-    if lost {
-        row.push(count(thread.discarded));
-    }
+    row.extend(columns.lost.then(|| count(thread.discarded)));
     row
 }
 
@@ -127,6 +166,10 @@ fn sum(threads: &[Thread]) -> Thread {
             sched_ns: sum.sched_ns.saturating_add(thread.sched_ns),
             idle_ns: sum.idle_ns.saturating_add(thread.idle_ns),
             flush_ns: sum.flush_ns.saturating_add(thread.flush_ns),
+            processor_wait_ns: match (sum.processor_wait_ns, thread.processor_wait_ns) {
+                (Some(sum), Some(wait)) => Some(sum.saturating_add(wait)),
+                (sum, wait) => sum.or(wait),
+            },
             events: sum.events.saturating_add(thread.events),
             discarded: sum.discarded.saturating_add(thread.discarded),
             ..sum

@@ -23,6 +23,7 @@ mod sensors;
 mod sparselu;
 mod symbols;
 mod transparency;
+mod verdicts;
 
 use instr_tests::queue;
 use libtest_mimic::Trial;
@@ -41,6 +42,7 @@ const PARTS: &[fn() -> Vec<Trial>] = &[
     sparselu::trials,
     robust::trials,
     sensors::trials,
+    verdicts::trials,
     meters::trials,
     memory::trials,
     perfetto::trials,

@@ -90,6 +90,7 @@ pub(super) const fn sizes(word: usize) -> [u8; IDS] {
     table[88] = 12;
     table[89] = 4;
     table[90] = VARIABLE;
+    table[91] = 16;
     table
 }
 
@@ -426,6 +427,10 @@ pub(super) fn payload<'a, T>(
             os_tid: addr(behind),
         }))
         }
+        91 => Some(made(Payload::ThreadTime {
+            run_ns: u64(0),
+            wait_ns: u64(8),
+        })),
         _ => None,
     }
 }

@@ -386,6 +386,11 @@ pub enum Payload<'a> {
         name: &'a [u8],
         os_tid: u64,
     },
+    /// since the thread's beginning: its time on a processor, and the time that it was ready to run and waited for one, as the system counts them (Linux: `/proc/PID/schedstat`). When it ends or the trace does, where it was recorded for 10 ms at least; and at the begin of its record, where it had run for more than 1 ms before.
+    ThreadTime {
+        run_ns: u64,
+        wait_ns: u64,
+    },
     /// Not in a trace: made by the reader, at the time a flush began (the `Flush` that ends it follows).
     FlushBegin,
     /// Not in a trace: made by the reader where events of this thread are missing before the packet that begins here.
@@ -482,6 +487,7 @@ impl Payload<'_> {
             Self::ThreadSwitch { .. } => 88,
             Self::Processor { .. } => 89,
             Self::ThreadName { .. } => 90,
+            Self::ThreadTime { .. } => 91,
             Self::FlushBegin | Self::Lost { .. } => 0,
         }
     }

@@ -201,8 +201,11 @@ impl Interpreter {
         self.joined.clear();
         let time = event.time;
         let Some(thread) = self.threads.get_mut(position) else {
-            let is_counters = matches!(event.payload, Payload::ThreadCounters { .. });
-            if S::READINGS && !is_counters {
+            let of_thread = matches!(
+                event.payload,
+                Payload::ThreadCounters { .. } | Payload::ThreadTime { .. }
+            );
+            if S::READINGS && !of_thread {
                 let at = At {
                     time,
                     position,
@@ -439,6 +442,7 @@ impl Thread {
             Payload::Sensor { .. }
             | Payload::SensorLost { .. }
             | Payload::ThreadCounters { .. }
+            | Payload::ThreadTime { .. }
                 if S::READINGS =>
             {
                 shared.sensors.event(at, payload, sink)

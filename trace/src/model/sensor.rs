@@ -32,6 +32,13 @@ pub enum Reading<'a> {
         /// What each has counted since the thread began.
         values: &'a [Count],
     },
+    /// The system's account of the thread, since its beginning, which may be before its first event.
+    ThreadTime {
+        /// On a processor, ns.
+        run_ns: u64,
+        /// Ready to run, and waiting for a processor, ns.
+        wait_ns: u64,
+    },
 }
 
 /// One value of a sensor, in raw numbers.
@@ -113,6 +120,9 @@ impl Sensors {
                 let scaled = flags & counter_flags::SCALED != 0;
                 let values = &self.counts;
                 sink.reading(at, &Reading::Counters { scaled, values });
+            }
+            Payload::ThreadTime { run_ns, wait_ns } => {
+                sink.reading(at, &Reading::ThreadTime { run_ns, wait_ns });
             }
             _ => {}
         }

@@ -137,7 +137,7 @@ impl Readings {
                     }
                 }
             }
-            Reading::Lost { .. } => {}
+            Reading::Lost { .. } | Reading::ThreadTime { .. } => {}
         }
     }
 

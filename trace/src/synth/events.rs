@@ -87,6 +87,7 @@ pub const EVENTS: &[Row] = &[
     (88, "thread_switch", &[("u32", "processor"), ("u32", "from"), ("u32", "to")]),
     (89, "processor", &[("u32", "processor")]),
     (90, "thread_name", &[("string", "name"), ("addr", "os_tid")]),
+    (91, "thread_time", &[("u64", "run_ns"), ("u64", "wait_ns")]),
 ];
 
 /// One function an event: it is written at tick `at`, with its fields.
@@ -402,6 +403,10 @@ impl<W: Write> StreamWriter<W> {
 
     pub fn thread_name(&mut self, at: u64, name: &str, os_tid: u64) -> Result<()> {
         self.event(at, 90, |body| _ = body.text(name).addr(os_tid))
+    }
+
+    pub fn thread_time(&mut self, at: u64, run_ns: u64, wait_ns: u64) -> Result<()> {
+        self.event(at, 91, |body| _ = body.u64(run_ns).u64(wait_ns))
     }
 
 }

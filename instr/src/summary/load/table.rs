@@ -58,13 +58,7 @@ pub fn efficiency(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
         percent(talp.load_balance),
         percent(talp.scheduling)
     )?;
-    wrap("", &e.largest_loss.text, out)?;
-    match &e.largest_loss.region {
-        Some(region) if summary.parallel_regions.len() > 1 => {
-            wrap("", &format!("most of it in {region}"), out)
-        }
-        _ => Ok(()),
-    }
+    Ok(())
 }
 
 fn lost(e: &Efficiency, value: f64) -> String {

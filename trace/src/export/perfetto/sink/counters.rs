@@ -84,7 +84,7 @@ impl Process<'_, '_> {
                     });
                 }
             }
-            Reading::Lost { .. } => {}
+            Reading::Lost { .. } | Reading::ThreadTime { .. } => {}
         }
     }
 }

@@ -1,0 +1,258 @@
+//! What cost most: the one sentence that comes first.
+//!
+//! Losses of the efficiency tree are what the program does to itself. Two things that tree cannot see come before them: threads that wait
+//! for a processor, and threads that sleep in user code. Both are in the system's account of each thread.
+
+use super::model::{Summary, Verdict};
+use super::units::{counted, percent, time};
+
+/// A smaller share of the threads' time is not worth a word.
+const LEAST: f64 = 0.05;
+/// Waiting for a processor makes regions unbalanced and late. From this part of such a loss on it is the cause.
+const CAUSE: f64 = 0.3;
+
+/// The system's account of the threads that have one, in shares of all threads' time.
+struct Account {
+    waited_ns: u64,
+    waited: f64,
+    asleep_ns: u64,
+    asleep: f64,
+}
+
+impl Account {
+    fn of(summary: &Summary) -> Option<Self> {
+        let sum = |all: &mut dyn Iterator<Item = u64>| all.fold(0, u64::saturating_add);
+        let times = || {
+            let threads = summary.threads.iter();
+            threads.filter_map(|thread| {
+                Some((thread, thread.processor_ns?, thread.processor_wait_ns?))
+            })
+        };
+        let capacity = match &summary.efficiency {
+            Some(efficiency) => efficiency.capacity_ns,
+            None => sum(&mut summary.threads.iter().map(super::model::Thread::life_ns)),
+        };
+        if capacity == 0 || times().next().is_none() {
+            return None;
+        }
+        let waited_ns = sum(&mut times().map(|(_, _, wait)| wait));
+        // What is neither running nor waiting is sleep. Waiting for other threads may be sleep too: only what useful time has beyond
+        // all running and waiting certainly is sleep in user code.
+        let asleep_ns = sum(&mut times()
+            .map(|(thread, run, wait)| thread.useful_ns.saturating_sub(run.saturating_add(wait))));
+        let share = |ns: u64| ns as f64 / capacity as f64;
+        Some(Self {
+            waited_ns,
+            waited: share(waited_ns),
+            asleep_ns,
+            asleep: share(asleep_ns),
+        })
+    }
+}
+
+/// The sentence, and remarks on what else distorts the numbers. The rest of the summary must be there.
+pub(super) fn of(summary: &Summary) -> (Option<Verdict>, Vec<String>) {
+    let largest = largest(summary);
+    let Some(account) = Account::of(summary) else {
+        return (largest, Vec::new());
+    };
+    let (kind, share) = largest
+        .as_ref()
+        .map_or(("none", 0.0), |loss| (loss.kind, loss.share));
+    let explained = match kind {
+        "serial" => share,
+        _ => CAUSE * share,
+    };
+    let mut remarks = Vec::new();
+    let mut verdict = largest;
+    if account.asleep >= LEAST {
+        let asleep = sleeping(&account);
+        if account.asleep >= share {
+            verdict = Some(asleep);
+        } else {
+            remarks.push(asleep.text);
+        }
+    }
+    if account.waited >= LEAST {
+        let waiting = waiting(summary, &account);
+        let most = account.asleep.max(explained);
+        if account.waited >= most {
+            if let Some(other) = verdict.filter(|other| other.kind == "sleeping") {
+                remarks.push(other.text);
+            }
+            verdict = Some(waiting);
+        } else {
+            remarks.push(waiting.text);
+        }
+    }
+    (verdict, remarks)
+}
+
+/// The largest loss of the efficiency tree.
+fn largest(summary: &Summary) -> Option<Verdict> {
+    if let Some(efficiency) = &summary.efficiency {
+        let loss = &efficiency.largest_loss;
+        return Some(Verdict {
+            kind: loss.kind,
+            share: loss.share,
+            region: loss.region.clone(),
+            text: loss.text.clone(),
+        });
+    }
+    (summary.events > 0 && summary.threads.len() == 1).then(|| Verdict {
+        kind: "sequential",
+        share: 0.0,
+        region: None,
+        text: "one thread did all the work: no parallel region was seen".to_owned(),
+    })
+}
+
+fn sleeping(account: &Account) -> Verdict {
+    Verdict {
+        kind: "sleeping",
+        share: account.asleep,
+        region: None,
+        text: format!(
+            "threads slept, or waited for input and output, for at least {}, {} of their time, in user code",
+            time(account.asleep_ns),
+            percent(account.asleep)
+        ),
+    }
+}
+
+fn waiting(summary: &Summary, account: &Account) -> Verdict {
+    let threads = summary
+        .efficiency
+        .as_ref()
+        .map_or(summary.threads.len() as u64, |efficiency| {
+            efficiency.threads
+        });
+    let lost = format!(
+        "ready to run, they waited for a processor for {}, {} of their time",
+        time(account.waited_ns),
+        percent(account.waited)
+    );
+    let quota = summary.processor_quota;
+    let usable = match (summary.processors, quota) {
+        (Some(processors), Some(quota)) => Some((quota.ceil() as u64).min(processors)),
+        (processors, _) => processors,
+    };
+    let text = match usable {
+        Some(usable) if threads > usable => {
+            let of = match quota {
+                Some(quota) if quota < summary.processors.unwrap_or(0) as f64 => {
+                    format!("the time of {quota} processors (cgroup)")
+                }
+                _ => counted(usable, "processor"),
+            };
+            let teams = match summary.efficiency.is_some() {
+                true => format!("; OMP_NUM_THREADS={usable} avoids that"),
+                false => String::new(),
+            };
+            let threads = counted(threads, "thread");
+            return Verdict {
+                kind: "oversubscribed",
+                share: account.waited,
+                region: None,
+                text: format!("{threads} share {of}: {lost}{teams}"),
+            };
+        }
+        Some(_) => format!("other programs used the processors of the threads: {lost}"),
+        None => format!("the threads had not enough processors: {lost}"),
+    };
+    Verdict {
+        kind: "preempted",
+        share: account.waited,
+        region: None,
+        text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::load::model::{Efficiency, LargestLoss};
+    use super::super::model::Thread;
+    use super::*;
+
+    const S: u64 = 1_000_000_000;
+
+    /// `threads` threads that lived 10 s, were `useful` seconds in user code, ran `run` and waited `wait` seconds for a processor.
+    fn run(threads: u64, useful: u64, run: u64, wait: u64) -> Summary {
+        let thread = Thread {
+            useful_ns: useful * S,
+            sync_ns: (10 - useful) * S,
+            processor_ns: Some(run * S),
+            processor_wait_ns: Some(wait * S),
+            ..Thread::default()
+        };
+        Summary {
+            events: 10,
+            processors: Some(2),
+            threads: vec![thread; threads as usize],
+            efficiency: Some(Efficiency {
+                threads,
+                capacity_ns: threads * 10 * S,
+                largest_loss: LargestLoss {
+                    kind: "scheduling",
+                    share: (10 - useful) as f64 / 10.0,
+                    text: "regions begin late".to_owned(),
+                    ..LargestLoss::default()
+                },
+                ..Efficiency::default()
+            }),
+            ..Summary::default()
+        }
+    }
+
+    fn kind(summary: &Summary) -> &'static str {
+        of(summary).0.map_or("", |verdict| verdict.kind)
+    }
+
+    #[test]
+    fn waiting_for_a_processor_explains_late_regions() {
+        let crowded = run(8, 5, 2, 7);
+        let verdict = of(&crowded).0.expect("one");
+        assert_eq!(verdict.kind, "oversubscribed");
+        assert_eq!(
+            verdict.text,
+            "8 threads share 2 processors: ready to run, they waited for a processor for 56.00 s, 70.0% of their time; \
+             OMP_NUM_THREADS=2 avoids that"
+        );
+        assert_eq!(kind(&run(2, 5, 2, 7)), "preempted");
+        assert_eq!(kind(&run(2, 5, 9, 0)), "scheduling");
+        let mut limited = run(2, 5, 2, 7);
+        limited.processor_quota = Some(0.5);
+        let verdict = of(&limited).0.expect("one");
+        assert_eq!(verdict.kind, "oversubscribed");
+        assert!(verdict.text.contains("the time of 0.5 processors (cgroup)"));
+    }
+
+    #[test]
+    fn a_larger_loss_stays_and_the_wait_is_a_remark() {
+        let mut summary = run(8, 2, 8, 2);
+        if let Some(efficiency) = &mut summary.efficiency {
+            efficiency.largest_loss.kind = "serial";
+        }
+        let (verdict, remarks) = of(&summary);
+        assert_eq!(verdict.map(|verdict| verdict.kind), Some("serial"));
+        assert_eq!(remarks.len(), 1);
+        assert!(remarks[0].starts_with("8 threads share 2 processors"));
+    }
+
+    #[test]
+    fn user_code_that_neither_runs_nor_waits_sleeps() {
+        let verdict = of(&run(2, 10, 3, 1)).0.expect("one");
+        assert_eq!(verdict.kind, "sleeping");
+        assert!((verdict.share - 0.6).abs() < 1e-9);
+        assert_eq!(kind(&run(2, 10, 10, 0)), "scheduling");
+    }
+
+    #[test]
+    fn without_an_account_the_largest_loss_stands() {
+        let mut summary = run(8, 5, 2, 7);
+        for thread in &mut summary.threads {
+            thread.processor_ns = None;
+        }
+        assert_eq!(kind(&summary), "scheduling");
+    }
+}

@@ -1,0 +1,62 @@
+/* Programs that lose time in one way each. The last line that is printed is the processor time of the process, ns, as getrusage(2) counts it. */
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+static volatile double sink;
+
+static void spin(long rounds)
+{
+    double sum = 0;
+    for (long i = 0; i < rounds; i++)
+        sum += (double)i * 1e-9;
+    sink = sum;
+}
+
+/* Wall-clock time, whoever uses the processors. */
+static void work_for(double seconds)
+{
+    struct timespec begin, now;
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    do {
+        spin(100000);
+        clock_gettime(CLOCK_MONOTONIC, &now);
+    } while ((double)(now.tv_sec - begin.tv_sec) + (double)(now.tv_nsec - begin.tv_nsec) * 1e-9 < seconds);
+}
+
+int main(int argc, char **argv)
+{
+    const char *name = argc > 1 ? argv[1] : "";
+    if (strcmp(name, "team") == 0) {
+        for (int i = 0; i < 10; i++) {
+#pragma omp parallel
+            spin(8000000);
+        }
+    } else if (strcmp(name, "sleep") == 0) {
+#pragma omp parallel
+        for (int i = 0; i < 10; i++) {
+            usleep(30000);
+            spin(100000);
+        }
+    } else if (strcmp(name, "sequential") == 0) {
+        work_for(0.3);
+    } else if (strcmp(name, "imbalance") == 0) {
+#pragma omp parallel
+        {
+            int first = 0;
+#pragma omp single nowait
+            first = 1;
+            work_for(first ? 0.4 : 0.05);
+        }
+    } else {
+        return 1;
+    }
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    printf("%lld\n", (long long)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000000 +
+                         (long long)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000);
+    return 0;
+}
