@@ -15,6 +15,8 @@ pub enum Stop {
     /// The account or the kernel's settings forbid what the test does: only root can see it here. It is counted by itself, and
     /// a failure in strict mode for an administrator alone, to whom nothing is forbidden.
     NotAllowed(String),
+    /// What runs the test is wrong about the plain program, which was shown. It is counted by itself and never a failure.
+    Unfit(String),
     /// What should hold does not.
     Fail(String),
 }
@@ -27,6 +29,7 @@ impl fmt::Display for Stop {
         match self {
             Self::Skip(reason) => write!(f, "skipped: {reason}"),
             Self::NotAllowed(reason) => write!(f, "not allowed: {reason}"),
+            Self::Unfit(reason) => write!(f, "not tested: {reason}"),
             Self::Fail(message) => f.write_str(message),
         }
     }
@@ -78,10 +81,11 @@ pub fn ensure(holds: bool, message: impl FnOnce() -> String) -> Check {
 /// What the last lines of a run name: what a test's end was, its name, and why.
 static NAMED: Mutex<Vec<(&str, String)>> = Mutex::new(Vec::new());
 
-/// Tests that failed, those that failed among others and passed alone, and those that were not allowed: how they are named.
+/// How tests are named that failed, that failed among others and passed alone, and that were left out.
 const FAILED: &str = "failed";
 const UNSTEADY: &str = "passed at the second try, alone";
 const NOT_ALLOWED: &str = "not allowed";
+const UNFIT: &str = "not tested";
 
 /// Lines of a reason that the last lines of a run repeat.
 const REASON_LINES: usize = 4;
@@ -169,6 +173,11 @@ fn left_out(
             note(NOT_ALLOWED, name, &reason);
             return Ok(Completion::ignored_with(format!("not allowed: {reason}")));
         }
+        Stop::Unfit(reason) => {
+            say(&format!("not tested: {name}: {reason}"));
+            note(UNFIT, name, &reason);
+            return Ok(Completion::ignored_with(format!("not tested: {reason}")));
+        }
     };
     note(FAILED, name, &message);
     Err(Failed::from(message))
@@ -189,6 +198,7 @@ pub fn say_named() {
             NOT_ALLOWED,
             " here: only root, or other settings of the kernel, can see",
         ),
+        (UNFIT, " here: an emulator runs the plain program wrongly"),
         (UNSTEADY, ""),
         (FAILED, ""),
     ] {
@@ -224,6 +234,7 @@ mod tests {
             (Stop::NotAllowed, false, true, true),
             (Stop::NotAllowed, true, false, true),
             (Stop::NotAllowed, true, true, false),
+            (Stop::Unfit, true, true, true),
             (Stop::Fail, false, false, false),
         ] {
             let what = stop("why".into());

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use crate::outcome::{Check, Stop};
-use crate::process::{Outcome, Run};
+use crate::process::{Outcome, Run, Status};
 use crate::workspace;
 
 /// The programs under test.
@@ -161,6 +161,32 @@ impl Target {
             Self::Aarch64 => Some("qemu-aarch64"),
             Self::RiscV64 => Some("qemu-riscv64"),
         }
+    }
+
+    /// Whether the emulator is known to be wrong about `sdiv` of SPARC V8, as QEMU 8.2 is: loops that count down then do not end.
+    ///
+    /// # Errors
+    ///
+    /// When the probe cannot be built or run.
+    pub fn divides_wrongly(self) -> Check<bool> {
+        static WRONG: Mutex<Option<bool>> = Mutex::new(None);
+        if self != Self::Sparc32 {
+            return Ok(false);
+        }
+        let mut wrong = WRONG.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(wrong) = *wrong {
+            return Ok(wrong);
+        }
+        let dir = workspace::work_dir("sdiv")?;
+        let (source, probe) = (dir.path().join("sdiv.c"), dir.path().join("sdiv"));
+        std::fs::write(
+            &source,
+            "volatile int a = -2000000000, b = 7;\nint main(void) { return a / b != -285714285; }\n",
+        )?;
+        Build::openmp(self).plain(&[&source], &probe)?;
+        let divided = self.run(&probe).output()?.status;
+        *wrong = Some(divided != Status::Code(0));
+        Ok(divided != Status::Code(0))
     }
 
     /// A run of `program`, through the emulator when there is one.
