@@ -6,12 +6,6 @@
 #define INSTR_ARCH_TICKS_NAME "none"
 static inline uint64_t instr_arch_ticks(void) { return 0; }
 
-/* An estimate: lower than the variables of the function that it stands in. */
-static inline __attribute__((always_inline)) uintptr_t instr_arch_stack_pointer(void)
-{
-    return (uintptr_t)__builtin_frame_address(0) - 2048u;
-}
-
 static inline bool instr_arch_ticks_ok(unsigned long hwcap)
 {
     (void)hwcap;

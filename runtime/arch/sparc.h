@@ -78,13 +78,6 @@
 #define INSTR_SPARC_BIAS 0u
 #endif
 
-static inline uintptr_t instr_arch_stack_pointer(void)
-{
-    uintptr_t sp;
-    __asm__ volatile("mov %%sp, %0" : "=r"(sp));
-    return sp + INSTR_SPARC_BIAS;
-}
-
 /* %fp of the function that it stands in, whose caller's %sp that is. */
 static inline __attribute__((always_inline)) uintptr_t instr_arch_frame_pointer(void)
 {

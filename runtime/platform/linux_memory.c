@@ -164,13 +164,13 @@ uintptr_t instr_platform_stack_touched(uintptr_t low, uintptr_t high, uintptr_t 
     return UINTPTR_MAX;
 }
 
-/* What is called from the painting function needs less stack than this, red zone and all. */
+/* The painting function's other variables and what it calls need less stack than this, red zone and all. */
 #define GAP 1024u
 
 void instr_platform_stack_paint(uintptr_t low, uintptr_t word)
 {
     uintptr_t words[WORDS];
-    const uintptr_t high = (instr_arch_stack_pointer() - GAP) & ~(sizeof high - 1);
+    const uintptr_t high = ((uintptr_t)words - GAP) & ~(sizeof high - 1);
     for (size_t i = 0; i < WORDS; i++)
         words[i] = word;
     for (uintptr_t at = low; at < high; at += PIECE)
