@@ -1,6 +1,9 @@
-// usage: costs CONSTRUCT COUNT
-// Executes one construct COUNT times on a team of one thread.
+// usage: costs CONSTRUCT COUNT [stack]
+// Executes one construct COUNT times on a team of one thread. With `stack`, a thread of its own does, and says how many bytes of its stack
+// were used below the caller of the construct.
 #include <instr/instr.h>
+#include <pthread.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,10 +55,45 @@ static void one(const char *what, long count)
     }
 }
 
+enum { PAINTED = 32768, PAINT = 0xa5, OWN_FRAME = 192 };
+
+/* The stack below this function's frame, which it shares with its caller's next call. */
+__attribute__((noinline)) static long below(int paint)
+{
+    volatile unsigned char *const high = (unsigned char *)__builtin_frame_address(0) - OWN_FRAME;
+    volatile unsigned char *const low = high - PAINTED;
+    if (paint)
+        for (volatile unsigned char *at = low; at < high; at++)
+            *at = PAINT;
+    volatile unsigned char *at = low;
+    while (at < high && *at == PAINT)
+        at++;
+    return at < high ? high - at + OWN_FRAME : 0;
+}
+
+static char **arguments;
+
+static void *measure(void *result)
+{
+    below(1);
+    one(arguments[1], atol(arguments[2]));
+    *(long *)result = below(0);
+    return NULL;
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 3)
         return 2;
+    arguments = argv;
+    if (argc > 3) {
+        pthread_t thread;
+        long bytes = 0;
+        if (pthread_create(&thread, NULL, measure, &bytes) != 0 || pthread_join(thread, NULL) != 0)
+            return 1;
+        printf("%ld bytes of stack\n", bytes);
+        return 0;
+    }
     one(argv[1], atol(argv[2]));
     printf("%d\n", sum);
     return 0;

@@ -26,10 +26,24 @@ const COSTS: [(&str, f64, u64); 8] = [
     ("depend", 386.0, 40 + 8 + 16 + 8),
 ];
 
+/// Construct, and the most bytes of stack that tracing adds below the construct's caller: the first event of a thread and full buffers are
+/// part of it. What GCC 12 makes takes 656 to 960 bytes; the limits have room for other releases.
+const STACK: [(&str, i64); 8] = [
+    ("event", 900),
+    ("region", 960),
+    ("counter", 960),
+    ("parallel", 900),
+    ("loop", 1152),
+    ("critical", 900),
+    ("task", 1024),
+    ("depend", 1024),
+];
+
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
         trial("costs::instructions", instructions),
         trial("costs::bytes", bytes),
+        trial("costs::stack", stack),
     ]
 }
 
@@ -112,4 +126,30 @@ fn bytes() -> Check {
         })?;
     }
     Ok(())
+}
+
+fn stack() -> Check {
+    let dir = workspace::work_dir("costs-stack")?;
+    let programs = programs(dir.path())?;
+    let deepest = |program: &Path, construct: &str| -> Check<i64> {
+        let run = Run::new(program).arg(construct).arg(COUNTS[1].to_string());
+        // The dynamic linker is not to look for functions meanwhile.
+        let run = run.arg("stack").env("LD_BIND_NOW", "1");
+        let run = run.env("INSTR_TRACE", dir.path().join("trace"));
+        let outcome = run.env("INSTR_BUFFER", "4K").succeed()?;
+        let text = outcome.text();
+        let bytes = text.strip_suffix(" bytes of stack\n");
+        let bytes = bytes.and_then(|number| number.parse().ok());
+        bytes.ok_or_else(|| format!("no bytes: {text}").into())
+    };
+    let mut found = Vec::new();
+    for (construct, limit) in STACK {
+        let [plain, traced] = [&programs[0], &programs[1]].map(|path| deepest(path, construct));
+        let added = traced? - plain?;
+        println!("{construct}: +{added} bytes of stack, at most {limit}");
+        if !(1..=limit).contains(&added) {
+            found.push(format!("{construct}: +{added}, not up to {limit}"));
+        }
+    }
+    ensure(found.is_empty(), || found.join("\n"))
 }
