@@ -27,6 +27,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         ),
         trial("robust::dlopen::both-traced", both_traced),
         trial("robust::short-threads::one-thousand", short_threads),
+        trial("robust::short-threads::last-events", last_events),
         trial(
             "robust::signal::first-event-asks-for-no-memory",
             keys_before_ours,
@@ -174,4 +175,27 @@ fn keys_before_ours() -> Check {
     })?;
     let ended = ctf::counts(&events).get("thread_end").copied();
     ensure(ended == Some(2), || format!("{ended:?} threads ended"))
+}
+
+/// What destructors of keys record is their thread's.
+fn last_events() -> Check {
+    let guest = super::Guest::build("last_events")?;
+    let trace = guest.path("trace");
+    guest.compare(&[], &[("INSTR_TRACE", trace.to_str().unwrap_or(""))])?;
+    let events = sound(&trace, false)?;
+    let of = |kind: i128| -> Vec<(i128, Option<i128>)> {
+        let of_kind = events
+            .iter()
+            .filter(|event| event.get("type") == Some(kind));
+        of_kind
+            .map(|event| (event.stream, event.get("value")))
+            .collect()
+    };
+    // The initial thread is 0, the others are numbered as they come.
+    let expected: Vec<_> = (1..=20).map(|number| (number, Some(number))).collect();
+    ensure(of(600) == expected && of(601) == expected, || {
+        format!("{:?}, {:?}", of(600), of(601))
+    })?;
+    let ended = ctf::counts(&events).get("thread_end").copied();
+    ensure(ended == Some(21), || format!("{ended:?} threads ended"))
 }
