@@ -613,6 +613,7 @@ void instr_thread_ended(struct instr_thread *t)
     inside = true;
     instr_platform_enter(&guest);
     instr_platform_hold_signals(&guest);
+    instr_thread_time_last(t);
     if (lock()) {
         if (process.life == LIFE_RUNNING && t->state == INSTR_WINDOW_OWNED) {
             t->limit = NULL;

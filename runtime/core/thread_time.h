@@ -8,10 +8,18 @@
 /* The calling thread is attached: records what it has had so far, if that is more than nothing to speak of. */
 void instr_thread_time_begin(struct instr_thread *t);
 
-/* The thread ends, or the trace. The caller has the guard of `t`, which may be another thread's. */
+/* The calling thread is about to end: asks and records, without the process's lock. */
+void instr_thread_time_last(struct instr_thread *t);
+
+/* The thread ends, or the trace: the same where it was not done. The caller has the guard of `t`, which may be another thread's. */
 void instr_thread_time_end(struct instr_thread *t);
 #else
 static inline void instr_thread_time_begin(struct instr_thread *t)
+{
+    (void)t;
+}
+
+static inline void instr_thread_time_last(struct instr_thread *t)
 {
     (void)t;
 }

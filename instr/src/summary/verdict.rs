@@ -113,7 +113,7 @@ fn sleeping(account: &Account) -> Verdict {
         share: account.asleep,
         region: None,
         text: format!(
-            "threads slept, or waited for input and output, for at least {}, {} of their time, in user code",
+            "threads slept in user code for at least {}, {} of their time: input and output, sleep, or waits that are not OpenMP's",
             time(account.asleep_ns),
             percent(account.asleep)
         ),

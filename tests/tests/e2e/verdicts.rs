@@ -149,7 +149,7 @@ fn sleeping() -> Check {
     is(
         &summary,
         "sleeping",
-        "threads slept, or waited for input and output",
+        "threads slept in user code for at least",
     )?;
     // 0.3 s of each of two threads, and little else.
     let share = summary["verdict"]["share"].as_f64().unwrap_or_default();
