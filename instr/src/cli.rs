@@ -109,8 +109,8 @@ pub struct DoctorOptions {
 /// Options of `instr merge`.
 #[derive(Debug, Args)]
 pub struct MergeOptions {
-    /// Trace directories (NAME.instr); several become Paraver tasks on one time line
-    #[arg(required = true, value_name = "DIR")]
+    /// Trace directories (NAME.instr), or programs beside theirs; several become Paraver tasks on one time line
+    #[arg(default_value = ".", value_name = "DIR")]
     pub traces: Vec<PathBuf>,
     /// Base name of the three files [default: the program's name, in the current directory]
     #[arg(short, long, value_name = "NAME")]
@@ -139,8 +139,8 @@ pub enum Comms {
 /// Options of `instr export`.
 #[derive(Debug, Args)]
 pub struct ExportOptions {
-    /// Trace directories (NAME.instr); several become processes on one time line
-    #[arg(required = true, value_name = "DIR")]
+    /// Trace directories (NAME.instr), or programs beside theirs; several become processes on one time line
+    #[arg(default_value = ".", value_name = "DIR")]
     pub traces: Vec<PathBuf>,
     /// What to write (docs/export.md)
     #[arg(long, value_parser = formats(), default_value = FORMATS[0].name)]
@@ -163,8 +163,8 @@ fn formats() -> impl TypedValueParser<Value = &'static Format> {
 /// Options of `instr summary`.
 #[derive(Debug, Args)]
 pub struct SummaryOptions {
-    /// Trace directories (NAME.instr)
-    #[arg(required = true, value_name = "DIR")]
+    /// Trace directories (NAME.instr), programs beside theirs, or the folder of one trace
+    #[arg(default_value = ".", value_name = "DIR")]
     pub traces: Vec<PathBuf>,
     /// Write JSON (docs/summary-json.md): an object, or an array of objects for several directories
     #[arg(long)]
@@ -183,8 +183,8 @@ pub struct SummaryOptions {
 /// Options of `instr graph`.
 #[derive(Debug, Args)]
 pub struct GraphOptions {
-    /// Trace directory (NAME.instr)
-    #[arg(value_name = "DIR")]
+    /// Trace directory (NAME.instr), a program beside it, or its folder
+    #[arg(default_value = ".", value_name = "DIR")]
     pub trace: PathBuf,
     /// How to write the graph; without it only the tables of the analysis are shown
     #[arg(long, value_enum)]

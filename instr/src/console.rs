@@ -213,7 +213,7 @@ pub(crate) mod tests {
     fn wrong_usage_is_status_2_with_our_name_first() {
         for arguments in [
             &["--nonsense"][..],
-            &["merge"],
+            &["repair"],
             &["graph", "d", "--format", "text"],
             &["summary", "d", "--comms", "all"],
             &["nonsense"],

@@ -14,6 +14,7 @@ pub mod console;
 pub mod doctor;
 pub mod export;
 pub mod extract;
+mod find;
 #[cfg(test)]
 mod fixture;
 pub mod graph;

@@ -16,6 +16,7 @@ use instr_trace::{CodeName, Metadata, Module, Names, Session, Trace};
 
 use crate::cli::SymbolOptions;
 use crate::console::Console;
+use crate::find;
 use crate::summary::units::counted;
 
 /// ELF's number of x86-64.
@@ -310,7 +311,7 @@ fn hexadecimal(bytes: &[u8]) -> String {
 ///
 /// Directories that hold no readable trace.
 pub fn open_trace(dir: &Path, console: &mut Console<'_>) -> Result<Trace> {
-    let trace = Trace::open(dir)?;
+    let trace = Trace::open(&find::trace(dir)?)?;
     warn_of_damage(&trace, console);
     Ok(trace)
 }
@@ -321,7 +322,7 @@ pub fn open_trace(dir: &Path, console: &mut Console<'_>) -> Result<Trace> {
 ///
 /// Directories that hold no readable trace.
 pub fn open_session(dirs: &[PathBuf], console: &mut Console<'_>) -> Result<Session> {
-    let session = Session::open(dirs)?;
+    let session = Session::open(&find::traces(dirs)?)?;
     let traces = session.traces().iter();
     traces.for_each(|trace| warn_of_damage(trace, console));
     Ok(session)

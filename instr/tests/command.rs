@@ -27,10 +27,10 @@ fn exit_statuses_are_0_1_2() {
         error.starts_with("instr: error: cannot read /nonexistent: "),
         "{error}"
     );
-    let (status, error) = status_and_error(&instr().arg("summary").output().unwrap());
+    let (status, error) = status_and_error(&instr().arg("repair").output().unwrap());
     assert_eq!(status, Some(2));
     assert!(
-        error.starts_with("instr: error: ") && error.contains("Usage: instr summary"),
+        error.starts_with("instr: error: ") && error.contains("Usage: instr repair"),
         "{error}"
     );
 }
