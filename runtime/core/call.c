@@ -7,7 +7,7 @@
 void instr_call_begin(const char *name, uint32_t count, const uint64_t *args)
 {
     struct instr_thread *t = instr_thread();
-    struct instr_slot s;
+    struct instr_slot s = {NULL, NULL, NULL}; /* GCC 11 does not see that it is set where p is */
     if (t == NULL)
         return;
     if (count > MAX_ARGS)

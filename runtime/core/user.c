@@ -23,7 +23,7 @@
 static COLD bool record(unsigned id, const char *name, const uint32_t *words, unsigned count)
 {
     struct instr_thread *t = instr_thread();
-    struct instr_slot s;
+    struct instr_slot s = {NULL, NULL, NULL}; /* GCC 11 does not see that it is set where p is */
     if (t == NULL || instr_late(t, id, words, count))
         return false;
     uint32_t *p = name != NULL ? instr_open_named(t, &s, id, count, name) : instr_open_here(t, &s, id, count);
