@@ -105,3 +105,49 @@ fn output_that_cannot_be_written_is_an_error() {
         );
     }
 }
+
+/// Five steps of three tasks: each follows its neighbour of the same step, and what its own cell and its reader did in the step before.
+#[test]
+fn traces_of_version_1_give_the_same_graph() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../trace/tests/version1");
+    for target in ["x86_64", "sparc"] {
+        let trace = folder.join(target);
+        let output = instr()
+            .args(["graph", "--format", "json"])
+            .arg(&trace)
+            .output()
+            .unwrap();
+        assert_eq!(status_and_error(&output).0, Some(0));
+        let graph: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let mut edges = std::collections::BTreeSet::new();
+        for edge in graph["edges"].as_array().unwrap() {
+            let end = |name: &str| {
+                let (_, seq) = edge[name].as_str().unwrap().split_once('.').unwrap();
+                seq.parse::<u64>().unwrap()
+            };
+            edges.insert((end("from"), end("to")));
+        }
+        assert_eq!(graph["nodes"].as_array().unwrap().len(), 15, "{target}");
+        let of = |step: u64, cell: u64| 3 * step + cell;
+        let mut expected = std::collections::BTreeSet::new();
+        for step in 0..5 {
+            for cell in 0..3 {
+                if cell > 0 {
+                    expected.insert((of(step, cell - 1), of(step, cell)));
+                }
+                // The reader of the cell that this one writes; the last has none.
+                if step > 0 {
+                    let reader = if cell < 2 { cell + 1 } else { cell };
+                    expected.insert((of(step - 1, reader), of(step, cell)));
+                }
+            }
+        }
+        assert_eq!(edges, expected, "{target}");
+        let output = instr()
+            .args(["summary", "--json"])
+            .arg(&trace)
+            .output()
+            .unwrap();
+        assert_eq!(status_and_error(&output).0, Some(0));
+    }
+}

@@ -96,10 +96,10 @@ static inline uintptr_t instr_arch_keeps_frame(uintptr_t function)
 
 static inline uint64_t instr_arch_ticks(void)
 {
-    uint32_t low;
-    uint32_t high;
+    uint64_t low; /* the upper halves of both registers are 0 */
+    uint64_t high;
     __asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
-    return (uint64_t)high << 32 | low;
+    return high << 32 | low;
 }
 
 static inline bool instr_arch_ticks_ok(unsigned long hwcap)

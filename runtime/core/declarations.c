@@ -6,8 +6,7 @@
 #include "core/metadata.h"
 #include "sinks/sink.h"
 
-#define FIRST_PAIR 0x80u
-
+static const uint8_t LETTERS[] = {INSTR_DECLARED_LETTERS};
 static const uint8_t PAIRS[] = {INSTR_DECLARED_PAIRS};
 static const uint8_t STREAM[] = {INSTR_DECLARED_STREAM};
 #if UINTPTR_MAX > 0xffffffffu
@@ -20,11 +19,10 @@ static const uint8_t TYPES[] = {INSTR_DECLARED_TYPES_32};
 static void unpack(const uint8_t *bytes, size_t count)
 {
     for (; count > 0; bytes++, count--) {
-        const char c = (char)*bytes;
-        if (*bytes >= FIRST_PAIR)
-            unpack(PAIRS + 2 * (*bytes - FIRST_PAIR), 2);
+        if (*bytes >= sizeof LETTERS)
+            unpack(PAIRS + 2 * (*bytes - sizeof LETTERS), 2);
         else
-            instr_sink_text(&c, 1);
+            instr_sink_text((const char *)LETTERS + *bytes, 1);
     }
 }
 

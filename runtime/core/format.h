@@ -38,6 +38,17 @@ enum {
 
 #define INSTR_PACKET_FLAG_OVERWROTE 1u
 
+/*
+ * Header of an event: one word, 7 bits for the id and 25 for the clock. Where those do not tell the time, an extended one: in place of the id
+ * INSTR_EXTENDED, and the id in the other bits; the whole clock follows.
+ */
+#define INSTR_ID_BITS 7u
+#define INSTR_TIME_BITS 25u
+#define INSTR_TIME_RANGE (UINT64_C(1) << INSTR_TIME_BITS)
+#define INSTR_EXTENDED 127u
+#define INSTR_HEADER_WORDS 1u
+#define INSTR_EXTENDED_WORDS 3u
+
 /* Words (32-bit) of an address and byte order of the target. */
 #define INSTR_ADDR_WORDS (sizeof(void *) / 4u)
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
@@ -47,5 +58,8 @@ enum {
 #else
 #error "the compiler does not tell the byte order: define __BYTE_ORDER__ (gcc and clang do)"
 #endif
+
+/* A number of `size` bits in a word that it shares with others, behind `first` bits: CTF counts from the low end where the byte order is little. */
+#define INSTR_BITS(value, first, size) ((uint32_t)(value) << (INSTR_BIG_ENDIAN ? 32u - (first) - (size) : (first)))
 
 #endif

@@ -56,8 +56,6 @@ bool instr_late(struct instr_thread *t, unsigned id, const uint32_t *words, unsi
     struct instr_late_event *const event = count <= INSTR_LATE_WORDS && t->turning == 0 && t->slow == 0 ? take(t) : NULL;
     if (event != NULL) {
         event->ticks = instr_ticks(instr_process_clock());
-        event->interrupted = t->cursor;
-        event->packet = t->next_seq;
         event->id = id;
         memcpy(event->words, words, 4 * (size_t)count);
         INSTR_BARRIER();
@@ -67,31 +65,6 @@ bool instr_late(struct instr_thread *t, unsigned id, const uint32_t *words, unsi
     }
     instr_packet_nested(t);
     return true;
-}
-
-/* The time of an event that is in the window. */
-static uint64_t ticks_at(const char *at)
-{
-    uint32_t words[2];
-    memcpy(words, at, sizeof words);
-#if INSTR_BIG_ENDIAN
-    return (uint64_t)(words[0] & 0xffffffu) << 32 | words[1];
-#else
-    return ((uint64_t)words[1] << 32 | words[0]) >> 8;
-#endif
-}
-
-/* The least time that an event may have: not before the packet, and not before the event that it interrupted, which stands before it. */
-static uint64_t earliest(const struct instr_thread *t, const struct instr_late_event *event)
-{
-    uint64_t least = t->packet_begin;
-    if (event->packet == t->next_seq && (uintptr_t)event->interrupted < (uintptr_t)t->cursor) {
-        const uint64_t mask = (UINT64_C(1) << 56) - 1;
-        const uint64_t before = (event->ticks & ~mask) | ticks_at(event->interrupted);
-        if (before > least && before - least < mask / 2)
-            least = before;
-    }
-    return least;
 }
 
 /* Names of the events that have one stand in their first words. */
@@ -104,23 +77,16 @@ static const char *name_of(const struct instr_late_event *event)
     return (const char *)address;
 }
 
-/* `last`: the time of the one before, which a handler that was itself interrupted may have read later. */
-static bool write_one(struct instr_thread *t, const struct instr_late_event *event, uint64_t *last)
+/* Its time may be before that of what it interrupted, or of another handler that it was interrupted by: then it has that one's. */
+static bool write_one(struct instr_thread *t, const struct instr_late_event *event)
 {
     const char *const name = name_of(event);
     for (unsigned tries = 0; tries < 2; tries++) {
-        uint64_t ticks = earliest(t, event);
-        if (event->ticks > ticks)
-            ticks = event->ticks;
-        if (*last > ticks)
-            ticks = *last;
-        *last = ticks;
-        if ((name == NULL || instr_is_defined(t, name) || instr_packet_string(t, name, ticks)) &&
-            instr_packet_put(t, event->id, ticks, event->words, event->complete - 1))
+        if ((name == NULL || instr_is_defined(t, name) || instr_packet_string(t, name, event->ticks)) &&
+            instr_packet_put(t, event->id, event->ticks, event->words, event->complete - 1))
             return true;
         if (!instr_packet_may_turn(t) || !instr_packet_turn(t))
             break;
-        *last = instr_ticks(instr_process_clock()); /* behind what a new packet begins with */
     }
     return false;
 }
@@ -128,11 +94,10 @@ static bool write_one(struct instr_thread *t, const struct instr_late_event *eve
 void instr_late_write(struct instr_thread *t)
 {
     struct instr_late *const late = &t->late;
-    uint64_t last = 0;
     while (late->written != __atomic_load_n(&late->taken, __ATOMIC_RELAXED)) {
         struct instr_late_event *const event = &late->events[late->written % INSTR_LATE_EVENTS];
         /* One that is not complete belongs to a handler that was left for good. */
-        if (event->complete == 0 || !write_one(t, event, &last))
+        if (event->complete == 0 || !write_one(t, event))
             instr_lose(t, 1);
         event->complete = 0;
         late->written++;

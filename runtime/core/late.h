@@ -42,8 +42,6 @@ static inline bool instr_late(struct instr_thread *t, unsigned id, const uint32_
 
 struct instr_late_event {
     uint64_t ticks;
-    uint64_t packet;   /* number of the packet */
-    char *interrupted; /* where in it the interrupted event begins, or what follows it */
     uint32_t id;
     uint32_t complete; /* words of payload, and 1; 0: not complete */
     uint32_t words[INSTR_LATE_WORDS];

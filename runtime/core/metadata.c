@@ -7,6 +7,7 @@
 #include "arch/arch.h"
 #include "core/declarations.h"
 #include "core/format.h"
+#include "core/packed.h"
 #include "core/packet.h"
 #include "core/record.h"
 #include "core/settings.h"
@@ -160,12 +161,15 @@ static void env(const struct instr_metadata *m)
     env_string("tracer_name", "instr");
     env_number("tracer_major", VERSION_MAJOR);
     env_number("tracer_minor", VERSION_MINOR);
-    env_number("format", 1);
+    env_number("format", 2);
     env_number("pid", instr_platform_pid());
     env_string("program", slash != NULL ? slash + 1 : program);
     env_string("executable", m->executable != NULL ? m->executable : "");
     env_string("target", INSTR_HAS_CONFIG && instr_config.target != NULL ? instr_config.target : instr_platform_name());
     env_number("word_bits", 8 * sizeof(void *));
+#if UINTPTR_MAX > 0xffffffffu
+    env_number("code_base", instr_code_base);
+#endif
     env_string("policy", instr_policy_name(instr_settings.policy));
     env_number("buffer_bytes", instr_settings.buffer);
     env_string("clock_source", instr_process_clock() == INSTR_ON_TICKS ? INSTR_ARCH_TICKS_NAME : "monotonic");

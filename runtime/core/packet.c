@@ -11,8 +11,11 @@
 
 uint8_t instr_uuid[16];
 
-/* Kept free in each packet for the runtime's own last events, clock_sync, stack, sample_lost and thread_end, so that a full buffer has them too. */
-#define LAST_WORDS_BYTES 88u
+/*
+ * Kept free in each packet for the runtime's own last events, so that a full buffer has them too: clock_sync, stack, sample_lost, thread_time and
+ * thread_end.
+ */
+#define LAST_WORDS_BYTES (4u * (5u * INSTR_EXTENDED_WORDS + 6u + (1u + 3u * INSTR_ADDR_WORDS) + 1u + 4u))
 
 static char *slot_base(const struct instr_thread *t, uint32_t slot)
 {
@@ -112,7 +115,7 @@ void instr_packet_open(struct instr_thread *t)
     put_field32(packet, INSTR_PACKET_TASKS_CREATED, t->next_task);
     t->processor = INSTR_NONE; /* each packet tells anew where its thread runs */
     t->packet = packet;
-    t->packet_begin = now;
+    t->last_event = now;
     t->events = 0;
     t->slot_end = slot_base(t, t->slot) + slot_room(t) - LAST_WORDS_BYTES;
     INSTR_ROOM(t) = t->slot_end;
@@ -127,8 +130,8 @@ static void close_packet(struct instr_thread *t)
     char *const packet = t->packet;
     const size_t bytes = (size_t)(t->cursor - packet);
     uint64_t now = instr_ticks(instr_process_clock());
-    if (now < t->packet_begin)
-        now = t->packet_begin;
+    if (now < instr_last_time(t))
+        now = instr_last_time(t);
     t->last_ticks = now;
     count_nested(t);
     put_field64(packet, INSTR_PACKET_END, now);
@@ -142,11 +145,32 @@ static void close_packet(struct instr_thread *t)
     t->events = 0;
 }
 
+/* The header of an event at `ticks`, or at the time of the one before if that is later; where the payload goes. */
+static __attribute__((noinline)) uint32_t *put_header(struct instr_thread *t, unsigned id, uint64_t ticks)
+{
+    uint32_t *const p = (uint32_t *)(void *)t->cursor;
+    if (ticks < instr_last_time(t))
+        ticks = instr_last_time(t);
+    const bool is_near = ticks - t->last_event < INSTR_TIME_RANGE;
+    t->last_event = ticks;
+    if (is_near)
+        return instr_put32(p, instr_header(id, ticks));
+    return instr_put64(instr_put32(p, INSTR_BITS(INSTR_EXTENDED, 0, INSTR_ID_BITS) | INSTR_BITS(id, INSTR_ID_BITS, INSTR_TIME_BITS)), ticks);
+}
+
+uint32_t *instr_open_apart(struct instr_thread *t, unsigned id, size_t words, uint64_t now)
+{
+    const size_t bytes = 4 * (INSTR_EXTENDED_WORDS + words);
+    if (t->slot_end - t->cursor < (ptrdiff_t)bytes && instr_make_room(t, t->slot_end, bytes) == NULL)
+        return NULL;
+    return put_header(t, id, now);
+}
+
 static bool append(struct instr_thread *t, const char *end, unsigned id, uint64_t ticks, const uint32_t *words, unsigned count)
 {
-    if (end - t->cursor < 8 + 4 * (ptrdiff_t)count)
+    if (end - t->cursor < 4 * (ptrdiff_t)(INSTR_EXTENDED_WORDS + count))
         return false;
-    uint32_t *p = instr_put_header((uint32_t *)(void *)t->cursor, id, ticks);
+    uint32_t *p = put_header(t, id, ticks);
     memcpy(p, words, 4 * (size_t)count);
     INSTR_BARRIER();
     set_cursor(t, (char *)(p + count));
@@ -340,6 +364,7 @@ char *instr_make_room(struct instr_thread *t, char *limit, size_t bytes)
             return NULL;
         }
         t->limit = INSTR_BUSY;
+        instr_forget_time(t);
         instr_lose(t, 1); /* the one that was not completed */
     }
     struct instr_guest guest;

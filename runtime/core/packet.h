@@ -41,7 +41,7 @@ void instr_packet_take_over(struct instr_thread *t);
 /* Writes an event although tracing is off; for the runtime's own last events. False when it does not fit. */
 bool instr_packet_append(struct instr_thread *t, unsigned id, const uint32_t *words, unsigned count);
 
-/* As instr_packet_append(), with room left for these, at a time that is not before the last event's. */
+/* As instr_packet_append(), with room left for these, at `ticks` or, if that is later, at the last event's time. */
 bool instr_packet_put(struct instr_thread *t, unsigned id, uint64_t ticks, const uint32_t *words, unsigned count);
 
 /* Puts the text behind `address` into the packet. */

@@ -7,6 +7,7 @@
 
 #include "arch/arch.h"
 #include "core/metadata.h"
+#include "core/packed.h"
 #include "core/packet.h"
 #include "core/record.h"
 #include "core/settings.h"
@@ -104,6 +105,10 @@ bool instr_is_inside(void)
 {
     return inside;
 }
+
+#if UINTPTR_MAX > 0xffffffffu
+uintptr_t instr_code_base;
+#endif
 
 uint32_t instr_process_clock(void)
 {
@@ -507,6 +512,7 @@ struct instr_thread *instr_thread(void)
 /* The last events of a thread. */
 static void append_last(struct instr_thread *t)
 {
+    instr_forget_time(t); /* it may be that of an event which is never completed */
     instr_late_write_all(t);
     if (INSTR_HAS_SAMPLING) {
         instr_sampling_stop_thread(t);
@@ -840,6 +846,9 @@ static void begin(void)
         instr_settings.trouble = instr_sink_trouble;
     process.clock = INSTR_ARCH_HAS_TICKS && instr_platform_ticks_ok() ? INSTR_ON_TICKS : INSTR_ON_SYSTEM;
     instr_platform_random(instr_uuid, sizeof instr_uuid);
+#if UINTPTR_MAX > 0xffffffffu
+    instr_code_base = instr_platform_code();
+#endif
     instr_read_clocks(&process.start);
     process.frequency = estimate_frequency(&process.start);
     process.pid = instr_platform_pid();

@@ -34,6 +34,12 @@ struct instr_slot {
 /* Out of line: makes room, or counts the event as discarded. Returns where the event goes, or NULL. */
 char *instr_make_room(struct instr_thread *t, char *limit, size_t bytes);
 
+/*
+ * Out of line: an event that is too far behind the last one for a short header, or seems to be before it. Writes the header, and makes room for
+ * it; returns what follows, or NULL.
+ */
+uint32_t *instr_open_apart(struct instr_thread *t, unsigned id, size_t words, uint64_t now);
+
 /* Out of line: the system's clock, or the stack is looked at too. */
 uint64_t instr_slow_ticks(uint32_t active);
 
@@ -75,14 +81,25 @@ static inline uint32_t *instr_put_addr(uint32_t *p, uintptr_t value)
 #endif
 }
 
-static inline uint32_t *instr_put_header(uint32_t *p, unsigned id, uint64_t ticks)
+/* An entry of a list of dependences: in one word of the target, where that has 64 bits; of these no address needs all. */
+static inline uint32_t *instr_put_depend(uint32_t *p, uintptr_t address, uint32_t kind)
+{
+#if UINTPTR_MAX > 0xffffffffu
+    return instr_put64(p, INSTR_BIG_ENDIAN ? (uint64_t)address << 8 | kind : (uint64_t)kind << 56 | ((uint64_t)address & (UINT64_MAX >> 8)));
+#else
+    return instr_put32(instr_put32(p, address), kind);
+#endif
+}
+
+#define INSTR_DEPEND_WORDS 2u
+
+/* The header of an event that is less than INSTR_TIME_RANGE behind the last one. */
+static inline uint32_t instr_header(unsigned id, uint64_t ticks)
 {
 #if INSTR_BIG_ENDIAN
-    p[0] = (uint32_t)id << 24 | ((uint32_t)(ticks >> 32) & 0xffffffu);
-    p[1] = (uint32_t)ticks;
-    return p + 2;
+    return (uint32_t)id << INSTR_TIME_BITS | ((uint32_t)ticks & (uint32_t)(INSTR_TIME_RANGE - 1));
 #else
-    return instr_put64(p, ticks << 8 | id);
+    return (uint32_t)ticks << INSTR_ID_BITS | (uint32_t)id;
 #endif
 }
 
@@ -93,7 +110,7 @@ static inline uint32_t *instr_put_header(uint32_t *p, unsigned id, uint64_t tick
 static inline __attribute__((always_inline)) uint32_t *instr_open_here(struct instr_thread *t, struct instr_slot *s, unsigned id,
                                                                        size_t words)
 {
-    const size_t bytes = 8 + 4 * words;
+    const size_t bytes = 4 * (INSTR_HEADER_WORDS + words);
     char *limit = t->limit;
 #if INSTR_ARCH_POSITIVE
     if (INSTR_LIKELY(!instr_is_busy(limit))) {
@@ -119,14 +136,25 @@ static inline __attribute__((always_inline)) uint32_t *instr_open_here(struct in
             return NULL;
         limit = t->slot_end;
     }
+    const uint64_t now = instr_ticks(active);
+    uint32_t *payload;
+    if (INSTR_LIKELY(now - t->last_event < INSTR_TIME_RANGE)) {
+        t->last_event = now;
+        payload = instr_put32((uint32_t *)(void *)p, instr_header(id, now));
+    } else {
+        payload = instr_open_apart(t, id, words, now);
+        if (payload == NULL)
+            return NULL;
+        limit = t->slot_end;
+    }
     s->thread = t;
     s->limit = limit;
-    s->end = p + bytes;
-    return instr_put_header((uint32_t *)(void *)p, id, instr_ticks(active));
+    s->end = (char *)(payload + words);
+    return payload;
 }
 
 #if INSTR_ARCH_SMALL
-uint32_t *instr_open(struct instr_thread *t, struct instr_slot *s, unsigned id, size_t words);
+__attribute__((noinline)) uint32_t *instr_open(struct instr_thread *t, struct instr_slot *s, unsigned id, size_t words);
 #else
 static inline __attribute__((always_inline)) uint32_t *instr_open(struct instr_thread *t, struct instr_slot *s, unsigned id,
                                                                   size_t words)
@@ -148,12 +176,17 @@ static inline __attribute__((always_inline)) uint32_t *instr_open_at_once(struct
     char *const p = t->cursor;
     s->thread = t;
     s->limit = limit;
-    s->end = p + 8 + 4 * words;
-    if (!INSTR_LIKELY(instr_process.active == INSTR_ON_TICKS && (instr_place)s->end <= (instr_place)limit)) {
-        t->limit = t->slot_end;
-        return NULL;
+    s->end = p + 4 * (INSTR_HEADER_WORDS + words);
+    const uint32_t *const active = (const uint32_t *)(uintptr_t)&instr_process.active; /* volatile, it would be an instruction more */
+    if (INSTR_LIKELY(*active == INSTR_ON_TICKS && (instr_place)s->end <= (instr_place)limit)) {
+        const uint64_t now = instr_arch_ticks();
+        if (INSTR_LIKELY(now - t->last_event < INSTR_TIME_RANGE)) {
+            t->last_event = now;
+            return instr_put32((uint32_t *)(void *)p, instr_header(id, now));
+        }
     }
-    return instr_put_header((uint32_t *)(void *)p, id, instr_arch_ticks());
+    t->limit = t->slot_end;
+    return NULL;
 #else
     (void)s;
     (void)id;
@@ -203,20 +236,14 @@ static inline void instr_event1_pair(struct instr_thread *t, unsigned first, uin
 static inline void instr_event1_pair(struct instr_thread *t, unsigned first, uint32_t a, unsigned second, uint32_t b)
 {
     struct instr_slot s;
-    uint32_t *p = instr_open(t, &s, first, 1 + 3);
+    uint32_t *p = instr_open(t, &s, first, 1 + INSTR_HEADER_WORDS + 1);
     if (!INSTR_LIKELY(p != NULL)) { /* the first one is counted */
         instr_event1(t, second, b);
         return;
     }
-    /* The header in front of the payload, with another number. */
-#if INSTR_BIG_ENDIAN
-    p[1] = (uint32_t)second << 24 | (p[-2] & 0xffffffu);
-#else
-    p[1] = (p[-2] & ~0xffu) | second;
-#endif
-    p[2] = p[-1];
     p[0] = a;
-    p[3] = b;
+    p[1] = instr_header(second, t->last_event);
+    p[2] = b;
     t->events++;
     instr_close(&s);
 }
@@ -244,6 +271,7 @@ static inline __attribute__((always_inline)) uint32_t *instr_open_named(struct i
     const bool defined = instr_is_defined(t, name);
     uint32_t *p = instr_open(t, s, id, words);
     if (p != NULL && defined && !INSTR_LIKELY(instr_is_defined(t, name))) {
+        instr_forget_time(t);
         t->limit = t->slot_end; /* a packet began in between: once more, in the new one */
         instr_string(t, name);
         p = instr_open(t, s, id, words);

@@ -9,7 +9,7 @@ uint32_t *instr_open(struct instr_thread *t, struct instr_slot *s, unsigned id, 
 static void record(struct instr_thread *t, unsigned id, size_t words, uint32_t a, uint32_t b)
 {
     struct instr_slot s;
-    uint32_t *p = instr_open_here(t, &s, id, words);
+    uint32_t *p = instr_open(t, &s, id, words);
     if (p == NULL)
         return;
     if (words > 0)

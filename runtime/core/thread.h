@@ -94,6 +94,7 @@ struct instr_thread {
 #if INSTR_HAS_LATE
     char *room;       /* slot_end; INSTR_LOOK: the next event takes the slow path, as handlers' events wait */
 #endif
+    uint64_t last_event; /* time of the last event, or of the packet's begin; INSTR_TIME_LATEST */
     uint32_t lost_nested; /* events of handlers that are lost, and those of them that are in `discarded` */
     uint32_t lost_counted;
     uint32_t events;  /* events of the packet being filled, without those that it begins with */
@@ -105,7 +106,6 @@ struct instr_thread {
     uint32_t next_task;
     uint32_t next_region;
     uint32_t os_tid;
-    uint64_t packet_begin;
     char *packet;        /* the packet being filled */
     uint64_t told;       /* of `discarded`: what packets say that were handed over */
     const void *strings[INSTR_STRING_CACHE]; /* addresses whose text this packet already holds */
@@ -214,6 +214,23 @@ static inline void instr_late_write_all(struct instr_thread *t)
 #else
     (void)t;
 #endif
+}
+
+/*
+ * An event that was begun and is not written has left its time in `last_event`: what stands in the packet before is older, nobody knows how
+ * much, so the next header must be an extended one. This bit puts the time so far from all others that it is.
+ */
+#define INSTR_TIME_LATEST (UINT64_C(1) << 63)
+
+static inline void instr_forget_time(struct instr_thread *t)
+{
+    t->last_event |= INSTR_TIME_LATEST;
+}
+
+/* No event in the packet is later. */
+static inline uint64_t instr_last_time(const struct instr_thread *t)
+{
+    return t->last_event & (INSTR_TIME_LATEST - 1);
 }
 
 /* Events of a thread are lost. */

@@ -41,6 +41,7 @@ static inline uint32_t *open_named(struct instr_slot *s, unsigned id, size_t wor
     uint32_t *p = instr_open_at_once(s, id, words);
     if (p == NULL || INSTR_LIKELY(instr_is_defined(s->thread, name)))
         return p;
+    instr_forget_time(s->thread);
     s->thread->limit = s->limit;
     return NULL;
 }

@@ -7,6 +7,7 @@
  *
  * Which region ends is remembered here: libomp passes what its team holds, and that team may already be another thread's.
  */
+#include "core/packed.h"
 #include "ompt/state.h"
 
 /* The region that was encountered at this level ends. */
@@ -49,13 +50,8 @@ void instr_ompt_parallel_begin(ompt_data_t *task, const void *frame, ompt_data_t
     struct instr_ompt_level *level = instr_ompt_level(state);
     end_encountered(t, level); /* if libomp never told */
     level->encountered = seq + 1;
-    struct instr_slot s;
-    uint32_t *p = instr_open(t, &s, INSTR_EV_PARALLEL_BEGIN, 3 + INSTR_ADDR_WORDS);
-    if (p == NULL)
-        return;
-    p = instr_put_addr(instr_put32(p, seq), (uintptr_t)site);
-    instr_put32(instr_put32(p, requested), (league ? INSTR_PARALLEL_TEAMS : INSTR_PARALLEL_REGION) | INSTR_PARALLEL_CALL_SITE);
-    instr_close(&s);
+    const uint32_t kind = (league ? INSTR_PARALLEL_TEAMS : INSTR_PARALLEL_REGION) | INSTR_PARALLEL_CALL_SITE;
+    instr_parallel_begin(t, seq, (uintptr_t)site, requested, kind);
     instr_point(t, INSTR_AT_REGION);
 }
 
@@ -77,13 +73,7 @@ static void begin(struct instr_thread *t, struct instr_ompt_state *state, uint64
     level->site = thread == t->index ? state->fork_site : NULL;
     level->gnu = (region & INSTR_OMPT_GNU) != 0;
     level->open = 1;
-    struct instr_slot s;
-    uint32_t *p = instr_open(t, &s, INSTR_EV_IMPLICIT_BEGIN, 4);
-    if (p != NULL) {
-        p = instr_put32(instr_put32(p, thread), instr_ompt_seq(region));
-        instr_put32(instr_put32(p, number), thread == t->index ? size : 0);
-        instr_close(&s);
-    }
+    instr_implicit_record(t, thread, instr_ompt_seq(region), number, thread == t->index ? size : 0);
     t->task_thread = t->task_seq = INSTR_NONE;
     t->region_thread = thread;
     t->region_seq = instr_ompt_seq(region);

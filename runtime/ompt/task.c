@@ -10,6 +10,7 @@
  * task_created, the return of the creating call, is not told. For a deferred task it is written behind task_create; for an undeferred
  * one behind its end.
  */
+#include "core/packed.h"
 #include "ompt/state.h"
 
 static void event_of_task(struct instr_thread *t, unsigned id, uint64_t task)
@@ -102,26 +103,24 @@ static uint32_t *put_depends(uint32_t *p, const ompt_dependence_t *depends, size
         default:
             break;
         }
-        p = instr_put32(instr_put_addr(p, address), kind);
+        p = instr_put_depend(p, address, kind);
     }
     return p;
 }
-
-#define DEPEND_WORDS (INSTR_ADDR_WORDS + 1)
 
 void instr_ompt_created(struct instr_thread *t, struct instr_ompt_state *state, const ompt_dependence_t *depends, size_t count)
 {
     struct instr_slot s;
     uint32_t *p;
     for (; count > INSTR_CFG_DEPENDS_PER_EVENT; count -= INSTR_CFG_DEPENDS_PER_EVENT, depends += INSTR_CFG_DEPENDS_PER_EVENT) {
-        p = instr_open(t, &s, INSTR_EV_TASK_DEPEND, 2 + INSTR_CFG_DEPENDS_PER_EVENT * DEPEND_WORDS);
+        p = instr_open(t, &s, INSTR_EV_TASK_DEPEND, 2 + INSTR_CFG_DEPENDS_PER_EVENT * INSTR_DEPEND_WORDS);
         if (p == NULL)
             continue;
         put_depends(instr_put32(instr_put32(p, state->seq), INSTR_CFG_DEPENDS_PER_EVENT), depends, INSTR_CFG_DEPENDS_PER_EVENT);
         instr_close(&s);
     }
     if (state->id & INSTR_OMPT_TASKWAIT) {
-        p = instr_open(t, &s, INSTR_EV_TASKWAIT_DEPEND, 3 + count * DEPEND_WORDS);
+        p = instr_open(t, &s, INSTR_EV_TASKWAIT_DEPEND, 3 + count * INSTR_DEPEND_WORDS);
         if (p != NULL) {
             put_depends(instr_put32(instr_put32(instr_put32(p, state->seq), 0), (uint32_t)count), depends, count);
             instr_close(&s);
@@ -129,10 +128,9 @@ void instr_ompt_created(struct instr_thread *t, struct instr_ompt_state *state, 
         instr_event1(t, INSTR_EV_SYNC_BEGIN, INSTR_SYNC_TASKWAIT_DEPEND);
         return;
     }
-    p = instr_open(t, &s, INSTR_EV_TASK_CREATE, 3 + INSTR_ADDR_WORDS + count * DEPEND_WORDS);
+    p = instr_task_open(t, &s, state->seq, (uintptr_t)state->site, state->flags, count);
     if (p != NULL) {
-        p = instr_put_addr(instr_put32(p, state->seq), (uintptr_t)state->site);
-        put_depends(instr_put32(instr_put32(p, state->flags), (uint32_t)count), depends, count);
+        put_depends(p, depends, count);
         instr_close(&s);
     }
     if (!(state->id & INSTR_OMPT_UNDEFERRED))

@@ -151,6 +151,11 @@ void instr_platform_random(uint8_t *bytes, size_t count)
     }
 }
 
+uintptr_t instr_platform_code(void)
+{
+    return getauxval(AT_ENTRY);
+}
+
 const char *instr_platform_name(void)
 {
 #if defined(__x86_64__)

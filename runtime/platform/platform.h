@@ -73,6 +73,9 @@ void instr_platform_hostname(char *name, size_t bytes);
 void instr_platform_random(uint8_t *bytes, size_t count);
 const char *instr_platform_name(void);
 
+/* An address in the running program's code. */
+uintptr_t instr_platform_code(void);
+
 /* Saves and restores what a guest must not see changed: errno and the cancellation state. */
 struct instr_guest {
     int error;

@@ -2,7 +2,7 @@
 #ifndef INSTR_DEPEND_H
 #define INSTR_DEPEND_H
 
-#include "core/record.h"
+#include "core/packed.h"
 
 /* A walk over the entries of a depend array. */
 struct instr_depends {
@@ -62,11 +62,9 @@ static inline void instr_put_depends(uint32_t *p, const struct instr_depends *d,
     for (size_t i = from; i < to; i++) {
         uint32_t kind;
         const uintptr_t address = instr_depend_entry(d, i, &kind);
-        p = instr_put32(instr_put_addr(p, address), kind);
+        p = instr_put_depend(p, address, kind);
     }
 }
-
-#define INSTR_DEPEND_WORDS (INSTR_ADDR_WORDS + 1)
 
 /* Writes task_depend events, until no more entries are left than one event takes; returns how many were written. */
 size_t instr_depends_write(struct instr_thread *t, uint32_t seq, const struct instr_depends *d);
@@ -85,11 +83,9 @@ static inline void instr_task_create(struct instr_thread *t, uint32_t seq, uintp
     const size_t from = instr_depends_spill(t, seq, &d);
     const size_t count = d.total - from;
     struct instr_slot s;
-    uint32_t *p = instr_open(t, &s, INSTR_EV_TASK_CREATE, 3 + INSTR_ADDR_WORDS + count * INSTR_DEPEND_WORDS);
+    uint32_t *p = instr_task_open(t, &s, seq, function, flags, count);
     if (p == NULL)
         return;
-    p = instr_put_addr(instr_put32(p, seq), function);
-    p = instr_put32(instr_put32(p, flags), (uint32_t)count);
     instr_put_depends(p, &d, from, d.total);
     instr_close(&s);
 }

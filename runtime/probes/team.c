@@ -1,5 +1,6 @@
 #include "probes/team.h"
 
+#include "core/packed.h"
 #include "probes/local.h"
 
 /* Of libgomp; the object that defines GOMP_parallel defines these too. */
@@ -9,13 +10,7 @@ extern int omp_get_num_threads(void);
 uint32_t instr_region_open(struct instr_thread *t, instr_fn *fn, unsigned num_threads, unsigned kind)
 {
     const uint32_t seq = t->next_region++;
-    struct instr_slot s;
-    uint32_t *p = instr_open(t, &s, INSTR_EV_PARALLEL_BEGIN, 3 + INSTR_ADDR_WORDS);
-    if (p != NULL) {
-        p = instr_put_addr(instr_put32(p, seq), (uintptr_t)fn);
-        instr_put32(instr_put32(p, num_threads), kind);
-        instr_close(&s);
-    }
+    instr_parallel_begin(t, seq, (uintptr_t)fn, num_threads, kind);
     instr_point(t, INSTR_AT_REGION);
     return seq;
 }
@@ -42,18 +37,29 @@ static void enter(struct instr_thread *t, const struct instr_team *team, struct 
     local->scope = 0;
 }
 
+static __attribute__((noinline)) void record(struct instr_thread *t, const struct instr_team *team, uint32_t number, uint32_t size)
+{
+    instr_implicit_record(t, team->thread, team->seq, number, size);
+}
+
 void instr_implicit_begin(struct instr_thread *t, const struct instr_team *team, struct instr_outer *outer)
 {
     struct instr_slot s;
-    uint32_t *p = instr_open(t, &s, INSTR_EV_IMPLICIT_BEGIN, 4);
+    uint32_t *p = instr_open(t, &s, INSTR_EV_IMPLICIT_BEGIN, 3);
     if (p != NULL) {
         /* Only the encountering thread asks for the team's size: libgomp keeps it in a line which that thread has just written, so the
          * others would wait some 45 ns for it, half of what recording a whole region costs. Both calls may go through our
          * own stubs, which leave calls from inside an event alone (probes/static_loop.c). */
         const uint32_t size = t->index == team->thread ? (uint32_t)omp_get_num_threads() : 0;
-        p = instr_put32(instr_put32(p, team->thread), team->seq);
-        instr_put32(instr_put32(p, (uint32_t)omp_get_thread_num()), size);
-        instr_close(&s);
+        const uint32_t number = (uint32_t)omp_get_thread_num();
+        if (INSTR_LIKELY(instr_implicit_words(number, size) == 3)) {
+            instr_put_implicit(p, team->thread, team->seq, number, size);
+            instr_close(&s);
+        } else { /* once more, in a longer one */
+            instr_forget_time(t);
+            t->limit = t->slot_end;
+            record(t, team, number, size);
+        }
     }
     enter(t, team, outer);
     instr_point(t, INSTR_AT_IMPLICIT);
@@ -62,13 +68,7 @@ void instr_implicit_begin(struct instr_thread *t, const struct instr_team *team,
 void instr_implicit_enter(struct instr_thread *t, const struct instr_team *team, uint32_t number, uint32_t size,
                           struct instr_outer *outer)
 {
-    struct instr_slot s;
-    uint32_t *p = instr_open(t, &s, INSTR_EV_IMPLICIT_BEGIN, 4);
-    if (p != NULL) {
-        p = instr_put32(instr_put32(p, team->thread), team->seq);
-        instr_put32(instr_put32(p, number), size);
-        instr_close(&s);
-    }
+    record(t, team, number, size);
     enter(t, team, outer);
     instr_point(t, INSTR_AT_IMPLICIT);
 }

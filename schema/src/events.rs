@@ -1,7 +1,7 @@
 //! The events: one row each.
 
 use crate::kinds::*;
-use crate::{Event, Field, Kind};
+use crate::{Event, Field, Kind, Part};
 
 /// Type of a field, in the raw format and in Rust.
 #[derive(Debug)]
@@ -64,9 +64,37 @@ const fn event(id: u8, name: &'static str, fields: &'static [Field], when: &'sta
         id,
         name,
         fields,
+        packed: &[],
         when,
     }
 }
+
+impl Event {
+    const fn packed(self, packed: &'static [Part]) -> Self {
+        Self { packed, ..self }
+    }
+}
+
+const PARALLEL_BEGIN: &[Part] = &[
+    Part::Field("seq"),
+    Part::Near("function"),
+    Part::Bits(&[("requested", 22), ("kind", 9), ("far", 1)]),
+    Part::High("function_high", "far"),
+];
+
+const IMPLICIT_BEGIN: &[Part] = &[
+    Part::Field("region"),
+    Part::Bits(&[("thread_num", 15), ("team_size", 15), ("wide", 2)]),
+    Part::Wide("numbers", "wide"),
+];
+
+const TASK_CREATE: &[Part] = &[
+    Part::Field("seq"),
+    Part::Near("function"),
+    Part::Bits(&[("flags", 23), ("far", 1), ("count", 8)]),
+    Part::High("function_high", "far"),
+    Part::Deps("deps"),
+];
 
 const fn field(name: &'static str, ty: Type) -> Field {
     Field {
@@ -149,9 +177,9 @@ pub const EVENTS: &[Event] = &[
     event(11, "counter", &[addr("name"), i64("value")], "`instr_counter`"),
     event(12, "call_begin", &[addr("name"), values("args")], "generated stub of a described function without a probe"),
     event(13, "call_end", &[u64("result")], "0 when the function returns void"),
-    event(16, "parallel_begin", &[u32("seq"), addr("function"), u32("requested"), kind_and_bit("kind", &PARALLEL_KIND, "call_site", 0x100)], "entry of a parallel construct. Region id = (thread of this stream, seq). Bit 0x100 of `kind`: `function` is not the outlined body but a return address into the encountering function (OMPT)"),
+    event(16, "parallel_begin", &[u32("seq"), addr("function"), u32("requested"), kind_and_bit("kind", &PARALLEL_KIND, "call_site", 0x100)], "entry of a parallel construct. Region id = (thread of this stream, seq). Bit 0x100 of `kind`: `function` is not the outlined body but a return address into the encountering function (OMPT). `requested` 4,194,303: so many or more").packed(PARALLEL_BEGIN),
     event(17, "parallel_end", &[u32("seq")], "its return, after the closing barrier"),
-    event(18, "implicit_begin", &[region("region", "region_thread", "region_seq"), u32("thread_num"), u32("team_size")], "implicit task begins on this thread; team_size is told by the encountering thread only, 0 on the others"),
+    event(18, "implicit_begin", &[region("region", "region_thread", "region_seq"), u32("thread_num"), u32("team_size")], "implicit task begins on this thread; team_size is told by the encountering thread only, 0 on the others. `wide` 2: `numbers` are thread_num and team_size").packed(IMPLICIT_BEGIN),
     event(19, "implicit_end", &[], "the body returned; what follows on this thread until `parallel_end` is the closing barrier (explicit tasks may run in it)"),
     event(20, "loop_begin", &[schedule("schedule"), i64("start"), i64("end"), i64("incr"), i64("chunk")], "a work-sharing loop with a runtime call of its own; for the `start` functions written at entry"),
     event(21, "sections_begin", &[u32("count")], "a `sections` construct begins; `count` sections"),
@@ -173,7 +201,7 @@ pub const EVENTS: &[Event] = &[
     event(37, "mutex_failed", &[kind("kind", &MUTEX_KIND), addr("object")], "`omp_test_lock` returned 0"),
     event(38, "cancel", &[kind("kind", &CANCEL_KIND), flags("flags", &CANCEL_FLAGS)], "a `cancel` construct or a `cancellation point`"),
     event(39, "doacross", &[kind("kind", &DOACROSS_KIND), signed("vector")], "iteration `vector` is posted or waited for; in the second case `sync_begin`(8) follows"),
-    event(40, "task_create", &[u32("seq"), addr("function"), flags("flags", &TASK_FLAGS), deps("deps")], "entry of a task construct. Task id = (thread of this stream, seq); its parent is the task running on this thread"),
+    event(40, "task_create", &[u32("seq"), addr("function"), flags("flags", &TASK_FLAGS), deps("deps")], "entry of a task construct. Task id = (thread of this stream, seq); its parent is the task running on this thread").packed(TASK_CREATE),
     event(41, "task_created", &[], "the runtime call returned. An undeferred task runs between 40 and 41"),
     event(42, "task_begin", &[task("task", "thread", "seq")], "the body begins on this thread"),
     event(43, "task_end", &[], "the innermost running explicit task of this thread ended"),

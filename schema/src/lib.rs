@@ -29,8 +29,28 @@ pub struct Event {
     pub name: &'static str,
     /// Fields in their order.
     pub fields: &'static [Field],
+    /// How its fields stand in version 2 of the format, where that is not as in version 1; else empty.
+    pub packed: &'static [Part],
     /// When it is written and what its fields mean, for `docs/trace-format.md`.
     pub when: &'static str,
+}
+
+/// A part of an event in version 2 of the format.
+#[derive(Debug)]
+pub enum Part {
+    /// The field of this name, as in version 1.
+    Field(&'static str),
+    /// The low 32 bits of a field that is an address of code. Its others are those of the address that is nearest to `code_base` (metadata),
+    /// or in a [`Part::High`].
+    Near(&'static str),
+    /// Numbers of so many bits, 32 together, in one word: the first in its low bits where the byte order is little, else in its high ones.
+    Bits(&'static [(&'static str, u32)]),
+    /// The high 32 bits of an address of code, if the number of the second name is 1.
+    High(&'static str, &'static str),
+    /// As many words as the number of the second name says: the fields that stand with it, if they do not fit into their bits.
+    Wide(&'static str, &'static str),
+    /// A list of dependences, whose length is the number `count`.
+    Deps(&'static str),
 }
 
 /// A field of an event.

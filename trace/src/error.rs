@@ -38,7 +38,7 @@ pub enum Error {
         why: String,
     },
     /// The trace's format version is not ours.
-    #[error("{}: format version {found}, this build reads 1", path.display())]
+    #[error("{}: format version {found}, this build reads 1 and 2", path.display())]
     Version {
         /// The metadata file.
         path: PathBuf,

@@ -1,4 +1,4 @@
-//! Byte order and word size of a trace, and fixed-offset field access.
+//! Byte order, word size and version of a trace, and fixed-offset field access.
 
 /// Byte order of the traced machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,13 +20,27 @@ pub enum WordSize {
     Eight,
 }
 
-/// Byte order and word size together: all that the decoder must know of a target.
+/// Version of the raw format (`docs/trace-format.md`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Format {
+    /// Each event has a header of 8 bytes.
+    One,
+    /// Most have one of 4, and some share words among their fields.
+    #[default]
+    Two,
+}
+
+/// All that the decoder must know of a trace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Layout {
     /// Byte order.
     pub order: ByteOrder,
     /// Pointer size.
     pub word: WordSize,
+    /// Version of the format.
+    pub format: Format,
+    /// An address of the program's code: most others are near to it, and stand with their low 32 bits alone.
+    pub code_base: u64,
 }
 
 impl Layout {
@@ -36,6 +50,39 @@ impl Layout {
         match self.word {
             WordSize::Four => 4,
             WordSize::Eight => 8,
+        }
+    }
+
+    /// Bytes of an entry of a list of dependences.
+    #[inline]
+    pub(crate) fn depend_bytes(self) -> usize {
+        match self.format {
+            Format::One => self.word_bytes() + 4,
+            Format::Two => 8,
+        }
+    }
+
+    /// `size` bits of a word that holds several numbers, from the bit `first` on: the low ones first where the byte order is little, else the
+    /// high ones.
+    #[inline]
+    pub(crate) fn bits(self, word: u32, first: u32, size: u32) -> u32 {
+        let mask = u32::MAX >> (32 - size);
+        match self.order {
+            ByteOrder::Little => (word >> first) & mask,
+            ByteOrder::Big => (word >> (32 - first - size)) & mask,
+        }
+    }
+
+    /// An address of code by its low 32 bits: with these high ones, else the one that is nearest to [`Layout::code_base`].
+    #[inline]
+    pub(crate) fn code(self, low: u32, high: Option<u32>) -> u64 {
+        match (high, self.word) {
+            (Some(high), _) => u64::from(high) << 32 | u64::from(low),
+            (None, WordSize::Four) => u64::from(low),
+            (None, WordSize::Eight) => {
+                let distance = low.wrapping_sub(self.code_base as u32).cast_signed();
+                self.code_base.wrapping_add_signed(distance.into())
+            }
         }
     }
 

@@ -42,7 +42,7 @@ pub mod words;
 pub use clock::Clock;
 pub use error::{Error, Warning};
 pub use event::{Event, Payload, RegionId, TaskId};
-pub use layout::{ByteOrder, Layout, WordSize};
+pub use layout::{ByteOrder, Format, Layout, WordSize};
 pub use merge::Merge;
 pub use metadata::{ClockInfo, Metadata, Module};
 pub use names::{CodeName, Names};

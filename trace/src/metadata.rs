@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::error::Error;
-use crate::layout::{ByteOrder, Layout, WordSize};
+use crate::layout::{ByteOrder, Format, Layout, WordSize};
 
 /// Larger metadata files are refused: ours have a few kilobytes.
 const MAX_BYTES: u64 = 16 << 20;
@@ -37,7 +37,7 @@ pub struct ClockInfo {
 /// What the trace says about itself. Numbers that are missing are 0, texts empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Metadata {
-    /// Byte order and word size.
+    /// Byte order, word size and version.
     pub layout: Layout,
     /// Identity of the trace, repeated in each packet.
     pub uuid: Option<[u8; 16]>,
@@ -116,13 +116,13 @@ impl Metadata {
             path: path.to_owned(),
             why,
         })?;
-        if parsed.format != 1 {
-            return Err(Error::Version {
+        match parsed.format {
+            1 | 2 => Ok(parsed),
+            found => Err(Error::Version {
                 path: path.to_owned(),
-                found: parsed.format,
-            });
+                found,
+            }),
         }
-        Ok(parsed)
     }
 
     /// Parses TSDL text; the error says what is wrong.
@@ -150,6 +150,10 @@ impl Metadata {
             64 => WordSize::Eight,
             other => return Err(format!("env.word_bits is {other}, expected 32 or 64")),
         };
+        metadata.layout.format = match metadata.format {
+            1 => Format::One,
+            _ => Format::Two,
+        };
         Ok(metadata)
     }
 
@@ -171,6 +175,7 @@ impl Metadata {
             "format" => self.format = value.number(),
             "hostname" => self.hostname = value.text(),
             "pid" => self.pid = value.number(),
+            "code_base" => self.layout.code_base = value.number(),
             "program" => self.program = value.text(),
             "executable" => self.executable = value.text(),
             "target" => self.target = value.text(),
@@ -439,7 +444,9 @@ clock { name = instr; freq = 50000000; offset_s = 1700000000; offset = -3; };
             metadata.layout,
             Layout {
                 order: ByteOrder::Big,
-                word: WordSize::Four
+                word: WordSize::Four,
+                format: Format::One,
+                code_base: 0
             }
         );
         assert_eq!(metadata.uuid.unwrap()[..4], [0x2a, 0x64, 0x22, 0xd0]);

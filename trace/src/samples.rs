@@ -95,6 +95,7 @@ mod tests {
         let layout = Layout {
             order: ByteOrder::Little,
             word: WordSize::Eight,
+            ..Layout::default()
         };
         let words: [u64; 4] = [0x14, 0x24, 0x33, 0x44];
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();

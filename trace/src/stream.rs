@@ -1,7 +1,7 @@
 //! One stream, event by event, through a small buffer.
 
 use crate::clock::Clock;
-use crate::decode::{self, EVENT_HEADER, MAX_EVENT, Size};
+use crate::decode::{self, Header, MAX_EVENT, Size};
 use crate::error::Error;
 use crate::event::{Event, Payload};
 use crate::input;
@@ -161,16 +161,20 @@ impl<'t> StreamReader<'t> {
         let Some(bytes) = self.buffer.get(self.at..) else {
             return false;
         };
-        if bytes.len() < EVENT_HEADER || self.packet.is_none() {
+        if self.packet.is_none() {
             return false;
         }
-        let (id, low) = decode::header(bytes, self.layout);
-        let Size::Known(size) = decode::size_of(id, bytes, self.layout) else {
+        let Ok(header) = decode::header(bytes, self.layout) else {
             return false;
         };
-        let ticks = decode::extend(self.ticks, low).filter(|ticks| *ticks <= self.limit);
+        let Size::Known(size) = decode::size(header, bytes, self.layout) else {
+            return false;
+        };
+        let ticks = header
+            .ticks(self.ticks)
+            .filter(|ticks| *ticks <= self.limit);
         match ticks {
-            Some(ticks) if size <= bytes.len() && id != decode::FLUSH => {
+            Some(ticks) if size <= bytes.len() && header.id != decode::FLUSH => {
                 self.take_event(ticks, size);
                 true
             }
@@ -197,14 +201,16 @@ impl<'t> StreamReader<'t> {
                 }
             }
             let bytes = &self.buffer[self.at..];
-            let size = if bytes.len() < EVENT_HEADER {
-                Size::AtLeast(EVENT_HEADER)
-            } else {
-                decode::size(bytes, self.layout)
+            let header = match decode::header(bytes, self.layout) {
+                Ok(header) => header,
+                Err(needed) => {
+                    self.fill(needed)?;
+                    continue;
+                }
             };
-            match size {
+            match decode::size(header, bytes, self.layout) {
                 Size::Known(size) if size <= bytes.len() => {
-                    if self.take(size) {
+                    if self.take(header, size) {
                         return Ok(true);
                     }
                 }
@@ -247,16 +253,17 @@ impl<'t> StreamReader<'t> {
         self.time
     }
 
-    fn take(&mut self, size: usize) -> bool {
-        let (id, low) = decode::header(&self.buffer[self.at..], self.layout);
-        let ticks = decode::extend(self.ticks, low).filter(|ticks| *ticks <= self.limit);
+    fn take(&mut self, header: Header, size: usize) -> bool {
+        let ticks = header
+            .ticks(self.ticks)
+            .filter(|ticks| *ticks <= self.limit);
         let Some(ticks) = ticks else {
             self.close_packet(true);
             return false;
         };
-        if id == decode::FLUSH {
+        if header.id == decode::FLUSH {
             if !self.flush_told {
-                self.tell_flush(self.at);
+                self.tell_flush(self.at + header.bytes, ticks);
                 return true;
             }
             self.flush_told = false;
@@ -322,20 +329,21 @@ impl<'t> StreamReader<'t> {
 
     /// Looks for a `flush` among the first events of a packet: it began before they happened.
     fn find_flush(&mut self) -> Result<bool, Error> {
-        self.fill(EVENT_HEADER)?;
-        let mut at = self.at;
+        self.fill(1)?;
+        let (mut at, mut ticks) = (self.at, self.ticks);
         for _ in 0..FLUSH_SEARCH {
             let bytes = &self.buffer[at.min(self.buffer.len())..];
-            if bytes.len() < EVENT_HEADER {
+            let Ok(header) = decode::header(bytes, self.layout) else {
                 break;
-            }
-            match decode::size(bytes, self.layout) {
+            };
+            ticks = header.ticks(ticks).unwrap_or(ticks);
+            match decode::size(header, bytes, self.layout) {
                 Size::Known(size) if size <= bytes.len() => {
-                    if decode::header(bytes, self.layout).0 == decode::FLUSH {
+                    if header.id == decode::FLUSH {
                         // Unless it began among the events before it: then those come first.
-                        let early = self.layout.u64(bytes, EVENT_HEADER) <= self.ticks;
+                        let early = self.layout.u64(bytes, header.bytes) <= self.ticks;
                         if early {
-                            self.tell_flush(at);
+                            self.tell_flush(at + header.bytes, ticks);
                         }
                         return Ok(early);
                     }
@@ -347,15 +355,13 @@ impl<'t> StreamReader<'t> {
         Ok(false)
     }
 
-    /// Makes the begin of the flush event at `at` the current event.
-    fn tell_flush(&mut self, at: usize) {
-        let bytes = &self.buffer[at..];
-        let end =
-            decode::extend(self.ticks, decode::header(bytes, self.layout).1).unwrap_or(self.ticks);
+    /// Makes the begin of a flush the current event: its fields are at `at`, and it ended at tick `end`.
+    fn tell_flush(&mut self, at: usize, end: u64) {
         let limit = self
             .packet
             .map_or(end, |packet| if packet.end == 0 { end } else { packet.end });
-        let begin = self.layout.u64(bytes, EVENT_HEADER).min(end).min(limit);
+        let begin = self.layout.u64(&self.buffer[at..], 0);
+        let begin = begin.min(end).min(limit);
         self.time = self.time.max(self.clock.to_ns(begin));
         self.flush_told = true;
         self.current = Current::FlushBegin;

@@ -36,6 +36,9 @@ impl Names for Symbols {
 
 type Stream = StreamWriter<Vec<u8>>;
 
+/// Types of ours that nest. A damaged user event has any.
+const OWN_TYPES: std::ops::Range<u64> = 20_000_000..100_000_000;
+
 /// Writes a random but well-formed program and gives the streams' bytes, one a thread.
 struct Program {
     random: Random,
@@ -276,7 +279,7 @@ impl Prv {
                     assert_eq!(different.len(), types.count(), "a type twice: {record:?}");
                     for pair in record[6..]
                         .chunks_exact(2)
-                        .filter(|pair| pair[0] >= 20_000_000)
+                        .filter(|pair| OWN_TYPES.contains(&pair[0]))
                     {
                         self.nest(stacks.entry((thread, pair[0])).or_default(), pair, record);
                     }

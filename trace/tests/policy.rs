@@ -322,8 +322,8 @@ fn a_thread_ends_with_the_last_event_that_can_be_read() {
         thread.close_packet().unwrap();
         thread.user_event(AT + 300, 1000, 1).unwrap();
     };
-    // 19 events of 20 bytes in the first packet behind the thread's begin of 16; of the second nothing but its header is left.
-    let first = synth::HEADER + 16 + 19 * 20;
+    // 19 events of 16 bytes in the first packet behind the thread's begin of 12; of the second nothing but its header is left.
+    let first = synth::HEADER + 12 + 19 * 16;
     let (_dir, trace) = trace_cut(&[&fill], &[first + synth::HEADER]);
     assert_eq!(trace.threads()[0].last_time, 190);
     assert_eq!(trace.end_time(), 190);

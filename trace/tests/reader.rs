@@ -170,7 +170,7 @@ fn texts(trace: &Trace) -> Vec<String> {
 
 #[test]
 fn every_event_decodes_to_what_was_written_in_all_layouts() {
-    for layout in synth::layouts() {
+    for layout in synth::all_layouts() {
         let dir = tempfile::tempdir().unwrap();
         let count = write_every_event(dir.path(), layout, 300);
         let trace = Trace::open(dir.path()).unwrap();
@@ -442,7 +442,7 @@ fn babeltrace_reads_the_same_events_at_the_same_times() {
     if !instr_test_needs::has("babeltrace2") {
         return;
     }
-    for layout in synth::layouts() {
+    for layout in synth::all_layouts() {
         let dir = tempfile::tempdir().unwrap();
         let count = write_every_event(dir.path(), layout, 300);
         let output = Command::new("babeltrace2")
@@ -527,7 +527,7 @@ fn threads_are_merged_by_time_then_by_index() {
 
 #[test]
 fn a_stream_cut_at_any_byte_keeps_its_complete_events() {
-    for layout in synth::layouts() {
+    for layout in synth::all_layouts() {
         let dir = tempfile::tempdir().unwrap();
         write_every_event(dir.path(), layout, 400);
         let path = synth::stream_path(dir.path(), 0);
@@ -552,7 +552,7 @@ fn a_stream_cut_at_any_byte_keeps_its_complete_events() {
 
 #[test]
 fn a_window_continues_its_stream() {
-    for layout in synth::layouts() {
+    for layout in synth::all_layouts() {
         let dir = tempfile::tempdir().unwrap();
         write_every_event(dir.path(), layout, 400);
         let all = texts(&Trace::open(dir.path()).unwrap());
@@ -584,7 +584,7 @@ fn a_window_continues_its_stream() {
 
 #[test]
 fn ring_slots_come_in_the_order_of_their_numbers() {
-    for layout in synth::layouts() {
+    for layout in synth::all_layouts() {
         let dir = tempfile::tempdir().unwrap();
         synth::begin(dir.path(), layout, 1_000_000_000).unwrap();
         let mut stream = StreamWriter::new(Vec::new(), layout, 0, usize::MAX);
@@ -628,7 +628,8 @@ fn a_damaged_packet_in_the_middle_costs_only_itself() {
     let dir = tempfile::tempdir().unwrap();
     let layout = synth::layouts()[3];
     synth::begin(dir.path(), layout, 1_000_000_000).unwrap();
-    let mut stream = StreamWriter::create(dir.path(), layout, 0, 20 * 10).unwrap();
+    let mut stream =
+        StreamWriter::create(dir.path(), layout, 0, 10 * synth::user_event_bytes(layout)).unwrap();
     stream.context.region = (0, 5);
     for number in 0..100 {
         stream
@@ -701,12 +702,12 @@ fn what_is_no_trace_is_refused_with_a_reason() {
     assert!(matches!(error, Error::NotATrace { .. }) && error.to_string().contains("metadata"));
     std::fs::write(
         dir.path().join("metadata"),
-        synth::metadata(synth::layouts()[0], 1, true).replace("format = 1", "format = 2"),
+        synth::metadata(synth::layouts()[0], 1, true).replace("format = 2", "format = 3"),
     )
     .unwrap();
     let error = Trace::open(dir.path()).unwrap_err().to_string();
     assert!(
-        error.contains("format version 2, this build reads 1"),
+        error.contains("format version 3, this build reads 1 and 2"),
         "{error}"
     );
     std::fs::write(dir.path().join("metadata"), "nonsense").unwrap();
@@ -784,7 +785,7 @@ fn pipes_and_devices_are_refused_at_once() {
 /// Whatever the numbers in their fields: sizes and decoder come from the same rows as the encoder.
 #[test]
 fn every_event_of_the_table_is_read_back() {
-    for layout in synth::layouts() {
+    for layout in synth::all_layouts() {
         let dir = tempfile::tempdir().unwrap();
         synth::begin(dir.path(), layout, 1_000_000_000).unwrap();
         let mut stream = StreamWriter::create(dir.path(), layout, 0, 1 << 10).unwrap();

@@ -49,7 +49,9 @@ fn killed(dir: &Path, layout: Layout) -> usize {
                     let window = synth::window(layout, thread, &[stream.packet(false)], 0, packet);
                     std::fs::write(dir.join(format!(".window_{thread:04}")), window).unwrap();
                 }
-                (2, 2) => file.extend_from_slice(&stream.packet(true)[..104 + 3 * 20 + 7]),
+                (2, 2) => file.extend_from_slice(
+                    &stream.packet(true)[..104 + 3 * synth::user_event_bytes(layout) + 7],
+                ),
                 _ => file.extend_from_slice(&stream.packet(true)),
             }
             stream.lose_packet();
@@ -66,7 +68,7 @@ fn killed(dir: &Path, layout: Layout) -> usize {
 
 #[test]
 fn a_killed_run_becomes_a_plain_trace_with_all_its_events() {
-    for layout in synth::layouts() {
+    for layout in synth::all_layouts() {
         let dir = tempfile::tempdir().unwrap();
         let (raw, plain) = (dir.path().join("raw"), dir.path().join("plain"));
         let count = killed(&raw, layout);
@@ -95,7 +97,8 @@ fn damage_in_the_middle_is_left_out() {
     let (raw, plain) = (dir.path().join("raw"), dir.path().join("plain"));
     let layout = synth::layouts()[2];
     synth::begin(&raw, layout, 1_000_000_000).unwrap();
-    let mut stream = StreamWriter::create(&raw, layout, 0, 200).unwrap();
+    let mut stream =
+        StreamWriter::create(&raw, layout, 0, 10 * synth::user_event_bytes(layout)).unwrap();
     for value in 0..40 {
         stream
             .event(START_TICKS + value, 8, |b| _ = b.u32(1).u64(value))
@@ -106,7 +109,7 @@ fn damage_in_the_middle_is_left_out() {
     let mut bytes = std::fs::read(&path).unwrap();
     let packet = bytes.len() / 4;
     bytes[packet] ^= 1; // the magic number of packet 1
-    bytes[2 * packet + 104 + 5 * 20] = 0xee; // the id of event 5 of packet 2
+    bytes[2 * packet + 104 + 5 * synth::user_event_bytes(layout)] = 0xee; // the id of event 5 of packet 2
     std::fs::write(&path, &bytes).unwrap();
     Trace::open(&raw).unwrap().repair(&plain).unwrap();
     let expected: Vec<_> = (0..10)

@@ -30,10 +30,22 @@ pub fn complete(text: &[u8], losses: &mut Losses) -> Vec<u8> {
     else {
         return text.to_vec();
     };
+    let bits = bits as u32;
+    let (types, events, known) = match entry(text, "format") {
+        Some((1, _)) => {
+            use declarations::version_1::{events, number, types};
+            (types(bits), events(), number())
+        }
+        _ => (
+            declarations::types(bits),
+            declarations::events(),
+            declarations::number(),
+        ),
+    };
     // A sink that writes both kinds has no number in the short one.
-    let (number, line) = entry(text, "declarations")
-        .unwrap_or((declarations::number().into(), first.len()..first.len()));
-    if number != u64::from(declarations::number()) {
+    let (number, line) =
+        entry(text, "declarations").unwrap_or((known.into(), first.len()..first.len()));
+    if number != u64::from(known) {
         losses.add(|| {
             "the program was built by another version of instr: kinds of events that this one does not have are not declared"
                 .to_owned()
@@ -41,10 +53,10 @@ pub fn complete(text: &[u8], losses: &mut Losses) -> Vec<u8> {
     }
     [
         first,
-        declarations::types(bits as u32).as_bytes(),
+        types.as_bytes(),
         &text[first.len()..line.start],
         &text[line.end..],
-        declarations::events().as_bytes(),
+        events.as_bytes(),
     ]
     .concat()
 }
@@ -102,13 +114,23 @@ mod tests {
         assert!(whole.starts_with("/* CTF 1.8 */\n\ntypealias integer { size = 8;"));
         assert!(
             whole.contains(
-                "size = 32; align = 32; signed = false; base = 16; } := addr_t;\n\ntrace {"
+                "size = 32; align = 32; base = 16; } := addr_t;\nstruct depend { addr_t address; u32 kind; };\n\ntrace {"
             )
         );
         assert!(whole.contains("closed = 1;\n};\n\nclock {"));
         assert!(whole.contains("event { id = 1; name = \"thread_begin\"; stream_id = 0; fields := struct { u32 os_tid; u32 flags; }; };"));
         // Once is enough.
         assert_eq!(complete(whole.as_bytes(), &mut losses), whole.into_bytes());
+    }
+
+    #[test]
+    fn a_board_of_version_1_gets_the_declarations_of_that() {
+        let mut losses = Losses::default();
+        let short = short(declarations::version_1::number());
+        let short = short.replace("env {\n", "env {\n    format = 1;\n");
+        let whole = String::from_utf8(complete(short.as_bytes(), &mut losses)).unwrap();
+        assert_eq!(losses, Losses::default());
+        assert!(whole.contains("struct event_header {\n  u8 id;\n  ticks56_t timestamp;\n}"));
     }
 
     #[test]

@@ -97,7 +97,7 @@ int main(void)
     const uint32_t seq = instr_self != NULL ? instr_self->next_task : 0;
     instr_probe_taskwait_depend_nowait(depend_nowait, depend);
     CHECK(given[0] == (uintptr_t)depend);
-    p = RECORDED(p, INSTR_EV_TASKWAIT_DEPEND, seq, INSTR_TASKWAIT_DEPEND_NOWAIT, 1, WORDS_ADDR(&x), INSTR_DEPEND_IN);
+    p = RECORDED(p, INSTR_EV_TASKWAIT_DEPEND, seq, INSTR_TASKWAIT_DEPEND_NOWAIT, 1, WORDS_DEPEND(&x, INSTR_DEPEND_IN));
     recorded_end(p);
     return failures != 0;
 }

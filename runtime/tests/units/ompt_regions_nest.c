@@ -44,8 +44,8 @@ static void deep(void)
     const unsigned kept = INSTR_OMPT_LEVELS - 1;
     const uint32_t first = instr_self->next_region - kept;
     for (uint32_t i = 0; i < kept; i++) {
-        p = RECORDED(p, INSTR_EV_PARALLEL_BEGIN, first + i, WORDS_ADDR(&code[i]), 1, INSTR_PARALLEL_CALL_SITE);
-        p = RECORDED(p, INSTR_EV_IMPLICIT_BEGIN, instr_self->index, first + i, 0, 1);
+        p = RECORDED_PARALLEL(p, first + i, &code[i], 1, INSTR_PARALLEL_CALL_SITE);
+        p = RECORDED_IMPLICIT(p, instr_self->index, first + i, 0, 1);
     }
     for (uint32_t i = kept; i-- > 0;) {
         p = RECORDED0(p, INSTR_EV_IMPLICIT_END);

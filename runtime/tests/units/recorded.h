@@ -2,6 +2,7 @@
 #ifndef RECORDED_H
 #define RECORDED_H
 #include "check.h"
+#include "core/packed.h"
 #include "core/record.h"
 
 static inline const uint32_t *recorded_from(void)
@@ -16,23 +17,69 @@ static inline const uint32_t *recorded(const uint32_t *p, unsigned id, size_t wo
     if (p == NULL)
         return NULL;
     const uint32_t *const end = (const uint32_t *)(const void *)instr_self->cursor;
-    if (end < p || (size_t)(end - p) < 2 + words) {
+    unsigned found = end > p ? (INSTR_BIG_ENDIAN ? p[0] >> 25 : p[0] & 0x7f) : 0;
+    size_t header = 1;
+    if (found == 127) { /* an extended header: the id in the other bits, then the whole clock */
+        found = INSTR_BIG_ENDIAN ? p[0] & 0x1ffffff : p[0] >> 7;
+        header = 3;
+    }
+    if (end < p || (size_t)(end - p) < header + words) {
         fprintf(stderr, "event %u: not recorded\n", id);
         failures++;
         return p;
     }
-    const unsigned found = INSTR_BIG_ENDIAN ? p[0] >> 24 : p[0] & 0xff;
+    p += header;
     if (found != id) {
         fprintf(stderr, "event %u: found %u\n", id, found);
         failures++;
     }
     for (size_t i = 0; i < words; i++)
-        if (payload[i] != ANY && p[2 + i] != payload[i]) {
-            fprintf(stderr, "event %u: word %zu is %#x, not %#x\n", id, i, (unsigned)p[2 + i], (unsigned)payload[i]);
+        if (payload[i] != ANY && p[i] != payload[i]) {
+            fprintf(stderr, "event %u: word %zu is %#x, not %#x\n", id, i, (unsigned)p[i], (unsigned)payload[i]);
             failures++;
         }
-    return p + 2 + words;
+    return p + words;
 }
+
+/* The bits of one word that are set when a number is so many places up, counted as CTF does. */
+#define PLACED(number, first, size) (INSTR_BIG_ENDIAN ? (uint32_t)(number) << (32 - (first) - (size)) : (uint32_t)(number) << (first))
+
+/* An event whose second word is an address of code and whose third has the bit `bit` if a fourth has the address' high half; then `more` words. */
+static inline const uint32_t *recorded_code(const uint32_t *p, unsigned id, uint32_t seq, uintptr_t code, uint32_t numbers, unsigned bit,
+                                            const uint32_t *more, size_t count)
+{
+    uint32_t words[8] = {seq, (uint32_t)code, numbers};
+    size_t used = 3;
+#if UINTPTR_MAX > 0xffffffffu
+    const int64_t distance = (int64_t)(code - instr_code_base);
+    if (distance < INT32_MIN || distance > INT32_MAX) {
+        words[2] |= PLACED(1, bit, 1);
+        words[used++] = (uint32_t)(code >> 32);
+    }
+#else
+    (void)bit;
+#endif
+    for (size_t i = 0; i < count; i++)
+        words[used++] = more[i];
+    return recorded(p, id, used, words);
+}
+
+#define RECORDED_PARALLEL(p, seq, code, requested, kind) \
+    recorded_code(p, INSTR_EV_PARALLEL_BEGIN, seq, (uintptr_t)(code), PLACED(requested, 0, 22) | PLACED(kind, 22, 9), 31, NULL, 0)
+#define RECORDED_IMPLICIT(p, thread, seq, number, size) \
+    RECORDED(p, INSTR_EV_IMPLICIT_BEGIN, thread, seq, PLACED(number, 0, 15) | PLACED(size, 15, 15))
+#define RECORDED_TASK(p, seq, code, flags, count, ...)                                                                                        \
+    recorded_code(p, INSTR_EV_TASK_CREATE, seq, (uintptr_t)(code), PLACED(flags, 0, 23) | PLACED(count, 24, 8), 23,                           \
+                  (const uint32_t[]){0, __VA_ARGS__} + 1, sizeof((uint32_t[]){0, __VA_ARGS__}) / 4 - 1)
+
+/* An entry of a list of dependences. */
+#if UINTPTR_MAX > 0xffffffffu
+#define WORDS_DEPEND(address, kind)                                                               \
+    WORDS64(INSTR_BIG_ENDIAN ? (uint64_t)(uintptr_t)(address) << 8 | (uint64_t)(kind)             \
+                             : ((uint64_t)(uintptr_t)(address) & (UINT64_MAX >> 8)) | (uint64_t)(kind) << 56)
+#else
+#define WORDS_DEPEND(address, kind) (uint32_t)(uintptr_t)(address), kind
+#endif
 
 #define RECORDED0(p, id) recorded(p, id, 0, NULL)
 #define RECORDED(p, id, ...) \

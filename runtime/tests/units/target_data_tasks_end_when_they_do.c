@@ -29,9 +29,9 @@ static void one(bool nowait, bool dependent)
     instr_probe_target_update_ext(real, kind, -1, 1, addresses, sizes, kinds, flags, depend);
     const bool task = nowait || dependent;
     if (dependent)
-        p = RECORDED(p, INSTR_EV_TASK_CREATE, seq, WORDS_ADDR(0), INSTR_TASK_FLAG_TARGET | 8u, 1, WORDS_ADDR(&x), INSTR_DEPEND_OUT);
+        p = RECORDED_TASK(p, seq, 0, INSTR_TASK_FLAG_TARGET | 8u, 1, WORDS_DEPEND(&x, INSTR_DEPEND_OUT));
     else if (task)
-        p = RECORDED(p, INSTR_EV_TASK_CREATE, seq, WORDS_ADDR(0), INSTR_TASK_FLAG_TARGET, 0);
+        p = RECORDED_TASK(p, seq, 0, INSTR_TASK_FLAG_TARGET, 0);
     p = RECORDED(p, INSTR_EV_TARGET_BEGIN, kind, WORDS_ADDR(0), 0xffffffffu, nowait);
     if (task && !(nowait && dependent)) {
         p = RECORDED(p, INSTR_EV_TASK_BEGIN, self, seq);

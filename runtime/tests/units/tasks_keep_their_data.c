@@ -108,7 +108,7 @@ static void depend_if0(void)
     const uint32_t seq = instr_self != NULL ? instr_self->next_task : 0;
     const uint32_t *p = recorded_from();
     one();
-    p = RECORDED(p, INSTR_EV_TASK_CREATE, seq, WORDS_ADDR(body), DEPEND | INSTR_TASK_FLAG_IF_FALSE, 1, WORDS_ADDR(&x), INSTR_DEPEND_OUT);
+    p = RECORDED_TASK(p, seq, body, DEPEND | INSTR_TASK_FLAG_IF_FALSE, 1, WORDS_DEPEND(&x, INSTR_DEPEND_OUT));
     p = RECORDED(p, INSTR_EV_TASK_BEGIN, instr_self != NULL ? instr_self->index : 0, seq);
     p = RECORDED0(p, INSTR_EV_TASK_END);
     p = RECORDED0(p, INSTR_EV_TASK_CREATED);
@@ -134,7 +134,7 @@ static void detach(void)
     const uint32_t self = instr_self != NULL ? instr_self->index : 0;
     const uint32_t *p = recorded_from();
     one();
-    p = RECORDED(p, INSTR_EV_TASK_CREATE, seq, WORDS_ADDR(body), DETACH, 0);
+    p = RECORDED_TASK(p, seq, body, DETACH, 0);
     p = RECORDED(p, INSTR_EV_TASK_EVENT, self, seq, WORDS_ADDR(&handle));
     p = RECORDED(p, INSTR_EV_TASK_BEGIN, self, seq);
     p = RECORDED0(p, INSTR_EV_TASK_END);

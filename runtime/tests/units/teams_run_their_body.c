@@ -25,9 +25,9 @@ int main(void)
     const uint32_t *p = recorded_from();
     instr_probe_teams(league, body, &data, 3, 5, 2);
     CHECK(bodies == 3);
-    p = RECORDED(p, INSTR_EV_PARALLEL_BEGIN, seq, WORDS_ADDR(body), 3, INSTR_PARALLEL_TEAMS);
+    p = RECORDED_PARALLEL(p, seq, body, 3, INSTR_PARALLEL_TEAMS);
     for (unsigned i = 0; i < 3; i++) {
-        p = RECORDED(p, INSTR_EV_IMPLICIT_BEGIN, self, seq, 0, 1); /* libgomp runs no league: team 0 of 1 */
+        p = RECORDED_IMPLICIT(p, self, seq, 0, 1); /* libgomp runs no league: team 0 of 1 */
         p = RECORDED0(p, INSTR_EV_IMPLICIT_END);
     }
     p = RECORDED(p, INSTR_EV_PARALLEL_END, seq);

@@ -11,13 +11,12 @@ int main(void)
     for (unsigned i = 0; i < 8; i++)
         CHECK(bytes[i] == (INSTR_BIG_ENDIAN ? i + 1 : 8 - i));
 
-    /* id first in both orders: byte 0 on its own, then 56 bits of time. */
-    end = instr_put_header(&words[1], 0x2a, UINT64_C(0xff11223344556677));
-    CHECK(end == &words[3]);
-    CHECK(bytes[0] == 0x2a);
-    const unsigned char big[7] = {0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77};
-    for (unsigned i = 0; i < 7; i++)
-        CHECK(bytes[1 + i] == (INSTR_BIG_ENDIAN ? big[i] : big[6 - i]));
+    /* The id first in both orders, 7 bits, then 25 of the time: its last bytes are 0x77 0x55 0x66 0x77, of the first only one bit. */
+    words[1] = instr_header(0x2a, UINT64_C(0xff11223377556677));
+    const unsigned char big[4] = {0x2a << 1 | 1, 0x55, 0x66, 0x77};
+    const unsigned char little[4] = {0x2a | (0x77 & 1) << 7, 0x77 >> 1 | (0x66 & 1) << 7, 0x66 >> 1 | (0x55 & 1) << 7, 0x55 >> 1 | (0x77 & 1) << 7};
+    for (unsigned i = 0; i < 4; i++)
+        CHECK(bytes[i] == (INSTR_BIG_ENDIAN ? big[i] : little[i]));
 
     CHECK(instr_put_addr(words, 1) == words + sizeof(void *) / 4);
     return failures != 0;

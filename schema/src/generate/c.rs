@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 
 use super::MARK;
 use super::pack::Packed;
-use crate::Kind;
 use crate::declarations;
 use crate::events::{EVENTS, Type};
 use crate::kinds::KINDS;
+use crate::{Event, Kind, Part};
 
 /// `include/instr/kinds.h`.
 pub(super) fn kinds() -> String {
@@ -58,8 +58,35 @@ pub(super) fn events() -> String {
         let comma = if at + 1 < EVENTS.len() { "," } else { "" };
         _ = writeln!(out, "    {} = {}{comma}", id(event.name), event.id);
     }
-    out.push_str("};\n\n#endif\n");
+    out.push_str("};\n\n/* Numbers that share a word (INSTR_BITS: core/format.h), and the largest of each. */\n");
+    for event in EVENTS {
+        packed(&mut out, event);
+    }
+    out.push_str("\n#endif\n");
     out
+}
+
+fn packed(out: &mut String, event: &Event) {
+    let event_name = event.name.to_ascii_uppercase();
+    for part in event.packed {
+        let Part::Bits(numbers) = part else { continue };
+        let (mut first, mut terms, mut limits) = (0, Vec::new(), String::new());
+        for (name, size) in *numbers {
+            terms.push(format!("INSTR_BITS({name}, {first}, {size})"));
+            let most = (1u64 << size) - 1;
+            let upper = name.to_ascii_uppercase();
+            _ = writeln!(limits, "#define INSTR_MOST_{event_name}_{upper} {most:#x}u");
+            first += size;
+        }
+        let names: Vec<&str> = numbers.iter().map(|(name, _)| *name).collect();
+        _ = writeln!(
+            out,
+            "\n#define INSTR_NUMBERS_{event_name}({}) ({})\n{}",
+            names.join(", "),
+            terms.join(" | "),
+            limits.trim_end()
+        );
+    }
 }
 
 /// `core/declarations.h`.
@@ -75,14 +102,15 @@ pub(super) fn declarations() -> String {
         declarations::events(),
     ]);
     out.push_str(
-        "\n/*\n * The declarations, packed (schema/src/generate/pack.rs): a byte n of 0x80 and more stands for the pair number n - 0x80, whose bytes\n \
-         * may stand for others.\n */\n",
+        "\n/*\n * The declarations, packed (schema/src/generate/pack.rs): the first bytes stand for letters, a later one for a pair of bytes, each of\n \
+         * which may stand for others.\n */\n",
     );
+    let letters = packed.letters.as_slice();
     let pairs = packed.pairs.as_flattened();
     let texts = packed.texts.iter().map(Vec::as_slice);
-    for (name, bytes) in ["PAIRS", "TYPES_32", "TYPES_64", "STREAM"]
+    for (name, bytes) in ["LETTERS", "PAIRS", "TYPES_32", "TYPES_64", "STREAM"]
         .iter()
-        .zip([pairs].into_iter().chain(texts))
+        .zip([letters, pairs].into_iter().chain(texts))
     {
         _ = write!(out, "\n#define INSTR_DECLARED_{name}");
         for line in bytes.chunks(30) {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::wire;
+use super::wire_2;
 use crate::events::EVENTS;
 use crate::kinds::KINDS;
 use crate::settings::SETTINGS;
@@ -33,12 +33,9 @@ pub(super) fn put(text: &str, name: &str, table: &str) -> Option<String> {
 fn events() -> String {
     let mut out = String::from("| id | event | fields | when |\n|---|---|---|---|\n");
     for event in EVENTS {
-        let fields = event.fields.iter().flat_map(wire);
-        let fields: Vec<String> = fields
-            .map(|(ty, name)| match ty {
-                "depend" => format!("{{addr address, u32 kind}} {name}"),
-                _ => format!("{ty} {name}"),
-            })
+        let fields: Vec<String> = wire_2(event)
+            .iter()
+            .map(|(ty, name)| format!("{ty} {name}"))
             .collect();
         let (id, name, when) = (event.id, event.name, event.when);
         _ = writeln!(out, "| {id} | `{name}` | {} | {when} |", fields.join(", "));

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{MARK, wire};
+use super::{MARK, wire, wire_2};
 use crate::Event;
 use crate::events::{EVENTS, Type};
 
@@ -12,7 +12,7 @@ pub(super) fn encoder() -> String {
         "// {MARK}\n\nuse std::io::{{Result, Write}};\n\nuse super::StreamWriter;\n\n\
          /// Id and name of an event, type and name of each of its fields.\n\
          pub type Row = (u8, &'static str, &'static [(&'static str, &'static str)]);\n\n\
-         /// All events.\npub const EVENTS: &[Row] = &[\n"
+         /// All events, with their fields as in version 1.\npub const EVENTS: &[Row] = &[\n"
     );
     for event in EVENTS {
         let fields: Vec<String> = event
@@ -28,6 +28,18 @@ pub(super) fn encoder() -> String {
             event.name,
             fields.join(", ")
         );
+    }
+    out.push_str(
+        "];\n\n/// The same of those that stand in another way in version 2: `uN` are numbers of N bits that share a word.\n\
+         pub(super) const PACKED: &[Row] = &[\n",
+    );
+    for event in EVENTS.iter().filter(|event| !event.packed.is_empty()) {
+        let fields: Vec<String> = wire_2(event)
+            .iter()
+            .map(|(ty, name)| format!("(\"{ty}\", \"{name}\")"))
+            .collect();
+        let (id, name, fields) = (event.id, event.name, fields.join(", "));
+        _ = writeln!(out, "    ({id}, \"{name}\", &[{fields}]),");
     }
     out.push_str(
         "];\n\n/// One function an event: it is written at tick `at`, with its fields.\n\

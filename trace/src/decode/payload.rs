@@ -2,14 +2,14 @@
 
 use crate::clock::Clock;
 use crate::event::{Addresses, Args, Deps, Payload, RegionId, Schedule, TaskId};
-use crate::layout::Layout;
+use crate::layout::{Format, Layout};
 
-use super::{NONE, VARIABLE};
+use super::{NONE, Packed, VARIABLE};
 
 /// Ids are smaller than this.
 pub(super) const IDS: usize = 256;
 
-/// Bytes of the fields of each id, for a target whose addresses have `word` bytes.
+/// Bytes of the fields of each id, for a target whose addresses have `word` bytes, in version 1.
 pub(super) const fn sizes(word: usize) -> [u8; IDS] {
     let mut table = [NONE; IDS];
     table[1] = 8;
@@ -95,17 +95,27 @@ pub(super) const fn sizes(word: usize) -> [u8; IDS] {
 }
 
 /// Where the number of entries of an event's list is, behind the header, and the bytes of an entry; `None`: it has a text.
-pub(super) fn list(id: u8, word: usize) -> Option<(usize, usize)> {
+pub(super) fn list(id: u8, word: usize, depend: usize) -> Option<(usize, usize)> {
     Some(match id {
         12 => (word, 8),
         39 => (4, 8),
-        40 => (8 + word, 4 + word),
-        44 => (4, 4 + word),
-        45 => (8, 4 + word),
+        40 => (8 + word, depend),
+        44 => (4, depend),
+        45 => (8, depend),
         64 => (4, 8),
         66 => (4, 8),
         81 => (4 + 2 * word, word),
         82 => (8 + 2 * word, word),
+        _ => return None,
+    })
+}
+
+/// The events that stand in another way in version 2, and how long they are there.
+pub(super) const fn packed(id: u8) -> Option<Packed> {
+    Some(match id {
+        16 => Packed { bytes: 12, numbers: 8, words: (31, 1), count: None },
+        18 => Packed { bytes: 12, numbers: 8, words: (30, 2), count: None },
+        40 => Packed { bytes: 12, numbers: 8, words: (23, 1), count: Some((24, 8)) },
         _ => return None,
     })
 }
@@ -125,6 +135,7 @@ pub(super) fn payload<'a, T>(
     let u64 = |at| layout.u64(fields, at);
     let addr = |at| layout.addr(fields, at);
     let tail = |at: usize| fields.get(at..).unwrap_or_default();
+    let packed = layout.format == Format::Two;
     match id {
         1 => Some(made(Payload::ThreadBegin {
             os_tid: u32(0),
@@ -170,6 +181,17 @@ pub(super) fn payload<'a, T>(
         13 => Some(made(Payload::CallEnd {
             result: u64(0),
         })),
+        16 if packed => {
+            let numbers = u32(8);
+            let words = layout.bits(numbers, 31, 1) as usize;
+            Some(made(Payload::ParallelBegin {
+            seq: u32(0),
+            function: layout.code(u32(4), (words != 0).then(|| u32(12))),
+            requested: layout.bits(numbers, 0, 22),
+            kind: (layout.bits(numbers, 22, 9) & 0xff).into(),
+            call_site: layout.bits(numbers, 22, 9) & 0x100 != 0,
+            }))
+        }
         16 => Some(made(Payload::ParallelBegin {
             seq: u32(0),
             function: addr(4),
@@ -180,6 +202,15 @@ pub(super) fn payload<'a, T>(
         17 => Some(made(Payload::ParallelEnd {
             seq: u32(0),
         })),
+        18 if packed => {
+            let numbers = u32(8);
+            let words = layout.bits(numbers, 30, 2) as usize;
+            Some(made(Payload::ImplicitBegin {
+            region: RegionId { thread: u32(0), seq: u32(4) },
+            thread_num: if words > 0 { u32(12) } else { layout.bits(numbers, 0, 15) },
+            team_size: if words > 1 { u32(16) } else { layout.bits(numbers, 15, 15) },
+            }))
+        }
         18 => Some(made(Payload::ImplicitBegin {
             region: RegionId { thread: u32(0), seq: u32(4) },
             thread_num: u32(8),
@@ -247,6 +278,16 @@ pub(super) fn payload<'a, T>(
             kind: u32(0).into(),
             vector: Args::new(tail(8), layout),
         })),
+        40 if packed => {
+            let numbers = u32(8);
+            let words = layout.bits(numbers, 23, 1) as usize;
+            Some(made(Payload::TaskCreate {
+            seq: u32(0),
+            function: layout.code(u32(4), (words != 0).then(|| u32(12))),
+            flags: layout.bits(numbers, 0, 23),
+            deps: Deps::new(tail(12 + 4 * words), layout),
+            }))
+        }
         40 => Some(made(Payload::TaskCreate {
             seq: u32(0),
             function: addr(4),

@@ -8,7 +8,7 @@ mod kinds;
 #[rustfmt::skip]
 mod payload;
 
-use crate::layout::Layout;
+use crate::layout::{ByteOrder, Format, Layout, WordSize};
 
 pub use kinds::*;
 pub use payload::Payload;
@@ -66,25 +66,40 @@ impl<'a> Deps<'a> {
     }
 }
 
+/// An address, of which 56 bits say all as its others are like the last of these, and a kind.
+fn one_word(word: u64, order: ByteOrder) -> Dep {
+    let (address, kind) = match order {
+        ByteOrder::Little => ((word << 8).cast_signed() >> 8, word >> 56),
+        ByteOrder::Big => (word.cast_signed() >> 8, word & 0xff),
+    };
+    Dep {
+        address: address.cast_unsigned(),
+        kind: (kind as u32).into(),
+    }
+}
+
 impl Iterator for Deps<'_> {
     type Item = Dep;
 
     #[inline]
     fn next(&mut self) -> Option<Dep> {
-        let word = self.layout.word_bytes();
-        if self.bytes.len() < word + 4 {
+        let (layout, size) = (self.layout, self.layout.depend_bytes());
+        if self.bytes.len() < size {
             return None;
         }
-        let dep = Dep {
-            address: self.layout.addr(self.bytes, 0),
-            kind: self.layout.u32(self.bytes, word).into(),
+        let dep = match (layout.format, layout.word) {
+            (Format::Two, WordSize::Eight) => one_word(layout.u64(self.bytes, 0), layout.order),
+            _ => Dep {
+                address: layout.addr(self.bytes, 0),
+                kind: layout.u32(self.bytes, layout.word_bytes()).into(),
+            },
         };
-        self.bytes = &self.bytes[word + 4..];
+        self.bytes = &self.bytes[size..];
         Some(dep)
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        let left = self.bytes.len() / (self.layout.word_bytes() + 4);
+        let left = self.bytes.len() / self.layout.depend_bytes();
         (left, Some(left))
     }
 }

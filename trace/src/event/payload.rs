@@ -61,7 +61,7 @@ pub enum Payload<'a> {
     CallEnd {
         result: u64,
     },
-    /// entry of a parallel construct. Region id = (thread of this stream, seq). Bit 0x100 of `kind`: `function` is not the outlined body but a return address into the encountering function (OMPT).
+    /// entry of a parallel construct. Region id = (thread of this stream, seq). Bit 0x100 of `kind`: `function` is not the outlined body but a return address into the encountering function (OMPT). `requested` 4,194,303: so many or more.
     ParallelBegin {
         seq: u32,
         function: u64,
@@ -73,7 +73,7 @@ pub enum Payload<'a> {
     ParallelEnd {
         seq: u32,
     },
-    /// implicit task begins on this thread; team_size is told by the encountering thread only, 0 on the others.
+    /// implicit task begins on this thread; team_size is told by the encountering thread only, 0 on the others. `wide` 2: `numbers` are thread_num and team_size.
     ImplicitBegin {
         region: RegionId,
         thread_num: u32,

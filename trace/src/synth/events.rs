@@ -7,7 +7,7 @@ use super::StreamWriter;
 /// Id and name of an event, type and name of each of its fields.
 pub type Row = (u8, &'static str, &'static [(&'static str, &'static str)]);
 
-/// All events.
+/// All events, with their fields as in version 1.
 pub const EVENTS: &[Row] = &[
     (1, "thread_begin", &[("u32", "os_tid"), ("u32", "flags")]),
     (2, "thread_end", &[]),
@@ -88,6 +88,13 @@ pub const EVENTS: &[Row] = &[
     (89, "processor", &[("u32", "processor")]),
     (90, "thread_name", &[("string", "name"), ("addr", "os_tid")]),
     (91, "thread_time", &[("u64", "run_ns"), ("u64", "wait_ns")]),
+];
+
+/// The same of those that stand in another way in version 2: `uN` are numbers of N bits that share a word.
+pub(super) const PACKED: &[Row] = &[
+    (16, "parallel_begin", &[("u32", "seq"), ("code", "function"), ("u22", "requested"), ("u9", "kind"), ("u1", "far"), ("code", "function_high[far]")]),
+    (18, "implicit_begin", &[("u32", "region_thread"), ("u32", "region_seq"), ("u15", "thread_num"), ("u15", "team_size"), ("u2", "wide"), ("u32", "numbers[wide]")]),
+    (40, "task_create", &[("u32", "seq"), ("code", "function"), ("u23", "flags"), ("u1", "far"), ("u8", "count"), ("code", "function_high[far]"), ("depend", "deps[count]")]),
 ];
 
 /// One function an event: it is written at tick `at`, with its fields.

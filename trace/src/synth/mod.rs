@@ -10,8 +10,9 @@ use std::fs::File;
 use std::io::{BufWriter, Result, Write};
 use std::path::{Path, PathBuf};
 
-use crate::layout::{ByteOrder, Layout, WordSize};
+use crate::layout::{ByteOrder, Format, Layout, WordSize};
 
+use events::PACKED;
 pub use events::{EVENTS, Row};
 
 /// Identity of every synthetic trace.
@@ -24,15 +25,46 @@ pub const START_REALTIME: u64 = 1_795_251_600_000_000_000;
 /// Bytes of packet header and context.
 pub const HEADER: usize = 104;
 
+/// An address of the program's code, of which others are near.
+pub const CODE_BASE: u64 = 0x5555_5555_4000;
+/// Low bits of the clock in the header of an event of version 2, and what stands there in place of the id of an extended one.
+const TIME_BITS: u32 = 25;
+const EXTENDED: u32 = 127;
+
 /// The four layouts.
 pub fn layouts() -> [Layout; 4] {
-    let layout = |order, word| Layout { order, word };
+    let layout = |order, word| Layout {
+        order,
+        word,
+        format: Format::Two,
+        code_base: CODE_BASE,
+    };
     [
         layout(ByteOrder::Little, WordSize::Eight),
         layout(ByteOrder::Little, WordSize::Four),
         layout(ByteOrder::Big, WordSize::Eight),
         layout(ByteOrder::Big, WordSize::Four),
     ]
+}
+
+/// Bytes of a user event that is near to the one before.
+pub fn user_event_bytes(layout: Layout) -> usize {
+    match layout.format {
+        Format::One => 20,
+        Format::Two => 16,
+    }
+}
+
+/// All layouts, in both versions of the format.
+pub fn all_layouts() -> Vec<Layout> {
+    let old = |layout| Layout {
+        format: Format::One,
+        ..layout
+    };
+    layouts()
+        .into_iter()
+        .flat_map(|layout| [layout, old(layout)])
+        .collect()
 }
 
 /// Fields of one event or header.
@@ -89,9 +121,37 @@ impl Body {
     pub fn deps(&mut self, deps: &[(u64, u32)]) -> &mut Self {
         self.u32(deps.len() as u32);
         for (address, kind) in deps {
-            self.addr(*address).u32(*kind);
+            self.depend(*address, *kind);
         }
         self
+    }
+
+    /// One entry of a list of dependences.
+    pub fn depend(&mut self, address: u64, kind: u32) -> &mut Self {
+        let Layout { order, word, .. } = self.layout;
+        match (self.layout.format, word, order) {
+            (Format::Two, WordSize::Eight, ByteOrder::Little) => {
+                self.u64(u64::from(kind & 0xff) << 56 | address & (u64::MAX >> 8))
+            }
+            (Format::Two, WordSize::Eight, ByteOrder::Big) => {
+                self.u64(address << 8 | u64::from(kind & 0xff))
+            }
+            _ => self.addr(address).u32(kind),
+        }
+    }
+
+    /// Numbers of so many bits each in one word.
+    fn numbers(&mut self, numbers: &[(u32, u32)]) -> &mut Self {
+        let (mut word, mut first) = (0, 0);
+        for (number, size) in numbers {
+            let place = match self.layout.order {
+                ByteOrder::Little => first,
+                ByteOrder::Big => 32 - first - size,
+            };
+            word |= number << place;
+            first += size;
+        }
+        self.u32(word)
     }
 
     fn list<T>(&mut self, entries: &[T], mut entry: impl FnMut(&mut Self, &T)) -> &mut Self {
@@ -102,14 +162,73 @@ impl Body {
         self
     }
 
-    fn event_header(&mut self, id: u8, ticks: u64) {
+    /// The header of an event at `ticks`, behind one at `last`.
+    fn event_header(&mut self, id: u8, ticks: u64, last: u64) {
         let low = ticks & ((1 << 56) - 1);
-        let word = match self.layout.order {
-            ByteOrder::Little => u64::from(id) | low << 8,
-            ByteOrder::Big => u64::from(id) << 56 | low,
-        };
-        self.u64(word);
+        match (self.layout.format, self.layout.order) {
+            (Format::One, ByteOrder::Little) => _ = self.u64(u64::from(id) | low << 8),
+            (Format::One, ByteOrder::Big) => _ = self.u64(u64::from(id) << 56 | low),
+            (Format::Two, _) => {
+                let bits = 32 - TIME_BITS;
+                if ticks.wrapping_sub(last) < 1 << TIME_BITS {
+                    let low = ticks as u32 & ((1 << TIME_BITS) - 1);
+                    self.numbers(&[(id.into(), bits), (low, TIME_BITS)]);
+                } else {
+                    self.numbers(&[(EXTENDED, bits), (id.into(), TIME_BITS)])
+                        .u64(ticks);
+                }
+            }
+        }
     }
+}
+
+/// The fields of an event of version 2 from those of version 1, where they differ but in a list of dependences. `None`: they do not, or are
+/// not whole.
+fn packed(id: u8, fields: &Body) -> Option<Body> {
+    let layout = fields.layout;
+    let (word, mut out) = (layout.word_bytes(), Body::new(layout));
+    let u32 = |at: usize| Some(layout.u32(fields.bytes.get(at..at + 4)?, 0));
+    // A function that is too far from the others stands with its high bits.
+    let far = |function: u64| {
+        let distance = function.wrapping_sub(layout.code_base).cast_signed();
+        word == 8 && i32::try_from(distance).is_err()
+    };
+    match id {
+        16 => {
+            let (seq, function) = (u32(0)?, layout.addr(&fields.bytes, 4));
+            let (requested, kind) = (u32(4 + word)?.min(0x3f_ffff), u32(8 + word)? & 0x1ff);
+            let far = far(function);
+            out.u32(seq).u32(function as u32);
+            out.numbers(&[(requested, 22), (kind, 9), (far.into(), 1)]);
+            if far {
+                out.u32((function >> 32) as u32);
+            }
+        }
+        18 => {
+            let [thread, seq, number, size] = [u32(0)?, u32(4)?, u32(8)?, u32(12)?];
+            out.u32(thread).u32(seq);
+            if number.max(size) < 1 << 15 {
+                out.numbers(&[(number, 15), (size, 15), (0, 2)]);
+            } else {
+                out.numbers(&[(0, 15), (0, 15), (2, 2)])
+                    .u32(number)
+                    .u32(size);
+            }
+        }
+        40 => {
+            let (seq, function) = (u32(0)?, layout.addr(&fields.bytes, 4));
+            let (flags, count) = (u32(4 + word)? & 0x7f_ffff, u32(8 + word)?);
+            let far = far(function);
+            out.u32(seq).u32(function as u32);
+            out.numbers(&[(flags, 23), (far.into(), 1), (count & 0xff, 8)]);
+            if far {
+                out.u32((function >> 32) as u32);
+            }
+            out.bytes.extend_from_slice(fields.bytes.get(12 + word..)?);
+        }
+        _ => return None,
+    }
+    Some(out)
 }
 
 /// State at a packet's begin that its context carries.
@@ -181,15 +300,23 @@ impl<W: Write> StreamWriter<W> {
         }
     }
 
-    /// Writes an event; `fields` fills in its payload.
+    /// Writes an event; `fields` fills in its payload as it is in version 1, but for dependences ([`Body::deps`]).
     pub fn event(&mut self, ticks: u64, id: u8, fields: impl FnOnce(&mut Body)) -> Result<()> {
-        self.begin.get_or_insert(ticks);
+        let last = match self.begin {
+            Some(_) => self.last,
+            None => *self.begin.insert(ticks),
+        };
         self.last = ticks;
         if id == 40 {
             self.context.tasks_created += 1;
         }
-        self.events.event_header(id, ticks);
-        fields(&mut self.events);
+        self.events.event_header(id, ticks, last);
+        let mut body = Body::new(self.layout);
+        fields(&mut body);
+        if self.layout.format == Format::Two {
+            body = packed(id, &body).unwrap_or(body);
+        }
+        self.events.bytes.append(&mut body.bytes);
         if self.events.bytes.len() >= self.limit {
             self.close_packet()
         } else {
@@ -213,7 +340,7 @@ impl<W: Write> StreamWriter<W> {
                         "u32" => body.u32(number() as u32),
                         "addr" => body.addr(number()),
                         "string" => body.text(["", "a", "text"][number() as usize % 3]),
-                        "depend" => body.addr(number()).u32(number() as u32),
+                        "depend" => body.depend(number(), number() as u32),
                         _ => body.u64(number()),
                     };
                 }
@@ -329,6 +456,17 @@ pub fn metadata(layout: Layout, freq: u64, closed: bool) -> String {
         "le"
     };
     let closed = u32::from(closed);
+    let (format, header) = match layout.format {
+        Format::One => (1, HEADER_1),
+        Format::Two => (2, HEADER_2),
+    };
+    let depend = match (layout.format, layout.word) {
+        (Format::Two, WordSize::Eight) => {
+            "struct { integer { size = 56; align = 8; base = 16; } address; u8 kind; } align(32)"
+        }
+        _ => "struct { addr address; u32 kind; }",
+    };
+    let code_base = layout.code_base;
     let mut text = format!(
         r#"/* CTF 1.8 */
 typealias integer {{ size = 8; align = 8; signed = false; }} := u8;
@@ -336,14 +474,15 @@ typealias integer {{ size = 32; align = 32; signed = false; }} := u32;
 typealias integer {{ size = 64; align = 32; signed = false; }} := u64;
 typealias integer {{ size = 64; align = 32; signed = true; }} := i64;
 typealias integer {{ size = {bits}; align = 32; signed = false; base = 16; }} := addr;
+typealias integer {{ size = 32; align = 32; signed = false; base = 16; }} := code;
 trace {{
   major = 1; minor = 8; byte_order = {order}; uuid = "2a6422d0-6cee-11e0-8c08-cb07d7b3a564";
   packet.header := struct {{ u32 magic; u8 uuid[16]; u32 stream_id; }};
 }};
 env {{
-  tracer_name = "instr"; tracer_major = 0; tracer_minor = 1; format = 1; hostname = "host"; pid = 4000;
+  tracer_name = "instr"; tracer_major = 0; tracer_minor = 1; format = {format}; hostname = "host"; pid = 4000;
   program = "synth"; executable = "/opt/synth"; target = "{target}"; word_bits = {bits}; policy = "stream";
-  buffer_bytes = 262144; clock_source = "synthetic"; start_ticks = {START_TICKS};
+  buffer_bytes = 262144; clock_source = "synthetic"; start_ticks = {START_TICKS}; code_base = {code_base};
   start_monotonic_ns = {START_MONOTONIC}; start_realtime_ns = {START_REALTIME}; openmp = "libgomp"; closed = {closed};
   module_0 = "0 1000000 abcdef01 /opt/synth";
 }};
@@ -355,25 +494,47 @@ stream {{
     clock_ticks timestamp_begin; clock_ticks timestamp_end; u64 content_size; u64 packet_size; u64 packet_seq_num; u64 events_discarded;
     u32 thread; u32 os_tid; u32 task_thread; u32 task_seq; u32 region_thread; u32 region_seq; u32 flags; u32 tasks_created;
   }};
-  event.header := struct {{
-    integer {{ size = 8; align = 32; signed = false; }} id;
-    integer {{ size = 56; align = 1; signed = false; map = clock.instr.value; }} timestamp;
-  }} align(32);
+  event.header := {header};
 }};
 "#
     );
     for (id, name, fields) in EVENTS {
+        let packed = PACKED.iter().find(|row| row.0 == *id);
+        let fields = match (layout.format, packed) {
+            (Format::Two, Some(row)) => row.2,
+            _ => fields,
+        };
         let fields: String = fields
             .iter()
             .map(|(kind, name)| match *kind {
-                "depend" => format!("struct {{ addr address; u32 kind; }} {name};"),
-                kind => format!("{kind} {name};"),
+                "depend" => format!("{depend} {name};"),
+                "u8" => format!("u8 {name};"),
+                kind => match kind
+                    .strip_prefix('u')
+                    .filter(|bits| !["32", "64"].contains(bits))
+                {
+                    Some(bits) => format!("integer {{ size = {bits}; }} {name};"),
+                    None => format!("{kind} {name};"),
+                },
             })
             .collect();
         text.push_str(&format!("event {{ id = {id}; name = \"{name}\"; stream_id = 0; fields := struct {{ {fields} }}; }};\n"));
     }
     text
 }
+
+const HEADER_1: &str = "struct {
+    integer { size = 8; align = 32; signed = false; } id;
+    integer { size = 56; align = 1; signed = false; map = clock.instr.value; } timestamp;
+  } align(32)";
+
+const HEADER_2: &str = "struct {
+    enum : integer { size = 7; } { compact = 0 ... 126, extended = 127 } id;
+    variant <id> {
+      struct { integer { size = 25; map = clock.instr.value; } timestamp; } compact;
+      struct { integer { size = 25; } id; integer { size = 64; align = 1; map = clock.instr.value; } timestamp; } extended;
+    } v;
+  } align(32)";
 
 /// Makes the directory and its metadata file.
 pub fn begin(dir: &Path, layout: Layout, freq: u64) -> Result<()> {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use instr_trace::names::NoNames;
 use instr_trace::synth::{self, Body, START_TICKS, StreamWriter};
-use instr_trace::{ByteOrder, Layout, Trace, WordSize};
+use instr_trace::{ByteOrder, Format, Layout, Trace, WordSize};
 
 use super::super::model::Summary;
 use super::super::{Chip, summarize};
@@ -14,10 +14,14 @@ const MS: u64 = 1_000_000;
 const LITTLE_64: Layout = Layout {
     order: ByteOrder::Little,
     word: WordSize::Eight,
+    format: Format::Two,
+    code_base: 0,
 };
 const BIG_32: Layout = Layout {
     order: ByteOrder::Big,
     word: WordSize::Four,
+    format: Format::Two,
+    code_base: 0,
 };
 
 fn with_lines(dir: &Path, layout: Layout, lines: &[&str]) {

@@ -24,7 +24,7 @@ fn metadata() -> String {
     format!(
         "{}trace {{\n    major = 1;\n    minor = 8;\n    uuid = \"2a6422d0-6cee-11e0-8c08-cb07d7b3a564\";\n    byte_order = le;\n    \
          packet.header := struct {{\n        u32 magic;\n        u8 uuid[16];\n        u32 stream_id;\n    }};\n}};\n\nenv {{\n    \
-         tracer_name = \"instr\";\n    format = 1;\n    program = \"app\";\n    word_bits = 64;\n    start_ticks = {START_TICKS};\n    \
+         tracer_name = \"instr\";\n    format = 2;\n    program = \"app\";\n    word_bits = 64;\n    start_ticks = {START_TICKS};\n    \
          start_monotonic_ns = {START_MONOTONIC};\n    closed = 1;\n    declarations = {};\n}};\n\nclock {{\n    name = instr;\n    \
          freq = 1000000000;\n    offset_s = 0;\n    offset = 0;\n}};\n\n",
         declarations::FIRST,
