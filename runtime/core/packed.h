@@ -17,42 +17,44 @@ extern uintptr_t instr_code_base;
 _Static_assert(INSTR_CFG_DEPENDS_PER_EVENT <= INSTR_MOST_TASK_CREATE_COUNT, "INSTR_CFG_DEPENDS_PER_EVENT is too large");
 
 /* Whether the low half of an address does not say it all. */
-static inline uint32_t instr_is_far(uintptr_t code)
+static inline bool instr_is_far(uintptr_t code)
 {
 #if UINTPTR_MAX > 0xffffffffu
-    return (code - instr_code_base + 0x80000000u) >> 32 != 0;
+    const int64_t distance = (int64_t)(code - instr_code_base);
+    return !INSTR_LIKELY(distance == (int32_t)distance);
 #else
     (void)code;
-    return 0;
+    return false;
 #endif
 }
 
-/* The high half of an address, if it is far. */
-static inline uint32_t *instr_put_far(uint32_t *p, uintptr_t code, uint32_t far)
-{
-#if UINTPTR_MAX > 0xffffffffu
-    if (!INSTR_LIKELY(far == 0))
-        return instr_put32(p, (uint32_t)(code >> 32));
-#else
-    (void)code;
-    (void)far;
-#endif
-    return p;
-}
-
-static inline void instr_parallel_begin(struct instr_thread *t, uint32_t seq, uintptr_t function, uint32_t requested, uint32_t kind)
+/* parallel_begin; `far` is a constant. */
+static inline __attribute__((always_inline)) void instr_parallel_put(struct instr_thread *t, uint32_t seq, uintptr_t function,
+                                                                     uint32_t requested, uint32_t kind, uint32_t far)
 {
     struct instr_slot s;
-    const uint32_t far = instr_is_far(function);
     uint32_t *p = instr_open(t, &s, INSTR_EV_PARALLEL_BEGIN, 3 + far);
     if (p == NULL)
         return;
     if (!INSTR_LIKELY(requested <= INSTR_MOST_PARALLEL_BEGIN_REQUESTED))
         requested = INSTR_MOST_PARALLEL_BEGIN_REQUESTED;
-    p = instr_put32(instr_put32(p, seq), (uint32_t)function);
-    p = instr_put32(p, INSTR_NUMBERS_PARALLEL_BEGIN(requested, kind, far));
-    instr_put_far(p, function, far);
+    p = instr_put32(p, seq);
+    INSTR_BARRIER(); /* two stores; put together in a vector first, they take three instructions more */
+    p = instr_put32(instr_put32(p, (uint32_t)function), INSTR_NUMBERS_PARALLEL_BEGIN(requested, kind, far));
+    if (far != 0)
+        instr_put32(p, (uint32_t)((uint64_t)function >> 32));
     instr_close(&s);
+}
+
+/* Out of line: of a function that is far. */
+void instr_parallel_far(struct instr_thread *t, uint32_t seq, uintptr_t function, uint32_t requested, uint32_t kind);
+
+static inline void instr_parallel_begin(struct instr_thread *t, uint32_t seq, uintptr_t function, uint32_t requested, uint32_t kind)
+{
+    if (instr_is_far(function))
+        instr_parallel_far(t, seq, function, requested, kind);
+    else
+        instr_parallel_put(t, seq, function, requested, kind, 0);
 }
 
 /* The words of an implicit_begin with these numbers. */
@@ -85,16 +87,15 @@ static inline void instr_implicit_record(struct instr_thread *t, uint32_t thread
 }
 
 /* Opens a task_create with `count` dependences, and returns where these go; NULL: as of instr_open(). */
-static inline uint32_t *instr_task_open(struct instr_thread *t, struct instr_slot *s, uint32_t seq, uintptr_t function, uint32_t flags,
-                                        size_t count)
+static inline __attribute__((always_inline)) uint32_t *instr_task_open(struct instr_thread *t, struct instr_slot *s, uint32_t seq,
+                                                                       uintptr_t function, uint32_t flags, size_t count, uint32_t far)
 {
-    const uint32_t far = instr_is_far(function);
     uint32_t *p = instr_open(t, s, INSTR_EV_TASK_CREATE, 3 + far + count * INSTR_DEPEND_WORDS);
     if (p == NULL)
         return NULL;
     p = instr_put32(instr_put32(p, seq), (uint32_t)function);
     p = instr_put32(p, INSTR_NUMBERS_TASK_CREATE(flags & INSTR_MOST_TASK_CREATE_FLAGS, far, count));
-    return instr_put_far(p, function, far);
+    return far != 0 ? instr_put32(p, (uint32_t)((uint64_t)function >> 32)) : p;
 }
 
 #endif

@@ -137,6 +137,7 @@ static inline __attribute__((always_inline)) uint32_t *instr_open_here(struct in
         limit = t->slot_end;
     }
     const uint64_t now = instr_ticks(active);
+    char *end = p + bytes;
     uint32_t *payload;
     if (INSTR_LIKELY(now - t->last_event < INSTR_TIME_RANGE)) {
         t->last_event = now;
@@ -146,10 +147,11 @@ static inline __attribute__((always_inline)) uint32_t *instr_open_here(struct in
         if (payload == NULL)
             return NULL;
         limit = t->slot_end;
+        end = (char *)(payload + words);
     }
     s->thread = t;
     s->limit = limit;
-    s->end = (char *)(payload + words);
+    s->end = end;
     return payload;
 }
 

@@ -128,7 +128,7 @@ void instr_ompt_created(struct instr_thread *t, struct instr_ompt_state *state, 
         instr_event1(t, INSTR_EV_SYNC_BEGIN, INSTR_SYNC_TASKWAIT_DEPEND);
         return;
     }
-    p = instr_task_open(t, &s, state->seq, (uintptr_t)state->site, state->flags, count);
+    p = instr_task_open(t, &s, state->seq, (uintptr_t)state->site, state->flags, count, instr_is_far((uintptr_t)state->site));
     if (p != NULL) {
         put_depends(p, depends, count);
         instr_close(&s);

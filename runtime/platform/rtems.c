@@ -157,6 +157,11 @@ void instr_platform_random(uint8_t *bytes, size_t count)
     }
 }
 
+uintptr_t instr_platform_code(void)
+{
+    return (uintptr_t)instr_platform_code; /* the program is one piece */
+}
+
 const char *instr_platform_name(void)
 {
     return INSTR_ARCH_NAME "-rtems";

@@ -16,3 +16,10 @@ size_t instr_depends_write(struct instr_thread *t, uint32_t seq, const struct in
     }
     return from;
 }
+
+#if UINTPTR_MAX > 0xffffffffu
+void instr_task_far(struct instr_thread *t, uint32_t seq, uintptr_t function, uint32_t flags, void **depend)
+{
+    instr_task_put(t, seq, function, flags, depend, 1);
+}
+#endif

@@ -74,20 +74,37 @@ static inline size_t instr_depends_spill(struct instr_thread *t, uint32_t seq, c
     return INSTR_LIKELY(d->total <= INSTR_CFG_DEPENDS_PER_EVENT) ? 0 : instr_depends_write(t, seq, d);
 }
 
-/* task_create, preceded by task_depend events when the list is long. `depend` may be NULL. */
-static inline void instr_task_create(struct instr_thread *t, uint32_t seq, uintptr_t function, uint32_t flags, void **depend)
+/* task_create, preceded by task_depend events when the list is long; `far` is a constant. `depend` may be NULL. */
+static inline __attribute__((always_inline)) void instr_task_put(struct instr_thread *t, uint32_t seq, uintptr_t function, uint32_t flags,
+                                                                 void **depend, uint32_t far)
 {
+    struct instr_slot s;
+    if (!INSTR_ARCH_SMALL && depend == NULL) { /* nothing of it depends on a list */
+        if (instr_task_open(t, &s, seq, function, flags, 0, far) != NULL)
+            instr_close(&s);
+        return;
+    }
     struct instr_depends d = {NULL, 0, 0, 0, 0, false};
     if (depend != NULL)
         d = instr_depends_of(depend);
     const size_t from = instr_depends_spill(t, seq, &d);
     const size_t count = d.total - from;
-    struct instr_slot s;
-    uint32_t *p = instr_task_open(t, &s, seq, function, flags, count);
+    uint32_t *p = instr_task_open(t, &s, seq, function, flags, count, far);
     if (p == NULL)
         return;
     instr_put_depends(p, &d, from, d.total);
     instr_close(&s);
+}
+
+/* Out of line: of a function that is far. */
+void instr_task_far(struct instr_thread *t, uint32_t seq, uintptr_t function, uint32_t flags, void **depend);
+
+static inline void instr_task_create(struct instr_thread *t, uint32_t seq, uintptr_t function, uint32_t flags, void **depend)
+{
+    if (instr_is_far(function))
+        instr_task_far(t, seq, function, flags, depend);
+    else
+        instr_task_put(t, seq, function, flags, depend, 0);
 }
 
 #endif
