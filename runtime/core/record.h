@@ -227,7 +227,14 @@ void instr_event2(struct instr_thread *t, unsigned id, uint32_t a, uint32_t b);
 #include "core/small_events.h"
 #endif
 
-/* Two events of one word each at one time, for one look at the clock. */
+/* Begins another event behind the one that is open, which was opened with room for both, at the same time: one look at the clock. */
+static inline uint32_t *instr_open_second(struct instr_thread *t, uint32_t *p, unsigned id)
+{
+    t->events++;
+    return instr_put32(p, instr_header(id, t->last_event));
+}
+
+/* Two events of one word each at one time. */
 #if INSTR_ARCH_SMALL
 static inline void instr_event1_pair(struct instr_thread *t, unsigned first, uint32_t a, unsigned second, uint32_t b)
 {
@@ -243,10 +250,7 @@ static inline void instr_event1_pair(struct instr_thread *t, unsigned first, uin
         instr_event1(t, second, b);
         return;
     }
-    p[0] = a;
-    p[1] = instr_header(second, t->last_event);
-    p[2] = b;
-    t->events++;
+    instr_put32(instr_open_second(t, instr_put32(p, a), second), b);
     instr_close(&s);
 }
 #endif

@@ -198,14 +198,16 @@ static void begin_piece(struct instr_thread *t, ompt_data_t *task)
     }
     const uint32_t seq = t->next_task++;
     struct instr_slot s;
-    uint32_t *p = instr_open(t, &s, INSTR_EV_TASKLOOP_TASK, 7);
+    uint32_t *p = instr_open(t, &s, INSTR_EV_TASKLOOP_TASK, 7 + INSTR_HEADER_WORDS + 2);
+    task->value = instr_ompt_id(t->index, seq) | INSTR_OMPT_RUNNING;
     if (p != NULL) {
         p = instr_put32(instr_put32(instr_put32(p, instr_ompt_thread(loop)), instr_ompt_seq(loop)), seq);
-        instr_put64(instr_put64(p, 0), 0); /* the piece's bounds are not told in time */
+        p = instr_put64(instr_put64(p, 0), 0); /* the piece's bounds are not told in time */
+        instr_put32(instr_put32(instr_open_second(t, p, INSTR_EV_TASK_BEGIN), t->index), seq);
         instr_close(&s);
+    } else { /* the first one is counted */
+        event_of_task(t, INSTR_EV_TASK_BEGIN, task->value);
     }
-    task->value = instr_ompt_id(t->index, seq) | INSTR_OMPT_RUNNING;
-    event_of_task(t, INSTR_EV_TASK_BEGIN, task->value);
     instr_point(t, INSTR_AT_TASK_BEGIN);
     set_current(t, task);
 }

@@ -40,7 +40,6 @@
         const uint32_t outer_seq = t->task_seq;                                                                                \
         const uint32_t seq = t->next_task++;                                                                                   \
         instr_taskloop_task(t, h->thread, h->seq, seq, (int64_t)h->start, (int64_t)h->end);                                    \
-        instr_event2(t, INSTR_EV_TASK_BEGIN, t->index, seq);                                                                   \
         instr_point(t, INSTR_AT_TASK_BEGIN);                                                                                   \
         t->task_thread = t->index;                                                                                             \
         t->task_seq = seq;                                                                                                     \
@@ -100,14 +99,18 @@
         instr_event0(t, INSTR_EV_TASKLOOP_END);                                                                                \
     }
 
+/* The task, and that it begins. */
 static void instr_taskloop_task(struct instr_thread *t, uint32_t thread, uint32_t loop, uint32_t seq, int64_t start, int64_t end)
 {
     struct instr_slot s;
-    uint32_t *p = instr_open(t, &s, INSTR_EV_TASKLOOP_TASK, 7);
-    if (p == NULL)
+    uint32_t *p = instr_open(t, &s, INSTR_EV_TASKLOOP_TASK, 7 + INSTR_HEADER_WORDS + 2);
+    if (p == NULL) { /* the first one is counted */
+        instr_event2(t, INSTR_EV_TASK_BEGIN, t->index, seq);
         return;
+    }
     p = instr_put32(instr_put32(instr_put32(p, thread), loop), seq);
-    instr_put64(instr_put64(p, (uint64_t)start), (uint64_t)end);
+    p = instr_put64(instr_put64(p, (uint64_t)start), (uint64_t)end);
+    instr_put32(instr_put32(instr_open_second(t, p, INSTR_EV_TASK_BEGIN), t->index), seq);
     instr_close(&s);
 }
 
