@@ -57,10 +57,10 @@ static inline void instr_parallel_begin(struct instr_thread *t, uint32_t seq, ui
         instr_parallel_put(t, seq, function, requested, kind, 0);
 }
 
-/* The words of an implicit_begin with these numbers. */
+/* The words of an implicit_begin with these numbers. A process of 32 bits has no team of so many threads. */
 static inline size_t instr_implicit_words(uint32_t number, uint32_t size)
 {
-    return INSTR_LIKELY((number | size) <= INSTR_MOST_IMPLICIT_BEGIN_THREAD_NUM) ? 3 : 5;
+    return UINTPTR_MAX <= 0xffffffffu || INSTR_LIKELY((number | size) <= INSTR_MOST_IMPLICIT_BEGIN_THREAD_NUM) ? 3 : 5;
 }
 
 /* Its payload where these are few. */
@@ -94,7 +94,7 @@ static inline __attribute__((always_inline)) uint32_t *instr_task_open(struct in
     if (p == NULL)
         return NULL;
     p = instr_put32(instr_put32(p, seq), (uint32_t)function);
-    p = instr_put32(p, INSTR_NUMBERS_TASK_CREATE(flags & INSTR_MOST_TASK_CREATE_FLAGS, far, count));
+    p = instr_put32(p, INSTR_NUMBERS_TASK_CREATE(flags & INSTR_MOST_TASK_CREATE_FLAGS, count, far));
     return far != 0 ? instr_put32(p, (uint32_t)((uint64_t)function >> 32)) : p;
 }
 

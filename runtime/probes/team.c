@@ -37,7 +37,10 @@ static void enter(struct instr_thread *t, const struct instr_team *team, struct 
     local->scope = 0;
 }
 
-static __attribute__((noinline)) void record(struct instr_thread *t, const struct instr_team *team, uint32_t number, uint32_t size)
+#if !INSTR_ARCH_SMALL
+__attribute__((noinline))
+#endif
+static void record(struct instr_thread *t, const struct instr_team *team, uint32_t number, uint32_t size)
 {
     instr_implicit_record(t, team->thread, team->seq, number, size);
 }

@@ -106,11 +106,11 @@ fn fields_that_share_words_hold_all_values() {
         let numbers = [0, 1, 0x7fff, 0x8000, 0x10_0000, u32::MAX];
         for (at, function) in (0..).zip(functions) {
             stream
-                .parallel_begin(T + at, 7, function, 0x3f_fffe, 0x103u32)
+                .parallel_begin(T + at, 7, function, 0x1f_fffe, 0x103u32)
                 .unwrap();
             let list = &cells[..at as usize % 4];
             stream
-                .task_create(T + at, u32::MAX, function, 0x7f_ffff, list)
+                .task_create(T + at, u32::MAX, function, 0x1f_ffff, list)
                 .unwrap();
         }
         for number in numbers {
@@ -133,7 +133,7 @@ fn fields_that_share_words_hold_all_values() {
                     found.push(function);
                     assert_eq!(
                         (seq, requested, u32::from(kind), call_site),
-                        (7, 0x3f_fffe, 3, true)
+                        (7, 0x1f_fffe, 3, true)
                     );
                 }
                 Payload::TaskCreate {
@@ -142,7 +142,7 @@ fn fields_that_share_words_hold_all_values() {
                     flags,
                     deps,
                 } => {
-                    assert_eq!((seq, flags), (u32::MAX, 0x7f_ffff));
+                    assert_eq!((seq, flags), (u32::MAX, 0x1f_ffff));
                     assert_eq!(function, found[at]);
                     let deps: Vec<_> = deps.map(|dep| (dep.address, u32::from(dep.kind))).collect();
                     let written = cells.iter().map(|(cell, kind)| (address(*cell), *kind));

@@ -166,14 +166,14 @@ fn a_window_holds_packets_of_several_threads() {
             packet(layout, 5, 5, 20, 1, true),
             packet(layout, 6, 6, 30, 2, false),
         ];
-        let event = 8 + 4 + 8;
+        let (begin, event) = (4 + 8, synth::user_event_bytes(layout));
         // Bytes of the third packet in front of the cursor, packets of its thread, and its user events.
         for (filled, expected) in [
             (0, None),
             (HEADER, Some(0)),
-            (HEADER + 16, Some(0)),
-            (HEADER + 16 + event, Some(1)),
-            (HEADER + 16 + 2 * event, Some(2)),
+            (HEADER + begin, Some(0)),
+            (HEADER + begin + event, Some(1)),
+            (HEADER + begin + 2 * event, Some(2)),
         ] {
             let mut slot = [&parts[0][..], &parts[1]].concat();
             slot.extend(&parts[2][..filled]);

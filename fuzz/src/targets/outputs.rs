@@ -46,7 +46,7 @@ fn recipe(random: &mut Random) -> Recipe {
         threads: 1 + random.below(8) as u32,
         constructs,
         damage: *random.pick(&Damage::EACH),
-        layout: *random.pick(&synth::layouts()),
+        layout: *random.pick(&synth::all_layouts()),
     }
 }
 
@@ -58,13 +58,15 @@ fn made(recipe: &Recipe) -> Result<Input> {
 
 impl Target for Outputs {
     fn seeds(&self, _: &Seeds) -> Result<Vec<Input>> {
-        let each = (1..).zip(synth::layouts()).map(|(seed, layout)| Recipe {
-            seed,
-            threads: 3,
-            constructs: 6,
-            damage: Damage::None,
-            layout,
-        });
+        let each = (1..)
+            .zip(synth::all_layouts())
+            .map(|(seed, layout)| Recipe {
+                seed,
+                threads: 3,
+                constructs: 6,
+                damage: Damage::None,
+                layout,
+            });
         each.map(|recipe| made(&recipe)).collect()
     }
 

@@ -28,7 +28,7 @@ impl Traces {
 impl Target for Traces {
     fn seeds(&self, _: &Seeds) -> Result<Vec<Input>> {
         let mut inputs = Vec::new();
-        for layout in synth::layouts() {
+        for layout in synth::all_layouts() {
             let folder = tempfile::tempdir()?;
             synth::user_events(folder.path(), layout, 2, 200, 10)?;
             inputs.push(Input::read(folder.path())?);

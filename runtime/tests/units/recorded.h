@@ -44,20 +44,17 @@ static inline const uint32_t *recorded(const uint32_t *p, unsigned id, size_t wo
 /* The bits of one word that are set when a number is so many places up, counted as CTF does. */
 #define PLACED(number, first, size) (INSTR_BIG_ENDIAN ? (uint32_t)(number) << (32 - (first) - (size)) : (uint32_t)(number) << (first))
 
-/* An event whose second word is an address of code and whose third has the bit `bit` if a fourth has the address' high half; then `more` words. */
-static inline const uint32_t *recorded_code(const uint32_t *p, unsigned id, uint32_t seq, uintptr_t code, uint32_t numbers, unsigned bit,
-                                            const uint32_t *more, size_t count)
+/* An event whose second word is an address of code and whose third has a 1 in its last two bits if a fourth has the address' high half; then `more` words. */
+static inline const uint32_t *recorded_code(const uint32_t *p, unsigned id, uint32_t seq, uintptr_t code, uint32_t numbers, const uint32_t *more, size_t count)
 {
     uint32_t words[8] = {seq, (uint32_t)code, numbers};
     size_t used = 3;
 #if UINTPTR_MAX > 0xffffffffu
     const int64_t distance = (int64_t)(code - instr_code_base);
     if (distance < INT32_MIN || distance > INT32_MAX) {
-        words[2] |= PLACED(1, bit, 1);
+        words[2] |= PLACED(1, 30, 2);
         words[used++] = (uint32_t)(code >> 32);
     }
-#else
-    (void)bit;
 #endif
     for (size_t i = 0; i < count; i++)
         words[used++] = more[i];
@@ -65,11 +62,11 @@ static inline const uint32_t *recorded_code(const uint32_t *p, unsigned id, uint
 }
 
 #define RECORDED_PARALLEL(p, seq, code, requested, kind) \
-    recorded_code(p, INSTR_EV_PARALLEL_BEGIN, seq, (uintptr_t)(code), PLACED(requested, 0, 22) | PLACED(kind, 22, 9), 31, NULL, 0)
+    recorded_code(p, INSTR_EV_PARALLEL_BEGIN, seq, (uintptr_t)(code), PLACED(requested, 0, 21) | PLACED(kind, 21, 9), NULL, 0)
 #define RECORDED_IMPLICIT(p, thread, seq, number, size) \
     RECORDED(p, INSTR_EV_IMPLICIT_BEGIN, thread, seq, PLACED(number, 0, 15) | PLACED(size, 15, 15))
 #define RECORDED_TASK(p, seq, code, flags, count, ...)                                                                                        \
-    recorded_code(p, INSTR_EV_TASK_CREATE, seq, (uintptr_t)(code), PLACED(flags, 0, 23) | PLACED(count, 24, 8), 23,                           \
+    recorded_code(p, INSTR_EV_TASK_CREATE, seq, (uintptr_t)(code), PLACED(flags, 0, 21) | PLACED(count, 21, 9),                               \
                   (const uint32_t[]){0, __VA_ARGS__} + 1, sizeof((uint32_t[]){0, __VA_ARGS__}) / 4 - 1)
 
 /* An entry of a list of dependences. */

@@ -102,7 +102,7 @@ fn all_random(damage: Damage) -> Check {
             threads: 1 + (seed % 5) as u32,
             constructs: 2 + (seed % 9) as u32,
             damage,
-            layout: synth::layouts()[seed as usize % 4],
+            layout: synth::all_layouts()[seed as usize % 8],
         };
         let folder = tempfile::tempdir()?;
         random::write(folder.path(), &recipe)?;

@@ -113,9 +113,9 @@ pub(super) fn list(id: u8, word: usize, depend: usize) -> Option<(usize, usize)>
 /// The events that stand in another way in version 2, and how long they are there.
 pub(super) const fn packed(id: u8) -> Option<Packed> {
     Some(match id {
-        16 => Packed { bytes: 12, numbers: 8, words: (31, 1), count: None },
+        16 => Packed { bytes: 12, numbers: 8, words: (30, 2), count: None },
         18 => Packed { bytes: 12, numbers: 8, words: (30, 2), count: None },
-        40 => Packed { bytes: 12, numbers: 8, words: (23, 1), count: Some((24, 8)) },
+        40 => Packed { bytes: 12, numbers: 8, words: (30, 2), count: Some((21, 9)) },
         _ => return None,
     })
 }
@@ -183,13 +183,13 @@ pub(super) fn payload<'a, T>(
         })),
         16 if packed => {
             let numbers = u32(8);
-            let words = layout.bits(numbers, 31, 1) as usize;
+            let words = layout.bits(numbers, 30, 2) as usize;
             Some(made(Payload::ParallelBegin {
             seq: u32(0),
             function: layout.code(u32(4), (words != 0).then(|| u32(12))),
-            requested: layout.bits(numbers, 0, 22),
-            kind: (layout.bits(numbers, 22, 9) & 0xff).into(),
-            call_site: layout.bits(numbers, 22, 9) & 0x100 != 0,
+            requested: layout.bits(numbers, 0, 21),
+            kind: (layout.bits(numbers, 21, 9) & 0xff).into(),
+            call_site: layout.bits(numbers, 21, 9) & 0x100 != 0,
             }))
         }
         16 => Some(made(Payload::ParallelBegin {
@@ -280,11 +280,11 @@ pub(super) fn payload<'a, T>(
         })),
         40 if packed => {
             let numbers = u32(8);
-            let words = layout.bits(numbers, 23, 1) as usize;
+            let words = layout.bits(numbers, 30, 2) as usize;
             Some(made(Payload::TaskCreate {
             seq: u32(0),
             function: layout.code(u32(4), (words != 0).then(|| u32(12))),
-            flags: layout.bits(numbers, 0, 23),
+            flags: layout.bits(numbers, 0, 21),
             deps: Deps::new(tail(12 + 4 * words), layout),
             }))
         }

@@ -61,7 +61,7 @@ pub enum Payload<'a> {
     CallEnd {
         result: u64,
     },
-    /// entry of a parallel construct. Region id = (thread of this stream, seq). Bit 0x100 of `kind`: `function` is not the outlined body but a return address into the encountering function (OMPT). `requested` 4,194,303: so many or more.
+    /// entry of a parallel construct. Region id = (thread of this stream, seq). Bit 0x100 of `kind`: `function` is not the outlined body but a return address into the encountering function (OMPT). `requested` 2,097,151: so many or more.
     ParallelBegin {
         seq: u32,
         function: u64,

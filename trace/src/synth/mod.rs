@@ -196,10 +196,10 @@ fn packed(id: u8, fields: &Body) -> Option<Body> {
     match id {
         16 => {
             let (seq, function) = (u32(0)?, layout.addr(&fields.bytes, 4));
-            let (requested, kind) = (u32(4 + word)?.min(0x3f_ffff), u32(8 + word)? & 0x1ff);
+            let (requested, kind) = (u32(4 + word)?.min(0x1f_ffff), u32(8 + word)? & 0x1ff);
             let far = far(function);
             out.u32(seq).u32(function as u32);
-            out.numbers(&[(requested, 22), (kind, 9), (far.into(), 1)]);
+            out.numbers(&[(requested, 21), (kind, 9), (far.into(), 2)]);
             if far {
                 out.u32((function >> 32) as u32);
             }
@@ -217,10 +217,10 @@ fn packed(id: u8, fields: &Body) -> Option<Body> {
         }
         40 => {
             let (seq, function) = (u32(0)?, layout.addr(&fields.bytes, 4));
-            let (flags, count) = (u32(4 + word)? & 0x7f_ffff, u32(8 + word)?);
+            let (flags, count) = (u32(4 + word)? & 0x1f_ffff, u32(8 + word)?);
             let far = far(function);
             out.u32(seq).u32(function as u32);
-            out.numbers(&[(flags, 23), (far.into(), 1), (count & 0xff, 8)]);
+            out.numbers(&[(flags, 21), (count & 0x1ff, 9), (far.into(), 2)]);
             if far {
                 out.u32((function >> 32) as u32);
             }
