@@ -65,9 +65,14 @@ static inline const uint32_t *recorded_code(const uint32_t *p, unsigned id, uint
     recorded_code(p, INSTR_EV_PARALLEL_BEGIN, seq, (uintptr_t)(code), PLACED(requested, 0, 21) | PLACED(kind, 21, 9), NULL, 0)
 #define RECORDED_IMPLICIT(p, thread, seq, number, size) \
     RECORDED(p, INSTR_EV_IMPLICIT_BEGIN, thread, seq, PLACED(number, 0, 15) | PLACED(size, 15, 15))
-#define RECORDED_TASK(p, seq, code, flags, count, ...)                                                                                        \
-    recorded_code(p, INSTR_EV_TASK_CREATE, seq, (uintptr_t)(code), PLACED(flags, 0, 21) | PLACED(count, 21, 9),                               \
-                  (const uint32_t[]){0, __VA_ARGS__} + 1, sizeof((uint32_t[]){0, __VA_ARGS__}) / 4 - 1)
+/* Behind the flags: how many dependences there are, and their words. */
+#define RECORDED_TASK(p, seq, code, flags, ...) \
+    recorded_task(p, seq, (uintptr_t)(code), flags, (const uint32_t[]){__VA_ARGS__}, sizeof((uint32_t[]){__VA_ARGS__}) / 4)
+
+static inline const uint32_t *recorded_task(const uint32_t *p, uint32_t seq, uintptr_t code, uint32_t flags, const uint32_t *list, size_t words)
+{
+    return recorded_code(p, INSTR_EV_TASK_CREATE, seq, code, PLACED(flags, 0, 21) | PLACED(list[0], 21, 9), list + 1, words - 1);
+}
 
 /* An entry of a list of dependences. */
 #if UINTPTR_MAX > 0xffffffffu
