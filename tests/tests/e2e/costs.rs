@@ -123,9 +123,9 @@ fn bytes() -> Check {
             run.succeed()?;
             *size = std::fs::metadata(trace.join("thread_0000"))?.len();
         }
-        // Where the program had to wait for a processor, the event behind that takes 8 bytes more.
+        // Where the program had to wait for a processor, the event behind that takes 8 bytes more; a run that lasts has an event of its own.
         let more = sizes[1].abs_diff(sizes[0] + expected * (COUNTS[1] - COUNTS[0]));
-        ensure(more % 8 == 0 && more <= 8 * WAITS, || {
+        ensure(more <= 8 * WAITS, || {
             format!("{construct}: {} bytes, not {expected}", growth(sizes))
         })?;
     }
