@@ -149,6 +149,22 @@ static void env_text(const char *key, uint32_t index, const char *const *words, 
     text("\";\n");
 }
 
+#if INSTR_HAS_TAKEOVER
+/* How many packets each stream has: then a file that is missing or cut is noticed. */
+static void streams(const struct instr_metadata *m)
+{
+    for (const struct instr_thread *t = m->windows; t != NULL; t = t->next) {
+        if (t->next_seq == 0)
+            continue;
+        text("    stream_");
+        number(t->stream, 10, 1);
+        text(" = ");
+        number(t->next_seq, 10, 1);
+        text(";\n");
+    }
+}
+#endif
+
 static void env(const struct instr_metadata *m)
 {
     char host[256];
@@ -192,6 +208,9 @@ static void env(const struct instr_metadata *m)
     if (INSTR_SENSORS_LINKED)
         instr_sensors_describe(env_text);
     modules();
+#if INSTR_HAS_TAKEOVER
+    streams(m);
+#endif
     text("};\n\n");
 }
 

@@ -13,6 +13,7 @@ struct instr_metadata {
     bool closed;
     uint32_t processors;      /* that the process may use; 0: not known */
     uint32_t processor_quota; /* of their time, in thousandths of one processor; 0: all */
+    const struct instr_thread *windows; /* whose streams' packets are told; NULL: of none */
 };
 
 /* The OpenMP runtime that is recorded, and its version string (ompt/tool.c replaces it). `closed`: the program ends. */

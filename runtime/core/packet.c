@@ -143,6 +143,7 @@ static void close_packet(struct instr_thread *t)
     t->slot_events[t->slot] += t->events;
     t->slot_packets++;
     t->events = 0;
+    set_next_seq(t, t->next_seq + 1);
 }
 
 /* The header of an event at `ticks`, or at the time of the one before if that is later; where the payload goes. */
@@ -223,7 +224,6 @@ static bool turn_stream(struct instr_thread *t)
 {
     const uint64_t begin = instr_ticks(instr_process_clock());
     close_packet(t);
-    set_next_seq(t, t->next_seq + 1);
     const size_t bytes = hand_over(t);
     empty_slot(t, 0);
     instr_packet_open(t);
@@ -251,7 +251,6 @@ static void step_ring(struct instr_thread *t)
 static bool turn_ring(struct instr_thread *t)
 {
     close_packet(t);
-    set_next_seq(t, t->next_seq + 1);
     step_ring(t);
     instr_packet_open(t);
     return true;
@@ -312,7 +311,6 @@ static bool has_room(const struct instr_thread *t)
 bool instr_packet_leave(struct instr_thread *t)
 {
     close_packet(t);
-    set_next_seq(t, t->next_seq + 1);
     return t->mapped && (instr_settings.policy == INSTR_POLICY_RING || has_room(t));
 }
 

@@ -174,6 +174,16 @@ static uint64_t estimate_frequency(const struct instr_clock_pair *start)
     return frequency_of(now.ticks - start->ticks, now.monotonic_ns - start->monotonic_ns);
 }
 
+/* Whether a window's stream goes on with the next thread. */
+static bool streams_are_shared(void)
+{
+#if INSTR_HAS_TAKEOVER
+    return instr_sink_shares();
+#else
+    return false;
+#endif
+}
+
 static void write_metadata(bool closed)
 {
 #if INSTR_HAS_THREAD_TIME
@@ -187,6 +197,7 @@ static void write_metadata(bool closed)
         .start = process.start,
         .frequency = process.frequency,
         .closed = closed,
+        .windows = closed && streams_are_shared() ? process.all : NULL,
         .processors = process.processors,
         .processor_quota = process.processor_quota,
     };
@@ -211,16 +222,6 @@ void instr_modules_changed(void)
 #endif
 
 /* ---- threads ---- */
-
-/* Whether a window's stream goes on with the next thread. */
-static bool streams_are_shared(void)
-{
-#if INSTR_HAS_TAKEOVER
-    return instr_sink_shares();
-#else
-    return false;
-#endif
-}
 
 /* A window that an ended thread left, or NULL. The lock is held. */
 static struct instr_thread *take_left(void)

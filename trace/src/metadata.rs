@@ -93,6 +93,8 @@ pub struct Metadata {
     pub setting_trouble: Option<String>,
     /// Loaded objects, by number.
     pub modules: Vec<Module>,
+    /// Packets of each stream, by its number; of traces that were closed, and have them.
+    pub streams: Vec<(u32, u64)>,
     /// Entries of `env` that have no field above, in file order, as text.
     pub other: Vec<(String, String)>,
 }
@@ -200,9 +202,19 @@ impl Metadata {
                 Some(module) => self.modules.push(module),
                 None => self.other.push((key, value.text())),
             },
-            _ => self.other.push((key, value.text())),
+            name => match (stream(name), &value) {
+                (Some(number), Value::Number(_)) => self.streams.push((number, value.number())),
+                _ => self.other.push((key, value.text())),
+            },
         }
     }
+}
+
+/// The number of the stream whose packets an entry has.
+fn stream(key: &str) -> Option<u32> {
+    let number = key.strip_prefix("stream_")?;
+    let is_number = !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit());
+    is_number.then(|| number.parse().ok())?
 }
 
 fn is_module(key: &str) -> bool {

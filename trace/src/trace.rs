@@ -88,7 +88,8 @@ impl Trace {
         for link in &files.links {
             warnings.add(link, 0, "a link to another trace is not followed");
         }
-        let (streams, repairable) = index(files.streams, files.windows, &metadata, &mut warnings)?;
+        let (streams, repairable) =
+            index(dir, files.streams, files.windows, &metadata, &mut warnings)?;
         let mut trace = Self {
             dir: dir.to_owned(),
             clock: Clock::new(&metadata, SyncPairs::default()),
@@ -561,6 +562,7 @@ fn numbered(name: &str, prefix: &str) -> Option<u32> {
 
 /// Indexes all streams and joins their windows. Also tells whether other readers would stumble.
 fn index(
+    dir: &Path,
     files: Vec<(u32, PathBuf)>,
     windows: Vec<PathBuf>,
     metadata: &Metadata,
@@ -596,6 +598,7 @@ fn index(
             warnings,
         );
     }
+    missing(dir, metadata, &sources, warnings);
     let mut streams = BTreeMap::<u32, Stream>::new();
     for (number, mut source) in sources {
         let path = source.file.clone().or_else(|| source.window.clone());
@@ -618,6 +621,37 @@ fn index(
         }
     }
     Ok((streams.into_values().collect(), repairable))
+}
+
+/// Reports streams, and ends of streams, that a closed trace had and that are not there.
+fn missing(
+    dir: &Path,
+    metadata: &Metadata,
+    sources: &BTreeMap<u32, Source>,
+    warnings: &mut Warnings,
+) {
+    for &(number, count) in metadata.streams.iter().filter(|_| metadata.closed) {
+        let path = dir.join(format!("thread_{number:04}"));
+        let last = sources
+            .get(&number)
+            .and_then(|source| source.packets.last());
+        let Some(last) = last else {
+            let what = format!("the stream is missing, of {count} packets");
+            warnings.add(&path, 0, what);
+            continue;
+        };
+        let next = last.seq.saturating_add(1);
+        if next < count {
+            let what = match count - next {
+                1 => format!("packet {next} is missing at the stream's end"),
+                _ => format!(
+                    "packets {next} to {} are missing at the stream's end",
+                    count - 1
+                ),
+            };
+            warnings.add(&path, last.offset.saturating_add(last.bytes), what);
+        }
+    }
 }
 
 /// Appends a window's packets that the stream file does not hold already.

@@ -270,3 +270,55 @@ fn a_thread_in_two_streams_is_damage() {
         assert_eq!(said, ["thread 1 is in another stream too, ignored here"]);
     }
 }
+
+/// A closed trace has the number of each stream's packets: what is missing as a whole, or at the end, is told.
+#[test]
+fn missing_streams_and_ends_are_told() {
+    for layout in synth::layouts() {
+        let parts = [
+            packet(layout, 1, 0, 0, 1, true),
+            packet(layout, 2, 1, 10, 1, true),
+            packet(layout, 3, 2, 20, 1, true),
+            packet(layout, 4, 3, 30, 1, true),
+        ];
+        let said = |name: &str, packets: usize, closed: bool| -> Vec<String> {
+            let dir = folder(layout, &[(name, &parts[..packets].concat())]);
+            let text = synth::metadata(layout, 1_000_000_000, closed);
+            let text = text.replacen("env {", "env {\n    stream_3 = 4;", 1);
+            std::fs::write(dir.path().join("metadata"), text).expect("written");
+            let trace = Trace::open(dir.path()).expect("a trace");
+            assert!(
+                trace
+                    .metadata()
+                    .other
+                    .iter()
+                    .all(|(key, _)| key != "stream_3")
+            );
+            let told = trace.warnings().iter();
+            told.map(|warning| {
+                let file = warning.path.file_name().expect("a file").display();
+                format!("{file} {}: {}", warning.offset, warning.what)
+            })
+            .collect()
+        };
+        let bytes = |packets: usize| parts[..packets].concat().len();
+        assert_eq!(said("thread_0003", 4, true), [""; 0]);
+        let end = "missing at the stream's end";
+        assert_eq!(
+            said("thread_0003", 3, true),
+            [format!("thread_0003 {}: packet 3 is {end}", bytes(3))]
+        );
+        assert_eq!(
+            said("thread_0003", 1, true),
+            [format!(
+                "thread_0003 {}: packets 1 to 3 are {end}",
+                bytes(1)
+            )]
+        );
+        assert_eq!(
+            said("thread_0002", 2, true),
+            ["thread_0003 0: the stream is missing, of 4 packets"]
+        );
+        assert_eq!(said("thread_0003", 1, false), [""; 0], "still running");
+    }
+}
