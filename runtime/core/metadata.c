@@ -12,6 +12,7 @@
 #include "core/record.h"
 #include "core/settings.h"
 #include "core/static_config.h"
+#include "core/text.h"
 #include "library/modules.h"
 #include "ompt/ompt.h"
 #include "platform/platform.h"
@@ -26,15 +27,22 @@ static void text(const char *s)
     instr_sink_text(s, strlen(s));
 }
 
-static void number(uint64_t value, unsigned base, unsigned digits)
+static void number(uint64_t value)
 {
-    char buffer[24];
-    unsigned at = sizeof buffer;
+    char buffer[INSTR_DECIMAL_BYTES];
+    text(instr_decimal(value, 1, buffer));
+}
+
+static void hexadecimal(uint64_t value, unsigned fewest)
+{
+    char buffer[17];
+    unsigned at = sizeof buffer - 1;
+    buffer[at] = '\0';
     do {
-        buffer[--at] = "0123456789abcdef"[value % base];
-        value /= base;
-    } while (at > 0 && (value != 0 || sizeof buffer - at < digits));
-    instr_sink_text(buffer + at, sizeof buffer - at);
+        buffer[--at] = "0123456789abcdef"[(unsigned)value & 15u];
+        value >>= 4;
+    } while (value != 0 || sizeof buffer - 1 - at < fewest);
+    text(buffer + at);
 }
 
 /* A TSDL string literal; what would end or break it is replaced by an escape. */
@@ -69,7 +77,7 @@ static void env_number(const char *key, uint64_t value)
     text("    ");
     text(key);
     text(" = ");
-    number(value, 10, 1);
+    number(value);
     text(";\n");
 }
 
@@ -78,7 +86,7 @@ static void uuid(void)
     for (unsigned i = 0; i < 16; i++) {
         if (i == 4 || i == 6 || i == 8 || i == 10)
             text("-");
-        number(instr_uuid[i], 16, 2);
+        hexadecimal(instr_uuid[i], 2);
     }
 }
 
@@ -86,16 +94,16 @@ static void module(void *arg, uintptr_t base, uintptr_t end, const uint8_t *id, 
 {
     uint64_t *count = arg;
     text("    module_");
-    number((*count)++, 10, 1);
+    number((*count)++);
     text(" = \"");
-    number(base, 16, 1);
+    hexadecimal(base, 1);
     text(" ");
-    number(end, 16, 1);
+    hexadecimal(end, 1);
     text(" ");
     if (id_bytes == 0)
         text("-");
     for (size_t i = 0; i < id_bytes; i++)
-        number(id[i], 16, 2);
+        hexadecimal(id[i], 2);
     text(" ");
     for (; *path != '\0'; path++) {
         const unsigned char c = (unsigned char)*path;
@@ -133,7 +141,7 @@ static void env_text(const char *key, uint32_t index, const char *const *words, 
 {
     text("    ");
     text(key);
-    number(index, 10, 1);
+    number(index);
     text(" = \"");
     for (unsigned i = 0; i < count; i++) {
         if (i > 0)
@@ -157,9 +165,9 @@ static void streams(const struct instr_metadata *m)
         if (t->next_seq == 0)
             continue;
         text("    stream_");
-        number(t->stream, 10, 1);
+        number(t->stream);
         text(" = ");
-        number(t->next_seq, 10, 1);
+        number(t->next_seq);
         text(";\n");
     }
 }
@@ -224,11 +232,11 @@ static void clock(const struct instr_metadata *m)
     const uint64_t since_zero = seconds * 1000000000u + rest_ns * 1000u;
     const uint64_t zero_ns = start_ns > since_zero ? start_ns - since_zero : 0;
     text("clock {\n    name = instr;\n    description = \"ticks of the traced machine\";\n    freq = ");
-    number(m->frequency, 10, 1);
+    number(m->frequency);
     text(";\n    precision = 1;\n    offset_s = ");
-    number(zero_ns / 1000000000u, 10, 1);
+    number(zero_ns / 1000000000u);
     text(";\n    offset = ");
-    number((zero_ns % 1000000000u) / 1000u * (m->frequency / 1000u) / 1000u, 10, 1);
+    number((zero_ns % 1000000000u) / 1000u * (m->frequency / 1000u) / 1000u);
     text(";\n    absolute = FALSE;\n};\n\n");
 }
 

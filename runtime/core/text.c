@@ -19,8 +19,9 @@ const char *instr_decimal(uint64_t value, unsigned fewest, char buffer[INSTR_DEC
     unsigned at = INSTR_DECIMAL_BYTES - 1;
     buffer[at] = '\0';
     do {
-        buffer[--at] = (char)('0' + value % 10);
-        value /= 10;
+        const uint64_t rest = value / 10; /* one call of a function where registers have 32 bits */
+        buffer[--at] = (char)('0' + (uint32_t)value - (uint32_t)rest * 10);
+        value = rest;
     } while (value != 0 || INSTR_DECIMAL_BYTES - 1 - at < fewest);
     return buffer + at;
 }
