@@ -89,6 +89,26 @@ test)
     ;;
 esac
 
+# The tests are of constructs of OpenMP 5.1 too, and of SPARC programs, which crash in older releases of QEMU.
+version_of() { # compiler or emulator: its major number, as far as it is installed
+    has "$1" && "$1" --version 2>/dev/null | sed -n '1s/^.* version \([0-9]*\).*/\1/p; 1s/.*) \([0-9]*\)\.[0-9.]*$/\1/p' | head -n 1
+}
+if [[ $level == test ]]; then
+    system=$(. /etc/os-release 2>/dev/null && echo "$ID $VERSION_ID") || true
+    compiler=$(version_of gcc) || true
+    emulator=$(version_of qemu-sparc32plus) || true
+    case $system in
+    "ubuntu 22.04") compiler=${compiler:-11} emulator=${emulator:-6} ;;
+    "ubuntu 20.04") compiler=${compiler:-9} emulator=${emulator:-4} ;;
+    "debian 11") compiler=${compiler:-10} emulator=${emulator:-5} ;;
+    esac
+    if [[ ${compiler:-12} -lt 12 || ${emulator:-7} -lt 7 ]]; then
+        echo "setup: error: the tests need GCC 12 and QEMU 7 or later, and ${system:-this system} has GCC ${compiler:-12} and QEMU ${emulator:-7}" >&2
+        echo "  help: make, make demo and make install work here; run make test on Debian 12 or 13 or Ubuntu 24.04, in a container for example" >&2
+        exit 1
+    fi
+fi
+
 rust=complete # or missing, or without-lints
 if ! scripts/cargo.sh --check 2>/dev/null; then
     rust=missing
