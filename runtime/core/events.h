@@ -88,19 +88,19 @@ enum {
 
 /* Numbers that share a word (INSTR_BITS: core/format.h), and the largest of each. */
 
-#define INSTR_NUMBERS_PARALLEL_BEGIN(requested, kind, far) (INSTR_BITS(requested, 0, 21) | INSTR_BITS(kind, 21, 9) | INSTR_BITS(far, 30, 2))
+#define INSTR_NUMBERS_PARALLEL_BEGIN(requested, kind, extra) (INSTR_BITS(requested, 0, 21) | INSTR_BITS(kind, 21, 9) | INSTR_BITS(extra, 30, 2))
 #define INSTR_MOST_PARALLEL_BEGIN_REQUESTED 0x1fffffu
 #define INSTR_MOST_PARALLEL_BEGIN_KIND 0x1ffu
-#define INSTR_MOST_PARALLEL_BEGIN_FAR 0x3u
+#define INSTR_MOST_PARALLEL_BEGIN_EXTRA 0x3u
 
-#define INSTR_NUMBERS_IMPLICIT_BEGIN(thread_num, team_size, wide) (INSTR_BITS(thread_num, 0, 15) | INSTR_BITS(team_size, 15, 15) | INSTR_BITS(wide, 30, 2))
+#define INSTR_NUMBERS_IMPLICIT_BEGIN(thread_num, team_size, extra) (INSTR_BITS(thread_num, 0, 15) | INSTR_BITS(team_size, 15, 15) | INSTR_BITS(extra, 30, 2))
 #define INSTR_MOST_IMPLICIT_BEGIN_THREAD_NUM 0x7fffu
 #define INSTR_MOST_IMPLICIT_BEGIN_TEAM_SIZE 0x7fffu
-#define INSTR_MOST_IMPLICIT_BEGIN_WIDE 0x3u
+#define INSTR_MOST_IMPLICIT_BEGIN_EXTRA 0x3u
 
-#define INSTR_NUMBERS_TASK_CREATE(flags, count, far) (INSTR_BITS(flags, 0, 21) | INSTR_BITS(count, 21, 9) | INSTR_BITS(far, 30, 2))
+#define INSTR_NUMBERS_TASK_CREATE(flags, count, extra) (INSTR_BITS(flags, 0, 21) | INSTR_BITS(count, 21, 9) | INSTR_BITS(extra, 30, 2))
 #define INSTR_MOST_TASK_CREATE_FLAGS 0x1fffffu
 #define INSTR_MOST_TASK_CREATE_COUNT 0x1ffu
-#define INSTR_MOST_TASK_CREATE_FAR 0x3u
+#define INSTR_MOST_TASK_CREATE_EXTRA 0x3u
 
 #endif

@@ -28,7 +28,7 @@ static inline bool instr_is_far(uintptr_t code)
 #endif
 }
 
-/* parallel_begin; `far` is a constant. */
+/* parallel_begin; `far` is a constant. A process of 32 bits has no room for the threads of a team that large. */
 static inline __attribute__((always_inline)) void instr_parallel_put(struct instr_thread *t, uint32_t seq, uintptr_t function,
                                                                      uint32_t requested, uint32_t kind, uint32_t far)
 {
@@ -36,7 +36,7 @@ static inline __attribute__((always_inline)) void instr_parallel_put(struct inst
     uint32_t *p = instr_open(t, &s, INSTR_EV_PARALLEL_BEGIN, 3 + far);
     if (p == NULL)
         return;
-    if (!INSTR_LIKELY(requested <= INSTR_MOST_PARALLEL_BEGIN_REQUESTED))
+    if (UINTPTR_MAX > 0xffffffffu && !INSTR_LIKELY(requested <= INSTR_MOST_PARALLEL_BEGIN_REQUESTED))
         requested = INSTR_MOST_PARALLEL_BEGIN_REQUESTED;
     p = instr_put32(p, seq);
     INSTR_BARRIER(); /* two stores; put together in a vector first, they take three instructions more */
@@ -94,7 +94,7 @@ static inline __attribute__((always_inline)) uint32_t *instr_task_open(struct in
     if (p == NULL)
         return NULL;
     p = instr_put32(instr_put32(p, seq), (uint32_t)function);
-    p = instr_put32(p, INSTR_NUMBERS_TASK_CREATE(flags & INSTR_MOST_TASK_CREATE_FLAGS, count, far));
+    p = instr_put32(p, INSTR_NUMBERS_TASK_CREATE(INSTR_BIG_ENDIAN ? flags : flags & INSTR_MOST_TASK_CREATE_FLAGS, count, far));
     return far != 0 ? instr_put32(p, (uint32_t)((uint64_t)function >> 32)) : p;
 }
 

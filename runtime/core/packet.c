@@ -146,8 +146,7 @@ static void close_packet(struct instr_thread *t)
     set_next_seq(t, t->next_seq + 1);
 }
 
-/* The header of an event at `ticks`, or at the time of the one before if that is later; where the payload goes. */
-static __attribute__((noinline)) uint32_t *put_header(struct instr_thread *t, unsigned id, uint64_t ticks)
+uint32_t *instr_put_header(struct instr_thread *t, unsigned id, uint64_t ticks)
 {
     uint32_t *const p = (uint32_t *)(void *)t->cursor;
     if (ticks < instr_last_time(t))
@@ -159,19 +158,21 @@ static __attribute__((noinline)) uint32_t *put_header(struct instr_thread *t, un
     return instr_put64(instr_put32(p, INSTR_BITS(INSTR_EXTENDED, 0, INSTR_ID_BITS) | INSTR_BITS(id, INSTR_ID_BITS, INSTR_TIME_BITS)), ticks);
 }
 
+#if !INSTR_ARCH_SMALL
 uint32_t *instr_open_apart(struct instr_thread *t, unsigned id, size_t words, uint64_t now)
 {
     const size_t bytes = 4 * (INSTR_EXTENDED_WORDS + words);
     if (t->slot_end - t->cursor < (ptrdiff_t)bytes && instr_make_room(t, t->slot_end, bytes) == NULL)
         return NULL;
-    return put_header(t, id, now);
+    return instr_put_header(t, id, now);
 }
+#endif
 
 static bool append(struct instr_thread *t, const char *end, unsigned id, uint64_t ticks, const uint32_t *words, unsigned count)
 {
     if (end - t->cursor < 4 * (ptrdiff_t)(INSTR_EXTENDED_WORDS + count))
         return false;
-    uint32_t *p = put_header(t, id, ticks);
+    uint32_t *p = instr_put_header(t, id, ticks);
     memcpy(p, words, 4 * (size_t)count);
     INSTR_BARRIER();
     set_cursor(t, (char *)(p + count));

@@ -34,11 +34,24 @@ struct instr_slot {
 /* Out of line: makes room, or counts the event as discarded. Returns where the event goes, or NULL. */
 char *instr_make_room(struct instr_thread *t, char *limit, size_t bytes);
 
+/* The header of an event at `ticks`, or at the time of the one before if that is later. Returns what follows. */
+uint32_t *instr_put_header(struct instr_thread *t, unsigned id, uint64_t ticks);
+
 /*
  * Out of line: an event that is too far behind the last one for a short header, or seems to be before it. Writes the header, and makes room for
- * it; returns what follows, or NULL.
+ * it; returns what follows, or NULL. Where code size counts, there always is room for a long header.
  */
+#if INSTR_ARCH_SMALL
+#define INSTR_ROOM_WORDS INSTR_EXTENDED_WORDS
+static inline uint32_t *instr_open_apart(struct instr_thread *t, unsigned id, size_t words, uint64_t now)
+{
+    (void)words;
+    return instr_put_header(t, id, now);
+}
+#else
+#define INSTR_ROOM_WORDS INSTR_HEADER_WORDS
 uint32_t *instr_open_apart(struct instr_thread *t, unsigned id, size_t words, uint64_t now);
+#endif
 
 /* Out of line: the system's clock, or the stack is looked at too. */
 uint64_t instr_slow_ticks(uint32_t active);
@@ -110,7 +123,7 @@ static inline uint32_t instr_header(unsigned id, uint64_t ticks)
 static inline __attribute__((always_inline)) uint32_t *instr_open_here(struct instr_thread *t, struct instr_slot *s, unsigned id,
                                                                        size_t words)
 {
-    const size_t bytes = 4 * (INSTR_HEADER_WORDS + words);
+    const size_t bytes = 4 * (INSTR_ROOM_WORDS + words);
     char *limit = t->limit;
 #if INSTR_ARCH_POSITIVE
     if (INSTR_LIKELY(!instr_is_busy(limit))) {
@@ -137,8 +150,10 @@ static inline __attribute__((always_inline)) uint32_t *instr_open_here(struct in
         limit = t->slot_end;
     }
     const uint64_t now = instr_ticks(active);
-    char *end = p + bytes;
     uint32_t *payload;
+#if !INSTR_ARCH_SMALL
+    char *end = p + bytes;
+#endif
     if (INSTR_LIKELY(now - t->last_event < INSTR_TIME_RANGE)) {
         t->last_event = now;
         payload = instr_put32((uint32_t *)(void *)p, instr_header(id, now));
@@ -147,11 +162,17 @@ static inline __attribute__((always_inline)) uint32_t *instr_open_here(struct in
         if (payload == NULL)
             return NULL;
         limit = t->slot_end;
+#if !INSTR_ARCH_SMALL
         end = (char *)(payload + words);
+#endif
     }
     s->thread = t;
     s->limit = limit;
-    s->end = end;
+#if INSTR_ARCH_SMALL
+    s->end = (char *)(payload + words);
+#else
+    s->end = end; /* from before the clock is read: it is at hand */
+#endif
     return payload;
 }
 

@@ -78,21 +78,21 @@ impl Event {
 const PARALLEL_BEGIN: &[Part] = &[
     Part::Field("seq"),
     Part::Near("function"),
-    Part::Bits(&[("requested", 21), ("kind", 9), ("far", 2)]),
-    Part::High("function_high", "far"),
+    Part::Bits(&[("requested", 21), ("kind", 9), ("extra", 2)]),
+    Part::High("more", "extra"),
 ];
 
 const IMPLICIT_BEGIN: &[Part] = &[
     Part::Field("region"),
-    Part::Bits(&[("thread_num", 15), ("team_size", 15), ("wide", 2)]),
-    Part::Wide("numbers", "wide"),
+    Part::Bits(&[("thread_num", 15), ("team_size", 15), ("extra", 2)]),
+    Part::Wide("more", "extra"),
 ];
 
 const TASK_CREATE: &[Part] = &[
     Part::Field("seq"),
     Part::Near("function"),
-    Part::Bits(&[("flags", 21), ("count", 9), ("far", 2)]),
-    Part::High("function_high", "far"),
+    Part::Bits(&[("flags", 21), ("count", 9), ("extra", 2)]),
+    Part::High("more", "extra"),
     Part::Deps("deps"),
 ];
 
@@ -179,7 +179,7 @@ pub const EVENTS: &[Event] = &[
     event(13, "call_end", &[u64("result")], "0 when the function returns void"),
     event(16, "parallel_begin", &[u32("seq"), addr("function"), u32("requested"), kind_and_bit("kind", &PARALLEL_KIND, "call_site", 0x100)], "entry of a parallel construct. Region id = (thread of this stream, seq). Bit 0x100 of `kind`: `function` is not the outlined body but a return address into the encountering function (OMPT). `requested` 2,097,151: so many or more").packed(PARALLEL_BEGIN),
     event(17, "parallel_end", &[u32("seq")], "its return, after the closing barrier"),
-    event(18, "implicit_begin", &[region("region", "region_thread", "region_seq"), u32("thread_num"), u32("team_size")], "implicit task begins on this thread; team_size is told by the encountering thread only, 0 on the others. `wide` 2: `numbers` are thread_num and team_size").packed(IMPLICIT_BEGIN),
+    event(18, "implicit_begin", &[region("region", "region_thread", "region_seq"), u32("thread_num"), u32("team_size")], "implicit task begins on this thread; team_size is told by the encountering thread only, 0 on the others. `more`, if there is any: thread_num and team_size").packed(IMPLICIT_BEGIN),
     event(19, "implicit_end", &[], "the body returned; what follows on this thread until `parallel_end` is the closing barrier (explicit tasks may run in it)"),
     event(20, "loop_begin", &[schedule("schedule"), i64("start"), i64("end"), i64("incr"), i64("chunk")], "a work-sharing loop with a runtime call of its own; for the `start` functions written at entry"),
     event(21, "sections_begin", &[u32("count")], "a `sections` construct begins; `count` sections"),

@@ -167,7 +167,7 @@ pub(crate) fn wire_2(event: &Event) -> Vec<(String, String)> {
                 }
             }
             Part::High(name, count) => put("code", format!("{name}[{count}]")),
-            Part::Wide(name, count) => put("u32", format!("{name}[{count}]")),
+            Part::Wide(name, count) => put("code", format!("{name}[{count}]")),
             Part::Deps(name) => put("depend", format!("{name}[count]")),
         }
     }
@@ -237,7 +237,7 @@ mod tests {
                 let times = named.iter().filter(|name| **name == field.name).count();
                 assert_eq!(times, 1, "{} of {}", field.name, event.name);
             }
-            let counts = ["count", "far", "wide"];
+            let counts = ["count", "extra"];
             for name in named.iter().filter(|name| !counts.contains(name)) {
                 assert_eq!(field(event, name).name, *name, "{}", event.name);
             }

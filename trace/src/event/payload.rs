@@ -73,7 +73,7 @@ pub enum Payload<'a> {
     ParallelEnd {
         seq: u32,
     },
-    /// implicit task begins on this thread; team_size is told by the encountering thread only, 0 on the others. `wide` 2: `numbers` are thread_num and team_size.
+    /// implicit task begins on this thread; team_size is told by the encountering thread only, 0 on the others. `more`, if there is any: thread_num and team_size.
     ImplicitBegin {
         region: RegionId,
         thread_num: u32,

@@ -92,9 +92,9 @@ pub const EVENTS: &[Row] = &[
 
 /// The same of those that stand in another way in version 2: `uN` are numbers of N bits that share a word.
 pub(super) const PACKED: &[Row] = &[
-    (16, "parallel_begin", &[("u32", "seq"), ("code", "function"), ("u21", "requested"), ("u9", "kind"), ("u2", "far"), ("code", "function_high[far]")]),
-    (18, "implicit_begin", &[("u32", "region_thread"), ("u32", "region_seq"), ("u15", "thread_num"), ("u15", "team_size"), ("u2", "wide"), ("u32", "numbers[wide]")]),
-    (40, "task_create", &[("u32", "seq"), ("code", "function"), ("u21", "flags"), ("u9", "count"), ("u2", "far"), ("code", "function_high[far]"), ("depend", "deps[count]")]),
+    (16, "parallel_begin", &[("u32", "seq"), ("code", "function"), ("u21", "requested"), ("u9", "kind"), ("u2", "extra"), ("code", "more[extra]")]),
+    (18, "implicit_begin", &[("u32", "region_thread"), ("u32", "region_seq"), ("u15", "thread_num"), ("u15", "team_size"), ("u2", "extra"), ("code", "more[extra]")]),
+    (40, "task_create", &[("u32", "seq"), ("code", "function"), ("u21", "flags"), ("u9", "count"), ("u2", "extra"), ("code", "more[extra]"), ("depend", "deps[count]")]),
 ];
 
 /// One function an event: it is written at tick `at`, with its fields.
