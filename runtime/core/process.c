@@ -184,7 +184,7 @@ static bool streams_are_shared(void)
 #endif
 }
 
-static void write_metadata(bool closed)
+static bool write_metadata(bool closed)
 {
 #if INSTR_HAS_THREAD_TIME
     if (process.processors == 0) {
@@ -202,7 +202,7 @@ static void write_metadata(bool closed)
         .processor_quota = process.processor_quota,
     };
     process.modules = instr_platform_module_generation();
-    (void)instr_metadata_write(&m);
+    return instr_metadata_write(&m);
 }
 
 #if !INSTR_PLATFORM_SMALL
@@ -214,7 +214,7 @@ void instr_modules_changed(void)
     inside = true;
     if (!atomic_flag_test_and_set_explicit(&process.lock, memory_order_acquire)) {
         if (process.life == LIFE_RUNNING && instr_platform_module_generation() != process.modules)
-            write_metadata(false);
+            (void)write_metadata(false);
         unlock();
     }
     inside = false;
@@ -396,7 +396,7 @@ static bool begin_child(void)
     }
     instr_platform_random(instr_uuid, sizeof instr_uuid);
     process.life = LIFE_RUNNING;
-    write_metadata(false);
+    (void)write_metadata(false);
     return true;
 }
 #endif
@@ -714,7 +714,16 @@ static void finish_threads(void)
         }
         process.events += t->appended; /* also if it is in the middle of something for ever */
         t->appended = 0;
-        if (t->state != INSTR_WINDOW_OWNED && !t->kept && t->mapped)
+        if (t->state == INSTR_WINDOW_OWNED || t->kept)
+            continue;
+        if (INSTR_HAS_TAKEOVER && t->discarded != t->told) { /* the last packets of ended threads were refused: none says it */
+            if (t->mapped) {
+                t->kept = 1;
+                continue;
+            }
+            (void)instr_count(&process.lost_unattached, (uint32_t)(t->discarded - t->told));
+        }
+        if (t->mapped)
             instr_sink_window_remove(t->file_number);
     }
 }
@@ -743,6 +752,18 @@ static bool wait_for_makers(void)
 }
 #endif
 
+/* The metadata cannot say what was lost without a stream, as on a full disk: the next best place is a window that is kept. */
+static void tell_in_window(void)
+{
+#if INSTR_HAS_TAKEOVER
+    for (struct instr_thread *t = process.all; t != NULL; t = t->next)
+        if (t->kept && t->mapped) {
+            instr_lose(t, instr_lost_unattached());
+            return;
+        }
+#endif
+}
+
 void instr_finish(void)
 {
     if (inside || instr_platform_pid() != process.pid)
@@ -768,12 +789,13 @@ void instr_finish(void)
         if (now.monotonic_ns - process.start.monotonic_ns > 1000000u && process.clock == INSTR_ON_TICKS)
             process.frequency = frequency_of(now.ticks - process.start.ticks, now.monotonic_ns - process.start.monotonic_ns);
         if (instr_sink_is_line())
-            write_metadata(true); /* what follows is of no use without it */
+            (void)write_metadata(true); /* what follows is of no use without it */
         finish_threads();
         process.life = LIFE_CLOSED;
-        write_metadata(true);
+        if (!write_metadata(true))
+            tell_in_window();
         if (instr_sink_is_line())
-            write_metadata(true);
+            (void)write_metadata(true);
         instr_sink_end(process.events);
     }
     if (locked)
@@ -857,7 +879,7 @@ static void begin(void)
     process.points = INSTR_SENSORS_LINKED ? instr_sensors_begin() : 0;
     instr_process.points = process.points;
     if (!instr_sink_is_line() || instr_settings.policy == INSTR_POLICY_STREAM)
-        write_metadata(false); /* else nothing is printed that needs it before the end */
+        (void)write_metadata(false); /* else nothing is printed that needs it before the end */
     instr_platform_watch_process(&instr_process, sizeof instr_process);
     if (INSTR_HAS_SAMPLING)
         instr_sampling_begin();

@@ -107,7 +107,6 @@ struct instr_thread {
     uint32_t next_region;
     uint32_t os_tid;
     char *packet;        /* the packet being filled */
-    uint64_t told;       /* of `discarded`: what packets say that were handed over */
     const void *strings[INSTR_STRING_CACHE]; /* addresses whose text this packet already holds */
     uint64_t split[INSTR_SPLIT_BYTES / 8]; /* regions open by the split calls (probes/parallel_split.c) */
     uint32_t split_depth;
@@ -132,6 +131,8 @@ struct instr_thread {
     uint32_t overwrote;   /* the ring has lost packets */
     uint32_t slot_packets; /* complete packets in the window, where it is one slot */
     uint64_t last_ticks;  /* end of the previous packet */
+    uint64_t counted;     /* `discarded` in the last complete packet */
+    uint64_t told;        /* and in the last one that was handed over */
     uint32_t slot_events[INSTR_MAX_SLOTS]; /* events of the complete packets in each slot */
     uint32_t slot_bytes[INSTR_MAX_SLOTS];  /* and their bytes */
 };

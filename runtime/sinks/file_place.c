@@ -134,6 +134,8 @@ static enum content look(int in, unsigned depth, bool clear)
         struct stat status;
         if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || strcmp(name, ".lock") == 0)
             continue;
+        if (!clear && strcmp(name, ".metadata.new") == 0)
+            continue; /* of a run that was killed before it had a metadata: by itself it is nothing */
         const bool child = is_numbered(name, "fork-", DIGITS "-");
         found = child || is_ours(name) ? CONTENT_OURS : CONTENT_FOREIGN;
         if (!clear)

@@ -83,18 +83,20 @@ impl Trace {
                 why: "it holds no metadata file".into(),
             });
         }
-        let metadata = Metadata::read(&path)?;
+        let mut metadata = Metadata::read(&path)?;
         let mut warnings = Warnings::default();
         for link in &files.links {
             warnings.add(link, 0, "a link to another trace is not followed");
         }
-        let (streams, repairable) =
-            index(dir, files.streams, files.windows, &metadata, &mut warnings)?;
+        let indexed = index(dir, files.streams, files.windows, &metadata, &mut warnings)?;
+        metadata.discarded_unattached = metadata
+            .discarded_unattached
+            .saturating_add(indexed.unattached);
         let mut trace = Self {
             dir: dir.to_owned(),
             clock: Clock::new(&metadata, SyncPairs::default()),
             metadata,
-            streams,
+            streams: indexed.streams,
             threads: Vec::new(),
             own: Vec::new(),
             processors: Vec::new(),
@@ -102,7 +104,7 @@ impl Trace {
             children: files.children,
             warnings,
             has_tasks: false,
-            repairable,
+            repairable: indexed.repairable,
         };
         trace.scan()?;
         Ok(trace)
@@ -560,16 +562,26 @@ fn numbered(name: &str, prefix: &str) -> Option<u32> {
     digits.parse().ok()
 }
 
-/// Indexes all streams and joins their windows. Also tells whether other readers would stumble.
+/// The streams of a trace.
+struct Indexed {
+    streams: Vec<Stream>,
+    /// Whether other readers would stumble.
+    repairable: bool,
+    /// Events lost in streams of which nothing is left.
+    unattached: u64,
+}
+
+/// Indexes all streams and joins their windows.
 fn index(
     dir: &Path,
     files: Vec<(u32, PathBuf)>,
     windows: Vec<PathBuf>,
     metadata: &Metadata,
     warnings: &mut Warnings,
-) -> Result<(Vec<Stream>, bool), Error> {
+) -> Result<Indexed, Error> {
     let mut sources = BTreeMap::<u32, Source>::new();
     let mut repairable = !windows.is_empty();
+    let mut unattached = 0_u64;
     let expect = Expect {
         layout: metadata.layout,
         uuid: metadata.uuid,
@@ -589,6 +601,13 @@ fn index(
             continue;
         };
         if window.packets.is_empty() {
+            // What the stream lost behind its last packet.
+            match sources.get_mut(&window.stream) {
+                Some(source) if !source.packets.is_empty() => {
+                    source.discarded = source.discarded.max(window.discarded);
+                }
+                _ => unattached = unattached.saturating_add(window.discarded),
+            }
             continue;
         }
         join(
@@ -620,7 +639,11 @@ fn index(
             }
         }
     }
-    Ok((streams.into_values().collect(), repairable))
+    Ok(Indexed {
+        streams: streams.into_values().collect(),
+        repairable,
+        unattached,
+    })
 }
 
 /// Reports streams, and ends of streams, that a closed trace had and that are not there.

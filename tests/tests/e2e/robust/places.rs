@@ -22,6 +22,10 @@ pub(crate) fn trials() -> Vec<Trial> {
             "robust::place::other-programs-trace-stays",
             other_trace_stays,
         ),
+        trial(
+            "robust::place::run-killed-before-its-metadata",
+            killed_before_metadata,
+        ),
         trial("robust::place::users-files-stay", users_files_stay),
         trial("robust::place::impossible-places", impossible_places),
         trial(
@@ -72,6 +76,21 @@ fn rerun_replaces() -> Check {
     }
     let events = sound(&guest.path("events.instr"), false)?;
     contiguous(&events, 500, 1, 40)?;
+    only_entry(guest.dir.path(), "events.instr").map(|_| ())
+}
+
+/// What is left of a run that was killed while it wrote its first metadata keeps nobody from the folder.
+fn killed_before_metadata() -> Check {
+    let guest = Guest::build("events")?;
+    let trace = guest.path("events.instr");
+    std::fs::create_dir(&trace)?;
+    std::fs::write(trace.join(".metadata.new"), "/* CTF 1.8 */\n\ntra")?;
+    std::fs::write(trace.join(".lock"), "")?;
+    guest.compare(&["40"], &[])?;
+    contiguous(&sound(&trace, false)?, 500, 1, 40)?;
+    ensure(!trace.join(".metadata.new").exists(), || {
+        "the draft is still there".into()
+    })?;
     only_entry(guest.dir.path(), "events.instr").map(|_| ())
 }
 
