@@ -231,13 +231,13 @@ static void clock(const struct instr_metadata *m)
     const uint64_t start_ns = m->start.realtime_ns;
     const uint64_t since_zero = seconds * 1000000000u + rest_ns * 1000u;
     const uint64_t zero_ns = start_ns > since_zero ? start_ns - since_zero : 0;
-    text("clock {\n    name = instr;\n    description = \"ticks of the traced machine\";\n    freq = ");
+    text("clock {\n    name = instr;\n    freq = ");
     number(m->frequency);
     text(";\n    precision = 1;\n    offset_s = ");
     number(zero_ns / 1000000000u);
     text(";\n    offset = ");
     number((zero_ns % 1000000000u) / 1000u * (m->frequency / 1000u) / 1000u);
-    text(";\n    absolute = FALSE;\n};\n\n");
+    text(";\n};\n\n");
 }
 
 bool instr_metadata_write(const struct instr_metadata *m)

@@ -1,0 +1,85 @@
+#include "core/cold.h"
+
+#include "core/registry.h"
+
+#include "core/packed.h"
+
+struct instr_process instr_process __attribute__((aligned(4096)));
+_Thread_local struct instr_thread *instr_self __attribute__((tls_model("initial-exec")));
+_Thread_local bool instr_inside __attribute__((tls_model("initial-exec")));
+_Thread_local bool instr_own_thread __attribute__((tls_model("initial-exec")));
+struct instr_registry instr_registry = {.lock = ATOMIC_FLAG_INIT};
+
+#define LOCK_YIELDS 32u
+
+#if INSTR_PLATFORM_SMALL
+bool instr_lock(void)
+{
+    instr_platform_lock(INSTR_LOCK_PROCESS);
+    return true;
+}
+
+void instr_unlock(void)
+{
+    instr_platform_unlock(INSTR_LOCK_PROCESS);
+}
+#else
+bool instr_lock(void)
+{
+    static volatile bool stuck; /* somebody waited in vain: nobody does again, until it was had again */
+    uint64_t give_up = 0;
+    for (unsigned tries = 0; atomic_flag_test_and_set_explicit(&instr_registry.lock, memory_order_acquire); tries++) {
+        if (tries < LOCK_YIELDS) {
+            instr_platform_yield();
+            continue;
+        }
+        const uint64_t now = instr_platform_monotonic_ns();
+        if (give_up == 0)
+            give_up = now + INSTR_LOCK_NS;
+        if (stuck || now > give_up) {
+            stuck = true;
+            return false;
+        }
+        instr_platform_pause(); /* who has the lock may have a lower priority, and this processor alone */
+    }
+    stuck = false;
+    return true;
+}
+
+void instr_unlock(void)
+{
+    atomic_flag_clear_explicit(&instr_registry.lock, memory_order_release);
+}
+#endif
+
+bool instr_is_inside(void)
+{
+    return instr_inside;
+}
+
+#if UINTPTR_MAX > 0xffffffffu
+uintptr_t instr_code_base;
+#endif
+
+uint32_t instr_process_clock(void)
+{
+    return instr_registry.clock;
+}
+
+void instr_lose_unattached(void)
+{
+#if INSTR_PLATFORM_SMALL
+    instr_platform_lose(); /* in an interrupt there is no lock, and old processors add to no word in one step */
+#else
+    (void)instr_count(&instr_registry.lost_unattached, 1);
+#endif
+}
+
+uint64_t instr_lost_unattached(void)
+{
+#if INSTR_PLATFORM_SMALL
+    return instr_registry.lost_unattached + instr_platform_lost();
+#else
+    return instr_registry.lost_unattached;
+#endif
+}
