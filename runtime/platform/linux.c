@@ -295,14 +295,13 @@ void instr_platform_console(const char *text, size_t count)
 static pthread_key_t thread_key;
 static bool has_thread_key;
 
-static _Thread_local bool ends __attribute__((tls_model("initial-exec")));
-
 /* Destructors of the program's keys may record: the C library calls ours once more, behind them, as it has a value again. */
-static void thread_ended(void *t)
+static void thread_ended(void *thread)
 {
+    struct instr_thread *const t = thread;
     const int error = errno;
-    const bool is_last = ends || !has_thread_key || pthread_setspecific(thread_key, t) != 0;
-    ends = true;
+    const bool is_last = t->ending || !has_thread_key || pthread_setspecific(thread_key, t) != 0;
+    t->ending = true;
     if (is_last)
         instr_thread_ended(t);
     errno = error;
@@ -324,7 +323,6 @@ __attribute__((section(".preinit_array"), used)) static void (*make_key_first)(v
 
 void instr_platform_watch_thread(struct instr_thread *t)
 {
-    ends = false;
     if (has_thread_key)
         (void)pthread_setspecific(thread_key, t);
 }

@@ -252,6 +252,9 @@ fn stopped() -> Check {
         let is_window = image[at..].starts_with(&0x1257_111d_u32.to_le_bytes());
         if is_window && image[at + 8..].starts_with(&4096_u32.to_le_bytes()) {
             image[at + 4096 + 40..at + 4096 + 56].fill(0);
+            // The number of the packet being filled, which counts on when that is complete.
+            let number = u64::from_le_bytes(image[at + 40..at + 48].try_into().unwrap_or_default());
+            image[at + 40..at + 48].copy_from_slice(&number.saturating_sub(1).to_le_bytes());
             opened += 1;
         }
     }

@@ -77,7 +77,7 @@ fn accounted(summary: &Value, used: f64) -> Check {
         .collect();
     let times = times.ok_or_else(|| format!("a thread was not asked: {threads:?}"))?;
     let sum: f64 = times.iter().sum();
-    // The process began before its trace, and ends behind it.
+    // The trace begins before `main` and ends behind it.
     ensure((sum - used).abs() < 0.05 * used + 10e6, || {
         format!("{sum} ns of the threads, {used} ns by getrusage")
     })
