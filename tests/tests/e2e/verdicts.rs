@@ -103,9 +103,10 @@ fn oversubscribed() -> Check {
     })?;
     is(&summary, "oversubscribed", "4 threads share 1 processor: ")?;
     is(&summary, "oversubscribed", "OMP_NUM_THREADS=1")?;
-    // Four threads with equal work on one processor: each waits three quarters of the time. Each region begins with one.
+    // Four threads with equal work on one processor: each waits three quarters of the time, and more beside other programs. Each region
+    // begins with one.
     let share = summary["verdict"]["share"].as_f64().unwrap_or_default();
-    ensure((0.4..0.8).contains(&share), || {
+    ensure((0.4..0.97).contains(&share), || {
         format!("a share of {share}")
     })
 }
