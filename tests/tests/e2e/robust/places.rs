@@ -1,6 +1,7 @@
 //! Where the trace goes: named, replaced, never over somebody else's files; full, read-only and impossible places.
 
 use std::collections::BTreeMap;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -83,7 +84,8 @@ fn rerun_replaces() -> Check {
 fn killed_before_metadata() -> Check {
     let guest = Guest::build("events")?;
     let trace = guest.path("events.instr");
-    std::fs::create_dir(&trace)?;
+    // Where the mask is 002, others might write to it.
+    std::fs::DirBuilder::new().mode(0o700).create(&trace)?;
     std::fs::write(trace.join(".metadata.new"), "/* CTF 1.8 */\n\ntra")?;
     std::fs::write(trace.join(".lock"), "")?;
     guest.compare(&["40"], &[])?;
