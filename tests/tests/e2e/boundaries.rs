@@ -121,7 +121,8 @@ fn code_with(path: &Path, words: &[&str]) -> Check<Vec<String>> {
         .collect())
 }
 
-fn nothing(found: &[String], rule: &str) -> Check {
+/// Fails with the rule and what was found against it.
+pub(crate) fn nothing(found: &[String], rule: &str) -> Check {
     ensure(found.is_empty(), || {
         format!("{rule}:\n  {}", found.join("\n  "))
     })

@@ -8,7 +8,7 @@ use instr_tests::outcome::{Check, ensure, trial};
 use instr_tests::workspace;
 use libtest_mimic::Trial;
 
-use crate::boundaries::files;
+use crate::boundaries::{files, nothing};
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
@@ -92,12 +92,6 @@ fn included(line: &str, open: char, close: char) -> Option<&str> {
     let rest = line.trim_start().strip_prefix('#')?.trim_start();
     let rest = rest.strip_prefix("include")?.trim_start();
     rest.strip_prefix(open)?.split(close).next()
-}
-
-fn nothing(found: &[String], rule: &str) -> Check {
-    ensure(found.is_empty(), || {
-        format!("{rule}:\n  {}", found.join("\n  "))
-    })
 }
 
 /// Lines for which `wrong` gives a remark.
