@@ -8,6 +8,7 @@ use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 
 use instr_trace::export::{FORMATS, Format};
 
+use crate::summary::table::Section;
 use crate::symbolize::options::SymbolizeOptions;
 
 /// What a traced program really did: tables, task graphs and Paraver files from raw traces.
@@ -169,15 +170,81 @@ pub struct SummaryOptions {
     /// Write JSON (docs/summary-json.md): an object, or an array of objects for several directories
     #[arg(long)]
     pub json: bool,
+    /// What to show instead of the first screen.
+    #[command(flatten)]
+    pub sections: SectionOptions,
     /// Show only the memory that was never given back, and the calls that got it
     #[arg(long)]
     pub leaks: bool,
+    /// Show so many rows of each table [default: 40, and 5 on the first screen]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub top: Option<u64>,
     /// Take the power model of this target, or of a description FILE.toml, in place of that of the trace's own target
     #[arg(long, value_name = "NAME|FILE.toml")]
     pub target: Option<OsString>,
     /// Where names come from.
     #[command(flatten)]
     pub symbols: SymbolOptions,
+}
+
+/// Sections of the summary, by name; several can be given.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Sections")]
+pub struct SectionOptions {
+    /// Show the first screen and every section
+    #[arg(long)]
+    pub all: bool,
+    /// States of threads; which processors they ran on
+    #[arg(long)]
+    pub threads: bool,
+    /// Efficiencies of POP and TALP
+    #[arg(long)]
+    pub efficiency: bool,
+    /// Parallel regions and the load of their threads
+    #[arg(long)]
+    pub regions: bool,
+    /// Explicit tasks and their graph
+    #[arg(long)]
+    pub tasks: bool,
+    /// Loops, chunks, sections, single, masked, scope, device constructs
+    #[arg(long)]
+    pub loops: bool,
+    /// Barriers, taskwait, critical sections, locks, cancellation
+    #[arg(long)]
+    pub waiting: bool,
+    /// Heap, mappings, stacks, OpenMP allocators
+    #[arg(long)]
+    pub memory: bool,
+    /// Functions by samples
+    #[arg(long)]
+    pub samples: bool,
+    /// Sensors, energy, power, counters of threads
+    #[arg(long)]
+    pub sensors: bool,
+    /// What the program marks itself: regions, counters, events; described calls
+    #[arg(long)]
+    pub user: bool,
+}
+
+impl SectionOptions {
+    /// The sections that were asked for, in the order of the page.
+    #[must_use]
+    pub fn chosen(&self) -> Vec<Section> {
+        let asked = |section: &Section| match section {
+            _ if self.all => true,
+            Section::Threads => self.threads,
+            Section::Efficiency => self.efficiency,
+            Section::Regions => self.regions,
+            Section::Tasks => self.tasks,
+            Section::Loops => self.loops,
+            Section::Waiting => self.waiting,
+            Section::Memory => self.memory,
+            Section::Samples => self.samples,
+            Section::Sensors => self.sensors,
+            Section::User => self.user,
+        };
+        Section::ALL.into_iter().filter(asked).collect()
+    }
 }
 
 /// Options of `instr graph`.

@@ -5,6 +5,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use anyhow::{Context, Result};
 
+use crate::page::{self, Page};
+
 /// Context of failures to write to standard output.
 pub const NO_OUTPUT: &str = "cannot write to standard output";
 
@@ -32,6 +34,10 @@ pub struct Console<'a> {
     pub colour: bool,
     /// Whether progress may be shown (standard error is a terminal).
     pub progress: bool,
+    /// Characters of a line of standard output: those of the terminal, else `COLUMNS`, else 80.
+    pub width: usize,
+    /// Lines of the terminal that standard output is; nothing elsewhere.
+    pub height: Option<usize>,
 }
 
 /// A refusal with facts and advice, printed below the message.
@@ -70,6 +76,22 @@ impl Console<'_> {
     pub fn warn(&mut self, message: &str) {
         // A closed error stream is no reason to stop working.
         let _ = writeln!(self.err, "instr: warning: {message}");
+    }
+
+    /// Lets `write` fill a page of text for people, `rows` rows of each table, and shows it: by a pager where it is longer than the
+    /// terminal is high.
+    ///
+    /// # Errors
+    ///
+    /// Those of standard output.
+    pub fn page(
+        &mut self,
+        rows: usize,
+        write: impl FnOnce(&mut Page<'_>) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let mut text = Vec::new();
+        write(&mut Page::new(&mut text, self.width, rows, self.colour))?;
+        crate::pager::write(&text, self.height, self.out)
     }
 
     /// Turns a command's result into a status and prints what went wrong.
@@ -124,6 +146,13 @@ pub fn with_process_streams(body: impl FnOnce(&mut Console<'_>) -> Status) -> St
     let colour = io::stdout().is_terminal()
         && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     let progress = io::stderr().is_terminal();
+    let size = terminal_size::terminal_size_of(io::stdout());
+    let columns = || std::env::var("COLUMNS").ok()?.parse().ok();
+    let width = match size {
+        Some((terminal_size::Width(width), _)) => usize::from(width),
+        None => columns().unwrap_or(page::WIDTH),
+    };
+    let height = size.map(|(_, terminal_size::Height(height))| usize::from(height));
     std::panic::set_hook(Box::new(report_bug));
     catch_unwind(AssertUnwindSafe(|| {
         let mut out = io::BufWriter::new(io::stdout().lock());
@@ -133,6 +162,8 @@ pub fn with_process_streams(body: impl FnOnce(&mut Console<'_>) -> Status) -> St
             err: &mut err,
             colour,
             progress,
+            width,
+            height,
         })
     }))
     .unwrap_or(Status::Bug)
@@ -189,6 +220,8 @@ pub(crate) mod tests {
                 err: &mut err,
                 colour: false,
                 progress: false,
+                width: page::WIDTH,
+                height: None,
             },
         );
         (
@@ -268,6 +301,8 @@ pub(crate) mod tests {
             err: &mut err,
             colour: false,
             progress: false,
+            width: page::WIDTH,
+            height: None,
         };
         let result =
             Err(io::Error::from(io::ErrorKind::BrokenPipe)).context("cannot write the graph");
@@ -288,6 +323,8 @@ pub(crate) mod tests {
             err: &mut err,
             colour: false,
             progress: false,
+            width: page::WIDTH,
+            height: None,
         };
         let refusal = Refusal {
             message: "it is odd".into(),

@@ -5,6 +5,7 @@
 //! | [`cli`] | the command line: what may be typed |
 //! | [`console`] | standard streams, messages, exit statuses |
 //! | [`output`] | files that appear complete or not at all |
+//! | [`page`], `sheet`, `pager` | text for people: its width, tables, more than a screen |
 //! | [`progress`] | the bar on a terminal |
 //! | [`symbols`] | run-time addresses to names, through the metadata's module list |
 //! | [`mod@run`], [`doctor`], [`merge`], [`export`], [`summary`], [`graph`], [`repair`], [`extract`], [`symbolize`] | one command each |
@@ -20,9 +21,12 @@ mod fixture;
 pub mod graph;
 pub mod merge;
 pub mod output;
+pub mod page;
+mod pager;
 pub mod progress;
 pub mod repair;
 pub mod run;
+mod sheet;
 pub mod summary;
 pub mod symbolize;
 pub mod symbols;

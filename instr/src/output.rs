@@ -72,6 +72,8 @@ mod tests {
             err: &mut err,
             colour: false,
             progress: false,
+            width: 80,
+            height: None,
         });
         out
     }

@@ -26,6 +26,7 @@ use instr_trace::{Names, TaskId, Trace};
 use crate::cli::{GraphFormat, GraphOptions};
 use crate::console::{Console, NO_OUTPUT};
 use crate::output::write_to;
+use crate::page::Page;
 use crate::progress::Progress;
 use crate::summary::counts::Code;
 use crate::summary::model::Place;
@@ -87,11 +88,16 @@ pub fn run(options: &GraphOptions, console: &mut Console<'_>) -> Result<()> {
     let mut progress = Progress::new("reading", console);
     let program = trace.metadata().program.clone();
     let (mut analysis, mut warning) = (None, None);
+    let (width, colour) = (console.width, console.colour);
+    let tables = |analysis: &Analysis, out: &mut dyn Write| {
+        let mut page = Page::new(out, width, table::MAX_ROWS, colour);
+        table::write(&program, analysis, &mut page)
+    };
     write_to(&options.output, console, |out| {
         let seen = progress.by_time(trace.end_time());
         let (done, note) = write_graph(&trace, &names, options.format, out, seen)?;
         if options.format.is_none() {
-            table::write(&program, &done, out)?;
+            tables(&done, out)?;
         }
         (analysis, warning) = (Some(done), note);
         Ok(())
@@ -103,7 +109,7 @@ pub fn run(options: &GraphOptions, console: &mut Console<'_>) -> Result<()> {
     }
     if let Some(analysis) = analysis.filter(|_| options.format.is_some()) {
         let mut text = Vec::new();
-        table::write(&program, &analysis, &mut text).context(NO_OUTPUT)?;
+        tables(&analysis, &mut text).context(NO_OUTPUT)?;
         // A closed error stream is no reason to fail: the graph is written.
         let _ = console.err.write_all(&text);
     }

@@ -3,15 +3,14 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use comfy_table::Table;
-
 use super::model::{Analysis, Distribution, LevelCount, Region};
-use crate::summary::table::new_table;
+use crate::page::Page;
+use crate::sheet::Sheet;
 use crate::summary::units::{count, counted, elide, share, shorten, time};
 
 const LABEL_WIDTH: usize = 56;
 /// Rows of a table; the rest is counted.
-const MAX_ROWS: usize = 30;
+pub(super) const MAX_ROWS: usize = 30;
 /// Rows of the table of levels; more levels share rows.
 const LEVEL_ROWS: usize = 16;
 /// The longest bar.
@@ -21,20 +20,20 @@ const BAR: u64 = 32;
 ///
 /// # Errors
 ///
-/// Those of `out`.
-pub fn write(program: &str, analysis: &Analysis, out: &mut dyn Write) -> io::Result<()> {
+/// Those of the page.
+pub fn write(program: &str, analysis: &Analysis, page: &mut Page<'_>) -> io::Result<()> {
     writeln!(
-        out,
+        page,
         "{} · {}",
         elide(program, LABEL_WIDTH),
         analysis.headline
     )?;
     let sums = Sums::new(analysis);
-    regions(&sums, out)?;
-    account(&sums, out)?;
-    levels(analysis, out)?;
-    functions(analysis, out)?;
-    times(analysis, out)?;
+    regions(&sums, page)?;
+    account(&sums, page)?;
+    levels(analysis, page)?;
+    functions(analysis, page)?;
+    times(analysis, page)?;
     for (number, what) in [
         (
             analysis.order_violations,
@@ -46,7 +45,7 @@ pub fn write(program: &str, analysis: &Analysis, out: &mut dyn Write) -> io::Res
         ),
     ] {
         if number > 0 {
-            writeln!(out, "\n{what}: {}", count(number))?;
+            writeln!(page, "\n{what}: {}", count(number))?;
         }
     }
     Ok(())
@@ -122,7 +121,7 @@ impl<'r> Sums<'r> {
     }
 }
 
-fn regions(sums: &Sums<'_>, out: &mut dyn Write) -> io::Result<()> {
+fn regions(sums: &Sums<'_>, page: &mut Page<'_>) -> io::Result<()> {
     let header = [
         "parallel region",
         "count",
@@ -134,14 +133,14 @@ fn regions(sums: &Sums<'_>, out: &mut dyn Write) -> io::Result<()> {
         "span in tasks",
         "width",
     ];
-    let mut table = new_table(1, &header);
+    let mut table = Sheet::of_places(1, &header);
     for sum in &sums.rows {
         let average = match sum.span {
             0 => "-".to_owned(),
             span => format!("{:.2}", sum.work as f64 / span as f64),
         };
         table.add_row([
-            shorten(sum.label, LABEL_WIDTH),
+            sum.label.to_owned(),
             count(sum.regions),
             count(sum.tasks),
             count(sum.edges),
@@ -152,11 +151,11 @@ fn regions(sums: &Sums<'_>, out: &mut dyn Write) -> io::Result<()> {
             count(sum.width),
         ]);
     }
-    print(&table, out)?;
-    more(sums.left_out, out)
+    table.print_all(page)?;
+    more(sums.left_out, page)
 }
 
-fn account(sums: &Sums<'_>, out: &mut dyn Write) -> io::Result<()> {
+fn account(sums: &Sums<'_>, page: &mut Page<'_>) -> io::Result<()> {
     let header = [
         "parallel region",
         "P",
@@ -168,10 +167,10 @@ fn account(sums: &Sums<'_>, out: &mut dyn Write) -> io::Result<()> {
         "delay",
         "no work",
     ];
-    let mut table = new_table(1, &header);
+    let mut table = Sheet::of_places(1, &header);
     for sum in &sums.rows {
         table.add_row([
-            shorten(sum.label, LABEL_WIDTH),
+            sum.label.to_owned(),
             count(sum.threads),
             time(sum.lower),
             time(sum.elapsed),
@@ -182,7 +181,7 @@ fn account(sums: &Sums<'_>, out: &mut dyn Write) -> io::Result<()> {
             share(sum.no_work, sum.capacity),
         ]);
     }
-    print(&table, out)
+    table.print_all(page)
 }
 
 fn percent(part: u64, whole: u64) -> String {
@@ -217,7 +216,7 @@ fn bands(levels: &[LevelCount]) -> Vec<Band> {
 }
 
 /// How wide the graph of the longest region is.
-fn levels(analysis: &Analysis, out: &mut dyn Write) -> io::Result<()> {
+fn levels(analysis: &Analysis, page: &mut Page<'_>) -> io::Result<()> {
     let Some(region) = analysis.regions.iter().reduce(longer) else {
         return Ok(());
     };
@@ -230,10 +229,7 @@ fn levels(analysis: &Analysis, out: &mut dyn Write) -> io::Result<()> {
         true => &["level", "tasks", "work", "width"],
         false => &["levels", "tasks", "widest", "work", "mean width"],
     };
-    let mut table = new_table(1, header);
-    if let Some(column) = table.column_mut(header.len() - 1) {
-        column.set_cell_alignment(comfy_table::CellAlignment::Left);
-    }
+    let mut table = Sheet::new(1, header).with_bars();
     for band in &bands {
         let mean = band.tasks as f64 / (band.last - band.first + 1) as f64;
         let length = (mean / region.width.max(1) as f64 * BAR as f64).ceil() as usize;
@@ -260,9 +256,9 @@ fn levels(analysis: &Analysis, out: &mut dyn Write) -> io::Result<()> {
     if analysis.regions.len() > 1 {
         let label = shorten(&region.label, LABEL_WIDTH);
         let id = region.id.as_deref().unwrap_or("-");
-        writeln!(out, "\nlevels of the longest region, {id} {label}:")?;
+        writeln!(page, "\nlevels of the longest region, {id} {label}:")?;
     }
-    print(&table, out)
+    table.print_all(page)
 }
 
 /// The one that took longer, the first of two that took as long.
@@ -270,12 +266,12 @@ fn longer<'r>(a: &'r Region, b: &'r Region) -> &'r Region {
     if a.elapsed_ns >= b.elapsed_ns { a } else { b }
 }
 
-fn functions(analysis: &Analysis, out: &mut dyn Write) -> io::Result<()> {
+fn functions(analysis: &Analysis, page: &mut Page<'_>) -> io::Result<()> {
     let header = ["task", "tasks", "work", "critical tasks", "of the span"];
-    let mut table = new_table(1, &header);
-    for function in analysis.functions.iter().take(MAX_ROWS) {
+    let mut table = Sheet::of_places(1, &header);
+    for function in analysis.functions.iter().take(page.rows) {
         table.add_row([
-            shorten(&function.label, LABEL_WIDTH),
+            function.label.clone(),
             count(function.tasks),
             time(function.work_ns),
             count(function.critical_tasks),
@@ -286,11 +282,11 @@ fn functions(analysis: &Analysis, out: &mut dyn Write) -> io::Result<()> {
             ),
         ]);
     }
-    print(&table, out)?;
-    more(analysis.functions.len().saturating_sub(MAX_ROWS), out)
+    table.print_all(page)?;
+    more(analysis.functions.len().saturating_sub(MAX_ROWS), page)
 }
 
-fn times(analysis: &Analysis, out: &mut dyn Write) -> io::Result<()> {
+fn times(analysis: &Analysis, page: &mut Page<'_>) -> io::Result<()> {
     let header = [
         "of a task",
         "tasks",
@@ -301,7 +297,7 @@ fn times(analysis: &Analysis, out: &mut dyn Write) -> io::Result<()> {
         "95 %",
         "max",
     ];
-    let mut table = new_table(1, &header);
+    let mut table = Sheet::of_places(1, &header);
     let mut row = |name: &str, times: &Distribution| {
         if times.count > 0 {
             let quantiles = [
@@ -321,46 +317,19 @@ fn times(analysis: &Analysis, out: &mut dyn Write) -> io::Result<()> {
     row("dependency wait", &analysis.dependency_wait);
     row("ready wait", &analysis.ready_wait);
     row("slack", &analysis.slack);
-    print(&table, out)
+    table.print_all(page)
 }
 
-fn print(table: &Table, out: &mut dyn Write) -> io::Result<()> {
-    if table.row_count() == 0 {
-        return Ok(());
-    }
-    writeln!(out)?;
-    table
-        .lines()
-        .try_for_each(|line| writeln!(out, "{}", line.trim_end()))
-}
-
-fn more(left_out: usize, out: &mut dyn Write) -> io::Result<()> {
+fn more(left_out: usize, page: &mut Page<'_>) -> io::Result<()> {
     match left_out {
         0 => Ok(()),
-        rows => writeln!(out, "... and {}", counted(rows as u64, "more row")),
+        rows => writeln!(page, "... and {}", counted(rows as u64, "more row")),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn long_functions_are_cut_and_directives_stay() {
-        assert_eq!(
-            shorten("main [omp task a.c:3]", 24),
-            "main [omp task a.c:3]"
-        );
-        assert_eq!(
-            shorten("std::vector<int>::f() [omp task a.c:3]", 30),
-            "std::vecto... [omp task a.c:3]"
-        );
-        assert_eq!(
-            shorten("f [omp task a/very/long/name.c:3]", 20),
-            "f [omp task a/ver..."
-        );
-        assert_eq!(shorten("öäüöäüöäüöäü", 8), "öäüöä...");
-    }
 
     #[test]
     fn bands_hold_every_level_once() {

@@ -1,7 +1,9 @@
 //! `instr summary`: what a program did, as tables or JSON.
 
+mod advice;
 pub mod build;
 pub mod constructs;
+mod first;
 pub mod load;
 pub mod memory;
 pub mod model;
@@ -9,7 +11,6 @@ pub mod notes;
 mod power;
 pub mod samples;
 pub mod sensors;
-mod sheet;
 pub mod switches;
 pub mod table;
 #[cfg(test)]
@@ -17,7 +18,7 @@ mod tests;
 pub mod units;
 mod verdict;
 
-use std::io;
+use std::io::{self, Write as _};
 
 use anyhow::{Context, Result};
 use instr_analysis::counts::Collector;
@@ -29,7 +30,9 @@ use instr_trace::{Event, Names, Session, ThreadInfo, Trace};
 
 use crate::cli::SummaryOptions;
 use crate::console::{Console, NO_OUTPUT};
+use crate::page::Page;
 use crate::progress::Progress;
+use crate::sheet::MAX_ROWS;
 use crate::symbols;
 pub use instr_analysis::counts;
 use model::{Clock, FORMAT, Summary, Thread};
@@ -50,29 +53,41 @@ pub fn run(options: &SummaryOptions, console: &mut Console<'_>) -> Result<()> {
         summaries.push(summary);
     }
     let summaries = nested(summaries, &session);
-    if options.leaks && !options.json {
-        let mut each = summaries.iter();
-        return each
-            .try_for_each(|summary| memory::table::leaks(summary, console.out))
-            .context(NO_OUTPUT);
+    let rows = options.top.map_or(MAX_ROWS, |top| top as usize);
+    if options.json {
+        return json(&summaries, console).context(NO_OUTPUT);
     }
-    print(&summaries, options.json, console).context(NO_OUTPUT)
+    if options.leaks {
+        let leaks = |page: &mut Page<'_>| {
+            let mut each = summaries.iter();
+            each.try_for_each(|summary| memory::table::leaks(summary, page))
+        };
+        return console.page(rows, leaks).context(NO_OUTPUT);
+    }
+    let sections = options.sections.chosen();
+    let rows = match (options.top, sections.is_empty()) {
+        (None, true) => first::MOST,
+        _ => rows,
+    };
+    let tables = |page: &mut Page<'_>| text(&summaries, &sections, page);
+    console.page(rows, tables).context(NO_OUTPUT)
 }
 
-fn print(summaries: &[Summary], json: bool, console: &mut Console<'_>) -> io::Result<()> {
-    if json {
-        match summaries {
-            [one] => serde_json::to_writer_pretty(&mut *console.out, one)?,
-            several => serde_json::to_writer_pretty(&mut *console.out, several)?,
-        }
-        return writeln!(console.out);
+fn json(summaries: &[Summary], console: &mut Console<'_>) -> io::Result<()> {
+    match summaries {
+        [one] => serde_json::to_writer_pretty(&mut *console.out, one)?,
+        several => serde_json::to_writer_pretty(&mut *console.out, several)?,
     }
+    writeln!(console.out)
+}
+
+fn text(summaries: &[Summary], sections: &[table::Section], page: &mut Page<'_>) -> io::Result<()> {
     let mut told = notes::Told::default();
     for (at, summary) in summaries.iter().enumerate() {
         if at > 0 {
-            writeln!(console.out)?;
+            writeln!(page)?;
         }
-        table::write(summary, console.colour, &mut told, console.out)?;
+        table::write(summary, sections, &mut told, page)?;
     }
     Ok(())
 }
@@ -203,6 +218,7 @@ fn head(trace: &Trace) -> Summary {
             source: metadata.clock_source.clone(),
             frequency_hz: metadata.clock.freq,
         },
+        started_realtime_ns: Some(metadata.start_realtime_ns).filter(|ns| *ns != 0),
         processors: metadata.processors,
         processor_quota: metadata.processor_quota.map(|quota| quota as f64 / 1000.0),
         setting_trouble: metadata.setting_trouble.clone(),

@@ -42,6 +42,8 @@ pub struct Summary {
     pub clock: Clock,
     /// From the first to the last event of any thread, ns.
     pub duration_ns: u64,
+    /// When the trace began, ns since 1970-01-01 UTC; null when the trace does not tell.
+    pub started_realtime_ns: Option<u64>,
     /// Processors that the process might use; null when the trace does not tell.
     pub processors: Option<u64>,
     /// How many processors' time it might use (cgroups); null: all of them.
@@ -150,7 +152,7 @@ pub struct Clock {
 /// One sentence about the run.
 #[derive(Debug, Default, Clone, PartialEq, Serialize)]
 pub struct Verdict {
-    /// `oversubscribed`, `preempted`, `sleeping`, `sequential`, or that of the largest loss.
+    /// One of [`super::advice::KINDS`].
     pub kind: &'static str,
     /// Of the threads' time, 0 to 1.
     pub share: f64,
@@ -158,6 +160,10 @@ pub struct Verdict {
     pub region: Option<String>,
     /// The sentence.
     pub text: String,
+    /// What people do about it; empty where nothing is to be done.
+    pub advice: String,
+    /// Heading in `docs/reading.md` that says more; empty where there is none.
+    pub reading: &'static str,
 }
 
 /// One thread. The five times add up to the thread's life.

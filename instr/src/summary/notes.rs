@@ -11,8 +11,8 @@ pub struct Told {
     static_loops: bool,
 }
 
-/// The notes on one process, most serious first.
-pub fn of(summary: &Summary, told: &mut Told) -> Vec<String> {
+/// What is missing from the trace of one process, most serious first: the numbers are of what is there.
+pub fn losses(summary: &Summary) -> Vec<String> {
     let mut notes = Vec::new();
     if summary.discarded > 0 {
         let share = summary.discarded as f64 * 100.0
@@ -54,13 +54,24 @@ pub fn of(summary: &Summary, told: &mut Told) -> Vec<String> {
             "the trace was not closed (the program was killed, crashed, or still runs)".to_owned(),
         );
     }
+    notes
+}
+
+/// Writing the trace that takes less of the threads' time than this is not worth a word.
+const LEAST_FLUSH: f64 = 0.01;
+
+/// The notes on one process; `detailed`: with those on single tables.
+pub fn of(summary: &Summary, told: &mut Told, detailed: bool) -> Vec<String> {
+    let mut notes = Vec::new();
     let flush = summary
         .threads
         .iter()
         .fold(0u64, |sum, thread| sum.saturating_add(thread.flush_ns));
-    if flush > 0 {
+    let life = summary.threads.iter().map(super::model::Thread::life_ns);
+    let life = life.fold(0, u64::saturating_add);
+    if flush > 0 && flush as f64 >= LEAST_FLUSH * life as f64 {
         notes.push(format!(
-            "writing the trace took {} of the threads' time (column flush)",
+            "writing the trace took {} of the threads' time (flush)",
             time(flush)
         ));
     }
@@ -76,7 +87,11 @@ pub fn of(summary: &Summary, told: &mut Told) -> Vec<String> {
         let tasks = counted(created - executed, "task");
         notes.push(format!("{tasks} created and never executed (cancelled)"));
     }
-    if !summary.parallel_regions.is_empty() && summary.loops.is_empty() && !told.static_loops {
+    if detailed
+        && !summary.parallel_regions.is_empty()
+        && summary.loops.is_empty()
+        && !told.static_loops
+    {
         told.static_loops = true;
         notes.push("static loops leave no runtime call in GCC <= 16: they are part of their region's useful time".to_owned());
     }
@@ -103,7 +118,12 @@ pub fn of(summary: &Summary, told: &mut Told) -> Vec<String> {
                 .to_owned(),
         );
     }
-    if summary.events > 0 && summary.parallel_regions.is_empty() && summary.tasks.created == 0 {
+    let sequential = matches!(&summary.verdict, Some(verdict) if verdict.kind == "sequential");
+    if summary.events > 0
+        && summary.parallel_regions.is_empty()
+        && summary.tasks.created == 0
+        && !sequential
+    {
         notes.push("no OpenMP construct was seen".to_owned());
     }
     notes
@@ -188,7 +208,9 @@ mod tests {
             flush_ns: 1_500,
             ..Thread::default()
         }];
-        let text = of(&summary, &mut Told::default()).join("\n");
+        let text = [losses(&summary), of(&summary, &mut Told::default(), true)]
+            .concat()
+            .join("\n");
         for part in [
             "10 events discarded (10.0%)",
             "3 of them belong to no thread shown",
@@ -211,7 +233,7 @@ mod tests {
             ..Thread::default()
         }];
         let told = |summary: &Summary| {
-            of(summary, &mut Told::default())
+            of(summary, &mut Told::default(), true)
                 .iter()
                 .any(|note| note.contains("main did not run for at least 2.90 s of its 3.00 s"))
         };
@@ -241,10 +263,10 @@ mod tests {
                 .filter(|note| note.contains("static loops"))
                 .count()
         };
-        assert_eq!(hints(of(&summary, &mut told)), 1);
-        assert_eq!(hints(of(&summary, &mut told)), 0, "the next process");
+        assert_eq!(hints(of(&summary, &mut told, true)), 1);
+        assert_eq!(hints(of(&summary, &mut told, true)), 0, "the next process");
         summary.loops.push(Loop::default());
-        assert!(of(&summary, &mut Told::default()).is_empty());
+        assert!(of(&summary, &mut Told::default(), true).is_empty());
     }
 
     #[test]
@@ -253,7 +275,7 @@ mod tests {
         summary.tasks.created = 3;
         summary.tasks.executed = 1;
         let cancelled = |summary: &Summary| {
-            of(summary, &mut Told::default())
+            of(summary, &mut Told::default(), true)
                 .iter()
                 .any(|note| note.contains("2 tasks created and never"))
         };

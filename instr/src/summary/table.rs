@@ -1,102 +1,187 @@
-//! The summary for people: tables of plain characters, notes below.
+//! The summary for people: what comes first, then the sections that were asked for, then notes.
 
 use std::io::{self, Write};
 
 use super::constructs;
+use super::first;
 use super::load;
 use super::memory;
 use super::model::{Place, Summary, Thread, Times};
 use super::notes::Told;
 use super::samples;
-pub(crate) use super::sheet::new_table;
-use super::sheet::wrap;
-pub(super) use super::sheet::{MAX_ROWS, Sheet};
-use super::units::{count, counted, elide, percent, share, size, time};
+use super::units::{count, counted, elide, percent, share, time};
+use crate::page::Page;
+use crate::sheet::Sheet;
 
 const LABEL_WIDTH: usize = 64;
 const MAX_LABEL: usize = 200;
 
-/// Writes the tables of one process and of its forked children. `told` keeps notes from being repeated.
+/// A part of the summary that can be asked for by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Section {
+    /// States of threads, processors.
+    Threads,
+    /// The efficiency tree.
+    Efficiency,
+    /// Parallel regions and their load.
+    Regions,
+    /// Explicit tasks and their graph.
+    Tasks,
+    /// Loops, sections, single …
+    Loops,
+    /// Barriers, locks …
+    Waiting,
+    /// Heap, mappings, stacks.
+    Memory,
+    /// Functions by samples.
+    Samples,
+    /// Sensors, energy, power, counters of threads.
+    Sensors,
+    /// What the program itself marks: regions, counters, events; described calls.
+    User,
+}
+
+impl Section {
+    /// All, in the order of the page.
+    pub const ALL: [Self; 10] = [
+        Self::Threads,
+        Self::Efficiency,
+        Self::Regions,
+        Self::Tasks,
+        Self::Loops,
+        Self::Waiting,
+        Self::Memory,
+        Self::Samples,
+        Self::Sensors,
+        Self::User,
+    ];
+
+    /// The option that shows it.
+    #[must_use]
+    pub fn option(self) -> &'static str {
+        match self {
+            Self::Threads => "--threads",
+            Self::Efficiency => "--efficiency",
+            Self::Regions => "--regions",
+            Self::Tasks => "--tasks",
+            Self::Loops => "--loops",
+            Self::Waiting => "--waiting",
+            Self::Memory => "--memory",
+            Self::Samples => "--samples",
+            Self::Sensors => "--sensors",
+            Self::User => "--user",
+        }
+    }
+
+    /// Writes its tables; nothing where the trace has nothing for it.
+    ///
+    /// # Errors
+    ///
+    /// Those of the page.
+    pub fn write(self, summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {
+        match self {
+            Self::Threads => {
+                threads(summary, page)?;
+                super::switches::table::write(summary, page)
+            }
+            Self::Efficiency => load::table::efficiency(summary, page),
+            Self::Regions => {
+                parallel_regions(summary, page)?;
+                load::table::regions(summary, page)
+            }
+            Self::Tasks => tasks(summary, page),
+            Self::Loops => work_sharing(summary, page),
+            Self::Waiting => waiting(summary, page),
+            Self::Memory => {
+                memory::table::write(summary, page)?;
+                constructs::table::allocations(summary, page)
+            }
+            Self::Samples => samples::table::write(summary, page),
+            Self::Sensors => {
+                super::sensors::table::write(summary, page)?;
+                thread_counters(summary, page)
+            }
+            Self::User => user(summary, page),
+        }
+    }
+}
+
+/// Writes what is to be seen of one process and of its forked children. `told` keeps notes from being repeated.
 ///
 /// # Errors
 ///
-/// Those of `out`.
+/// Those of the page.
 pub fn write(
     summary: &Summary,
-    colour: bool,
+    sections: &[Section],
     told: &mut Told,
-    out: &mut dyn Write,
+    page: &mut Page<'_>,
 ) -> io::Result<()> {
-    title(summary, colour, out)?;
-    verdict(summary, out)?;
-    threads(summary, out)?;
-    load::table::efficiency(summary, out)?;
-    parallel_regions(summary, out)?;
-    load::table::regions(summary, out)?;
-    tasks(summary, out)?;
-    work_sharing(summary, out)?;
-    waiting(summary, out)?;
-    memory::table::write(summary, out)?;
-    samples::table::write(summary, out)?;
-    user(summary, out)?;
-    super::sensors::table::write(summary, out)?;
-    super::switches::table::write(summary, out)?;
-    notes(summary, told, out)?;
+    first::title(summary, page)?;
+    for loss in super::notes::losses(summary) {
+        page.paragraph("warning: ", &loss)?;
+    }
+    if sections.is_empty() || sections.len() == Section::ALL.len() {
+        first::screen(summary, page)?;
+    }
+    for section in sections {
+        let mut written = Vec::new();
+        let mut part = Page::new(&mut written, page.width, page.rows, page.colour);
+        section.write(summary, &mut part)?;
+        if written.is_empty() && sections.len() < Section::ALL.len() {
+            let what = section.option().trim_start_matches('-');
+            writeln!(page, "\n{what}: {}", first::nothing(*section, summary))?;
+        }
+        page.write_all(&written)?;
+    }
+    let detailed = [Section::Regions, Section::Loops];
+    let notes = super::notes::of(
+        summary,
+        told,
+        detailed.iter().any(|section| sections.contains(section)),
+    );
+    if !notes.is_empty() {
+        writeln!(page)?;
+    }
+    for note in notes {
+        page.paragraph("note: ", &note)?;
+    }
+    if sections.is_empty() && summary.children.is_empty() && !summary.forked {
+        first::next(summary, page)?;
+    }
     for child in &summary.children {
-        writeln!(out)?;
-        write(child, colour, told, out)?;
+        writeln!(page)?;
+        write(child, sections, told, page)?;
     }
     Ok(())
 }
 
-fn title(summary: &Summary, colour: bool, out: &mut dyn Write) -> io::Result<()> {
-    let (bold, plain) = if colour {
-        ("\x1b[1m", "\x1b[0m")
-    } else {
-        ("", "")
-    };
-    let mut threads = counted(summary.threads.len() as u64, "thread");
-    if let Some(processors) = summary.processors {
-        threads = format!("{threads} on {}", counted(processors, "processor"));
-    }
-    let duration = time(summary.duration_ns);
-    write!(
-        out,
-        "{bold}{}{plain} · {} · {threads} · {duration}",
-        elide(&summary.program, LABEL_WIDTH),
-        elide(&summary.target, LABEL_WIDTH)
-    )?;
-    match (summary.forked, summary.pid) {
-        (true, Some(pid)) => writeln!(out, " · forked process {pid}"),
-        _ => writeln!(out),
+fn threads(summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {
+    let timed = threads_as(summary, page.rows, true);
+    match timed.fits(page.width) {
+        true => timed.print_all(page),
+        false => threads_as(summary, page.rows, false).print_all(page),
     }
 }
 
-/// The first thing to read.
-fn verdict(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
-    let Some(verdict) = &summary.verdict else {
-        return Ok(());
+/// The table of threads, `timed` with times beside the percentages.
+fn threads_as(summary: &Summary, rows: usize, timed: bool) -> Sheet {
+    let columns = Columns {
+        timed,
+        ..Columns::of(summary)
     };
-    wrap("", &verdict.text, out)?;
-    match &verdict.region {
-        Some(region) if summary.parallel_regions.len() > 1 => {
-            wrap("", &format!("most of it in {region}"), out)
-        }
-        _ => Ok(()),
-    }
-}
-
-fn threads(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
-    let columns = Columns::of(summary);
-    let mut header = vec!["thread", "useful", "synchronization", "scheduling", "idle"];
+    let mut header = vec!["thread"];
+    header.extend((!timed).then_some("lived"));
+    header.extend(["useful", "synchronization", "scheduling", "idle"]);
     header.extend(columns.flush.then_some("flush"));
     header.extend(columns.ready.then_some("ready"));
     header.push("events");
     header.extend(columns.lost.then_some("discarded"));
     let mut table = Sheet::new(1, &header);
-    let (shown, rest) = match summary.threads.len() {
-        0..=MAX_ROWS => (&summary.threads[..], &[][..]),
-        _ => summary.threads.split_at(MAX_ROWS - 1),
+    let rows = rows.max(2);
+    let (shown, rest) = match summary.threads.len() > rows {
+        false => (&summary.threads[..], &[][..]),
+        true => summary.threads.split_at(rows - 1),
     };
     for thread in shown {
         table.add_row(thread_row(thread_label(thread), thread, columns));
@@ -108,7 +193,7 @@ fn threads(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
             columns,
         ));
     }
-    table.print_all(out)
+    table
 }
 
 fn thread_label(thread: &Thread) -> String {
@@ -121,6 +206,8 @@ fn thread_label(thread: &Thread) -> String {
 /// Columns of the table of threads that not every trace needs.
 #[derive(Debug, Clone, Copy)]
 struct Columns {
+    /// Times beside percentages.
+    timed: bool,
     flush: bool,
     ready: bool,
     lost: bool,
@@ -130,6 +217,7 @@ impl Columns {
     fn of(summary: &Summary) -> Self {
         let any = |of: fn(&Thread) -> bool| summary.threads.iter().any(of);
         Self {
+            timed: true,
             flush: any(|thread| thread.flush_ns > 0),
             // One part in a hundred of a thread's time.
             ready: any(|thread| {
@@ -143,10 +231,16 @@ impl Columns {
 
 fn thread_row(label: String, thread: &Thread, columns: Columns) -> Vec<String> {
     let life = thread.life_ns();
+    let part = |ns: u64| match columns.timed {
+        true => share(ns, life),
+        false if life == 0 => String::new(),
+        false => percent(ns as f64 / life as f64),
+    };
     let mut row = vec![label];
+    row.extend((!columns.timed).then(|| time(life)));
     let [states @ .., flush] = thread.states();
-    row.extend(states.map(|ns| share(ns, life)));
-    row.extend(columns.flush.then(|| share(flush, life)));
+    row.extend(states.map(part));
+    row.extend(columns.flush.then(|| part(flush)));
     row.extend(columns.ready.then(|| match thread.processor_wait_ns {
         Some(ns) if life > 0 => percent(ns as f64 / life as f64),
         _ => String::new(),
@@ -176,26 +270,26 @@ fn sum(threads: &[Thread]) -> Thread {
         })
 }
 
-fn parallel_regions(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
-    let mut table = Sheet::new(
+fn parallel_regions(summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {
+    let mut table = Sheet::of_places(
         1,
         &["parallel region", "count", "total", "min", "mean", "max"],
     );
-    for region in summary.parallel_regions.iter().take(MAX_ROWS) {
+    for region in summary.parallel_regions.iter().take(page.rows) {
         table.add_row(row(
             [label(&region.place), count(region.times.count)],
             region.times,
         ));
     }
-    table.print(summary.parallel_regions.len(), out)
+    table.print(summary.parallel_regions.len(), page)
 }
 
-fn tasks(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
-    let mut table = Sheet::new(
+fn tasks(summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {
+    let mut table = Sheet::of_places(
         1,
         &["task", "created", "executed", "total", "min", "mean", "max"],
     );
-    for task in summary.task_functions.iter().take(MAX_ROWS) {
+    for task in summary.task_functions.iter().take(page.rows) {
         let times = [task.total_ns, task.min_ns, task.mean_ns, task.max_ns];
         let head = [
             label(&task.place),
@@ -204,14 +298,14 @@ fn tasks(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
         ];
         table.add_row(head.into_iter().chain(times.map(time)));
     }
-    table.print(summary.task_functions.len(), out)?;
+    table.print(summary.task_functions.len(), page)?;
     if let Some(line) = constructs::table::special_tasks(summary) {
-        writeln!(out, "{line}")?;
+        writeln!(page, "{line}")?;
     }
     let all = &summary.tasks;
     if all.created > 0 || all.executed > 0 {
         writeln!(
-            out,
+            page,
             "{} created, {} executed ({} undeferred), {}",
             counted(all.created, "task"),
             count(all.executed),
@@ -219,12 +313,12 @@ fn tasks(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
             counted(all.edges, "dependence"),
         )?;
     }
-    load::table::graph(summary, out)
+    load::table::graph(summary, page)
 }
 
-fn work_sharing(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
-    loops(summary, out)?;
-    let mut table = Sheet::new(
+fn work_sharing(summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {
+    loops(summary, page)?;
+    let mut table = Sheet::of_places(
         1,
         &[
             "sections in",
@@ -236,7 +330,7 @@ fn work_sharing(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
             "max",
         ],
     );
-    for item in summary.sections.iter().take(MAX_ROWS) {
+    for item in summary.sections.iter().take(page.rows) {
         table.add_row(row(
             [
                 label(&item.place),
@@ -246,15 +340,15 @@ fn work_sharing(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
             item.times,
         ));
     }
-    table.print(summary.sections.len(), out)?;
+    table.print(summary.sections.len(), page)?;
     if summary.singles > 0 {
-        writeln!(out, "\n{}", constructs::table::singles(summary))?;
+        writeln!(page, "\n{}", constructs::table::singles(summary))?;
     }
-    constructs::table::work_sharing(summary, out)
+    constructs::table::work_sharing(summary, page)
 }
 
-fn loops(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
-    let mut table = Sheet::new(
+fn loops(summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {
+    let mut table = Sheet::of_places(
         2,
         &[
             "loop in",
@@ -267,7 +361,7 @@ fn loops(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
             "max",
         ],
     );
-    for item in summary.loops.iter().take(MAX_ROWS) {
+    for item in summary.loops.iter().take(page.rows) {
         let times = item.times;
         table.add_row([
             label(&item.place),
@@ -280,8 +374,8 @@ fn loops(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
             time(times.max_ns),
         ]);
     }
-    table.print(summary.loops.len(), out)?;
-    let mut table = Sheet::new(
+    table.print(summary.loops.len(), page)?;
+    let mut table = Sheet::of_places(
         2,
         &[
             "chunk of loop in",
@@ -294,7 +388,7 @@ fn loops(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
         ],
     );
     let chunked = || summary.loops.iter().filter(|item| item.chunks > 0);
-    for item in chunked().take(MAX_ROWS) {
+    for item in chunked().take(page.rows) {
         let (sizes, times) = (item.chunk_iterations, item.chunk_times);
         table.add_row([
             label(&item.place),
@@ -309,18 +403,18 @@ fn loops(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
             time(times.max_ns),
         ]);
     }
-    table.print(chunked().count(), out)
+    table.print(chunked().count(), page)
 }
 
-fn waiting(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+fn waiting(summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {
     let mut table = Sheet::new(1, &["waiting", "count", "total", "min", "mean", "max"]);
-    for sync in summary.syncs.iter().take(MAX_ROWS) {
+    for sync in summary.syncs.iter().take(page.rows) {
         table.add_row(row(
             [sync.kind.to_owned(), count(sync.times.count)],
             sync.times,
         ));
     }
-    table.print(summary.syncs.len(), out)?;
+    table.print(summary.syncs.len(), page)?;
     let mut table = Sheet::new(
         2,
         &[
@@ -334,7 +428,7 @@ fn waiting(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
             "longest",
         ],
     );
-    for item in summary.criticals.iter().take(MAX_ROWS) {
+    for item in summary.criticals.iter().take(page.rows) {
         table.add_row([
             elide(&item.name, LABEL_WIDTH),
             item.kind.to_owned(),
@@ -346,24 +440,24 @@ fn waiting(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
             time(item.held_max_ns),
         ]);
     }
-    table.print(summary.criticals.len(), out)?;
-    constructs::table::rest(summary, out)
+    table.print(summary.criticals.len(), page)?;
+    constructs::table::rest(summary, page)
 }
 
-fn user(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+fn user(summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {
     for (head, regions) in [("user region", &summary.regions), ("call", &summary.calls)] {
         let mut table = Sheet::new(1, &[head, "count", "total", "min", "mean", "max"]);
-        for region in regions.iter().take(MAX_ROWS) {
+        for region in regions.iter().take(page.rows) {
             table.add_row(row(
                 [elide(&region.name, LABEL_WIDTH), count(region.times.count)],
                 region.times,
             ));
         }
-        table.print(regions.len(), out)?;
+        table.print(regions.len(), page)?;
     }
     let mut table = Sheet::new(1, &["counter", "samples", "min", "max", "last"]);
     let of_program = || summary.counters.iter().filter(|c| c.source == "program");
-    for counter in of_program().take(MAX_ROWS) {
+    for counter in of_program().take(page.rows) {
         let numbers = [counter.min, counter.max, counter.last].map(|value| value.to_string());
         table.add_row(
             [elide(&counter.name, LABEL_WIDTH), count(counter.count)]
@@ -371,16 +465,15 @@ fn user(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
                 .chain(numbers),
         );
     }
-    table.print(of_program().count(), out)?;
-    thread_counters(summary, out)?;
+    table.print(of_program().count(), page)?;
     let mut table = Sheet::new(1, &["user event type", "count"]);
-    for event in summary.user_events.iter().take(MAX_ROWS) {
+    for event in summary.user_events.iter().take(page.rows) {
         table.add_row([event.kind.to_string(), count(event.count)]);
     }
-    table.print(summary.user_events.len(), out)
+    table.print(summary.user_events.len(), page)
 }
 
-fn thread_counters(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+fn thread_counters(summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {
     let mut table = Sheet::new(
         1,
         &[
@@ -403,21 +496,7 @@ fn thread_counters(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
                 .chain(numbers),
         );
     }
-    table.print_all(out)
-}
-
-fn notes(summary: &Summary, told: &mut Told, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(
-        out,
-        "\n{}, {} ({:.1} bytes an event)",
-        counted(summary.events, "event"),
-        size(summary.bytes),
-        summary.bytes_per_event
-    )?;
-    for note in super::notes::of(summary, told) {
-        writeln!(out, "note: {note}")?;
-    }
-    Ok(())
+    table.print_all(page)
 }
 
 /// Whole but for a limit; a [`Sheet`] shortens what does not fit.

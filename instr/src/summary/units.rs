@@ -60,19 +60,40 @@ pub fn size(bytes: u64) -> String {
     }
 }
 
-/// At most `width` characters, the end replaced by `...`. Control characters, which names from a damaged or hostile
-/// trace may hold, do not reach the terminal.
+/// At most `width` characters, the end replaced by `...`; without control characters.
 pub fn elide(text: &str, width: usize) -> String {
-    let harmless = |c: char| if c.is_control() { '?' } else { c };
     if text.chars().count() <= width {
-        return text.chars().map(harmless).collect();
+        return harmless(text.chars());
     }
-    let kept: String = text
-        .chars()
-        .take(width.saturating_sub(3))
-        .map(harmless)
-        .collect();
-    format!("{kept}...")
+    harmless(text.chars().take(width.saturating_sub(3))) + "..."
+}
+
+/// At most `width` characters, the middle replaced by `…`: names of one program often begin, and often end, alike.
+pub fn elide_middle(text: &str, width: usize) -> String {
+    let length = text.chars().count();
+    if length <= width {
+        return elide(text, width);
+    }
+    let kept = width.saturating_sub(1);
+    let (first, last) = (kept.div_ceil(2), kept / 2);
+    let begin = text.chars().take(first);
+    let end = text.chars().skip(length - last);
+    harmless(begin) + "…" + &harmless(end)
+}
+
+/// At most `width` characters, the begin replaced by `…`.
+pub fn elide_start(text: &str, width: usize) -> String {
+    let length = text.chars().count();
+    if length <= width {
+        return elide(text, width);
+    }
+    let kept = width.saturating_sub(1);
+    "…".to_owned() + &harmless(text.chars().skip(length - kept))
+}
+
+/// Control characters, which names from a damaged or hostile trace may hold, do not reach the terminal.
+fn harmless(text: impl Iterator<Item = char>) -> String {
+    text.map(|c| if c.is_control() { '?' } else { c }).collect()
 }
 
 /// A name is cut to fewer characters than these only where even the file and line leave it no more room.
@@ -98,6 +119,20 @@ pub fn shorten(label: &str, width: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_are_cut_in_the_middle_and_places_at_the_begin() {
+        let name = "factorize_with_loops";
+        assert_eq!(elide_middle(name, 20), name);
+        assert_eq!(elide_middle(name, 13), "factor…_loops");
+        assert_eq!(elide_start("a/long/path/lu.c:18", 10), "…h/lu.c:18");
+        for width in 1..30 {
+            for cut in [elide_middle(name, width), elide_start(name, width)] {
+                assert_eq!(cut.chars().count(), width.min(20), "{cut}");
+            }
+        }
+        assert_eq!(elide_middle("a\u{1b}[2Jbcdefghij", 9), "a?[2…ghij");
+    }
 
     #[test]
     fn labels_keep_their_place_when_they_are_shortened() {

@@ -3,8 +3,10 @@
 //! Losses of the efficiency tree are what the program does to itself. Two things that tree cannot see come before them: threads that wait
 //! for a processor, and threads that sleep in user code. Both are in the system's account of each thread.
 
+use super::advice;
+use super::load::model::Efficiency;
 use super::model::{Summary, Verdict};
-use super::units::{counted, percent, time};
+use super::units::{count, counted, elide, percent, time};
 
 /// A smaller share of the threads' time is not worth a word.
 const LEAST: f64 = 0.05;
@@ -52,13 +54,23 @@ impl Account {
 
 /// The sentence, and remarks on what else distorts the numbers. The rest of the summary must be there.
 pub(super) fn of(summary: &Summary) -> (Option<Verdict>, Vec<String>) {
+    let (verdict, remarks) = chosen(summary);
+    let advised = |mut verdict: Verdict| {
+        (verdict.advice, verdict.reading) = advice::of(verdict.kind, summary);
+        verdict
+    };
+    (verdict.map(advised), remarks)
+}
+
+fn chosen(summary: &Summary) -> (Option<Verdict>, Vec<String>) {
     let largest = largest(summary);
     let Some(account) = Account::of(summary) else {
         return (largest, Vec::new());
     };
-    let (kind, share) = largest
-        .as_ref()
-        .map_or(("none", 0.0), |loss| (loss.kind, loss.share));
+    let (kind, share) = match &summary.efficiency {
+        Some(efficiency) => (efficiency.largest_loss.kind, efficiency.largest_loss.share),
+        None => ("none", 0.0),
+    };
     let explained = match kind {
         "serial" => share,
         _ => CAUSE * share,
@@ -82,41 +94,150 @@ pub(super) fn of(summary: &Summary) -> (Option<Verdict>, Vec<String>) {
             }
             verdict = Some(waiting);
         } else {
-            remarks.push(waiting.text);
+            let (advice, _) = advice::of(waiting.kind, summary);
+            remarks.push(format!("{}; {advice}", waiting.text));
         }
     }
     (verdict, remarks)
 }
 
-/// The largest loss of the efficiency tree.
+/// The largest loss of the efficiency tree, by its cause.
 fn largest(summary: &Summary) -> Option<Verdict> {
-    if let Some(efficiency) = &summary.efficiency {
-        let loss = &efficiency.largest_loss;
-        return Some(Verdict {
-            kind: loss.kind,
-            share: loss.share,
-            region: loss.region.clone(),
-            text: loss.text.clone(),
+    let Some(efficiency) = &summary.efficiency else {
+        let sequential = summary.events > 0 && summary.threads.len() == 1;
+        return sequential.then(|| Verdict {
+            kind: "sequential",
+            text: "one thread did all the work: no parallel region was seen".to_owned(),
+            ..Verdict::default()
         });
+    };
+    let loss = &efficiency.largest_loss;
+    let verdict = |kind, share, text| Verdict {
+        kind,
+        share,
+        region: loss.region.clone(),
+        text,
+        ..Verdict::default()
+    };
+    if loss.share < LEAST {
+        let text = format!(
+            "the threads are in user code {} of their time: no loss is large",
+            percent(efficiency.parallel_efficiency)
+        );
+        return Some(verdict("healthy", loss.share, text));
     }
-    (summary.events > 0 && summary.threads.len() == 1).then(|| Verdict {
-        kind: "sequential",
-        share: 0.0,
-        region: None,
-        text: "one thread did all the work: no parallel region was seen".to_owned(),
-    })
+    let kind = match loss.cause {
+        "work" => "imbalance",
+        "tasks" => "waiting for tasks",
+        "unknown" => "scheduling",
+        other => other,
+    };
+    if kind == "locks" {
+        return Some(locks(summary, efficiency));
+    }
+    if matches!(loss.kind, "imbalance" | "scheduling")
+        && let Some((kind, share, text)) = of_tasks(summary, efficiency)
+    {
+        return Some(verdict(kind, share, text));
+    }
+    Some(verdict(kind, loss.share, loss.text.clone()))
+}
+
+/// Names the critical section or lock that was waited for longest.
+fn locks(summary: &Summary, efficiency: &Efficiency) -> Verdict {
+    let waited = summary.criticals.iter().map(|item| item.wait_ns);
+    let waited = waited.fold(0, u64::saturating_add);
+    let share = waited as f64 / efficiency.capacity_ns.max(1) as f64;
+    let of = match summary.criticals.iter().max_by_key(|item| item.wait_ns) {
+        Some(most) if most.name == most.kind => format!("the {}", most.kind),
+        Some(most) => format!("the {} {}", most.kind, elide(&most.name, 64)),
+        None => "locks".to_owned(),
+    };
+    let most = summary.criticals.iter().max_by_key(|item| item.wait_ns);
+    let times = most.map_or(String::new(), |most| {
+        format!(
+            ": {} times it was taken, {} wait for it, {} inside",
+            count(most.count),
+            time(most.wait_ns),
+            time(most.held_ns)
+        )
+    });
+    Verdict {
+        kind: "locks",
+        share,
+        region: efficiency.largest_loss.region.clone(),
+        text: format!(
+            "threads wait for critical sections and locks {} of their time, most for {of}{times}",
+            percent(share)
+        ),
+        ..Verdict::default()
+    }
+}
+
+/// A task this short can cost more than it does.
+const SHORT_TASK_NS: u64 = 20_000;
+
+/// Whether explicit tasks are behind the largest loss: too small, too late, or in a chain. With the share of the threads' time, and the sentence.
+fn of_tasks(summary: &Summary, efficiency: &Efficiency) -> Option<(&'static str, f64, String)> {
+    let graph = summary.graph.as_ref()?;
+    let tasks = summary.tasks.executed;
+    let lost = graph.delay_ns.saturating_add(graph.no_work_ns);
+    let share = |ns: u64| ns as f64 / efficiency.capacity_ns.max(1) as f64;
+    // Else the loss is elsewhere than in regions with tasks.
+    if tasks == 0 || share(lost) < efficiency.largest_loss.share / 2.0 {
+        return None;
+    }
+    let work = graph.task_work_ns / tasks;
+    let created = summary.threads.iter().map(|thread| thread.sched_ns);
+    let created = created.fold(0, u64::saturating_add) / summary.tasks.created.max(1);
+    // Not in user code although a task was ready.
+    let delayed = graph.delay_ns / tasks;
+    if work < SHORT_TASK_NS && work <= created.max(delayed) {
+        let text = format!(
+            "tasks are too small: {} of work each, and {} to create, fetch and wait for each",
+            time(work),
+            time(lost / tasks)
+        );
+        return Some(("fine tasks", share(lost), text));
+    }
+    if graph.no_work_ns < lost / 2 {
+        return None;
+    }
+    let idle = format!(
+        "threads find no task that is ready {} of their time",
+        percent(share(graph.no_work_ns))
+    );
+    if graph.chain_ns >= graph.elapsed_ns / 2 && graph.chain_hops > 1 {
+        let text = format!(
+            "{idle}: the longest chain of dependences, {}, takes {} of {}",
+            counted(graph.chain_hops, "task"),
+            time(graph.chain_ns),
+            time(graph.elapsed_ns)
+        );
+        return Some(("dependences", share(graph.no_work_ns), text));
+    }
+    let text = format!("{idle}: tasks are created too late, or too few of them");
+    Some(("late tasks", share(graph.no_work_ns), text))
 }
 
 fn sleeping(account: &Account) -> Verdict {
     Verdict {
         kind: "sleeping",
         share: account.asleep,
-        region: None,
         text: format!(
             "threads slept in user code for at least {}, {} of their time: input and output, sleep, or waits that are not OpenMP's",
             time(account.asleep_ns),
             percent(account.asleep)
         ),
+        ..Verdict::default()
+    }
+}
+
+/// As many processors as the process may use at once.
+pub(super) fn usable_processors(summary: &Summary) -> Option<u64> {
+    match (summary.processors, summary.processor_quota) {
+        (Some(processors), Some(quota)) => Some((quota.ceil() as u64).min(processors)),
+        (processors, _) => processors,
     }
 }
 
@@ -132,39 +253,31 @@ fn waiting(summary: &Summary, account: &Account) -> Verdict {
         time(account.waited_ns),
         percent(account.waited)
     );
-    let quota = summary.processor_quota;
-    let usable = match (summary.processors, quota) {
-        (Some(processors), Some(quota)) => Some((quota.ceil() as u64).min(processors)),
-        (processors, _) => processors,
-    };
-    let text = match usable {
+    let (kind, text) = match usable_processors(summary) {
         Some(usable) if threads > usable => {
-            let of = match quota {
+            let of = match summary.processor_quota {
                 Some(quota) if quota < summary.processors.unwrap_or(0) as f64 => {
                     format!("the time of {quota} processors (cgroup)")
                 }
                 _ => counted(usable, "processor"),
             };
-            let teams = match summary.efficiency.is_some() {
-                true => format!("; OMP_NUM_THREADS={usable} avoids that"),
-                false => String::new(),
-            };
             let threads = counted(threads, "thread");
-            return Verdict {
-                kind: "oversubscribed",
-                share: account.waited,
-                region: None,
-                text: format!("{threads} share {of}: {lost}{teams}"),
-            };
+            ("oversubscribed", format!("{threads} share {of}: {lost}"))
         }
-        Some(_) => format!("other programs used the processors of the threads: {lost}"),
-        None => format!("the threads had not enough processors: {lost}"),
+        Some(_) => (
+            "preempted",
+            format!("other programs used the processors of the threads: {lost}"),
+        ),
+        None => (
+            "preempted",
+            format!("the threads had not enough processors: {lost}"),
+        ),
     };
     Verdict {
-        kind: "preempted",
+        kind,
         share: account.waited,
-        region: None,
         text,
+        ..Verdict::default()
     }
 }
 
@@ -194,6 +307,7 @@ mod tests {
                 capacity_ns: threads * 10 * S,
                 largest_loss: LargestLoss {
                     kind: "scheduling",
+                    cause: "starting",
                     share: (10 - useful) as f64 / 10.0,
                     text: "regions begin late".to_owned(),
                     ..LargestLoss::default()
@@ -215,11 +329,11 @@ mod tests {
         assert_eq!(verdict.kind, "oversubscribed");
         assert_eq!(
             verdict.text,
-            "8 threads share 2 processors: ready to run, they waited for a processor for 56.00 s, 70.0% of their time; \
-             OMP_NUM_THREADS=2 avoids that"
+            "8 threads share 2 processors: ready to run, they waited for a processor for 56.00 s, 70.0% of their time"
         );
+        assert!(verdict.advice.contains("OMP_NUM_THREADS=2"));
         assert_eq!(kind(&run(2, 5, 2, 7)), "preempted");
-        assert_eq!(kind(&run(2, 5, 9, 0)), "scheduling");
+        assert_eq!(kind(&run(2, 5, 9, 0)), "starting");
         let mut limited = run(2, 5, 2, 7);
         limited.processor_quota = Some(0.5);
         let verdict = of(&limited).0.expect("one");
@@ -232,6 +346,7 @@ mod tests {
         let mut summary = run(8, 2, 8, 2);
         if let Some(efficiency) = &mut summary.efficiency {
             efficiency.largest_loss.kind = "serial";
+            efficiency.largest_loss.cause = "serial";
         }
         let (verdict, remarks) = of(&summary);
         assert_eq!(verdict.map(|verdict| verdict.kind), Some("serial"));
@@ -244,7 +359,7 @@ mod tests {
         let verdict = of(&run(2, 10, 3, 1)).0.expect("one");
         assert_eq!(verdict.kind, "sleeping");
         assert!((verdict.share - 0.6).abs() < 1e-9);
-        assert_eq!(kind(&run(2, 10, 10, 0)), "scheduling");
+        assert_eq!(kind(&run(2, 10, 10, 0)), "healthy");
     }
 
     #[test]
@@ -253,6 +368,6 @@ mod tests {
         for thread in &mut summary.threads {
             thread.processor_ns = None;
         }
-        assert_eq!(kind(&summary), "scheduling");
+        assert_eq!(kind(&summary), "starting");
     }
 }

@@ -104,7 +104,7 @@ impl Totals {
         let (exposed, reached) = (self.average_parallelism()?, self.exploited()?);
         let percent = |ns| 100.0 * self.share(ns).unwrap_or(0.0);
         Some(format!(
-            "exposed parallelism {exposed:.1}, exploited {:.1} on {} thread{} ({:.1} % of what they allow): {} (delay {:.1} %, no work {:.1} %)",
+            "exposed parallelism {exposed:.1}, exploited {:.1} on {} thread{} ({:.1}% of what they allow): {} (delay {:.1}%, no work {:.1}%)",
             self.work_ns as f64 / self.elapsed_ns as f64,
             self.threads,
             if self.threads == 1 { "" } else { "s" },
@@ -214,8 +214,8 @@ mod tests {
         }
         assert_eq!(
             region(4, 100, 240, 10, 100).headline().unwrap(),
-            "exposed parallelism 24.0, exploited 2.4 on 4 threads (60.0 % of what they allow): in part, tasks that were ready had to \
-             wait for threads (delay 25.0 %, no work 15.0 %)"
+            "exposed parallelism 24.0, exploited 2.4 on 4 threads (60.0% of what they allow): in part, tasks that were ready had to \
+             wait for threads (delay 25.0%, no work 15.0%)"
         );
         assert_eq!(Totals::default().headline(), None);
         assert_eq!(region(1, 0, 0, 0, 0).headline(), None);

@@ -1,18 +1,20 @@
 //! For people.
 
-use std::io::{self, Write};
+use std::io;
 
 use super::super::model::Summary;
-use super::super::table::{MAX_ROWS, Sheet, label, row};
+use super::super::table::{label, row};
 use super::super::units::{count, counted, elide, size};
+use crate::page::Page;
+use crate::sheet::Sheet;
 
 /// Loops, blocks and device constructs.
 ///
 /// # Errors
 ///
-/// Those of `out`.
-pub fn work_sharing(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
-    let mut table = Sheet::new(
+/// Those of the page.
+pub fn work_sharing(summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {
+    let mut table = Sheet::of_places(
         3,
         &[
             "static loop (inferred)",
@@ -28,7 +30,7 @@ pub fn work_sharing(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
             .iter()
             .filter(|item| item.evidence != "different places")
     };
-    for item in loops().take(MAX_ROWS) {
+    for item in loops().take(page.rows) {
         table.add_row([
             label(&item.place),
             elide(&item.inside, 40),
@@ -40,26 +42,26 @@ pub fn work_sharing(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
             count(item.count),
         ]);
     }
-    table.print(loops().count(), out)?;
+    table.print(loops().count(), page)?;
     let head = ["count", "thread total", "min", "mean", "max"];
     let titled = |title| {
         let header: Vec<&str> = [title].into_iter().chain(head).collect();
-        Sheet::new(1, &header)
+        Sheet::of_places(1, &header)
     };
     let mut table = titled("scope in");
-    for item in summary.scopes.iter().take(MAX_ROWS) {
+    for item in summary.scopes.iter().take(page.rows) {
         table.add_row(row([label(&item.place), count(item.instances)], item.times));
     }
-    table.print(summary.scopes.len(), out)?;
+    table.print(summary.scopes.len(), page)?;
     let mut table = titled("masked in");
-    for item in summary.masked.iter().take(MAX_ROWS) {
+    for item in summary.masked.iter().take(page.rows) {
         table.add_row(row(
             [label(&item.place), count(item.times.count)],
             item.times,
         ));
     }
-    table.print(summary.masked.len(), out)?;
-    let mut table = Sheet::new(
+    table.print(summary.masked.len(), page)?;
+    let mut table = Sheet::of_places(
         2,
         &[
             "device construct",
@@ -71,7 +73,7 @@ pub fn work_sharing(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
             "max",
         ],
     );
-    for item in summary.targets.iter().take(MAX_ROWS) {
+    for item in summary.targets.iter().take(page.rows) {
         let head = [
             label(&item.place),
             item.kind.to_owned(),
@@ -79,16 +81,16 @@ pub fn work_sharing(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
         ];
         table.add_row(row(head, item.times));
     }
-    table.print(summary.targets.len(), out)
+    table.print(summary.targets.len(), page)
 }
 
-/// Doacross loops, cancellation, memory of allocators.
+/// Doacross loops, cancellation.
 ///
 /// # Errors
 ///
-/// Those of `out`.
-pub fn rest(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
-    let mut table = Sheet::new(
+/// Those of the page.
+pub fn rest(summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {
+    let mut table = Sheet::of_places(
         1,
         &[
             "doacross in",
@@ -100,11 +102,11 @@ pub fn rest(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
             "max",
         ],
     );
-    for item in summary.doacross.iter().take(MAX_ROWS) {
+    for item in summary.doacross.iter().take(page.rows) {
         let head = [label(&item.place), count(item.posts), count(item.waits)];
         table.add_row(row(head, item.times));
     }
-    table.print(summary.doacross.len(), out)?;
+    table.print(summary.doacross.len(), page)?;
     let mut table = Sheet::new(
         1,
         &[
@@ -119,7 +121,15 @@ pub fn rest(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
         let numbers = [item.cancels, item.points, item.left, item.discarded_tasks].map(count);
         table.add_row([item.construct.to_owned()].into_iter().chain(numbers));
     }
-    table.print(summary.cancellations.len(), out)?;
+    table.print(summary.cancellations.len(), page)
+}
+
+/// Memory of OpenMP's allocators.
+///
+/// # Errors
+///
+/// Those of the page.
+pub fn allocations(summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {
     let mut table = Sheet::new(
         1,
         &[
@@ -141,7 +151,7 @@ pub fn rest(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
             count(item.refused),
         ]);
     }
-    table.print(summary.allocations.len(), out)
+    table.print(summary.allocations.len(), page)
 }
 
 /// One line on tasks of special kinds, if there were any.

@@ -115,6 +115,7 @@ fn largest_loss(
     if share < NEGLIGIBLE {
         return LargestLoss {
             kind: "none",
+            cause: "none",
             share,
             region: None,
             text: "next to nothing is lost: the threads are in user code all the time".to_owned(),
@@ -127,11 +128,14 @@ fn largest_loss(
             .max_by_key(|(code, load)| (of(load), std::cmp::Reverse(**code)))?;
         (of(load) > 0).then(|| Place::of(names, Some(*code), CodeRole::Parallel).label)
     };
-    let (kind, region, why) = match loss {
+    let (kind, region, (cause, why)) = match loss {
         Loss::Serial => (
             "serial",
             None,
-            "outside of parallel regions one thread works and the others wait",
+            (
+                "serial",
+                "outside of parallel regions one thread works and the others wait",
+            ),
         ),
         Loss::Imbalance => (
             "imbalance",
@@ -146,11 +150,12 @@ fn largest_loss(
         Loss::TeamSize => (
             "team size",
             None,
-            "regions with fewer threads than there are",
+            ("team size", "regions with fewer threads than there are"),
         ),
     };
     LargestLoss {
         kind,
+        cause,
         share,
         region,
         text: format!(
@@ -165,18 +170,27 @@ fn largest_loss(
     }
 }
 
+/// A cause as it is named in JSON, and in words.
+type Cause = (&'static str, &'static str);
+
 /// What the other threads of regions do while the one with the most work goes on.
-fn imbalance_cause(summary: &Summary, report: &Report) -> &'static str {
+fn imbalance_cause(summary: &Summary, report: &Report) -> Cause {
     let mutexes = summary.criticals.iter().map(|item| item.wait_ns);
     let mutexes = mutexes.fold(0, u64::saturating_add);
-    match mutexes >= report.budget.imbalance_ns / 2 {
-        true => "threads of a region wait for critical sections and locks while another works",
-        false => "threads of a region wait for the one with the most work",
+    match mutexes >= report.budget.imbalance_ns / 2 && mutexes > 0 {
+        true => (
+            "locks",
+            "threads of a region wait for critical sections and locks while another works",
+        ),
+        false => (
+            "work",
+            "threads of a region wait for the one with the most work",
+        ),
     }
 }
 
 /// What the threads of regions do when even the one with the most work is not in user code.
-fn scheduling_cause(summary: &Summary, report: &Report) -> &'static str {
+fn scheduling_cause(summary: &Summary, report: &Report) -> Cause {
     let sum = |all: &mut dyn Iterator<Item = u64>| all.fold(0, u64::saturating_add);
     let regions = report.regions.values();
     let all_barriers = sum(&mut regions
@@ -195,29 +209,35 @@ fn scheduling_cause(summary: &Summary, report: &Report) -> &'static str {
     let causes = [
         (
             starting,
+            "starting",
             "regions begin late on some thread, which the run-time library creates or wakes up",
         ),
         (
             barriers,
+            "barriers",
             "threads wait in barriers inside of regions, now for one and now for another",
         ),
-        (mutexes, "threads wait for critical sections and locks"),
+        (
+            mutexes,
+            "locks",
+            "threads wait for critical sections and locks",
+        ),
         (
             tasks,
+            "tasks",
             "threads wait for tasks (taskwait, taskgroup) and find none to run",
         ),
-        (library, "creating tasks and fetching chunks"),
+        (library, "library", "creating tasks and fetching chunks"),
     ];
-    let (_, cause) = causes.into_iter().fold(
-        (0, ""),
-        |best, cause| {
-            if cause.0 > best.0 { cause } else { best }
-        },
+    let unknown = (
+        0,
+        "unknown",
+        "regions take longer than their longest thread is in user code",
     );
-    match cause {
-        "" => "regions take longer than their longest thread is in user code",
-        _ => cause,
-    }
+    let larger =
+        |best: (u64, _, _), cause: (u64, _, _)| if cause.0 > best.0 { cause } else { best };
+    let (_, cause, why) = causes.into_iter().fold(unknown, larger);
+    (cause, why)
 }
 
 fn graph(totals: &Totals) -> Option<Graph> {

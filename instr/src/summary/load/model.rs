@@ -81,6 +81,8 @@ pub struct Talp {
 pub struct LargestLoss {
     /// `serial`, `imbalance`, `scheduling` or `team size`; `none` below half a percent.
     pub kind: &'static str,
+    /// Why, as far as the events say: `serial`, `work`, `locks`, `starting`, `barriers`, `tasks`, `library`, `team size`, `unknown`, `none`.
+    pub cause: &'static str,
     /// Of the threads' time, 0 to 1.
     pub share: f64,
     /// Label of the region with the largest part of it.

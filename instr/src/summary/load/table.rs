@@ -3,10 +3,11 @@
 use std::io::{self, Write};
 
 use super::super::model::Summary;
-use super::super::sheet::wrap;
-use super::super::table::{MAX_ROWS, Sheet, label};
+use super::super::table::label;
 use super::super::units::{count, counted, percent, time};
 use super::model::{Efficiency, Loaded, RegionLoad, ThreadLoad};
+use crate::page::Page;
+use crate::sheet::Sheet;
 
 /// Regions whose threads are shown one by one, and threads of one.
 const MAX_REGIONS: usize = 3;
@@ -18,8 +19,8 @@ const NOTEWORTHY: f64 = 0.01;
 ///
 /// # Errors
 ///
-/// Those of `out`.
-pub fn efficiency(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+/// Those of the page.
+pub fn efficiency(summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {
     let Some(e) = &summary.efficiency else {
         return Ok(());
     };
@@ -43,16 +44,16 @@ pub fn efficiency(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
         }
         table.add_row([name.to_owned(), percent(value), lost(e, value)]);
     }
-    table.print_all(out)?;
+    table.print_all(page)?;
     let (pop, talp) = (e.multiplicative, e.talp);
     writeln!(
-        out,
+        page,
         "multiplicative (POP): load balance {} x communication efficiency {}",
         percent(pop.load_balance),
         percent(pop.communication_efficiency)
     )?;
     writeln!(
-        out,
+        page,
         "TALP: serialization {} x load balance {} x scheduling {}",
         percent(talp.serialization),
         percent(talp.load_balance),
@@ -69,39 +70,39 @@ fn lost(e: &Efficiency, value: f64) -> String {
 ///
 /// # Errors
 ///
-/// Those of `out`.
-pub fn regions(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+/// Those of the page.
+pub fn regions(summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {
     let loads = || {
         let loaded = summary.parallel_regions.iter();
         loaded.filter_map(|region| Some((&region.place, region.load.as_ref()?)))
     };
-    let mut table = Sheet::new(
+    let mut table = Sheet::of_places(
         1,
         &[
             "load of region",
             "team",
-            "useful max",
+            "useful min",
             "mean",
-            "min",
+            "max",
             "max/mean",
             "barriers",
             "used",
         ],
     );
-    for (place, load) in loads().take(MAX_ROWS) {
+    for (place, load) in loads().take(page.rows) {
         let ratio = |value: Option<f64>| value.map_or(String::new(), |value| format!("{value:.2}"));
         table.add_row([
             label(place),
             count(load.threads),
-            time(load.useful_max_ns),
-            time(load.useful_mean_ns),
             time(load.useful_min_ns),
+            time(load.useful_mean_ns),
+            time(load.useful_max_ns),
             ratio(load.imbalance),
             time(load.barrier_ns),
             load.parallel_efficiency.map_or(String::new(), percent),
         ]);
     }
-    table.print(loads().count(), out)?;
+    table.print(loads().count(), page)?;
     let least = NOTEWORTHY * summary.duration_ns as f64;
     let loss = |load: &RegionLoad| {
         load.imbalance_loss_ns
@@ -112,14 +113,15 @@ pub fn regions(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
         .collect();
     worst.sort_by_key(|(place, load)| (std::cmp::Reverse(loss(load)), place.address));
     for loaded in worst.into_iter().take(MAX_REGIONS) {
-        threads(loaded, out)?;
+        threads(loaded, page)?;
     }
     Ok(())
 }
 
-fn threads((place, load): Loaded<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let head = format!("thread of {}", label(place));
-    let mut table = Sheet::new(1, &[&head, "executions", "useful", "barriers"]);
+fn threads((place, load): Loaded<'_>, page: &mut Page<'_>) -> io::Result<()> {
+    writeln!(page)?;
+    page.paragraph("", &format!("threads of {}:", label(place)))?;
+    let mut table = Sheet::new(1, &["thread", "executions", "useful", "barriers"]);
     let (shown, rest) = match load.by_thread.len() {
         0..=MAX_THREADS => (&load.by_thread[..], &[][..]),
         _ => load.by_thread.split_at(MAX_THREADS - 1),
@@ -151,46 +153,51 @@ fn threads((place, load): Loaded<'_>, out: &mut dyn Write) -> io::Result<()> {
             });
         row(format!("{} more", rest.len()), &sum);
     }
-    table.print_all(out)
+    table.print_all(page)
 }
 
 /// What the task graph allows and what came of it.
 ///
 /// # Errors
 ///
-/// Those of `out`.
-pub fn graph(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+/// Those of the page.
+pub fn graph(summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {
     let Some(graph) = &summary.graph else {
         return Ok(());
     };
+    let tasks = summary.tasks.executed.max(1);
     let shape = format!(
-        "task graph: work {}, span {} ({} on a path), width {}",
+        "task graph: work {} ({} of it in tasks), span {} ({} on a path), width {}",
         time(graph.work_ns),
+        time(graph.task_work_ns),
         time(graph.span_ns),
         counted(graph.span_hops, "task"),
         count(graph.width),
     );
-    wrap("", &shape, out)?;
+    page.paragraph("", &shape)?;
     let run = format!(
-        "{} in {} (bounds: {} to {}); tasks waited {} for others, {} when ready",
+        "{} in {} (bounds: {} to {}); a task waited {} for others, {} when ready, on average",
         time(graph.elapsed_ns),
         counted(graph.regions, "region"),
         time(graph.lower_bound_ns),
         time(graph.upper_bound_ns),
-        time(graph.dependency_wait_ns),
-        time(graph.ready_wait_ns),
+        time(graph.dependency_wait_ns / tasks),
+        time(graph.ready_wait_ns / tasks),
     );
-    wrap("  ", &run, out)?;
+    page.paragraph("  ", &run)?;
     if let Some(headline) = &graph.headline {
-        wrap("  ", headline, out)?;
+        page.paragraph("  ", headline)?;
     }
     if graph.order_violations > 0 {
         let tasks = counted(graph.order_violations, "dependence");
-        writeln!(out, "  {tasks} not kept: the successor began too early")?;
+        writeln!(page, "  {tasks} not kept: the successor began too early")?;
     }
     if graph.exclusion_violations > 0 {
         let pairs = counted(graph.exclusion_violations, "pair");
-        writeln!(out, "  {pairs} of mutexinoutset tasks ran at the same time")?;
+        writeln!(
+            page,
+            "  {pairs} of mutexinoutset tasks ran at the same time"
+        )?;
     }
     Ok(())
 }

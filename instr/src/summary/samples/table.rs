@@ -3,20 +3,21 @@
 use std::io::{self, Write};
 
 use super::super::model::Summary;
-use super::super::table::{MAX_ROWS, Sheet};
 use super::super::units::{count, counted, elide, percent, time};
+use crate::page::Page;
+use crate::sheet::Sheet;
 
 /// Writes the functions by share, if the program was sampled.
 ///
 /// # Errors
 ///
-/// Those of `out`.
-pub fn write(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+/// Those of the page.
+pub fn write(summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {
     let Some(samples) = &summary.samples else {
         return Ok(());
     };
     write!(
-        out,
+        page,
         "\nsampled every {} of {} time: {}",
         time(samples.period_ns),
         if samples.clock == "real" {
@@ -27,14 +28,14 @@ pub fn write(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
         counted(samples.taken, "sample"),
     )?;
     if samples.periods > samples.taken {
-        write!(out, " of {} periods", count(samples.periods))?;
+        write!(page, " of {} periods", count(samples.periods))?;
     }
     match samples.lost {
-        0 => writeln!(out)?,
-        lost => writeln!(out, ", {} lost", counted(lost, "period"))?,
+        0 => writeln!(page)?,
+        lost => writeln!(page, ", {} lost", counted(lost, "period"))?,
     }
     let mut table = Sheet::new(1, &["function", "self", "with calls", "periods"]);
-    for function in samples.functions.iter().take(MAX_ROWS) {
+    for function in samples.functions.iter().take(page.rows) {
         table.add_row([
             elide(&function.function, 200),
             percent(function.share),
@@ -42,5 +43,5 @@ pub fn write(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
             count(function.periods),
         ]);
     }
-    table.print(samples.functions.len(), out)
+    table.print(samples.functions.len(), page)
 }

@@ -3,9 +3,10 @@
 use std::io::{self, Write};
 
 use super::super::model::Summary;
-use super::super::table::{MAX_ROWS, Sheet};
 use super::super::units::{count, elide, percent, time};
 use super::model::Power;
+use crate::page::Page;
+use crate::sheet::Sheet;
 
 const LABEL_WIDTH: usize = 64;
 
@@ -13,13 +14,13 @@ const LABEL_WIDTH: usize = 64;
 ///
 /// # Errors
 ///
-/// Those of `out`.
-pub fn write(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+/// Those of the page.
+pub fn write(summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {
     let mut table = Sheet::new(
         1,
         &["sensor", "unit", "samples", "min", "mean", "max", "total"],
     );
-    for sensor in summary.sensors.iter().take(MAX_ROWS) {
+    for sensor in summary.sensors.iter().take(page.rows) {
         let total = sensor.total.map(|total| {
             let unit = sensor.total_unit.as_deref().unwrap_or_default();
             format!("{} {unit}", number(total)).trim_end().to_owned()
@@ -35,8 +36,8 @@ pub fn write(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
         row.push(total.unwrap_or_default());
         table.add_row(row);
     }
-    table.print(summary.sensors.len(), out)?;
-    energy(summary, out)?;
+    table.print(summary.sensors.len(), page)?;
+    energy(summary, page)?;
     if let Some(power) = &summary.power {
         let how = match &power.target {
             Some(target) => format!(
@@ -46,24 +47,24 @@ pub fn write(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
             None => power.source.to_owned(),
         };
         writeln!(
-            out,
+            page,
             "\npower: {} W on average, {} J ({how})",
             number(power.average_mw / 1e3),
             number(power.joules)
         )?;
-        threads(power, out)?;
+        threads(power, page)?;
     }
     Ok(())
 }
 
 /// The threads' parts.
-fn threads(power: &Power, out: &mut dyn Write) -> io::Result<()> {
+fn threads(power: &Power, page: &mut Page<'_>) -> io::Result<()> {
     if power.threads.len() < 2 {
         return Ok(());
     }
     let head = format!("thread (estimate, by {})", power.shared_by);
     let mut table = Sheet::new(1, &[&head, "joules", "share"]);
-    for thread in power.threads.iter().take(MAX_ROWS) {
+    for thread in power.threads.iter().take(page.rows) {
         let share = if power.joules > 0.0 {
             thread.joules / power.joules
         } else {
@@ -75,12 +76,12 @@ fn threads(power: &Power, out: &mut dyn Write) -> io::Result<()> {
             percent(share),
         ]);
     }
-    table.print(power.threads.len(), out)
+    table.print(power.threads.len(), page)
 }
 
-fn energy(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+fn energy(summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {
     let mut table = Sheet::new(2, &["energy of", "part", "joules", "+/-", "covered"]);
-    for zone in summary.energy.iter().take(MAX_ROWS) {
+    for zone in summary.energy.iter().take(page.rows) {
         let added = if zone.in_total { "" } else { " (not added)" };
         table.add_row([
             elide(&zone.zone, LABEL_WIDTH),
@@ -90,12 +91,12 @@ fn energy(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
             time(zone.covered_ns),
         ]);
     }
-    table.print(summary.energy.len(), out)?;
+    table.print(summary.energy.len(), page)?;
     let mut table = Sheet::new(
         1,
         &["energy while open", "joules", "+/-", "open", "covered"],
     );
-    for region in summary.energy_regions.iter().take(MAX_ROWS) {
+    for region in summary.energy_regions.iter().take(page.rows) {
         table.add_row([
             elide(&region.name, LABEL_WIDTH),
             number(region.joules),
@@ -104,7 +105,7 @@ fn energy(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
             time(region.covered_ns),
         ]);
     }
-    table.print(summary.energy_regions.len(), out)
+    table.print(summary.energy_regions.len(), page)
 }
 
 /// Four significant digits.

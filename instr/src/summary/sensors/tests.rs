@@ -430,7 +430,7 @@ fn readings_beyond_the_range_are_left_out_and_rare_ones_are_told() {
     close(sensor.total.unwrap(), 0.1 + 0.7);
     assert_eq!(sensor.longest_gap_ns, 2200 * MS);
     close(sensor.wraps_at.unwrap(), 1.0);
-    let notes = super::super::notes::of(&found, &mut Default::default()).join("\n");
+    let notes = super::super::notes::of(&found, &mut Default::default(), true).join("\n");
     assert!(
         notes.contains("rapl/package-0 begins again every 1 J"),
         "{notes}"

@@ -1,12 +1,13 @@
 //! For people.
 
-use std::io::{self, Write};
+use std::io;
 
 use instr_analysis::switches::{ContextSwitches, ScheduledThread};
 
 use super::super::model::Summary;
-use super::super::table::{MAX_ROWS, Sheet};
 use super::super::units::{count, elide, share, time};
+use crate::page::Page;
+use crate::sheet::Sheet;
 
 /// Processors that get a column each.
 const COLUMNS: usize = 4;
@@ -15,8 +16,8 @@ const COLUMNS: usize = 4;
 ///
 /// # Errors
 ///
-/// Those of `out`.
-pub fn write(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+/// Those of the page.
+pub fn write(summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {
     let Some(switches) = &summary.context_switches else {
         return Ok(());
     };
@@ -24,16 +25,16 @@ pub fn write(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
         1,
         &["processor", "switches", "threads ran", "idle", "unknown"],
     );
-    for at in switches.processors.iter().take(MAX_ROWS) {
+    for at in switches.processors.iter().take(page.rows) {
         let mut row = vec![at.processor.to_string(), count(at.switches)];
         row.extend([at.busy_ns, at.idle_ns, at.unknown_ns].map(|ns| share(ns, at.recorded_ns)));
         table.add_row(row);
     }
-    table.print(switches.processors.len(), out)?;
-    threads(switches, out)
+    table.print(switches.processors.len(), page)?;
+    threads(switches, page)
 }
 
-fn threads(switches: &ContextSwitches, out: &mut dyn Write) -> io::Result<()> {
+fn threads(switches: &ContextSwitches, page: &mut Page<'_>) -> io::Result<()> {
     let columns: Vec<u32> = match switches.processors.len() {
         1..=COLUMNS => switches.processors.iter().map(|at| at.processor).collect(),
         _ => Vec::new(),
@@ -47,7 +48,7 @@ fn threads(switches: &ContextSwitches, out: &mut dyn Write) -> io::Result<()> {
     header.push("migrations");
     header.extend(names.iter().map(String::as_str));
     let mut table = Sheet::new(1, &header);
-    for thread in switches.threads.iter().take(MAX_ROWS) {
+    for thread in switches.threads.iter().take(page.rows) {
         let mut row = vec![label(thread)];
         if let (Some(ran), Some(runs)) = (thread.running_ns, thread.runs) {
             row.extend([time(ran), count(runs)]);
@@ -62,7 +63,7 @@ fn threads(switches: &ContextSwitches, out: &mut dyn Write) -> io::Result<()> {
         }));
         table.add_row(row);
     }
-    table.print(switches.threads.len(), out)
+    table.print(switches.threads.len(), page)
 }
 
 fn label(thread: &ScheduledThread) -> String {

@@ -7,6 +7,8 @@ use instr_trace::names::NoNames;
 use instr_trace::synth::{self, START_TICKS, StreamWriter};
 use instr_trace::{Layout, Trace};
 
+use crate::page::Page;
+
 use super::super::model::Summary;
 use super::super::summarize;
 
@@ -146,7 +148,7 @@ fn times_of_threads_on_processors_are_those_worked_out_by_hand() {
         let by_thread: u64 = found.threads.iter().filter_map(|t| t.running_ns).sum();
         assert_eq!(by_thread, 2000);
         let mut text = Vec::new();
-        super::table::write(&summary, &mut text).unwrap();
+        super::table::write(&summary, &mut Page::new(&mut text, 100, 40, false)).unwrap();
         let text = String::from_utf8(text).unwrap();
         assert!(
             text.contains("scheduled thread") && text.contains("CPU 1"),

@@ -156,7 +156,7 @@ fn forked_children_are_listed_under_their_parent() {
     let (_, out, _) = instr(&["summary", fixture.path()]);
     assert_eq!(
         out.lines()
-            .filter(|line| line.starts_with("synth · x86_64-linux · 2 threads"))
+            .filter(|line| line.starts_with("synth · 2 threads · 2.00 us · x86_64-linux"))
             .count(),
         2
     );
@@ -169,14 +169,17 @@ fn tables_are_plain_characters_with_units() {
     let (status, out, err) = instr(&["summary", fixture.path()]);
     assert_eq!(status, Status::Done);
     assert!(
-        out.starts_with("synth · x86_64-linux · 2 threads · 2.00 us\n"),
+        out.starts_with("synth · 2 threads · 2.00 us · x86_64-linux"),
         "{out}"
     );
+    for part in ["53 events", "4 executed, 1 dependence", "docs/reading.md"] {
+        assert!(out.contains(part), "{part} in\n{out}");
+    }
+    let (_, all, _) = instr(&["summary", "--all", fixture.path()]);
     assert!(
-        out.lines()
-            .skip(1)
-            .all(|line| line.is_ascii() && line == line.trim_end()),
-        "{out}"
+        all.lines().all(|line| line == line.trim_end()
+            && line.chars().all(|c| c.is_ascii() || "·█…".contains(c))),
+        "{all}"
     );
     for part in [
         "4 tasks created, 4 executed (1 undeferred), 1 dependence",
@@ -184,7 +187,7 @@ fn tables_are_plain_characters_with_units() {
         "phase",
         "53 events",
     ] {
-        assert!(out.contains(part), "{part} in\n{out}");
+        assert!(all.contains(part), "{part} in\n{all}");
     }
     assert!(!out.contains("static loops"));
     assert!(err.contains("warning: no names from /opt/synth"), "{err}");
@@ -269,7 +272,9 @@ fn a_thousand_threads_do_not_flood_the_table() {
     synth::user_events(dir.path(), synth::layouts()[0], 1_000, 5_000, 10).unwrap();
     let path = dir.path().to_str().unwrap();
     let (_, out, _) = instr(&["summary", path]);
-    assert!(out.lines().count() < 70, "{out}");
+    assert!(out.lines().count() < 25, "{out}");
+    let (_, out, _) = instr(&["summary", path, "--threads"]);
+    assert!(out.lines().count() < 50, "{out}");
     let more = out
         .lines()
         .find(|line| line.starts_with("961 more"))
@@ -333,11 +338,16 @@ fn long_tables_end_with_the_number_of_rows_left_out() {
             .unwrap();
     }
     stream.finish().unwrap();
-    let (_, out, _) = instr(&["summary", dir.path().to_str().unwrap()]);
+    let rows = |top: &str| {
+        let (_, out, _) = instr(&["summary", dir.path().to_str().unwrap(), "--user", top]);
+        out
+    };
+    let out = rows("--top=40");
     assert!(
-        out.contains("\n... and 60 more (--json shows all)\n"),
+        out.contains("\n... and 60 more (--top 100 shows them)\n"),
         "{out}"
     );
+    assert!(!rows("--top=100").contains(" more "));
 }
 
 /// Names of all fields, at any depth.

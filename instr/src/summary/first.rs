@@ -1,0 +1,414 @@
+//! The first screen: the program, what cost most and what helps, where the threads' time went, what takes most, what to ask next.
+
+use std::cmp::Reverse;
+use std::io::{self, Write};
+
+use super::model::{Place, Summary};
+use super::table::Section;
+use super::units::{count, counted, elide, percent, size, time};
+use crate::page::Page;
+use crate::sheet::{Sheet, parts};
+
+const LABEL_WIDTH: usize = 48;
+/// Rows of the table of what takes most.
+pub(super) const MOST: usize = 5;
+/// It is never longer: the sections have all.
+const MAX_TAKERS: usize = 100;
+/// A bar that stands for all of the time.
+const BAR: usize = 24;
+/// Clocks of boards may begin anywhere: before this, 2000-01-01, a date is none.
+const FIRST_DATE_NS: u64 = 946_684_800_000_000_000;
+
+/// The line that says which run this is.
+///
+/// # Errors
+///
+/// Those of the page.
+pub(super) fn title(summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {
+    let mut threads = counted(summary.threads.len() as u64, "thread");
+    if let Some(processors) = summary.processors {
+        threads = format!("{threads} on {}", counted(processors, "processor"));
+    }
+    let mut parts = vec![
+        elide(&summary.program, LABEL_WIDTH),
+        threads,
+        time(summary.duration_ns),
+        elide(&summary.target, LABEL_WIDTH),
+    ];
+    parts.extend(summary.started_realtime_ns.and_then(date));
+    if summary.forked {
+        parts.extend(summary.pid.map(|pid| format!("forked process {pid}")));
+    }
+    // Parts stay whole: a line ends between two of them.
+    let mut line = String::new();
+    for part in parts {
+        if !line.is_empty() && line.chars().count() + 3 + part.chars().count() > page.width {
+            writeln!(page, "{line}")?;
+            line = "  ".to_owned();
+        } else if !line.is_empty() {
+            line.push_str(" · ");
+        }
+        line.push_str(&part);
+    }
+    writeln!(page, "{line}")
+}
+
+/// A time of day, where the reader is.
+fn date(realtime_ns: u64) -> Option<String> {
+    if realtime_ns < FIRST_DATE_NS {
+        return None;
+    }
+    let stamp = jiff::Timestamp::from_nanosecond(i128::from(realtime_ns)).ok()?;
+    let there = stamp.to_zoned(jiff::tz::TimeZone::system());
+    Some(there.strftime("%Y-%m-%d %H:%M").to_string())
+}
+
+/// What cost most, where the time went, what takes most, and one line for each other part of the trace.
+///
+/// # Errors
+///
+/// Those of the page.
+pub(super) fn screen(summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {
+    verdict(summary, page)?;
+    times(summary, page)?;
+    most(summary, page)?;
+    lines(summary, page)
+}
+
+fn verdict(summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {
+    let Some(verdict) = &summary.verdict else {
+        return Ok(());
+    };
+    let (bold, plain) = if page.colour {
+        ("\x1b[1m", "\x1b[0m")
+    } else {
+        ("", "")
+    };
+    let mut letters = verdict.text.chars();
+    let text: String = letters
+        .next()
+        .map(|first| first.to_uppercase().chain(letters).collect())
+        .unwrap_or_default();
+    writeln!(page)?;
+    for line in crate::page::lines(&format!("{text}."), page.width) {
+        writeln!(page, "{bold}{line}{plain}")?;
+    }
+    if let Some(region) = &verdict.region {
+        page.paragraph("  where  ", &place(region))?;
+    }
+    if !verdict.advice.is_empty() {
+        let more = format!("{} (docs/reading.md: {})", verdict.advice, verdict.reading);
+        page.paragraph("  help   ", &more)?;
+    }
+    Ok(())
+}
+
+/// `main, a.c:12 (parallel)` of `main [omp parallel a.c:12]`.
+fn place(label: &str) -> String {
+    let (name, construct, place) = parts(label);
+    let mut text = elide(&name, 200);
+    if !place.is_empty() {
+        text = format!("{text}, {}", elide(&place, 200));
+    }
+    if !construct.is_empty() {
+        text = format!("{text} ({construct})");
+    }
+    text
+}
+
+/// Where the threads' time went: what adds up to all of it.
+fn times(summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {
+    let (whole, title, rows) = match &summary.efficiency {
+        Some(e) => {
+            let lost = |efficiency: f64| (1.0 - efficiency).max(0.0);
+            let capacity = e.capacity_ns.max(1) as f64;
+            let rows = vec![
+                ("user code in regions", e.region_useful_ns as f64 / capacity),
+                ("user code outside", e.serial_useful_ns as f64 / capacity),
+                (
+                    "others wait for it",
+                    lost(e.additive.serial_region_efficiency),
+                ),
+                ("imbalance", lost(e.additive.load_balance)),
+                ("scheduling", lost(e.additive.scheduling)),
+                ("small teams", lost(e.additive.team_size)),
+            ];
+            let title = format!(
+                "the time of {}, {} each",
+                counted(e.threads, "thread"),
+                time(e.elapsed_ns)
+            );
+            (e.capacity_ns, title, rows)
+        }
+        None => {
+            let sum = |of: fn(&super::model::Thread) -> u64| {
+                summary.threads.iter().map(of).fold(0, u64::saturating_add)
+            };
+            let whole = sum(super::model::Thread::life_ns);
+            let part = |ns: u64| ns as f64 / whole.max(1) as f64;
+            let rows = vec![
+                ("user code", part(sum(|thread| thread.useful_ns))),
+                ("synchronization", part(sum(|thread| thread.sync_ns))),
+                ("scheduling", part(sum(|thread| thread.sched_ns))),
+                ("idle", part(sum(|thread| thread.idle_ns))),
+                ("flush", part(sum(|thread| thread.flush_ns))),
+            ];
+            let title = format!(
+                "the time of {}",
+                counted(summary.threads.len() as u64, "thread")
+            );
+            (whole, title, rows)
+        }
+    };
+    if whole == 0 {
+        return Ok(());
+    }
+    let mut table = Sheet::new(1, &[&title, "share", "total", ""]).with_bars();
+    for (name, share) in rows {
+        // What would be shown as nothing is not.
+        if share >= 0.0005 || name == "user code" {
+            table.add_row(timed(name, share, whole));
+        }
+    }
+    table.print_all(page)?;
+    waited(summary, whole, page)
+}
+
+fn timed(name: &str, share: f64, whole: u64) -> [String; 4] {
+    let ns = (share * whole as f64).round() as u64;
+    let filled = (share * BAR as f64).round() as usize;
+    let bar = "█".repeat(filled.min(BAR));
+    [name.to_owned(), percent(share), time(ns), bar]
+}
+
+/// Part of the rows above, whichever: ready to run, but without a processor.
+fn waited(summary: &Summary, whole: u64, page: &mut Page<'_>) -> io::Result<()> {
+    let waits = summary
+        .threads
+        .iter()
+        .filter_map(|thread| thread.processor_wait_ns);
+    let waited = waits.fold(0, u64::saturating_add);
+    if (waited as f64) < whole as f64 / 100.0 {
+        return Ok(());
+    }
+    let share = percent(waited as f64 / whole as f64);
+    writeln!(
+        page,
+        "  in them, waiting for a processor: {share}, {}",
+        time(waited)
+    )
+}
+
+/// Something that takes time, in thread time.
+struct Taker<'s> {
+    place: &'s Place,
+    count: u64,
+    total_ns: u64,
+}
+
+/// Regions and tasks by the threads' time in them.
+fn most(summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {
+    let regions = summary.parallel_regions.iter().map(|region| {
+        let threads = region.load.iter().flat_map(|load| &load.by_thread);
+        Taker {
+            place: &region.place,
+            count: region.times.count,
+            total_ns: threads.fold(0, |sum, thread| thread.useful_ns.saturating_add(sum)),
+        }
+    });
+    let tasks = summary.task_functions.iter().map(|task| Taker {
+        place: &task.place,
+        count: task.executed,
+        total_ns: task.total_ns,
+    });
+    let mut takers: Vec<_> = regions.chain(tasks).collect();
+    takers.sort_by_key(|taker| (Reverse(taker.total_ns), taker.place.address));
+    let whole = match &summary.efficiency {
+        Some(efficiency) => efficiency.capacity_ns,
+        None => summary
+            .threads
+            .iter()
+            .map(super::model::Thread::life_ns)
+            .sum(),
+    };
+    let mut table = Sheet::of_places(1, &["most user code", "count", "share", "total", "mean"]);
+    let rows = page.rows.min(MAX_TAKERS);
+    for taker in takers.iter().take(rows) {
+        table.add_row([
+            super::table::label(taker.place),
+            count(taker.count),
+            percent(taker.total_ns as f64 / whole.max(1) as f64),
+            time(taker.total_ns),
+            time(taker.total_ns / taker.count.max(1)),
+        ]);
+    }
+    table.print_all(page)?;
+    match takers.len().saturating_sub(rows) {
+        0 => Ok(()),
+        more => writeln!(
+            page,
+            "... and {} more (--regions, --tasks)",
+            count(more as u64)
+        ),
+    }
+}
+
+/// One line for each other part that the trace has.
+fn lines(summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {
+    let mut lines: Vec<(&str, String)> = Vec::new();
+    lines.extend(tasks(summary).map(|text| ("tasks    ", text)));
+    lines.extend(waits(summary).map(|text| ("waiting  ", text)));
+    lines.extend(memory(summary).map(|text| ("memory   ", text)));
+    if let Some(samples) = &summary.samples
+        && let Some(function) = samples.functions.first()
+    {
+        let text = format!(
+            "{} of {} in {}",
+            percent(function.share),
+            counted(samples.taken, "sample"),
+            elide(&function.function, 64)
+        );
+        lines.push(("samples  ", text));
+    }
+    if let Some(power) = &summary.power {
+        let text = format!(
+            "{:.3} J, {:.3} W on average",
+            power.joules,
+            power.average_mw / 1e3
+        );
+        lines.push(("energy   ", text));
+    }
+    let events = format!(
+        "{}, {} ({:.1} bytes an event)",
+        counted(summary.events, "event"),
+        size(summary.bytes),
+        summary.bytes_per_event
+    );
+    lines.push(("trace    ", events));
+    writeln!(page)?;
+    lines
+        .iter()
+        .try_for_each(|(name, text)| page.paragraph(name, text))
+}
+
+fn tasks(summary: &Summary) -> Option<String> {
+    let all = &summary.tasks;
+    if all.executed == 0 {
+        return None;
+    }
+    let mut text = format!(
+        "{} executed, {}",
+        count(all.executed),
+        counted(all.edges, "dependence")
+    );
+    if let Some(graph) = &summary.graph
+        && let Some(average) = graph.average_parallelism
+    {
+        text += &format!(
+            "; enough for {average:.1} threads at once, {:.1} of {} were busy",
+            graph.work_ns as f64 / graph.elapsed_ns.max(1) as f64,
+            graph.threads
+        );
+    }
+    Some(text)
+}
+
+fn waits(summary: &Summary) -> Option<String> {
+    let longest = summary.syncs.iter().max_by_key(|sync| sync.times.total_ns);
+    let mut parts = Vec::new();
+    if let Some(sync) = longest.filter(|sync| sync.times.total_ns > 0) {
+        parts.push(format!(
+            "{} in {} ({}, {} at most)",
+            time(sync.times.total_ns),
+            sync.kind,
+            counted(sync.times.count, "time"),
+            time(sync.times.max_ns)
+        ));
+    }
+    let locks = summary.criticals.iter();
+    let waited = locks
+        .clone()
+        .map(|lock| lock.wait_ns)
+        .fold(0, u64::saturating_add);
+    let taken = locks.map(|lock| lock.count).fold(0, u64::saturating_add);
+    if taken > 0 {
+        parts.push(format!(
+            "{} for critical sections and locks, taken {}",
+            time(waited),
+            counted(taken, "time")
+        ));
+    }
+    (!parts.is_empty()).then(|| parts.join("; "))
+}
+
+fn memory(summary: &Summary) -> Option<String> {
+    let memory = summary.memory.as_ref()?;
+    (memory.allocations > 0).then(|| {
+        format!(
+            "{} got, at most {} in use; {} left at the end ({})",
+            counted(memory.allocations, "block"),
+            size(memory.live_high_water_bytes),
+            counted(memory.live_blocks, "block"),
+            size(memory.live_bytes)
+        )
+    })
+}
+
+/// Why a section that was asked for has nothing to show.
+pub(super) fn nothing(section: Section, summary: &Summary) -> &'static str {
+    match section {
+        Section::Threads => "the trace has no thread",
+        Section::Efficiency | Section::Regions => "no parallel region was seen",
+        Section::Tasks => "no explicit task was created",
+        Section::Loops if summary.parallel_regions.is_empty() => {
+            "no work-sharing construct was seen"
+        }
+        Section::Loops => {
+            "no work-sharing construct called the run-time library (GCC's static loops call nothing)"
+        }
+        Section::Waiting => "no barrier, taskwait, lock or critical section was seen",
+        Section::Memory => "not recorded; link the program with instr-cc --instr-memory",
+        Section::Samples => "not recorded; run the program with INSTR_SAMPLING_PERIOD=1ms",
+        Section::Sensors => {
+            "not recorded; run the program with INSTR_SENSORS=auto or INSTR_COUNTERS=..."
+        }
+        Section::User => {
+            "the program marks nothing itself (<instr/instr.h>), and no library is described (--instr-api)"
+        }
+    }
+}
+
+/// Commands that show more of this trace.
+///
+/// # Errors
+///
+/// Those of the page.
+pub(super) fn next(summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {
+    let there = |section: &Section| {
+        let mut written = Vec::new();
+        let mut probe = Page::new(&mut written, 80, 1, false);
+        // A vector takes everything.
+        let _ = section.write(summary, &mut probe);
+        !written.is_empty()
+    };
+    let sections: Vec<_> = Section::ALL
+        .iter()
+        .filter(|section| there(section))
+        .map(|section| section.option())
+        .collect();
+    // A name with a NUL is none that a shell takes.
+    let name = shlex::try_quote(&summary.directory).unwrap_or_default();
+    writeln!(page)?;
+    page.paragraph("next  ", &format!("instr summary {name} --all"))?;
+    page.paragraph("        or ", &sections.join(" "))?;
+    let mut more = vec![
+        ("instr merge", "for Paraver"),
+        ("instr export", "for Perfetto"),
+    ];
+    if summary.graph.is_some() {
+        more.insert(0, ("instr graph", "the tasks, and what they wait for"));
+    }
+    more.iter().try_for_each(|(command, what)| {
+        page.paragraph("      ", &format!("{command} {name}   {what}"))
+    })
+}
