@@ -2,6 +2,7 @@
 //! tables say the rest. A file is mapped when the first of its addresses is asked for; each address is looked up once.
 
 mod callers;
+mod tracer;
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::{HashMap, HashSet};
@@ -42,6 +43,8 @@ struct Loaded {
     asked_for: bool,
     image: OnceCell<Option<Image>>,
     frames: OnceCell<CallFrames>,
+    /// Link addresses of the runtime's code in it.
+    tracer: OnceCell<std::ops::Range<u64>>,
 }
 
 /// Load bias and end of each module. A file that was loaded to the same place again is there once: later ones are empty.
@@ -90,6 +93,7 @@ impl Symbols {
                 asked_for: own.is_some(),
                 image: OnceCell::new(),
                 frames: OnceCell::new(),
+                tracer: OnceCell::new(),
             }
         };
         let modules = metadata.modules.iter().enumerate().map(loaded).collect();
@@ -252,6 +256,22 @@ impl Names for Symbols {
 
     fn is_pair_of_directive(&self, site: u64) -> Option<bool> {
         self.is_pair(site)
+    }
+
+    fn is_of_tracer(&self, address: u64) -> bool {
+        let Some((loaded, linked)) = self.at(address) else {
+            return false;
+        };
+        let Some(image) = self.image(loaded) else {
+            return false;
+        };
+        let runtime = loaded.tracer.get_or_init(|| tracer::addresses(image));
+        let answer = image.lookup(linked);
+        let name = answer
+            .function
+            .as_ref()
+            .map_or("", |function| &*function.raw);
+        tracer::is_own(name, linked, runtime, answer.line.is_some())
     }
 
     fn callers(&self, pc: u64, sp: u64, registers: &[u64], stack: &[u64]) -> Vec<u64> {

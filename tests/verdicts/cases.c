@@ -60,6 +60,43 @@ int main(int argc, char **argv)
             first = 1;
             work_for(first ? 0.4 : 0.05);
         }
+    } else if (strcmp(name, "healthy") == 0) {
+#pragma omp parallel
+        work_for(0.4);
+    } else if (strcmp(name, "serial") == 0) {
+        work_for(0.3);
+#pragma omp parallel
+        work_for(0.1);
+    } else if (strcmp(name, "lock") == 0) {
+#pragma omp parallel
+        for (int i = 0; i < 20; i++) {
+#pragma omp critical(ledger)
+            work_for(0.01);
+        }
+    } else if (strcmp(name, "fine") == 0) {
+#pragma omp parallel
+#pragma omp single
+        for (int i = 0; i < 100000; i++) {
+#pragma omp task
+            sink = i;
+        }
+    } else if (strcmp(name, "late") == 0) {
+#pragma omp parallel
+#pragma omp single
+        for (int i = 0; i < 40; i++) {
+            work_for(0.008);
+#pragma omp task
+            work_for(0.002);
+        }
+    } else if (strcmp(name, "chain") == 0) {
+        char link = 0;
+#pragma omp parallel
+#pragma omp single
+        for (int i = 0; i < 40; i++) {
+#pragma omp task depend(inout : link)
+            work_for(0.008);
+        }
+        sink = link;
     } else {
         return 1;
     }

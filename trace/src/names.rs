@@ -35,6 +35,11 @@ pub trait Names {
         None
     }
 
+    /// Whether the code at `address` is the runtime's that records the trace.
+    fn is_of_tracer(&self, _address: u64) -> bool {
+        false
+    }
+
     /// Return addresses above a function that was interrupted at `pc`, innermost first: `registers` and the words of `stack`
     /// from `sp` on are those of an event `sample_stack`. Empty when nothing is known of the code.
     fn callers(&self, _pc: u64, _sp: u64, _registers: &[u64], _stack: &[u64]) -> Vec<u64> {
@@ -73,6 +78,10 @@ impl<N: Names + ?Sized> Names for &N {
 
     fn is_pair_of_directive(&self, site: u64) -> Option<bool> {
         (**self).is_pair_of_directive(site)
+    }
+
+    fn is_of_tracer(&self, address: u64) -> bool {
+        (**self).is_of_tracer(address)
     }
 
     fn callers(&self, pc: u64, sp: u64, registers: &[u64], stack: &[u64]) -> Vec<u64> {
@@ -132,11 +141,18 @@ impl CodeRole {
     }
 }
 
-/// The function that a sample found a thread in, or the file that holds it, `[libgomp.so.1.0.0]`; `None` when neither is known.
+/// The function that a sample found a thread in, or the file that holds it, `[libgomp.so.1.0.0]`; [`TRACER`] for the tracing itself; `None` when
+/// neither is known.
 pub fn sampled_function(names: &dyn Names, address: u64) -> Option<String> {
+    if names.is_of_tracer(address) {
+        return Some(TRACER.to_owned());
+    }
     let function = names.resolve(address).and_then(|name| name.function);
     function.or_else(|| names.object(address).map(|object| format!("[{object}]")))
 }
+
+/// What samples in the runtime that records the trace are called.
+pub const TRACER: &str = "[instr]";
 
 /// The label of the code at `address`: `main [omp task sparselu.c:120]`, or `0x401136` when nothing is known.
 pub fn label(names: &dyn Names, address: u64, role: CodeRole) -> String {

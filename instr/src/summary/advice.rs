@@ -99,3 +99,19 @@ pub(super) fn of(kind: &str, summary: &Summary) -> (String, &'static str) {
     };
     (advice.replace("{processors}", &processors), reading)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_has_its_section_in_the_document() {
+        let document = include_str!("../../../docs/reading.md");
+        for (kind, heading, _) in KINDS {
+            let section = format!("\n### {heading}\n");
+            assert!(document.contains(&section), "{kind}: {heading}");
+        }
+        let sections = document.matches("\n### ").count();
+        assert_eq!(sections, KINDS.len(), "a section without a kind");
+    }
+}

@@ -7,6 +7,7 @@ use instr_symtab::critical_name;
 use instr_trace::Names;
 use instr_trace::event::MutexKind;
 use instr_trace::names::{CodeRole, format_label, format_site_label};
+use instr_trace::tasks::Totals;
 
 use super::counts::{Code, Collected, MutexCount, mutex_name, sync_name};
 use super::model::{
@@ -55,9 +56,9 @@ impl Place {
     }
 }
 
-/// Fills the tables of `summary` from what was counted. `edges` is the number of dependences between tasks.
-pub fn fill(summary: &mut Summary, collected: Collected, edges: u64, names: &dyn Names) {
-    tasks(summary, &collected, edges, names);
+/// Fills the tables of `summary` from what was counted. `totals` are those of explicit tasks.
+pub fn fill(summary: &mut Summary, collected: Collected, totals: &Totals, names: &dyn Names) {
+    tasks(summary, &collected, totals, names);
     regions_and_work(summary, &collected, names);
     super::constructs::build::fill(summary, &collected, names);
     summary.singles = collected.singles;
@@ -107,12 +108,12 @@ fn syncs(collected: &Collected) -> Vec<Sync> {
     syncs
 }
 
-fn tasks(summary: &mut Summary, collected: &Collected, edges: u64, names: &dyn Names) {
+fn tasks(summary: &mut Summary, collected: &Collected, totals: &Totals, names: &dyn Names) {
     summary.tasks = Tasks {
         created: collected.tasks.values().map(|count| count.created).sum(),
         executed: collected.tasks.values().map(|count| count.executed).sum(),
         undeferred: collected.undeferred,
-        edges,
+        edges: totals.edges,
         taskwaits_depend: collected.special_tasks.taskwaits_depend,
         detached: collected.special_tasks.detached,
         fulfilled: collected.special_tasks.fulfilled,
@@ -123,6 +124,7 @@ fn tasks(summary: &mut Summary, collected: &Collected, edges: u64, names: &dyn N
         place: Place::of(names, Some(*code), CodeRole::Task),
         created: count.created,
         executed: count.executed,
+        work_ns: totals.work_of(*code),
         total_ns: count.own.total_ns,
         min_ns: count.own.min_ns,
         mean_ns: count.own.mean_ns(),

@@ -126,7 +126,7 @@ fn times(summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {
                 ("user code in regions", e.region_useful_ns as f64 / capacity),
                 ("user code outside", e.serial_useful_ns as f64 / capacity),
                 (
-                    "others wait for it",
+                    "waiting for serial code",
                     lost(e.additive.serial_region_efficiency),
                 ),
                 ("imbalance", lost(e.additive.load_balance)),
@@ -219,7 +219,7 @@ fn most(summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {
     let tasks = summary.task_functions.iter().map(|task| Taker {
         place: &task.place,
         count: task.executed,
-        total_ns: task.total_ns,
+        total_ns: task.work_ns,
     });
     let mut takers: Vec<_> = regions.chain(tasks).collect();
     takers.sort_by_key(|taker| (Reverse(taker.total_ns), taker.place.address));

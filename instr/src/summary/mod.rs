@@ -186,8 +186,9 @@ fn summarize_by(
     summary.threads = of_threads(trace, &volume, &states, &times);
     summary.events = volume.events.iter().sum();
     summary.bytes_per_event = per_event(summary.bytes, summary.events);
-    build::fill(&mut summary, collector.finish(), totals.edges, names);
+    build::fill(&mut summary, collector.finish(), &totals, names);
     summary.samples = samples.finish();
+    samples::label(&mut summary);
     summary.memory = memory::build::build(memory.finish(), begin, names);
     load::build::fill(&mut summary, &load.finish(), &totals, names);
     let target = chip.map_or("", |chip| &chip.target);

@@ -278,6 +278,8 @@ pub struct TaskFunction {
     pub created: u64,
     /// Bodies begun.
     pub executed: u64,
+    /// The part of `total_ns` in user code, ns.
+    pub work_ns: u64,
     /// Own time, ns.
     pub total_ns: u64,
     /// Shortest own time, ns.

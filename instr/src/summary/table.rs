@@ -287,7 +287,16 @@ fn parallel_regions(summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {
 fn tasks(summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {
     let mut table = Sheet::of_places(
         1,
-        &["task", "created", "executed", "total", "min", "mean", "max"],
+        &[
+            "task",
+            "created",
+            "executed",
+            "user code",
+            "total",
+            "min",
+            "mean",
+            "max",
+        ],
     );
     for task in summary.task_functions.iter().take(page.rows) {
         let times = [task.total_ns, task.min_ns, task.mean_ns, task.max_ns];
@@ -295,6 +304,7 @@ fn tasks(summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {
             label(&task.place),
             count(task.created),
             count(task.executed),
+            time(task.work_ns),
         ];
         table.add_row(head.into_iter().chain(times.map(time)));
     }

@@ -10,8 +10,11 @@ use super::units::{count, counted, elide, percent, time};
 
 /// A smaller share of the threads' time is not worth a word.
 const LEAST: f64 = 0.05;
-/// Waiting for a processor makes regions unbalanced and late. From this part of such a loss on it is the cause.
-const CAUSE: f64 = 0.3;
+/// Waiting for a processor makes regions unbalanced and late: from this part of such a loss on it is the cause. One of two threads that waits
+/// keeps one other from work, one of many keeps many.
+const CAUSE_OF_TWO: f64 = 0.6;
+/// The same for three and more threads.
+const CAUSE_OF_MANY: f64 = 0.3;
 
 /// The system's account of the threads that have one, in shares of all threads' time.
 struct Account {
@@ -71,9 +74,11 @@ fn chosen(summary: &Summary) -> (Option<Verdict>, Vec<String>) {
         Some(efficiency) => (efficiency.largest_loss.kind, efficiency.largest_loss.share),
         None => ("none", 0.0),
     };
+    let threads = summary.efficiency.as_ref().map_or(1, |all| all.threads);
     let explained = match kind {
         "serial" => share,
-        _ => CAUSE * share,
+        _ if threads <= 2 => CAUSE_OF_TWO * share,
+        _ => CAUSE_OF_MANY * share,
     };
     let mut remarks = Vec::new();
     let mut verdict = largest;

@@ -17,6 +17,32 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("verdict::threads-that-sleep", sleeping),
         trial("verdict::one-thread", sequential),
         trial("verdict::imbalance", imbalance),
+        trial("verdict::nothing-is-lost", || {
+            of_program("healthy", "healthy", "no loss is large")
+        }),
+        trial("verdict::serial-code", || {
+            of_program("serial", "serial", "outside of parallel regions")
+        }),
+        trial("verdict::critical-section", || {
+            of_program(
+                "lock",
+                "locks",
+                "most for the named critical ledger: 40 times",
+            )
+        }),
+        trial("verdict::tasks-that-are-too-small", || {
+            of_program("fine", "fine tasks", "tasks are too small")
+        }),
+        trial("verdict::tasks-that-come-too-late", || {
+            of_program("late", "late tasks", "created too late")
+        }),
+        trial("verdict::chain-of-dependences", || {
+            of_program(
+                "chain",
+                "dependences",
+                "the longest chain of dependences, 40 tasks",
+            )
+        }),
     ]
 }
 
@@ -176,6 +202,20 @@ fn sequential() -> Check {
         true => is(&summary, "sequential", "no parallel region was seen"),
         false => is(&summary, "preempted", "other programs used the processors"),
     }
+}
+
+/// A program of two threads that loses time in one way, or in none.
+fn of_program(case: &str, kind: &str, words: &str) -> Check {
+    let (summary, used) = program()?.run(&[], case, 2)?;
+    accounted(&summary, used)?;
+    if had_processors(&summary) {
+        return is(&summary, kind, words);
+    }
+    // Others used the processors: that is said, or what the program itself does; never sleep, nor more threads than processors.
+    let said = summary["verdict"]["kind"].as_str().unwrap_or_default();
+    ensure(said == kind || said == "preempted", || {
+        format!("expected {kind} or preempted: {}", summary["verdict"])
+    })
 }
 
 fn imbalance() -> Check {

@@ -1,7 +1,10 @@
 //! The headline numbers of all regions of a trace.
 
+use hashbrown::HashMap;
+
 use super::{RegionRecord, TaskRecord, TaskSink};
-use crate::event::TaskId;
+use crate::event::{TaskId, task_flags};
+use crate::model::Code;
 
 /// From this share on, what is possible counts as reached.
 const WELL: f64 = 0.8;
@@ -55,6 +58,12 @@ pub struct Totals {
     pub order_violations: u64,
     /// Pairs of `mutexinoutset` siblings that ran at the same time.
     pub exclusion_violations: u64,
+    /// Work by body, in the order in which they were first seen.
+    functions: Vec<(Code, u64)>,
+    /// Places in it.
+    places: HashMap<Code, usize>,
+    /// Place in it of the last task's body: the next one's is often the same.
+    last: usize,
 }
 
 impl Totals {
@@ -140,6 +149,35 @@ impl Totals {
     }
 }
 
+impl Totals {
+    /// User code of the explicit tasks of one body, ns.
+    #[must_use]
+    pub fn work_of(&self, body: Code) -> u64 {
+        let place = self
+            .places
+            .get(&body)
+            .and_then(|at| self.functions.get(*at));
+        place.map_or(0, |(_, work)| *work)
+    }
+
+    fn add_work(&mut self, task: &TaskRecord) {
+        let body = Code {
+            address: task.function,
+            site: task.flags & task_flags::CALL_SITE != 0,
+        };
+        let known = self.functions.get(self.last);
+        if known.is_none_or(|(code, _)| *code != body) {
+            self.last = *self.places.entry(body).or_insert_with(|| {
+                self.functions.push((body, 0));
+                self.functions.len() - 1
+            });
+        }
+        if let Some((_, work)) = self.functions.get_mut(self.last) {
+            *work = work.saturating_add(task.work);
+        }
+    }
+}
+
 impl TaskSink for Totals {
     fn edge(&mut self, _: TaskId, _: TaskId) {
         self.edges += 1;
@@ -148,6 +186,7 @@ impl TaskSink for Totals {
     fn task(&mut self, task: &TaskRecord) {
         self.tasks += u64::from(task.begin.is_some());
         self.cancelled += u64::from(task.cancelled);
+        self.add_work(task);
         let wait = |sum: &mut u64, ns: Option<u64>| *sum = sum.saturating_add(ns.unwrap_or(0));
         wait(&mut self.ready_wait_ns, task.ready_wait());
         wait(

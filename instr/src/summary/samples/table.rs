@@ -34,7 +34,7 @@ pub fn write(summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {
         0 => writeln!(page)?,
         lost => writeln!(page, ", {} lost", counted(lost, "period"))?,
     }
-    let mut table = Sheet::new(1, &["function", "self", "with calls", "periods"]);
+    let mut table = Sheet::of_places(1, &["function", "self", "with calls", "periods"]);
     for function in samples.functions.iter().take(page.rows) {
         table.add_row([
             elide(&function.function, 200),
