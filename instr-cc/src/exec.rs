@@ -2,7 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io;
+use std::io::{self, Seek as _};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Output, Stdio};
@@ -93,6 +93,20 @@ impl Call {
         wait(command)
     }
 
+    /// Like [`Call::run`], with `input` as the program's input; it need not read all of it.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub fn run_with_input(&self, input: &[u8]) -> io::Result<ExitStatus> {
+        use std::io::Write as _;
+        let mut file = tempfile::tempfile()?;
+        file.write_all(input)?;
+        file.seek(io::SeekFrom::Start(0))?;
+        let mut command = self.command();
+        command.stdin(file);
+        wait(command)
+    }
+
     /// Runs a program for our own purposes: no input, its output returned, the user's dependency files left alone.
     ///
     /// # Errors
@@ -173,6 +187,16 @@ mod tests {
         let mut call = Call::new("/bin/sh").args(["-c", "echo ${DEPENDENCIES_OUTPUT-unset}"]);
         call.env.push(("DEPENDENCIES_OUTPUT", Some("x".into())));
         assert_eq!(call.run_privately().unwrap().stdout, b"unset\n");
+    }
+
+    #[test]
+    fn input_is_read_as_far_as_the_program_likes() {
+        let call = |script| Call::new("/bin/sh").args(["-c", script]);
+        let lines = b"one\ntwo\n".repeat(100_000);
+        let status = call("read a; read b; test $a-$b = one-two").run_with_input(&lines);
+        assert!(status.unwrap().success());
+        let status = call("exit 3").run_with_input(&lines).unwrap();
+        assert_eq!(status.code(), Some(3));
     }
 
     #[test]

@@ -161,8 +161,13 @@ fn formats() -> impl TypedValueParser<Value = &'static Format> {
         .try_map(|name| Format::named(&name).ok_or("no such format"))
 }
 
+/// What the help of `instr summary` ends with.
+const ABOUT_PAGES: &str = "What is longer than the terminal goes through INSTR_PAGER, PAGER or less. A page is as wide as the terminal; elsewhere \
+                           COLUMNS or 80 characters. docs/reading.md says what each sentence and number means.";
+
 /// Options of `instr summary`.
 #[derive(Debug, Args)]
+#[command(after_long_help = ABOUT_PAGES)]
 pub struct SummaryOptions {
     /// Trace directories (NAME.instr), programs beside theirs, or the folder of one trace
     #[arg(default_value = ".", value_name = "DIR")]

@@ -1,8 +1,9 @@
 //! Long text on a terminal goes through a pager, as git does it.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
-use std::process::{Command, Stdio};
+
+use instr_cc::exec::Call;
 
 /// The pager where nothing names one.
 const PAGER: &str = "less";
@@ -34,18 +35,12 @@ fn chosen(variable: impl Fn(&str) -> Option<OsString>) -> Option<OsString> {
 
 /// Fails only where the pager has shown nothing.
 fn show(pager: &OsString, text: &[u8]) -> io::Result<()> {
-    let mut command = Command::new("sh");
-    command.arg("-c").arg(pager).stdin(Stdio::piped());
+    let mut call = Call::new("/bin/sh").args([OsStr::new("-c"), pager]);
     if std::env::var_os("LESS").is_none() {
-        command.env("LESS", LESS);
-    }
-    let mut child = command.spawn()?;
-    if let Some(mut pipe) = child.stdin.take() {
-        // Whoever leaves the pager early closes the pipe.
-        let _ = pipe.write_all(text);
+        call.env.push(("LESS", Some(LESS.into())));
     }
     // 127: the shell found no such program; 126: it may not be run.
-    match child.wait()?.code() {
+    match call.run_with_input(text)?.code() {
         Some(126 | 127) => Err(io::ErrorKind::NotFound.into()),
         _ => Ok(()),
     }

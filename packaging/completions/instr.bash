@@ -441,12 +441,16 @@ _instr() {
             return 0
             ;;
         instr__subcmd__summary)
-            opts="-h --json --leaks --target --exe --sysroot --help"
+            opts="-h --json --all --threads --efficiency --regions --tasks --loops --waiting --memory --samples --sensors --user --leaks --top --target --exe --sysroot --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --top)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --target)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

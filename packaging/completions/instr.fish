@@ -54,12 +54,24 @@ complete -c instr -n "__fish_instr_using_subcommand export" -s o -l output -d 'W
 complete -c instr -n "__fish_instr_using_subcommand export" -l exe -d 'Take the names of the program from PROGRAM, in place of the path in the trace' -r -F
 complete -c instr -n "__fish_instr_using_subcommand export" -l sysroot -d 'Look below DIR for the files whose paths are in the trace' -r -F
 complete -c instr -n "__fish_instr_using_subcommand export" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c instr -n "__fish_instr_using_subcommand summary" -l top -d 'Show so many rows of each table [default: 40, and 5 on the first screen]' -r
 complete -c instr -n "__fish_instr_using_subcommand summary" -l target -d 'Take the power model of this target, or of a description FILE.toml, in place of that of the trace\'s own target' -r
 complete -c instr -n "__fish_instr_using_subcommand summary" -l exe -d 'Take the names of the program from PROGRAM, in place of the path in the trace' -r -F
 complete -c instr -n "__fish_instr_using_subcommand summary" -l sysroot -d 'Look below DIR for the files whose paths are in the trace' -r -F
 complete -c instr -n "__fish_instr_using_subcommand summary" -l json -d 'Write JSON (docs/summary-json.md): an object, or an array of objects for several directories'
+complete -c instr -n "__fish_instr_using_subcommand summary" -l all -d 'Show the first screen and every section'
+complete -c instr -n "__fish_instr_using_subcommand summary" -l threads -d 'States of threads; which processors they ran on'
+complete -c instr -n "__fish_instr_using_subcommand summary" -l efficiency -d 'Efficiencies of POP and TALP'
+complete -c instr -n "__fish_instr_using_subcommand summary" -l regions -d 'Parallel regions and the load of their threads'
+complete -c instr -n "__fish_instr_using_subcommand summary" -l tasks -d 'Explicit tasks and their graph'
+complete -c instr -n "__fish_instr_using_subcommand summary" -l loops -d 'Loops, chunks, sections, single, masked, scope, device constructs'
+complete -c instr -n "__fish_instr_using_subcommand summary" -l waiting -d 'Barriers, taskwait, critical sections, locks, cancellation'
+complete -c instr -n "__fish_instr_using_subcommand summary" -l memory -d 'Heap, mappings, stacks, OpenMP allocators'
+complete -c instr -n "__fish_instr_using_subcommand summary" -l samples -d 'Functions by samples'
+complete -c instr -n "__fish_instr_using_subcommand summary" -l sensors -d 'Sensors, energy, power, counters of threads'
+complete -c instr -n "__fish_instr_using_subcommand summary" -l user -d 'What the program marks itself: regions, counters, events; described calls'
 complete -c instr -n "__fish_instr_using_subcommand summary" -l leaks -d 'Show only the memory that was never given back, and the calls that got it'
-complete -c instr -n "__fish_instr_using_subcommand summary" -s h -l help -d 'Print help'
+complete -c instr -n "__fish_instr_using_subcommand summary" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c instr -n "__fish_instr_using_subcommand graph" -l format -d 'How to write the graph; without it only the tables of the analysis are shown' -r -f -a "dot\t'Graphviz'
 graphml\t'For yEd, Gephi, networkx and others'
 json\t'Everything (docs/graph-json.md)'
