@@ -49,6 +49,8 @@
 #endif
 /* Whether processor time is recorded: not where code size counts more. */
 #define INSTR_HAS_THREAD_TIME (!INSTR_ARCH_SMALL)
+/* Whether earlier runs, the program and its command line are kept with a trace (sinks/file_runs.c): not there either. */
+#define INSTR_KEEPS_RUNS (!INSTR_ARCH_SMALL && !INSTR_PLATFORM_SMALL)
 #ifndef INSTR_ARCH_HAS_MEMCHECK
 static inline void instr_arch_say_written(const void *memory, size_t bytes)
 {

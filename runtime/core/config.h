@@ -94,6 +94,14 @@
 #define INSTR_CFG_PAINT_BYTES (256u * 1024u)
 #endif
 
+/* Earlier runs of a command line whose traces stay when INSTR_KEEP is not set, and the most that it may be. */
+#ifndef INSTR_CFG_KEEP
+#define INSTR_CFG_KEEP 8u
+#endif
+#ifndef INSTR_CFG_MOST_KEEP
+#define INSTR_CFG_MOST_KEEP 1000u
+#endif
+
 /* Longest path of a trace directory, in bytes. */
 #ifndef INSTR_CFG_PATH_BYTES
 #define INSTR_CFG_PATH_BYTES (INSTR_PLATFORM_SMALL ? 256 : 1024)

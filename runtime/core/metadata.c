@@ -173,6 +173,26 @@ static void streams(const struct instr_metadata *m)
 }
 #endif
 
+#if INSTR_KEEPS_RUNS
+/* What the run is known by among others, and the settings as they were given: the host says which it cannot be. */
+static void command(const struct instr_metadata *m)
+{
+    const char *variable;
+    if (instr_sink_run != 0)
+        env_number("run", instr_sink_run);
+    if (m->empty)
+        env_number("empty", 1);
+    env_string("arguments", instr_platform_arguments());
+    for (uint32_t i = 0; (variable = instr_platform_variable(i)) != NULL; i++) {
+        text("    setting_");
+        number(i);
+        text(" = ");
+        quoted(variable);
+        text(";\n");
+    }
+}
+#endif
+
 static void env(const struct instr_metadata *m)
 {
     char host[256];
@@ -211,6 +231,9 @@ static void env(const struct instr_metadata *m)
         env_number("declarations", INSTR_DECLARATIONS);
     if (instr_settings.trouble != NULL)
         env_string("setting_trouble", instr_settings.trouble);
+#if INSTR_KEEPS_RUNS
+    command(m);
+#endif
     if (instr_settings.sensors_period_ns != 0)
         env_number("sensors_period_ns", instr_settings.sensors_period_ns);
     if (INSTR_SENSORS_LINKED)

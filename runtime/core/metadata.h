@@ -11,6 +11,9 @@ struct instr_metadata {
     struct instr_clock_pair start;
     uint64_t frequency; /* ticks per second */
     bool closed;
+#if INSTR_KEEPS_RUNS
+    bool empty; /* no event was recorded */
+#endif
     uint32_t processors;      /* that the process may use; 0: not known */
     uint32_t processor_quota; /* of their time, in thousandths of one processor; 0: all */
     const struct instr_thread *windows; /* whose streams' packets are told; NULL: of none */

@@ -74,6 +74,9 @@ static bool write_metadata(bool closed)
         .start = instr_registry.start,
         .frequency = instr_registry.frequency,
         .closed = closed,
+#if INSTR_KEEPS_RUNS
+        .empty = closed && instr_registry.empty,
+#endif
         .windows = closed && instr_streams_are_shared() ? instr_registry.all : NULL,
         .processors = instr_registry.processors,
         .processor_quota = instr_registry.processor_quota,
@@ -247,6 +250,21 @@ static void tell_in_window(void)
 #endif
 }
 
+#if INSTR_KEEPS_RUNS
+void instr_has_forked(void)
+{
+    instr_registry.begun = NULL;
+}
+
+/* Whether the initial thread is the only one, and recorded no event since the program's own code began. */
+static bool is_empty(void)
+{
+    const struct instr_thread *const t = instr_registry.all;
+    return instr_registry.begun != NULL && instr_registry.windows == 1 && instr_registry.threads == 1 && t != NULL && t->cursor == instr_registry.begun &&
+           t->appended == 0 && t->discarded == 0 && t->nested == 0 && instr_registry.lost_unattached == 0;
+}
+#endif
+
 void instr_finish(void)
 {
     if (instr_inside || instr_platform_pid() != instr_registry.pid)
@@ -254,6 +272,10 @@ void instr_finish(void)
     struct instr_guest guest;
     instr_platform_enter(&guest);
     instr_platform_hold_signals(&guest);
+#if INSTR_KEEPS_RUNS
+    if (instr_registry.life == INSTR_LIFE_RUNNING)
+        instr_registry.empty = is_empty();
+#endif
     if (instr_registry.life == INSTR_LIFE_RUNNING && instr_process.points != 0)
         instr_sensors_finish(instr_self);
     instr_inside = true;
@@ -280,6 +302,10 @@ void instr_finish(void)
         if (instr_sink_is_line())
             (void)write_metadata(true);
         instr_sink_end(instr_registry.events);
+#if INSTR_KEEPS_RUNS
+        if (instr_registry.empty)
+            instr_sink_give_way();
+#endif
     }
     if (locked)
         instr_unlock();
@@ -302,6 +328,9 @@ void instr_forked(void)
         memset(t, 0, sizeof *t);
     }
     instr_registry.all = NULL;
+#if INSTR_KEEPS_RUNS
+    instr_registry.begun = NULL;
+#endif
     instr_registry.threads = 0;
     instr_registry.left = NULL;
     instr_registry.windows = 0;
@@ -344,10 +373,21 @@ static void begin(void)
         length = sizeof host_name - 1;
     memcpy(host_name, name, length);
     host_name[length] = '\0';
+#if INSTR_KEEPS_RUNS
+    instr_platform_keep_command();
+#endif
     if (!instr_sink_open(instr_settings.trace, host_name)) {
         note("not traced: ", instr_sink_trouble != NULL ? instr_sink_trouble : "the trace directory cannot be made");
+#if INSTR_KEEPS_RUNS
+        if (instr_sink_where[0] != '\0')
+            note("its place: ", instr_sink_where);
+#endif
         return;
     }
+#if INSTR_KEEPS_RUNS
+    if (instr_sink_where[0] != '\0')
+        note("traced: ", instr_sink_where);
+#endif
     if (instr_settings.trouble == NULL)
         instr_settings.trouble = instr_sink_trouble;
     instr_registry.clock = INSTR_ARCH_HAS_TICKS && instr_platform_ticks_ok() ? INSTR_ON_TICKS : INSTR_ON_SYSTEM;
@@ -409,6 +449,10 @@ FOR_LIBRARIES void instr_process_begin(void)
             instr_process_heap();
         if (instr_process.active != INSTR_OFF)
             instr_platform_started();
+#if INSTR_KEEPS_RUNS
+        if (t != NULL)
+            instr_registry.begun = t->cursor;
+#endif
     }
 #if !INSTR_PLATFORM_SMALL
     if (instr_registry.life == INSTR_LIFE_BEFORE)

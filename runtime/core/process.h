@@ -37,6 +37,11 @@ void instr_thread_ended(struct instr_thread *t);
 void instr_forked(void);
 void instr_finish(void);
 
+#if INSTR_KEEPS_RUNS
+/* This process has made a child by fork, which may record into a folder inside this one's. */
+void instr_has_forked(void);
+#endif
+
 /* Whether the calling thread is inside the runtime's slow paths: what is called from there is none of the program's. */
 bool instr_is_inside(void);
 

@@ -26,6 +26,10 @@ struct instr_registry {
     bool stopped; /* by instr_stop */
     bool dying;   /* whoever is in the middle of an event will not come back */
     uint32_t points; /* instr_process.points, which is cleared in children */
+#if INSTR_KEEPS_RUNS
+    const char *begun; /* the initial thread's cursor when the program's own code begins; NULL: something was recorded, or may be by a child */
+    bool empty;        /* nothing was recorded up to the end */
+#endif
     uint64_t modules;
     uint64_t frequency;
     uint32_t processors; /* of struct instr_metadata */

@@ -173,6 +173,21 @@ static void set_write_max(struct instr_settings *s)
         s->trouble = INSTR_WHY("INSTR_WRITE_MAX is not a size such as 8192 or 64K; the default is used");
 }
 
+#if INSTR_KEEPS_RUNS
+static void set_keep(struct instr_settings *s)
+{
+    const char *text = instr_setting_text("INSTR_KEEP");
+    uint64_t runs;
+    s->keep = INSTR_CFG_KEEP;
+    if (text == NULL)
+        return;
+    if (instr_parse_size(text, &runs) && runs <= INSTR_CFG_MOST_KEEP)
+        s->keep = (uint32_t)runs;
+    else if (s->trouble == NULL)
+        s->trouble = "INSTR_KEEP is not a number from 0 to 1000; the default, 8, is used";
+}
+#endif
+
 void instr_settings_read(void)
 {
     struct instr_settings *s = &instr_settings;
@@ -196,6 +211,9 @@ void instr_settings_read(void)
         instr_sensors_settings();
 #if !INSTR_PLATFORM_SMALL
     look_for_missing(s);
+#endif
+#if INSTR_KEEPS_RUNS
+    set_keep(s);
 #endif
     const char *trace = instr_platform_getenv("INSTR_TRACE");
     s->trace = trace != NULL && trace[0] != '\0' ? trace : NULL;

@@ -346,6 +346,12 @@ static void forked(void)
     instr_forked();
 }
 
+#if INSTR_KEEPS_RUNS
+#define IN_PARENT instr_has_forked
+#else
+#define IN_PARENT NULL
+#endif
+
 void instr_platform_watch_process(void *page, size_t bytes)
 {
     static bool watched;
@@ -359,7 +365,7 @@ void instr_platform_watch_process(void *page, size_t bytes)
     watched = true;
     make_thread_key();
     (void)at_quick_exit(instr_finish); /* the first one is called last: the program's handlers record */
-    (void)pthread_atfork(NULL, NULL, forked);
+    (void)pthread_atfork(NULL, IN_PARENT, forked);
 }
 
 void instr_platform_started(void)

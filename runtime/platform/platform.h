@@ -67,6 +67,17 @@ bool instr_platform_is_privileged(void);
 /* The value of a setting, from the environment or else from the program's configuration (core/static_config.h), or NULL. */
 const char *instr_platform_getenv(const char *name);
 
+#if INSTR_KEEPS_RUNS
+/* Copies the process's arguments and the variables of its environment that begin with INSTR_, before the program can change them. */
+void instr_platform_keep_command(void);
+
+/* The arguments behind the program's name, with a blank between them: at most 1,023 bytes; "" where there are none. */
+const char *instr_platform_arguments(void);
+
+/* The copied variable number `index`, "NAME=VALUE"; NULL: there is none. */
+const char *instr_platform_variable(uint32_t index);
+#endif
+
 /* Path of the running executable into `path`; false when unknown. */
 bool instr_platform_executable(char *path, size_t bytes);
 void instr_platform_hostname(char *name, size_t bytes);

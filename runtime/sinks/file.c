@@ -174,4 +174,7 @@ const struct instr_sink instr_sink_file = {
     .text = text_more,
     .text_end = text_end,
     .declare = instr_metadata_declare,
+#if INSTR_KEEPS_RUNS
+    .give_way = instr_place_give_way,
+#endif
 };

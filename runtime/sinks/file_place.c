@@ -25,23 +25,32 @@
 
 #include "core/config.h"
 #include "core/text.h"
+#include "sinks/file_runs.h"
 #include "sinks/sink.h"
 
 #define NAME_BYTES 32u
 #define MOST_NAMES 1000u
-#define WRITE_BY_OTHERS (S_IWGRP | S_IWOTH)
 #define READ_BY_OTHERS (S_IRGRP | S_IROTH)
 #define LOOK_BY_OTHERS (READ_BY_OTHERS | S_IXGRP | S_IXOTH)
 
 static char place[INSTR_CFG_PATH_BYTES];
 static struct stat taken; /* the folder, as it was when it was taken */
 static int lock_fd = -1;
+#if INSTR_KEEPS_RUNS
+static int error; /* why the place could not be made or opened; 0: it could */
+#endif
 
 /* Behind the first words stands the reason alone. */
 #define OTHER_NAME "the trace has another name: "
 static const char OTHER_NAME_UNSAFE[] =
     OTHER_NAME "its place is not a directory that this user owns and nobody else may write to";
 #define UNSAFE (OTHER_NAME_UNSAFE + sizeof OTHER_NAME - 1)
+
+#if INSTR_KEEPS_RUNS
+#define FOR_RUNS /* sinks/file_runs.c uses it as well */
+#else
+#define FOR_RUNS static
+#endif
 
 /* `digits`: the fewest. */
 static bool append_number(char *path, size_t bytes, uint32_t value, unsigned digits)
@@ -65,14 +74,18 @@ static bool is_numbered(const char *name, const char *prefix, const char *digits
 /* Files the runtime itself makes in a trace directory, beside its lock. */
 static bool is_ours(const char *name)
 {
-    return strcmp(name, "metadata") == 0 || is_numbered(name, "thread_", DIGITS) || is_numbered(name, ".window_", DIGITS) ||
-           strcmp(name, ".metadata.new") == 0;
+    return strcmp(name, "metadata") == 0 || is_numbered(name, "thread_", DIGITS) || is_numbered(name, ".window_", DIGITS);
+}
+
+/* The same; without a metadata they are nothing, but what a run left that was killed before it had one. */
+static bool is_ours_beside(const char *name)
+{
+    return strcmp(name, ".metadata.new") == 0 || is_numbered(name, ".binary_", DIGITS);
 }
 
 /* ---- the folder ---- */
 
-/* Opens the directory `name` in `parent` to reach what is in it. It need not be readable. */
-static int open_folder(int parent, const char *name, struct stat *status)
+FOR_RUNS int instr_place_enter(int parent, const char *name, struct stat *status)
 {
     const int fd = openat(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd >= 0 && fstat(fd, status) != 0) {
@@ -86,7 +99,7 @@ static int open_folder(int parent, const char *name, struct stat *status)
 static int folder(void)
 {
     struct stat status;
-    const int fd = place[0] != '\0' ? open_folder(AT_FDCWD, place, &status) : -1;
+    const int fd = place[0] != '\0' ? instr_place_enter(AT_FDCWD, place, &status) : -1;
     if (fd >= 0 && (status.st_dev != taken.st_dev || status.st_ino != taken.st_ino || status.st_uid != taken.st_uid)) {
         close(fd);
         return -1;
@@ -103,8 +116,8 @@ static int enter(int parent, const char *name, mode_t mode, bool *made)
 {
     char path[NAME_BYTES] = "/proc/self/fd/";
     *made = mkdirat(parent, name, mode) == 0;
-    const int fd = *made || errno == EEXIST ? open_folder(parent, name, &taken) : -1;
-    if (fd < 0 ? errno == ENOTDIR : taken.st_uid != geteuid() || (taken.st_mode & WRITE_BY_OTHERS) != 0) {
+    const int fd = *made || errno == EEXIST ? instr_place_enter(parent, name, &taken) : -1;
+    if (fd < 0 ? errno == ENOTDIR : taken.st_uid != geteuid() || (taken.st_mode & INSTR_WRITE_BY_OTHERS) != 0) {
         instr_sink_trouble = UNSAFE;
         close(fd);
         return -1;
@@ -114,15 +127,9 @@ static int enter(int parent, const char *name, mode_t mode, bool *made)
     return fd;
 }
 
-enum content { CONTENT_EMPTY, CONTENT_OURS, CONTENT_FOREIGN };
-
-/*
- * What a directory holds: nothing, a trace (only files of ours), or something else. With `clear` the files of a trace are removed, one
- * level of forked children's traces at a time, since children nest. The lock is no part of it.
- */
-static enum content look(int in, unsigned depth, bool clear)
+FOR_RUNS enum instr_content instr_place_look(int in, unsigned depth, bool clear)
 {
-    enum content found = CONTENT_EMPTY;
+    enum instr_content found = CONTENT_EMPTY;
     const int fd = openat(in, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *const d = fd >= 0 ? fdopendir(fd) : NULL;
     if (d == NULL) {
@@ -134,15 +141,16 @@ static enum content look(int in, unsigned depth, bool clear)
         struct stat status;
         if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || strcmp(name, ".lock") == 0)
             continue;
-        if (!clear && strcmp(name, ".metadata.new") == 0)
-            continue; /* of a run that was killed before it had a metadata: by itself it is nothing */
+        const bool beside = is_ours_beside(name);
+        if (!clear && beside)
+            continue;
         const bool child = is_numbered(name, "fork-", DIGITS "-");
-        found = child || is_ours(name) ? CONTENT_OURS : CONTENT_FOREIGN;
+        found = child || beside || is_ours(name) ? CONTENT_OURS : CONTENT_FOREIGN;
         if (!clear)
             continue;
-        const int inner = child && depth < 16 ? open_folder(in, name, &status) : -1;
+        const int inner = child && depth < 16 ? instr_place_enter(in, name, &status) : -1;
         if (inner >= 0) {
-            (void)look(inner, depth + 1, true);
+            (void)instr_place_look(inner, depth + 1, true);
             close(inner);
         }
         if (found == CONTENT_OURS)
@@ -154,11 +162,7 @@ static enum content look(int in, unsigned depth, bool clear)
 
 /* ---- files ---- */
 
-/*
- * Opens a file. Whatever the program's mask takes away, the trace's owner can read and write it: the mask of a program is meant for the
- * program's own files. What is no file is refused, and nothing is waited for: a pipe may have no other end.
- */
-static int open_ours(int in, const char *name, int flags, mode_t mode)
+FOR_RUNS int instr_place_open_ours(int in, const char *name, int flags, mode_t mode)
 {
     const int fd = openat(in, name, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, mode);
     const mode_t owner = S_IRUSR | S_IWUSR;
@@ -188,7 +192,7 @@ int instr_place_file(const char *name, uint32_t number, enum instr_file_use use)
     if (use != INSTR_FILE_APPEND)
         (void)unlinkat(in, file, 0);
     if (use != INSTR_FILE_NONE)
-        fd = open_ours(in, file, O_CREAT | O_RDWR | (use == INSTR_FILE_APPEND ? O_APPEND : O_EXCL), mode);
+        fd = instr_place_open_ours(in, file, O_CREAT | O_RDWR | (use == INSTR_FILE_APPEND ? O_APPEND : O_EXCL), mode);
     close(in);
     return fd;
 }
@@ -214,66 +218,121 @@ static bool holds(const char *text, const char *key, const char *value, char end
     return strncmp(found, value, length) == 0 && found[length] == end;
 }
 
-/* The number behind `key` in `text`; 0 when there is none. */
-static pid_t number_at(const char *text, const char *key)
+FOR_RUNS long instr_place_number(const char *text, const char *key)
 {
     const char *found = strstr(text, key);
     long value = 0;
     for (const char *p = found != NULL ? found + strlen(key) : ""; *p >= '0' && *p <= '9' && value < 100000000; p++)
         value = value * 10 + (*p - '0');
-    return (pid_t)value;
+    return value;
 }
 
-/*
- * Whether the trace in a folder is an earlier run of `program` that is over. One that was not closed and whose process lives stays: it is
- * being written (the process may have lost its lock), or it is the part of this very run before exec.
- */
-static bool is_earlier_run(int in, const char *program)
+FOR_RUNS bool instr_place_is_earlier(int in, const char *program, char head[INSTR_HEAD_BYTES])
 {
-    char head[8192];
-    const int fd = open_ours(in, "metadata", O_RDONLY, 0);
+    const int fd = instr_place_open_ours(in, "metadata", O_RDONLY, 0);
     if (fd < 0)
         return false;
-    const ssize_t count = read(fd, head, sizeof head - 1);
+    const ssize_t count = read(fd, head, INSTR_HEAD_BYTES - 1);
     close(fd);
     if (count <= 0)
         return false;
     head[count] = '\0';
-    const pid_t pid = number_at(head, "    pid = ");
+    const pid_t pid = (pid_t)instr_place_number(head, "    pid = ");
     const bool open_still = holds(head, "    closed = ", "0", ';') && pid > 0 && (kill(pid, 0) == 0 || errno == EPERM);
     return holds(head, "    program = \"", program, '"') && !open_still;
 }
 
-/* Takes an open folder: it must be empty, or hold an earlier trace of the same program, and no other process writes there. */
-static bool take_folder(int in, const char *program)
+/*
+ * Takes an open folder: it must be empty, or hold an earlier trace of the same program, and no other process writes there. Where that trace is
+ * kept, the folder has got another name and was not taken: *moved is the descriptor of its lock, which is held until a new one was taken.
+ */
+static bool take_folder(int in, const char *program, int *moved)
 {
-    if (look(in, 0, false) == CONTENT_FOREIGN)
+    char head[INSTR_HEAD_BYTES];
+    if (instr_place_look(in, 0, false) == CONTENT_FOREIGN)
         return false;
-    const int fd = open_ours(in, ".lock", O_RDWR | O_CREAT, S_IRUSR | S_IWUSR);
+    const int fd = instr_place_open_ours(in, ".lock", O_RDWR | O_CREAT, S_IRUSR | S_IWUSR);
     if (fd < 0)
         return false;
     const bool free = flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK; /* not every file system has locks */
-    const enum content now = free ? look(in, 0, false) : CONTENT_FOREIGN;
-    if (now == CONTENT_FOREIGN || (now == CONTENT_OURS && !is_earlier_run(in, program))) {
+    const enum instr_content now = free ? instr_place_look(in, 0, false) : CONTENT_FOREIGN;
+    if (now == CONTENT_FOREIGN || (now == CONTENT_OURS && !instr_place_is_earlier(in, program, head))) {
         close(fd);
         return false;
     }
-    (void)look(in, 0, true);
+#if INSTR_KEEPS_RUNS
+    const enum instr_run_before before = instr_runs_before(place, &taken, now == CONTENT_OURS ? head : "");
+    if (before != INSTR_RUN_REPLACED) {
+        *moved = before == INSTR_RUN_MOVED ? fd : -1;
+        if (before != INSTR_RUN_MOVED)
+            close(fd);
+        return false;
+    }
+#else
+    (void)moved;
+#endif
+    (void)instr_place_look(in, 0, true);
     lock_fd = fd;
     return true;
 }
 
+#if INSTR_KEEPS_RUNS
+/* Who could read the folder of the run before may read this one, which has the same group. */
+static void open_to_readers(int in, const struct stat *before)
+{
+    char path[NAME_BYTES] = "/proc/self/fd/";
+    const mode_t mode = (mode_t)(taken.st_mode & 07777) | (before->st_mode & LOOK_BY_OTHERS);
+    if (mode != (taken.st_mode & 07777) && taken.st_gid == before->st_gid && append_number(path, sizeof path, (uint32_t)in, 1) && chmod(path, mode) == 0)
+        taken.st_mode |= before->st_mode & LOOK_BY_OTHERS;
+}
+#endif
+
 /* Takes the directory `place` for this process. */
 static bool take_place(const char *program)
 {
+    int moved = -1;
     bool made;
-    const int in = enter(AT_FDCWD, place, S_IRWXU, &made);
-    const bool ok = in >= 0 && take_folder(in, program);
+    int in = enter(AT_FDCWD, place, S_IRWXU, &made);
+#if INSTR_KEEPS_RUNS
+    error = in < 0 ? errno : 0;
+#endif
+    bool ok = in >= 0 && take_folder(in, program, &moved);
+#if INSTR_KEEPS_RUNS
+    if (moved >= 0) {
+        const int lock = moved;
+        const struct stat before = taken;
+        close(in);
+        in = enter(AT_FDCWD, place, S_IRWXU, &made);
+        if (made)
+            open_to_readers(in, &before);
+        ok = in >= 0 && take_folder(in, program, &moved);
+        if (!ok && made)
+            (void)rmdir(place);
+        made = false;
+        if (!ok)
+            instr_runs_back(place);
+        close(lock);
+        if (moved != lock)
+            close(moved); /* yet another run was over, in this moment */
+    }
+    if (ok)
+        instr_runs_begin(place, in, program);
+#endif
     close(in);
     if (!ok && made)
         (void)rmdir(place);
     return ok;
 }
+
+#if INSTR_KEEPS_RUNS
+void instr_place_give_way(void)
+{
+    const int in = folder();
+    if (in >= 0)
+        instr_runs_give_way(place, &taken);
+    close(in);
+}
+#endif
 
 /* Whether another name may help: no trace of ours could be made at the first one, but something is there. */
 static bool another_name_helps(uint32_t attempt)
@@ -312,6 +371,29 @@ static void make_parents(void)
     }
 }
 
+/* Why the system refused, as people know it. */
+#if INSTR_KEEPS_RUNS
+static const char *refusal(int error)
+{
+    switch (error) {
+    case EACCES:
+    case EPERM:
+        return "the trace directory cannot be made: permission denied";
+    case EROFS:
+        return "the trace directory cannot be made: the file system is read-only";
+    case ENOSPC:
+    case EDQUOT:
+        return "the trace directory cannot be made: no space is left";
+    case ENOTDIR:
+        return "the trace directory cannot be made: what it is to be in is no directory";
+    case ENAMETOOLONG:
+        return "the trace directory cannot be made: the name is too long";
+    default:
+        return "the trace directory cannot be made";
+    }
+}
+#endif
+
 bool instr_place_open(const char *wanted, const char *program)
 {
     bool ok = first_place(wanted, program);
@@ -323,13 +405,21 @@ bool instr_place_open(const char *wanted, const char *program)
     instr_sink_trouble = NULL;
     for (uint32_t attempt = 1; ok && attempt < MOST_NAMES && name_attempt(length, attempt); attempt++) {
         if (take_place(program)) {
-            if (instr_sink_trouble != NULL)
+            if (instr_sink_trouble == UNSAFE)
                 instr_sink_trouble = OTHER_NAME_UNSAFE;
+#if INSTR_KEEPS_RUNS
+            instr_sink_where = place;
+#endif
             return true;
         }
         ok = another_name_helps(attempt);
     }
     place[0] = '\0';
+#if INSTR_KEEPS_RUNS
+    if (instr_sink_trouble == NULL)
+        instr_sink_trouble = refusal(error);
+    instr_sink_where = wanted != NULL ? wanted : "";
+#endif
     return false;
 }
 

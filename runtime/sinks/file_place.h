@@ -9,6 +9,9 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/stat.h>
+
+#include "arch/arch.h"
 
 /* Takes a folder for `program`'s trace, as instr_sink.open. */
 bool instr_place_open(const char *wanted, const char *program);
@@ -29,5 +32,43 @@ int instr_place_file(const char *name, uint32_t number, enum instr_file_use use)
 
 /* Gives a file of the trace another name. */
 bool instr_place_rename(const char *from, const char *to);
+
+enum instr_content { CONTENT_EMPTY, CONTENT_OURS, CONTENT_FOREIGN };
+
+/* Of a metadata file: its entries up to the loaded objects. */
+#define INSTR_HEAD_BYTES 8192u
+
+#define INSTR_WRITE_BY_OTHERS (S_IWGRP | S_IWOTH)
+
+#if INSTR_KEEPS_RUNS
+/* The trace is closed and recorded nothing: it gives its name back to the run before. */
+void instr_place_give_way(void);
+
+/* With what follows, sinks/file_runs.c looks at the folders of earlier runs. */
+
+/* Opens the directory `name` in `parent` to reach what is in it. It need not be readable. */
+int instr_place_enter(int parent, const char *name, struct stat *status);
+
+/*
+ * What a directory holds: nothing, a trace (only files of ours), or something else. With `clear` the files of a trace are removed, one
+ * level of forked children's traces at a time, since children nest. The lock is no part of it.
+ */
+enum instr_content instr_place_look(int in, unsigned depth, bool clear);
+
+/*
+ * Opens a file. Whatever the program's mask takes away, the trace's owner can read and write it: the mask of a program is meant for the
+ * program's own files. What is no file is refused, and nothing is waited for: a pipe may have no other end.
+ */
+int instr_place_open_ours(int in, const char *name, int flags, mode_t mode);
+
+/* The number behind `key` in `text`; 0 when there is none. */
+long instr_place_number(const char *text, const char *key);
+
+/*
+ * Whether the trace in a folder is an earlier run of `program` that is over, and the begin of its metadata. One that was not closed and whose
+ * process lives stays: it is being written (the process may have lost its lock), or it is the part of this very run before exec.
+ */
+bool instr_place_is_earlier(int in, const char *program, char head[INSTR_HEAD_BYTES]);
+#endif
 
 #endif

@@ -7,6 +7,11 @@
 
 const char *instr_sink_trouble;
 
+#if INSTR_KEEPS_RUNS
+uint32_t instr_sink_run;
+const char *instr_sink_where = "";
+#endif
+
 static const struct instr_sink *of_kind(unsigned kind)
 {
     switch (kind) {
@@ -101,6 +106,14 @@ bool instr_sink_is_line(void)
 {
     return sink()->line;
 }
+
+#if INSTR_KEEPS_RUNS
+void instr_sink_give_way(void)
+{
+    if (sink()->give_way != NULL)
+        sink()->give_way();
+}
+#endif
 
 void instr_sink_end(uint64_t events)
 {

@@ -43,6 +43,11 @@ struct instr_sink {
      * then neither the text nor the code that writes it has to be on the board. */
     void (*declare)(bool stream);
 
+#if INSTR_KEEPS_RUNS
+    /* All is written, and no event was recorded: what the place held before may have its name back. NULL: it does not matter. */
+    void (*give_way)(void);
+#endif
+
     /* All is written: so many events, in the packets that were appended. NULL: whoever reads them does not ask. */
     void (*end)(uint64_t events);
 };
@@ -65,6 +70,15 @@ bool instr_sink_has(unsigned kind);
 
 /* Why the sink's open refused, or what is worth saying of what it did; NULL: nothing. */
 extern const char *instr_sink_trouble;
+
+#if INSTR_KEEPS_RUNS
+/* The number of this run among those of its place; 0: the place counts none. */
+extern uint32_t instr_sink_run;
+
+/* Where the trace is, or was to be: a path; "" where it has none. */
+extern const char *instr_sink_where;
+void instr_sink_give_way(void);
+#endif
 
 /* The same calls, to the sink that the settings chose. */
 bool instr_sink_open(const char *wanted, const char *program);

@@ -35,7 +35,7 @@ pub fn sources(os: &str) -> Vec<&'static str> {
     let platform = [format!("platform/{os}.c"), format!("platform/{os}_")];
     let large = os == "linux";
     let fits = |name: &str| match name {
-        "sinks/file.c" | "sinks/file_place.c" => large,
+        "sinks/file.c" | "sinks/file_place.c" | "sinks/file_runs.c" => large,
         "sinks/small_file.c" => !large,
         LIBRARY | TOOL | GETTERS | FOREIGN_TOOL | BOUND | BRIDGE => false,
         _ if name.starts_with("library/") => large,

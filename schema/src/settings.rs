@@ -97,7 +97,8 @@ impl Setting {
 #[rustfmt::skip]
 pub const SETTINGS: &[Setting] = &[
     setting("INSTR_ENABLED", Kind::Switch, "1", "0: the program runs as if not instrumented; no directory is made"),
-    setting("INSTR_TRACE", Kind::Path, "`./NAME.instr`", "trace directory; what it is to be in is made where it is missing. An earlier trace of the same program is replaced; anything else that is in the way, a symbolic link, another user's directory and one that others may write to are left alone, and `-2`, `-3` … is added to the name"),
+    setting("INSTR_TRACE", Kind::Path, "`./NAME.instr`", "trace directory; what it is to be in is made where it is missing. An earlier trace of the same program is renamed to `NAME.instr.N` (see `INSTR_KEEP`); anything else that is in the way, a symbolic link, another user's directory and one that others may write to are left alone, and `-2`, `-3` … is added to the name"),
+    setting("INSTR_KEEP", Kind::UpTo(1000), "8", "earlier runs of each command line whose traces stay, of all together those among the last 64 (or so many as this says). A run that recorded nothing displaces none. 0: a run replaces the one before. Not on SPARC and RTEMS, where it is 0"),
     setting("INSTR_POLICY", Kind::OneOf(&["stream", "end", "ring"]), "`stream`; `end` on RTEMS", "what happens when a thread's buffer is full: written to the stream file; further events discarded and counted; the oldest events overwritten and counted"),
     setting("INSTR_BUFFER", Kind::Size, "512K (`stream`), 16M (`end`), 1M (`ring`); 64K on RTEMS", "buffer of one thread, 4K to 1G"),
     setting("INSTR_SINK", Kind::OneOf(&["file", "console", "ram", "own"]), "`file`; `ram` on RTEMS", "where packets go: files of the trace directory; lines of text among what is printed (standard error on Linux); nowhere, they stay in memory for a debugger or a core file; a sink that the program brings (docs/porting.md). `instr extract` makes a trace directory of the second and the third. With `ram`, `stream` means `end`"),
@@ -116,7 +117,7 @@ pub const SETTINGS: &[Setting] = &[
     setting("INSTR_SAMPLING_SIGNAL", Kind::Signal, "`SIGURG`", "signal that ends periods. If the program has or takes a handler for it, or waits for it, it gets the signal, and there are no more samples. One that by default does nothing (SIGURG, SIGCHLD, SIGWINCH) can meet no program that this one becomes by `exec`; with others, time in the kernel counts at the next sample outside"),
     setting("INSTR_SAMPLING_DEPTH", Kind::UpTo(128), "32", "return addresses of a sample, found by frame pointers (x86-64: code built with `-fno-omit-frame-pointer`) or register windows (SPARC)"),
     setting("INSTR_SAMPLING_STACK", Kind::SizeUpTo(64 << 10), "0", "copy so much of the stack with each sample instead; the host finds the return addresses by the program's unwind tables (x86-64)"),
-    setting("INSTR_VERBOSE", Kind::Switch, "0", "1: say on standard error why a program is not traced or a setting not used. The only case in which the runtime prints"),
+    setting("INSTR_VERBOSE", Kind::Switch, "0", "1: say on standard error where the trace is, why a program is not traced or a setting not used. The only case in which the runtime prints"),
 ];
 
 /// Tables that are for `instr-cc --instr-config` alone.

@@ -91,6 +91,14 @@ pub struct Metadata {
     pub lost_events: Option<u64>,
     /// A setting that was not understood, or could not be followed.
     pub setting_trouble: Option<String>,
+    /// Number of this run among those of its place, from 1; `None`: the trace does not have it.
+    pub run: Option<u64>,
+    /// Whether the program ended without a single event of its own.
+    pub empty: bool,
+    /// The program's arguments, with a blank between them; `None`: the trace does not have them.
+    pub arguments: Option<String>,
+    /// The variables that began with `INSTR_` in the program's environment, as name and value.
+    pub settings: Vec<(String, String)>,
     /// Loaded objects, by number.
     pub modules: Vec<Module>,
     /// Packets of each stream, by its number; of traces that were closed, and have them.
@@ -198,7 +206,15 @@ impl Metadata {
             "lost_lines" => self.lost_lines = value.number(),
             "lost_events" => self.lost_events = Some(value.number()),
             "setting_trouble" => self.setting_trouble = Some(value.text()),
-            name if is_module(name) => match module(&value.text()) {
+            "run" => self.run = Some(value.number()).filter(|number| *number > 0),
+            "empty" => self.empty = value.number() != 0,
+            "arguments" => self.arguments = Some(value.text()),
+            name if is_numbered(name, "setting_") => {
+                let text = value.text();
+                let (name, value) = text.split_once('=').unwrap_or((&text, ""));
+                self.settings.push((name.to_owned(), value.to_owned()));
+            }
+            name if is_numbered(name, "module_") => match module(&value.text()) {
                 Some(module) => self.modules.push(module),
                 None => self.other.push((key, value.text())),
             },
@@ -217,8 +233,8 @@ fn stream(key: &str) -> Option<u32> {
     is_number.then(|| number.parse().ok())?
 }
 
-fn is_module(key: &str) -> bool {
-    key.strip_prefix("module_")
+fn is_numbered(key: &str, prefix: &str) -> bool {
+    key.strip_prefix(prefix)
         .is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
 }
 
@@ -445,7 +461,8 @@ trace {
 };
 env { word_bits = 32; format = 1; program = "a \"quoted\" \\name"; closed = 1; start_ticks = 18446744073709551615;
   module_0 = "10000 20000 abcdef /opt/my program"; module_1 = "0x7f00 0x8f00 - libm.so"; extra = -5;
-  discarded_unattached = 66; setting_trouble = "INSTR_BUFFER is too small"; };
+  discarded_unattached = 66; setting_trouble = "INSTR_BUFFER is too small";
+  run = 7; empty = 1; arguments = "-n \"3\""; setting_0 = "INSTR_SENSORS=a=b"; };
 clock { name = instr; freq = 50000000; offset_s = 1700000000; offset = -3; };
 "#;
 
@@ -470,6 +487,10 @@ clock { name = instr; freq = 50000000; offset_s = 1700000000; offset = -3; };
             metadata.setting_trouble.as_deref(),
             Some("INSTR_BUFFER is too small")
         );
+        assert_eq!((metadata.run, metadata.empty), (Some(7), true));
+        assert_eq!(metadata.arguments.as_deref(), Some("-n \"3\""));
+        let setting = ("INSTR_SENSORS".to_owned(), "a=b".to_owned());
+        assert_eq!(metadata.settings, [setting]);
         assert_eq!(
             metadata.clock,
             ClockInfo {

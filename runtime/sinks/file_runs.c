@@ -1,0 +1,256 @@
+/*
+ * Earlier runs of a program: see file_runs.h.
+ *
+ * All names are looked up in the folder around the trace's, which is opened once for each call. Only the process that holds the lock of
+ * the folder NAME renames it, so that of many that begin at once one does.
+ */
+#define _GNU_SOURCE
+#define _FILE_OFFSET_BITS 64
+
+#include "core/cold.h"
+
+#include "sinks/file_runs.h"
+
+#if INSTR_KEEPS_RUNS
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h> /* renameat */
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "core/config.h"
+#include "core/settings.h"
+#include "core/text.h"
+#include "platform/platform.h"
+#include "sinks/file_place.h"
+#include "sinks/sink.h"
+
+#define NAME_BYTES 300u   /* longer than any name of a file */
+#define MOST_RUNS 64u     /* earlier ones that are looked at; older ones are removed */
+#define MOST_OLDER 8u     /* so many of them at a time */
+#define MOST_NUMBERS 1000u
+#define MOST_PROGRAM (256u << 20) /* bytes of an executable that a trace keeps */
+
+static char before[NAME_BYTES]; /* the name that the run before has got; "": it has its own, or there is none */
+
+static bool same(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* Opens the folder that `place` is in; `base` is its name there. */
+static int open_parent(const char *place, const char **base)
+{
+    char path[INSTR_CFG_PATH_BYTES];
+    const char *const slash = strrchr(place, '/');
+    const size_t length = slash != NULL ? (size_t)(slash - place) : 0;
+    if (slash == NULL || length + 2 > sizeof path)
+        return -1;
+    memcpy(path, place, length + 1);
+    path[length + 1] = '\0';
+    *base = slash + 1;
+    return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+/* The name of a run that is not the newest. */
+static bool numbered(char name[NAME_BYTES], const char *base, uint64_t number)
+{
+    char digits[INSTR_DECIMAL_BYTES];
+    name[0] = '\0';
+    return instr_text_append(name, NAME_BYTES, base) && instr_text_append(name, NAME_BYTES, ".") &&
+           instr_text_append(name, NAME_BYTES, instr_decimal(number, 1, digits));
+}
+
+static bool is_free(int parent, const char *name)
+{
+    struct stat status;
+    return fstatat(parent, name, &status, AT_SYMLINK_NOFOLLOW) != 0 && errno == ENOENT;
+}
+
+/* Renames `base` to the first free name from this number on; the number, or 0. A folder never takes another's place that holds anything. */
+static uint64_t move(int parent, const char *base, uint64_t number)
+{
+    for (unsigned i = 0; i < MOST_NUMBERS && numbered(before, base, number); i++, number++) {
+        if (!is_free(parent, before))
+            continue;
+        if (renameat(parent, base, parent, before) == 0)
+            return number;
+        if (errno != EEXIST && errno != ENOTEMPTY && errno != ENOTDIR)
+            break;
+    }
+    before[0] = '\0';
+    return 0;
+}
+
+/* The number of the first run in a new folder: 1, unless older runs are there. */
+static uint32_t first_number(const char *place)
+{
+    char name[NAME_BYTES];
+    const char *base;
+    const int parent = open_parent(place, &base);
+    uint32_t number = 1;
+    while (parent >= 0 && number < MOST_NUMBERS && numbered(name, base, number) && !is_free(parent, name))
+        number++;
+    close(parent);
+    return number;
+}
+
+enum instr_run_before instr_runs_before(const char *place, const struct stat *taken, const char *head)
+{
+    const long said = instr_place_number(head, "    run = ");
+    const uint32_t number = said > 0 ? (uint32_t)said : 1;
+    const char *base;
+    struct stat status;
+    if (head[0] == '\0') {
+        if (before[0] == '\0')
+            instr_sink_run = first_number(place);
+        return INSTR_RUN_REPLACED;
+    }
+    const bool empty = instr_place_number(head, "    empty = ") != 0;
+    if (instr_settings.keep == 0 || empty) {
+        instr_sink_run = empty ? number : number + 1;
+        return INSTR_RUN_REPLACED;
+    }
+    const int parent = open_parent(place, &base);
+    const bool there = parent >= 0 && fstatat(parent, base, &status, AT_SYMLINK_NOFOLLOW) == 0 && same(&status, taken);
+    const bool here = stat(".", &status) == 0 && same(&status, taken); /* who works in a folder does not want it renamed */
+    const uint64_t moved = there && !here ? move(parent, base, number) : 0;
+    close(parent);
+    if (moved != 0) {
+        instr_sink_run = (uint32_t)moved + 1;
+        return INSTR_RUN_MOVED;
+    }
+    if (there)
+        instr_sink_trouble = "the trace has another name, or none: the earlier one cannot be renamed (INSTR_KEEP=0 replaces it)";
+    return INSTR_RUN_STUCK;
+}
+
+void instr_runs_back(const char *place)
+{
+    const char *base;
+    const int parent = open_parent(place, &base);
+    if (parent >= 0 && before[0] != '\0' && is_free(parent, base))
+        (void)renameat(parent, before, parent, base);
+    before[0] = '\0';
+    close(parent);
+}
+
+/* ---- removing runs ---- */
+
+/* Whether the run with this metadata had the same arguments. There they stand as instr_metadata_write() quotes them. */
+static bool same_arguments(const char *head)
+{
+    static const char KEY[] = "    arguments = \"";
+    const char *there = strstr(head, KEY);
+    const char *mine = instr_platform_arguments();
+    if (there == NULL)
+        return mine[0] == '\0';
+    for (there += sizeof KEY - 1; *mine != '\0'; mine++, there++) {
+        const unsigned char c = (unsigned char)*mine;
+        if (*there == '\\')
+            there++;
+        if (*there != (c < 0x20 || c == 0x7f ? '?' : *mine))
+            return false;
+    }
+    return *there == '"';
+}
+
+/* Removes the trace in the folder `name`, unless it holds anything else, or somebody still writes there. */
+static void remove_trace(int parent, const char *name, int in)
+{
+    if (instr_place_look(in, 0, false) != CONTENT_OURS)
+        return;
+    const int fd = instr_place_open_ours(in, ".lock", O_RDWR | O_CREAT, S_IRUSR | S_IWUSR);
+    if (fd >= 0 && (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)) {
+        (void)instr_place_look(in, 0, true);
+        (void)unlinkat(in, ".lock", 0);
+        (void)unlinkat(parent, name, AT_REMOVEDIR);
+    }
+    close(fd);
+}
+
+/* Opens the folder of an earlier run of the program, and reads the begin of its metadata; -1: it is none, or not this user's alone. */
+static int open_run(int parent, const char *name, const char *program, char head[INSTR_HEAD_BYTES])
+{
+    struct stat status;
+    const int in = instr_place_enter(parent, name, &status);
+    if (in >= 0 && (status.st_uid != geteuid() || (status.st_mode & INSTR_WRITE_BY_OTHERS) != 0 || !instr_place_is_earlier(in, program, head))) {
+        close(in);
+        return -1;
+    }
+    return in;
+}
+
+/* Of each command line INSTR_KEEP earlier runs stay; of all together those that are among the last MOST_RUNS. */
+static void remove_older(int parent, const char *base, const char *program)
+{
+    const uint64_t keep = instr_settings.keep;
+    const uint64_t most = keep < MOST_RUNS ? MOST_RUNS : keep;
+    char name[NAME_BYTES];
+    char head[INSTR_HEAD_BYTES];
+    uint64_t alike = 0;
+    for (uint64_t back = 1; back <= most + MOST_OLDER && back < instr_sink_run && numbered(name, base, instr_sink_run - back); back++) {
+        const int in = open_run(parent, name, program, head);
+        if (in < 0)
+            continue;
+        alike += same_arguments(head);
+        if (back > most || alike > keep)
+            remove_trace(parent, name, in);
+        if (alike > keep)
+            alike = keep; /* the next one alike is too many, the next one of others is not */
+        close(in);
+    }
+}
+
+/* ---- the new run ---- */
+
+/*
+ * The program's file, by another name in the trace: its names can be read after it was built again, since linkers make a new file. A link takes
+ * no room before that. It is not followed by anybody: the host takes it only for what its build id says.
+ */
+static void carry_program(int in)
+{
+    char path[INSTR_CFG_PATH_BYTES];
+    struct stat status;
+    if (instr_platform_executable(path, sizeof path) && stat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_size <= (off_t)MOST_PROGRAM)
+        (void)linkat(AT_FDCWD, path, in, ".binary_0", 0);
+}
+
+void instr_runs_begin(const char *place, int in, const char *program)
+{
+    const char *base;
+    carry_program(in);
+    if (before[0] == '\0')
+        return;
+    const int parent = open_parent(place, &base);
+    if (parent >= 0)
+        remove_older(parent, base, program);
+    close(parent);
+}
+
+void instr_runs_give_way(const char *place, const struct stat *taken)
+{
+    char name[NAME_BYTES];
+    char head[INSTR_HEAD_BYTES];
+    char path[INSTR_CFG_PATH_BYTES];
+    const char *base;
+    struct stat status;
+    const int parent = before[0] != '\0' ? open_parent(place, &base) : -1;
+    name[0] = '\0';
+    if (parent >= 0 && instr_text_append(name, sizeof name, base) && instr_text_append(name, sizeof name, ".empty") &&
+        fstatat(parent, base, &status, AT_SYMLINK_NOFOLLOW) == 0 && same(&status, taken)) {
+        const char *const program = instr_platform_executable(path, sizeof path) ? strrchr(path, '/') : NULL;
+        const int in = program != NULL ? open_run(parent, name, program + 1, head) : -1;
+        if (in >= 0)
+            remove_trace(parent, name, in);
+        close(in);
+        if (is_free(parent, name) && renameat(parent, base, parent, name) == 0 && is_free(parent, base))
+            (void)renameat(parent, before, parent, base);
+    }
+    close(parent);
+}
+
+#endif
