@@ -44,6 +44,8 @@ pub fn command() -> clap::Command {
 pub enum Command {
     /// Run a program that instr-cc built, with the settings of a file
     Run(RunOptions),
+    /// List the traces of programs and of their earlier runs
+    List(ListOptions),
     /// Tell what works on this machine, and why what does not, does not
     Doctor(DoctorOptions),
     /// Write a trace as Paraver files NAME.prv, NAME.pcf and NAME.row
@@ -89,6 +91,9 @@ pub struct RunOptions {
     /// Trace directory [default: ./NAME.instr]
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
+    /// Say nothing of the trace afterwards
+    #[arg(short, long)]
+    pub quiet: bool,
     /// The program and its arguments; instr run ends as it does
     #[arg(
         required = true,
@@ -97,6 +102,17 @@ pub struct RunOptions {
         value_name = "PROGRAM"
     )]
     pub command: Vec<OsString>,
+}
+
+/// Options of `instr list`.
+#[derive(Debug, Args)]
+pub struct ListOptions {
+    /// Folders with traces, traces (NAME.instr) or programs, whose runs are listed
+    #[arg(default_value = ".", value_name = "DIR")]
+    pub places: Vec<PathBuf>,
+    /// Write JSON: an array with an object for each run
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Options of `instr doctor`.

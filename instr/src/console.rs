@@ -94,6 +94,11 @@ impl Console<'_> {
         crate::pager::write(&text, self.height, self.out)
     }
 
+    /// Prints `instr: MESSAGE`.
+    pub fn note(&mut self, message: &str) {
+        let _ = writeln!(self.err, "instr: {message}");
+    }
+
     /// Turns a command's result into a status and prints what went wrong.
     pub fn finish(&mut self, result: Result<()>) -> Status {
         let result = result.and_then(|()| self.out.flush().context(NO_OUTPUT));

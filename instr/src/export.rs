@@ -8,7 +8,7 @@ use instr_trace::export::{Format, Stats};
 
 use crate::cli::ExportOptions;
 use crate::console::{Console, NO_OUTPUT};
-use crate::output::write_to;
+use crate::output::{is_folder, write_to};
 use crate::progress::Progress;
 use crate::summary::units::{count, counted};
 use crate::symbols::{as_names, of_session, open_session, program_name, warn_of_losses};
@@ -23,6 +23,7 @@ pub fn run(options: &ExportOptions, console: &mut Console<'_>) -> Result<()> {
     let traces = session.traces().iter();
     traces.for_each(|trace| warn_of_losses(trace, console));
     let path = match &options.output {
+        Some(path) if is_folder(path) => path.join(default_name(&session, options.format)),
         Some(path) => path.clone(),
         None => default_name(&session, options.format),
     };

@@ -1,4 +1,4 @@
-//! Which trace directory a user means: a path, a program, or the folder where it lies.
+//! Which trace directory a user means: a path, a program, a run of it by its number, or the folder where it lies.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,17 +6,20 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 
 use crate::console::Refusal;
+use crate::runs::{self, is_trace};
+use crate::why::{Question, Reason};
 
 /// How alike a name must be to be proposed (Jaro-Winkler, 1 = the same).
 const ALIKE: f64 = 0.8;
 /// What helps where there is none.
 const WHERE: &str = "a program that instr-cc linked makes NAME.instr in the folder where it runs, or what INSTR_TRACE names; \
-                     INSTR_VERBOSE=1 makes it say where, and why not";
+                     INSTR_VERBOSE=1 or instr run says where, and why not";
 /// Traces that a message lists.
 const LISTED: usize = 8;
 
-/// The trace directory that `given` names: itself; of a program, the trace beside it or in the current folder; of another folder, the only trace
-/// in it. What exists and is none of these is returned as it is, so that its reader says what is wrong with it.
+/// The trace directory that `given` names: itself; of a program, the newest trace beside it or in the current folder, or with `.3` behind its name
+/// run 3; of another folder, the only trace in it that is no earlier run. What exists and is none of these is returned as it is, so that its
+/// reader says what is wrong with it.
 ///
 /// # Errors
 ///
@@ -25,20 +28,14 @@ pub(crate) fn trace(given: &Path) -> Result<PathBuf> {
     if is_trace(given) {
         return Ok(given.to_owned());
     }
-    if let Some(name) = given.file_name() {
-        let mut beside = name.to_owned();
-        beside.push(".instr");
-        let beside = given.with_file_name(beside);
-        let here = beside.file_name().map(PathBuf::from);
-        let candidates = [Some(beside), here.filter(|_| given.is_file())];
-        if let Some(found) = candidates.into_iter().flatten().find(|path| is_trace(path)) {
-            return Ok(found);
-        }
+    if let Some(found) = of_program(given) {
+        return Ok(found);
     }
     if given.is_dir() {
         let inside = traces_in(given);
         return match &inside[..] {
             [] if has_streams(given) => Ok(given.to_owned()),
+            [] if !runs::earlier(given).is_empty() => Ok(runs::newest(given).unwrap_or_default()),
             [] => Err(refusal(
                 format!("{} holds no trace", given.display()),
                 WHERE.to_owned(),
@@ -65,8 +62,33 @@ pub(crate) fn traces(given: &[PathBuf]) -> Result<Vec<PathBuf>> {
     given.iter().map(|given| trace(given)).collect()
 }
 
-fn is_trace(path: &Path) -> bool {
-    path.join("metadata").symlink_metadata().is_ok()
+/// The trace of a program, or of a run of it.
+fn of_program(given: &Path) -> Option<PathBuf> {
+    let with_ending = |path: &Path| {
+        let mut name = path.file_name()?.to_owned();
+        name.push(".instr");
+        Some(path.with_file_name(name))
+    };
+    let beside = with_ending(given);
+    let here = beside.as_ref().and_then(|path| path.file_name());
+    let here = here.map(PathBuf::from).filter(|_| given.is_file());
+    let mut candidates = [beside, here].into_iter().flatten();
+    if let Some(found) = candidates.find_map(|base| runs::newest(&base)) {
+        return Some(found);
+    }
+    if given.is_dir() {
+        return None;
+    }
+    let base = runs::base(given);
+    let bases = [with_ending(&base), Some(base)];
+    let mut bases = bases.into_iter().flatten();
+    if let Some(number) = runs::number(given) {
+        return bases.find_map(|base| runs::numbered(&base, number));
+    }
+    if given.extension().is_some_and(|last| last == "empty") {
+        return bases.find_map(|base| runs::empty(&base));
+    }
+    (!given.exists()).then(|| runs::newest(given))?
 }
 
 /// Whether a folder has streams: it may be a trace without metadata.
@@ -88,8 +110,8 @@ fn is_program(path: &Path) -> bool {
             .is_ok_and(|mut file| file.read_exact(&mut magic).is_ok() && magic == *b"\x7fELF")
 }
 
-/// The traces in a folder, by name.
-fn traces_in(folder: &Path) -> Vec<PathBuf> {
+/// All traces in a folder, by name.
+pub(crate) fn all_in(folder: &Path) -> Vec<PathBuf> {
     let folder = if folder.as_os_str().is_empty() {
         Path::new(".")
     } else {
@@ -104,11 +126,30 @@ fn traces_in(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
+/// The newest trace of each program in a folder, by name.
+fn traces_in(folder: &Path) -> Vec<PathBuf> {
+    let all = all_in(folder);
+    let newest = |path: &PathBuf| match runs::is_earlier(path) {
+        false => Some(path.clone()),
+        // Of a run that was killed before it had a trace, the one before is left.
+        true if !is_trace(&runs::base(path)) => runs::newest(&runs::base(path)),
+        true => None,
+    };
+    let mut found: Vec<_> = all.iter().filter_map(newest).collect();
+    found.dedup();
+    found
+}
+
 fn list(traces: &[PathBuf]) -> String {
     let shown: Vec<_> = traces
         .iter()
         .take(LISTED)
-        .map(|path| path.display().to_string())
+        .map(|path| {
+            path.strip_prefix("./")
+                .unwrap_or(path)
+                .display()
+                .to_string()
+        })
         .collect();
     let more = traces.len().saturating_sub(LISTED);
     match more {
@@ -128,6 +169,10 @@ fn missing(given: &Path) -> anyhow::Error {
             given.display()
         ),
     };
+    if let Some(help) = other_runs(given) {
+        return refusal(message, help);
+    }
+    let reasons = reasons(given);
     let mut there = traces_in(given.parent().unwrap_or(Path::new("")));
     if there.is_empty() {
         there = traces_in(Path::new(""));
@@ -144,10 +189,56 @@ fn missing(given: &Path) -> anyhow::Error {
     let nearest = there.iter().max_by(|a, b| alike(a).total_cmp(&alike(b)));
     let help = match nearest {
         Some(nearest) if alike(nearest) >= ALIKE => format!("did you mean {}?", nearest.display()),
+        _ if !reasons.is_empty() => reasons[0].help.clone().unwrap_or_else(|| WHERE.to_owned()),
         Some(_) => format!("traces that are there: {}", list(&there)),
         None => WHERE.to_owned(),
     };
-    refusal(message, help)
+    Refusal {
+        message,
+        notes: reasons.into_iter().map(|reason| reason.note).collect(),
+        help: Some(help),
+    }
+    .into()
+}
+
+/// Why the program has no trace here, as far as it can be seen.
+fn reasons(program: &Path) -> Vec<Reason> {
+    if !is_program(program) {
+        return Vec::new();
+    }
+    let variables: Vec<_> = std::env::vars_os().collect();
+    let question = Question {
+        program,
+        folder: Path::new(""),
+        variables: &variables,
+    };
+    question.reasons()
+}
+
+/// The runs that there are, where `given` names another one.
+fn other_runs(given: &Path) -> Option<String> {
+    runs::number(given)?;
+    let program = runs::base(given);
+    let base = match program.extension() {
+        Some(ending) if ending == "instr" => program.clone(),
+        _ => program.with_file_name(format!("{}.instr", program.file_name()?.to_string_lossy())),
+    };
+    let mut numbers: Vec<u64> = runs::earlier(&base)
+        .iter()
+        .map(|(number, _)| *number)
+        .collect();
+    numbers.extend(runs::run_of(&base));
+    numbers.sort_unstable();
+    numbers.dedup();
+    let shown = base.with_extension("");
+    let names: Vec<_> = numbers
+        .iter()
+        .rev()
+        .take(LISTED)
+        .rev()
+        .map(|number| format!("{}.{number}", shown.display()))
+        .collect();
+    (!names.is_empty()).then(|| format!("runs that are there: {}", names.join(", ")))
 }
 
 fn refusal(message: String, help: String) -> anyhow::Error {
@@ -164,13 +255,8 @@ mod tests {
     use super::*;
 
     fn folder(traces: &[&str]) -> tempfile::TempDir {
-        let dir = tempfile::tempdir().unwrap();
-        for name in traces {
-            let trace = dir.path().join(name);
-            fs::create_dir_all(&trace).unwrap();
-            fs::write(trace.join("metadata"), "/* CTF 1.8 */").unwrap();
-        }
-        dir
+        let runs: Vec<_> = traces.iter().map(|name| (*name, 0)).collect();
+        runs::tests::folder(&runs)
     }
 
     fn help(given: &Path) -> String {
@@ -197,6 +283,38 @@ mod tests {
             wanted,
             "the program is gone"
         );
+    }
+
+    #[test]
+    fn a_run_is_named_by_its_number_and_the_newest_by_none() {
+        let dir = runs::tests::folder(&[
+            ("heat.instr", 8),
+            ("heat.instr.7", 7),
+            ("heat.instr.10", 6),
+            ("heat.instr.empty", 9),
+        ]);
+        let at = |name: &str| dir.path().join(name);
+        for (given, wanted) in [
+            ("", "heat.instr"),
+            ("heat", "heat.instr"),
+            ("heat.7", "heat.instr.7"),
+            ("heat.8", "heat.instr"),
+            ("heat.instr.8", "heat.instr"),
+            ("heat.10", "heat.instr.10"),
+            ("heat.empty", "heat.instr.empty"),
+        ] {
+            assert_eq!(trace(&at(given)).unwrap(), at(wanted), "{given}");
+        }
+        let told = help(&at("heat.3"));
+        assert!(
+            told.contains("runs that are there: ") && told.ends_with("heat.10"),
+            "{told}"
+        );
+        // A run that was killed before it had a trace.
+        fs::remove_file(at("heat.instr/metadata")).unwrap();
+        for given in ["", "heat", "heat.instr"] {
+            assert_eq!(trace(&at(given)).unwrap(), at("heat.instr.10"), "{given}");
+        }
     }
 
     #[test]

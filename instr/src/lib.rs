@@ -8,7 +8,7 @@
 //! | [`page`], `sheet`, `pager` | text for people: its width, tables, more than a screen |
 //! | [`progress`] | the bar on a terminal |
 //! | [`symbols`] | run-time addresses to names, through the metadata's module list |
-//! | [`mod@run`], [`doctor`], [`merge`], [`export`], [`summary`], [`graph`], [`repair`], [`extract`], [`symbolize`] | one command each |
+//! | [`mod@run`], [`list`], [`doctor`], [`merge`], [`export`], [`summary`], [`graph`], [`repair`], [`extract`], [`symbolize`] | one command each |
 
 pub mod cli;
 pub mod console;
@@ -19,6 +19,8 @@ mod find;
 #[cfg(test)]
 mod fixture;
 pub mod graph;
+mod kept;
+pub mod list;
 pub mod merge;
 pub mod output;
 pub mod page;
@@ -26,10 +28,13 @@ mod pager;
 pub mod progress;
 pub mod repair;
 pub mod run;
+mod runs;
+mod settings;
 mod sheet;
 pub mod summary;
 pub mod symbolize;
 pub mod symbols;
+mod why;
 
 use std::ffi::OsString;
 
@@ -69,6 +74,7 @@ fn dispatch(command: &Command, console: &mut Console<'_>) -> Result<()> {
         Command::Extract(options) => extract::run(options, console),
         Command::Repair(options) => repair::run(options, console),
         Command::Run(options) => run::run(options, console),
+        Command::List(options) => list::run(options, console),
         Command::Doctor(options) => doctor::run(options, console),
         Command::Symbolize(options) => symbolize::run(options, console),
     }

@@ -8,6 +8,7 @@ use instr_trace::paraver::{self, Options, Stats};
 
 use crate::cli::{Comms, MergeOptions};
 use crate::console::{Console, NO_OUTPUT, WrongUsage};
+use crate::output::is_folder;
 use crate::progress::Progress;
 use crate::summary::units::{count, counted};
 use crate::symbols::{as_names, of_session, open_session, program_name, warn_of_losses};
@@ -51,12 +52,13 @@ pub fn run(options: &MergeOptions, console: &mut Console<'_>) -> Result<()> {
     report(&stats, console).context(NO_OUTPUT)
 }
 
-/// Where the files go: the given name without `.prv`, or the first program's name in the current directory.
+/// Where the files go: the given name without `.prv`, or the first program's name, in the given folder or the current one.
 fn base_name(output: Option<&Path>, session: &Session) -> PathBuf {
     match output {
         Some(path) if path.extension().is_some_and(|extension| extension == "prv") => {
             path.with_extension("")
         }
+        Some(path) if is_folder(path) => path.join(program_name(session)),
         Some(path) => path.to_owned(),
         None => program_name(session).into(),
     }
@@ -152,6 +154,19 @@ mod tests {
         let (status, ..) = instr(&["merge", fixture.path(), "-o", file.to_str().unwrap()]);
         assert_eq!(status, Status::Done);
         assert!(file.is_file() && !fixture.dir.path().join("x.prv.prv").exists());
+    }
+
+    #[test]
+    fn a_folder_gets_files_of_the_programs_name() {
+        let fixture = Fixture::new(synth::layouts()[0]);
+        let folder = format!("{}/", fixture.dir.path().display());
+        let (status, out, err) = instr(&["merge", fixture.path(), "-o", &folder]);
+        assert_eq!(status, Status::Done, "{err}");
+        let file = out.split(": ").next().unwrap();
+        assert!(
+            std::path::Path::new(file).is_file() && !file.ends_with("/.prv"),
+            "{out}"
+        );
     }
 
     #[test]

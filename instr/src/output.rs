@@ -9,6 +9,11 @@ use crate::console::{Console, NO_OUTPUT};
 
 const BUFFER_BYTES: usize = 1 << 18;
 
+/// Whether an output is a folder, or was meant to be one.
+pub fn is_folder(path: &Path) -> bool {
+    path.as_os_str().as_encoded_bytes().ends_with(b"/") || path.is_dir()
+}
+
 /// Calls `write` with the place that `path` names: standard output for `-`, else a file that appears only when
 /// everything is written.
 ///
@@ -30,7 +35,7 @@ pub fn write_to(
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty())
         .unwrap_or(Path::new("."));
-    let file = new_file(folder).with_context(cannot)?;
+    let file = new_file(folder).map_err(plain).with_context(cannot)?;
     let mut out = BufWriter::with_capacity(BUFFER_BYTES, file);
     write(&mut out).with_context(cannot)?;
     let file = out
@@ -41,6 +46,17 @@ pub fn write_to(
         .map_err(|error| error.error)
         .with_context(cannot)?;
     Ok(())
+}
+
+/// The error without the name of a temporary file, which tells the user nothing: the caller names the file that was asked for.
+pub(crate) fn plain(error: std::io::Error) -> std::io::Error {
+    let code = error
+        .get_ref()
+        .and_then(|inner| inner.source())
+        .and_then(|source| source.downcast_ref::<std::io::Error>())
+        .and_then(std::io::Error::raw_os_error)
+        .or(error.raw_os_error());
+    code.map_or(error, std::io::Error::from_raw_os_error)
 }
 
 #[cfg(unix)]

@@ -1,57 +1,216 @@
-//! `instr run`: runs a program that `instr-cc` built, with the settings of a file in its environment.
+//! `instr run`: runs a program that `instr-cc` built, with the settings of a file in its environment, and says where its trace is, or why there is none.
 
-use std::ffi::OsString;
+mod child;
+
+use std::ffi::{OsStr, OsString};
 use std::io::Read as _;
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context as _, Result, anyhow};
 use instr_cc::compiler::Machine;
-use instr_cc::exec::Call;
-use instr_schema::settings;
+use instr_schema::settings::parse;
+use instr_trace::Metadata;
 
 use crate::cli::RunOptions;
-use crate::console::Console;
+use crate::console::{Console, Refusal};
+use crate::find;
+use crate::runs;
+use crate::settings;
+use crate::why::{self, Contents, Question};
 
 /// Larger configurations are refused.
 const MAX_CONFIG: u64 = 1 << 20;
-/// A text that every program with the runtime inside holds: the name of a setting.
-const MARK: &[u8] = b"INSTR_ENABLED";
+/// Traces that are named after a run.
+const SHOWN: usize = 8;
 
-/// Becomes the program; returns only when that fails.
+/// Runs the program and ends as it ends; returns only when it could not be started.
 ///
 /// # Errors
 ///
-/// A configuration that is refused, a program that is not found or cannot be started.
+/// A configuration that is refused, a folder for the trace that cannot be made, a program that is not found or cannot be started.
 pub fn run(options: &RunOptions, console: &mut Console<'_>) -> Result<()> {
-    let mut env: Vec<(&'static str, Option<OsString>)> = Vec::new();
-    if let Some(file) = &options.config {
-        for (name, value) in read(file)? {
-            // What the user typed in front of the command is more than what is in a file.
-            if std::env::var_os(name).is_none() {
-                env.push((name, Some(value.into())));
-            }
-        }
-    }
-    if let Some(dir) = &options.output {
-        env.retain(|(name, _)| *name != "INSTR_TRACE");
-        env.push(("INSTR_TRACE", Some(dir.into())));
-    }
+    let set = settings_of(options)?;
     let (name, arguments) = options
         .command
         .split_first()
         .context("no program is named")?;
-    let program = find(name)
+    let program = find_program(name)
         .ok_or_else(|| anyhow!("cannot run {}: there is no such program", name.display()))?;
-    if let Some(false) = is_instrumented(&program) {
-        console.warn(&format!(
-            "{} was not built by instr-cc: it runs, but records nothing itself",
-            program.display()
-        ));
+    if let Some(dir) = &options.output {
+        check_output(dir, &program)?;
     }
-    let mut call = Call::new(&program).args(arguments);
-    call.arg0 = Some(name.clone());
-    call.env = env;
-    Err(call.replace()).with_context(|| format!("cannot run {}", program.display()))
+    let mut variables: Vec<_> = std::env::vars_os().collect();
+    variables.retain(|(name, _)| !set.iter().any(|(other, _)| other == name));
+    variables.extend(
+        set.iter()
+            .map(|(name, value)| (OsString::from(name), value.clone())),
+    );
+    let question = Question {
+        program: &program,
+        folder: Path::new(""),
+        variables: &variables,
+    };
+    let contents = why::contents(&program);
+    let is_plain = contents == Some(Contents::Plain { openmp: true });
+    if is_plain {
+        warn_before(&question, console);
+    }
+    let mut command = Command::new(&program);
+    command.arg0(name).args(arguments);
+    command.envs(set.iter().map(|(name, value)| (name, value)));
+    let begin = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    let status =
+        child::run(command).with_context(|| format!("cannot run {}", program.display()))?;
+    if !options.quiet {
+        let begin = u64::try_from(begin.as_nanos()).unwrap_or(0);
+        report(&question, begin, is_plain, console);
+    }
+    child::end_like(status)
+}
+
+/// What the options put into the environment of the program.
+fn settings_of(options: &RunOptions) -> Result<Vec<(&'static str, OsString)>> {
+    let mut set = Vec::new();
+    if let Some(file) = &options.config {
+        for (name, value) in read(file)? {
+            // What the user typed in front of the command is more than what is in a file.
+            if std::env::var_os(name).is_none() {
+                set.push((name, value.into()));
+            }
+        }
+    }
+    if let Some(dir) = &options.output {
+        set.retain(|(name, _)| *name != "INSTR_TRACE");
+        set.push(("INSTR_TRACE", dir.into()));
+    }
+    Ok(set)
+}
+
+/// Refuses a folder that the runtime could not use: the trace would have another name, or there would be none.
+fn check_output(dir: &Path, program: &Path) -> Result<()> {
+    why::can_be_made(dir).map_err(|why| anyhow!("{why}"))?;
+    let foreign = |what: String| Refusal {
+        message: format!("cannot use {} for the trace: {what}", dir.display()),
+        notes: Vec::new(),
+        help: Some("name a folder that is not there, or is empty".to_owned()),
+    };
+    if dir
+        .symlink_metadata()
+        .is_ok_and(|status| status.is_symlink())
+    {
+        return Err(foreign("it is a symbolic link".to_owned()).into());
+    }
+    let Ok(entries) = std::fs::read_dir(dir) else {
+        return Ok(());
+    };
+    if let Ok(metadata) = Metadata::read(&dir.join("metadata")) {
+        let file = program
+            .canonicalize()
+            .unwrap_or_else(|_| program.to_owned());
+        let other = file.file_name() != Some(OsStr::new(&metadata.program));
+        let is_elf = why::contents(program) != Some(Contents::NotElf);
+        return match other && is_elf {
+            true => Err(foreign(format!("it is a trace of {}", metadata.program)).into()),
+            false => Ok(()),
+        };
+    }
+    let is_ours = |name: &OsStr| name.as_encoded_bytes().starts_with(b".");
+    let mut others = entries.flatten().map(|entry| entry.file_name());
+    match others.find(|name| !is_ours(name)) {
+        Some(name) => Err(foreign(format!("it holds {}", name.display())).into()),
+        None => Ok(()),
+    }
+}
+
+/// A program with OpenMP and without the runtime runs as it is; that it records nothing is told before, since it may take hours.
+fn warn_before(question: &Question<'_>, console: &mut Console<'_>) {
+    for (at, reason) in question.reasons().into_iter().enumerate() {
+        let what = if at == 0 {
+            ": it runs, but records nothing itself"
+        } else {
+            ""
+        };
+        let help = reason
+            .help
+            .map_or(String::new(), |help| format!("\n  help: {help}"));
+        console.warn(&format!("{}{what}{help}", reason.note));
+    }
+}
+
+/// Says where the trace is; else why there is none, unless that is `known`.
+fn report(question: &Question<'_>, begin: u64, known: bool, console: &mut Console<'_>) {
+    let place = question.place();
+    let found = made_since(&place, begin);
+    for (dir, metadata) in found.iter().take(SHOWN) {
+        console.note(&described(dir, metadata));
+        if let Some(trouble) = settings::trouble(metadata) {
+            console.warn(&format!("settings: {trouble}"));
+        }
+    }
+    if found.len() > SHOWN {
+        console.note(&format!("and {} more traces", found.len() - SHOWN));
+    }
+    if !found.is_empty() || known {
+        return;
+    }
+    let mut text = format!("no trace was made at {}", place.display());
+    let reasons = question.reasons();
+    for reason in &reasons {
+        text += &format!("\n  note: {}", reason.note);
+        text += &reason
+            .help
+            .as_ref()
+            .map_or(String::new(), |help| format!("\n  help: {help}"));
+    }
+    if reasons.is_empty() {
+        text += "\n  note: the program ended before main, or closed every file it may open\n  help: INSTR_VERBOSE=1 has the program say why it is not traced";
+    }
+    console.warn(&text);
+}
+
+/// The traces in the folder of `place` that began at this time or later, ns since 1970: those named after it first.
+fn made_since(place: &Path, begin: u64) -> Vec<(PathBuf, Metadata)> {
+    let read = |dir: PathBuf| {
+        let metadata = Metadata::read(&dir.join("metadata")).ok()?;
+        (metadata.start_realtime_ns >= begin).then_some((dir, metadata))
+    };
+    let all = find::all_in(runs::folder_of(place)).into_iter();
+    let mut found: Vec<_> = all.filter_map(read).collect();
+    let name = place.file_name().unwrap_or_default().as_encoded_bytes();
+    let is_named = |dir: &Path| {
+        let own = dir.file_name().unwrap_or_default().as_encoded_bytes();
+        own.starts_with(name)
+    };
+    found.sort_by_key(|(dir, _)| !is_named(dir));
+    found
+}
+
+fn described(dir: &Path, metadata: &Metadata) -> String {
+    let dir = dir.strip_prefix("./").unwrap_or(dir);
+    let shown = dir.display();
+    if metadata.empty {
+        return match runs::is_earlier(dir) {
+            true => format!(
+                "{} made no call that is recorded; the trace before it stays {}",
+                metadata.program,
+                runs::base(dir).display()
+            ),
+            false => format!(
+                "{} made no call that is recorded: {shown} is empty",
+                metadata.program
+            ),
+        };
+    }
+    let run = metadata
+        .run
+        .map_or(String::new(), |run| format!(" (run {run})"));
+    let state = if metadata.closed { "" } else { ", not closed" };
+    format!("trace: {shown}{run}{state}; instr summary {shown} shows it")
 }
 
 fn read(file: &Path) -> Result<Vec<(&'static str, String)>> {
@@ -65,62 +224,14 @@ fn read(file: &Path) -> Result<Vec<(&'static str, String)>> {
     if text.len() as u64 > MAX_CONFIG {
         return Err(anyhow!("it is larger than 1 MiB")).with_context(refused);
     }
-    settings::parse(&text).with_context(refused)
+    parse(&text).with_context(refused)
 }
 
 /// A path as it is, a name in `PATH`.
-fn find(name: &OsString) -> Option<PathBuf> {
+fn find_program(name: &OsString) -> Option<PathBuf> {
     let path = Path::new(name);
     if path.components().count() > 1 {
         return path.exists().then(|| path.to_owned());
     }
     Machine::new().find(name).map(|(path, _)| path)
-}
-
-/// Whether the runtime is inside; nothing for what is no ELF file (a script may start one that is).
-fn is_instrumented(program: &Path) -> Option<bool> {
-    let mut file = std::fs::File::open(program).ok()?;
-    let mut buffer = vec![0; 1 << 16];
-    let (mut kept, mut first) = (0, true);
-    loop {
-        let count = file.read(&mut buffer[kept..]).ok()?;
-        let bytes = &buffer[..kept + count];
-        if first && !bytes.starts_with(b"\x7fELF") {
-            return None;
-        }
-        first = false;
-        if bytes.windows(MARK.len()).any(|window| window == MARK) {
-            return Some(true);
-        }
-        if count == 0 {
-            return Some(false);
-        }
-        // The mark may lie across two pieces.
-        let (end, keep) = (bytes.len(), bytes.len().min(MARK.len() - 1));
-        buffer.copy_within(end - keep..end, 0);
-        kept = keep;
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_runtime_is_found_wherever_it_lies_in_the_file() {
-        let dir = tempfile::tempdir().unwrap();
-        let file = dir.path().join("a");
-        for at in [4, 100, (1 << 16) - 5, (1 << 16) + 7] {
-            let mut bytes = b"\x7fELF".to_vec();
-            bytes.resize(at, b'I');
-            bytes.extend_from_slice(MARK);
-            std::fs::write(&file, &bytes).unwrap();
-            assert_eq!(is_instrumented(&file), Some(true), "{at}");
-            bytes.pop();
-            std::fs::write(&file, &bytes).unwrap();
-            assert_eq!(is_instrumented(&file), Some(false), "{at}");
-        }
-        std::fs::write(&file, "#!/bin/sh\n").unwrap();
-        assert_eq!(is_instrumented(&file), None);
-    }
 }

@@ -18,6 +18,8 @@ use instr_trace::{CodeName, Metadata, Module, Names, Session, Trace};
 use crate::cli::SymbolOptions;
 use crate::console::Console;
 use crate::find;
+use crate::kept::Kept;
+use crate::runs;
 use crate::summary::units::counted;
 
 /// ELF's number of x86-64.
@@ -34,17 +36,30 @@ pub struct Symbols {
     /// Whether a call returns to an address.
     returns: RefCell<HashMap<u64, bool>>,
     warnings: RefCell<Vec<String>>,
+    /// The files that the trace keeps; nothing where only the metadata is known.
+    kept: Option<Kept>,
 }
 
 struct Loaded {
     module: Module,
     path: PathBuf,
+    is_program: bool,
+    /// The file that was opened.
+    opened: OnceCell<Opened>,
     /// Whether the user named this file, so that it must be right.
     asked_for: bool,
     image: OnceCell<Option<Image>>,
     frames: OnceCell<CallFrames>,
     /// Link addresses of the runtime's code in it.
     tracer: OnceCell<std::ops::Range<u64>>,
+}
+
+/// Where the names of a module come from.
+enum Opened {
+    /// The file where the module was loaded from, or where the user says. Whether its build id is the module's.
+    Outside { proved: bool },
+    /// A file in the trace.
+    Kept(PathBuf),
 }
 
 /// Load bias and end of each module. A file that was loaded to the same place again is there once: later ones are empty.
@@ -90,6 +105,8 @@ impl Symbols {
             Loaded {
                 module: module.clone(),
                 path,
+                is_program: at == program,
+                opened: OnceCell::new(),
                 asked_for: own.is_some(),
                 image: OnceCell::new(),
                 frames: OnceCell::new(),
@@ -105,11 +122,53 @@ impl Symbols {
             cache: RefCell::default(),
             returns: RefCell::default(),
             warnings: RefCell::new(warnings),
+            kept: None,
         }
     }
 
-    /// Prints what was found wrong so far: files that are missing or are not those that ran.
+    /// The same for a trace, which may keep files itself: they are used where those of its program were built again or are gone.
+    pub fn of(trace: &Trace, options: &SymbolOptions) -> Self {
+        Self {
+            kept: Some(Kept::of(trace.dir())),
+            ..Self::new(trace.metadata(), options)
+        }
+    }
+
+    /// Has the trace keep the files from which names were taken, so that the next command finds them. A trace that cannot be written stays as it is.
+    fn keep(&self) {
+        let Some(kept) = &self.kept else {
+            return;
+        };
+        for loaded in &self.modules {
+            match loaded.opened.get() {
+                Some(Opened::Kept(path)) => kept.own(path),
+                Some(Opened::Outside { proved: true }) => match self.kept_file(loaded) {
+                    Some((path, _)) => kept.own(&path),
+                    None => kept.add(&loaded.path, loaded.is_program),
+                },
+                _ => {}
+            }
+        }
+    }
+
+    /// The file in the trace that is the module's, by its build id. The program's is what it is if the program has none.
+    fn kept_file(&self, loaded: &Loaded) -> Option<(PathBuf, Image)> {
+        let kept = self.kept.as_ref()?;
+        let Some(ran) = &loaded.module.build_id else {
+            let path = kept.program().filter(|_| loaded.is_program)?;
+            let image = Loader::new().open(&path).ok()?;
+            return Some((path, image));
+        };
+        kept.files().find_map(|path| {
+            let image = Loader::new().open(&path).ok()?;
+            let found = image.build_id().map(hexadecimal)?;
+            ran.eq_ignore_ascii_case(&found).then_some((path, image))
+        })
+    }
+
+    /// Prints what was found wrong so far: files that are missing or are not those that ran. Those that were right stay in the trace.
     pub fn report(&self, console: &mut Console<'_>) {
+        self.keep();
         for warning in self.warnings.take() {
             console.warn(&warning);
         }
@@ -126,42 +185,67 @@ impl Symbols {
     }
 
     fn open(&self, loaded: &Loaded) -> Option<Image> {
-        let path = loaded.path.display();
-        let warn = |why: String| {
-            let advice = if loaded.asked_for {
-                ""
-            } else {
-                "\n  help: name the program with --exe, or a copy of the system with --sysroot"
-            };
-            self.warnings
-                .borrow_mut()
-                .push(format!("no names from {path}: {why}{advice}"));
-        };
         if is_vdso(&loaded.module.path) {
             return own_vdso(&loaded.module);
         }
-        let image = match Loader::new().open(&loaded.path) {
-            Ok(image) => image,
-            Err(why) => {
-                warn(anyhow::Error::from(why).root_cause().to_string());
-                return None;
+        match self.open_outside(loaded) {
+            Ok((image, proved)) => {
+                // The same path may lead to another file by now, and without a build id nothing shows it.
+                let other = (!proved && !loaded.asked_for).then(|| self.kept_file(loaded));
+                let other = other.flatten();
+                let other = other.filter(|(path, _)| !same_file(path, &loaded.path));
+                Some(self.opened(loaded, proved, other).unwrap_or(image))
             }
+            Err(why) => {
+                let other = self.kept_file(loaded).filter(|_| !loaded.asked_for);
+                let image = self.opened(loaded, false, other);
+                if image.is_none() {
+                    self.warn(loaded, &why);
+                }
+                image
+            }
+        }
+    }
+
+    /// Notes which file was opened: the one in the trace, if there is one.
+    fn opened(
+        &self,
+        loaded: &Loaded,
+        proved: bool,
+        kept: Option<(PathBuf, Image)>,
+    ) -> Option<Image> {
+        let (opened, image) = match kept {
+            Some((path, image)) => (Opened::Kept(path), Some(image)),
+            None => (Opened::Outside { proved }, None),
         };
+        loaded.opened.get_or_init(|| opened);
+        image
+    }
+
+    fn warn(&self, loaded: &Loaded, why: &str) {
+        let advice = if loaded.asked_for {
+            ""
+        } else {
+            "\n  help: name the program with --exe, or a copy of the system with --sysroot"
+        };
+        let path = loaded.path.display();
+        let warning = format!("no names from {path}: {why}{advice}");
+        self.warnings.borrow_mut().push(warning);
+    }
+
+    /// The file where the module was loaded from, and whether its build id says that it is the one; else why it is not used.
+    fn open_outside(&self, loaded: &Loaded) -> std::result::Result<(Image, bool), String> {
+        let opened = Loader::new().open(&loaded.path);
+        let image = opened.map_err(|why| anyhow::Error::from(why).root_cause().to_string())?;
         let found = image.build_id().map(hexadecimal);
         match (&loaded.module.build_id, found) {
-            (Some(ran), Some(found)) if !ran.eq_ignore_ascii_case(&found) => {
-                warn(format!(
-                    "it is not the file that ran (build id {found}, traced {ran})"
-                ));
-                None
-            }
-            (Some(ran), None) => {
-                warn(format!(
-                    "it is not the file that ran (no build id, traced {ran})"
-                ));
-                None
-            }
-            _ => Some(image),
+            (Some(ran), Some(found)) if !ran.eq_ignore_ascii_case(&found) => Err(format!(
+                "it is not the file that ran (build id {found}, traced {ran})"
+            )),
+            (Some(ran), None) => Err(format!(
+                "it is not the file that ran (no build id, traced {ran})"
+            )),
+            (ran, _) => Ok((image, ran.is_some())),
         }
     }
 
@@ -321,6 +405,17 @@ fn outlined_name(directive: &Directive) -> String {
     }
 }
 
+/// Whether two paths lead to one file.
+fn same_file(a: &Path, b: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    let identity = |path: &Path| {
+        path.metadata()
+            .ok()
+            .map(|status| (status.dev(), status.ino()))
+    };
+    identity(a).is_some() && identity(a) == identity(b)
+}
+
 fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
@@ -331,7 +426,11 @@ fn hexadecimal(bytes: &[u8]) -> String {
 ///
 /// Directories that hold no readable trace.
 pub fn open_trace(dir: &Path, console: &mut Console<'_>) -> Result<Trace> {
-    let trace = Trace::open(&find::trace(dir)?)?;
+    let found = find::trace(dir)?;
+    runs::later_empty(&found)
+        .into_iter()
+        .for_each(|text| console.note(&text));
+    let trace = Trace::open(&found)?;
     warn_of_damage(&trace, console);
     Ok(trace)
 }
@@ -342,15 +441,42 @@ pub fn open_trace(dir: &Path, console: &mut Console<'_>) -> Result<Trace> {
 ///
 /// Directories that hold no readable trace.
 pub fn open_session(dirs: &[PathBuf], console: &mut Console<'_>) -> Result<Session> {
-    let session = Session::open(&find::traces(dirs)?)?;
+    let found = find::traces(dirs)?;
+    found
+        .iter()
+        .filter_map(|dir| runs::later_empty(dir))
+        .for_each(|text| console.note(&text));
+    let session = Session::open(&found)?;
     let traces = session.traces().iter();
     traces.for_each(|trace| warn_of_damage(trace, console));
     Ok(session)
 }
 
+/// The same of those that can be read, and why another one cannot.
+///
+/// # Errors
+///
+/// None of them can be read.
+pub fn open_readable(
+    dirs: &[PathBuf],
+    console: &mut Console<'_>,
+) -> Result<(Session, Option<anyhow::Error>)> {
+    let first = match open_session(dirs, console) {
+        Ok(session) => return Ok((session, None)),
+        Err(why) => why,
+    };
+    let is_readable =
+        |dir: &&PathBuf| find::trace(dir).is_ok_and(|dir| Session::open(&[dir]).is_ok());
+    let readable: Vec<PathBuf> = dirs.iter().filter(is_readable).cloned().collect();
+    if readable.is_empty() {
+        return Err(first);
+    }
+    Ok((open_session(&readable, console)?, Some(first)))
+}
+
 /// The names of each process.
 pub fn of_session(session: &Session, options: &SymbolOptions) -> Vec<Symbols> {
-    let symbols = |trace: &Trace| Symbols::new(trace.metadata(), options);
+    let symbols = |trace: &Trace| Symbols::of(trace, options);
     session.traces().iter().map(symbols).collect()
 }
 

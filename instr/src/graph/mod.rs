@@ -83,7 +83,7 @@ impl GraphSink for Nothing {
 /// Directories that hold no readable trace, and failures to write.
 pub fn run(options: &GraphOptions, console: &mut Console<'_>) -> Result<()> {
     let trace = symbols::open_trace(&options.trace, console)?;
-    let names = Symbols::new(trace.metadata(), &options.symbols);
+    let names = Symbols::of(&trace, &options.symbols);
     symbols::warn_of_losses(&trace, console);
     let mut progress = Progress::new("reading", console);
     let program = trace.metadata().program.clone();

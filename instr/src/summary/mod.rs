@@ -44,15 +44,20 @@ pub use power::Chip;
 ///
 /// Directories that hold no readable trace, and failures to write.
 pub fn run(options: &SummaryOptions, console: &mut Console<'_>) -> Result<()> {
+    let (session, refused) = symbols::open_readable(&options.traces, console)?;
+    show(&session, options, console)?;
+    refused.map_or(Ok(()), Err)
+}
+
+fn show(session: &Session, options: &SummaryOptions, console: &mut Console<'_>) -> Result<()> {
     let chip = options.target.as_deref().map(Chip::named).transpose()?;
-    let session = symbols::open_session(&options.traces, console)?;
     let mut summaries = Vec::new();
     for (process, trace) in session.traces().iter().enumerate() {
         let mut summary = of_process(trace, options, chip.as_ref(), console)?;
         summary.forked = session.parent(process).is_some();
         summaries.push(summary);
     }
-    let summaries = nested(summaries, &session);
+    let summaries = nested(summaries, session);
     let rows = options.top.map_or(MAX_ROWS, |top| top as usize);
     if options.json {
         return json(&summaries, console).context(NO_OUTPUT);
@@ -98,7 +103,7 @@ fn of_process(
     chip: Option<&Chip>,
     console: &mut Console<'_>,
 ) -> Result<Summary> {
-    let names = symbols::Symbols::new(trace.metadata(), &options.symbols);
+    let names = symbols::Symbols::of(trace, &options.symbols);
     let mut progress = Progress::new("reading", console);
     let own = Chip::of(trace);
     let chip = chip.or(own.as_ref());
@@ -222,7 +227,7 @@ fn head(trace: &Trace) -> Summary {
         started_realtime_ns: Some(metadata.start_realtime_ns).filter(|ns| *ns != 0),
         processors: metadata.processors,
         processor_quota: metadata.processor_quota.map(|quota| quota as f64 / 1000.0),
-        setting_trouble: metadata.setting_trouble.clone(),
+        setting_trouble: crate::settings::trouble(metadata),
         discarded: trace.discarded(),
         discarded_unattached: metadata.discarded_unattached,
         lost_lines: metadata.lost_lines,

@@ -1,0 +1,264 @@
+//! Why a program has no trace: what its file, the place of the trace and the settings say.
+
+use std::ffi::OsString;
+use std::io::Read as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use crate::settings;
+
+/// A text that every program with the runtime inside holds: the name of a setting.
+const RUNTIME: &[u8] = b"INSTR_ENABLED";
+/// What the names of the OpenMP libraries' functions begin with.
+const OPENMP: [&[u8]; 2] = [b"GOMP_", b"__kmpc_"];
+/// Mode bits of a program that runs with rights its user has not.
+const PRIVILEGED: u32 = 0o6000;
+
+/// A reason, and what helps.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Reason {
+    pub(crate) note: String,
+    pub(crate) help: Option<String>,
+}
+
+fn reason(note: impl Into<String>, help: &str) -> Reason {
+    Reason {
+        note: note.into(),
+        help: Some(help.to_owned()).filter(|help| !help.is_empty()),
+    }
+}
+
+/// What a program's file holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Contents {
+    /// No ELF file: a script may start one that is.
+    NotElf,
+    /// It has the runtime inside.
+    Instrumented,
+    /// It has not; whether it names functions of OpenMP.
+    Plain { openmp: bool },
+}
+
+/// Looks through a file; `None`: it cannot be read.
+pub(crate) fn contents(program: &Path) -> Option<Contents> {
+    let mut file = std::fs::File::open(program).ok()?;
+    let mut buffer = vec![0; 1 << 16];
+    let (mut kept, mut first, mut openmp) = (0, true, false);
+    loop {
+        let count = file.read(&mut buffer[kept..]).ok()?;
+        let bytes = &buffer[..kept + count];
+        if first && !bytes.starts_with(b"\x7fELF") {
+            return Some(Contents::NotElf);
+        }
+        first = false;
+        let holds = |mark: &[u8]| bytes.windows(mark.len()).any(|window| window == mark);
+        if holds(RUNTIME) {
+            return Some(Contents::Instrumented);
+        }
+        openmp |= OPENMP.into_iter().any(holds);
+        if count == 0 {
+            return Some(Contents::Plain { openmp });
+        }
+        // A mark may lie across two pieces.
+        let (end, keep) = (bytes.len(), bytes.len().min(RUNTIME.len() - 1));
+        buffer.copy_within(end - keep..end, 0);
+        kept = keep;
+    }
+}
+
+/// What is known of a run that left no trace, or of one that would leave none.
+pub(crate) struct Question<'a> {
+    /// The program's file.
+    pub(crate) program: &'a Path,
+    /// The folder it runs in.
+    pub(crate) folder: &'a Path,
+    /// Its environment.
+    pub(crate) variables: &'a [(OsString, OsString)],
+}
+
+impl Question<'_> {
+    fn variable(&self, name: &str) -> Option<&OsString> {
+        let named = self.variables.iter().filter(|(other, _)| other == name);
+        named
+            .map(|(_, value)| value)
+            .find(|value| !value.is_empty())
+    }
+
+    /// Where the trace is to be: what `INSTR_TRACE` says, or `NAME.instr` in the folder. The program's name is that of its file, links followed.
+    pub(crate) fn place(&self) -> PathBuf {
+        if let Some(place) = self.variable("INSTR_TRACE") {
+            return self.folder.join(place);
+        }
+        let file = self.program.canonicalize();
+        let file = file.as_deref().unwrap_or(self.program);
+        let mut name = file.file_name().unwrap_or_default().to_owned();
+        name.push(".instr");
+        self.folder.join(name)
+    }
+
+    /// All reasons that can be seen, the surest first.
+    pub(crate) fn reasons(&self) -> Vec<Reason> {
+        let mut reasons: Vec<Reason> = self.of_file().into_iter().collect();
+        if self
+            .variable("INSTR_ENABLED")
+            .is_some_and(|value| value == "0")
+        {
+            reasons.push(reason("INSTR_ENABLED=0 switches recording off", ""));
+        }
+        if let Some(sink) = self.variable("INSTR_SINK").filter(|sink| *sink != "file") {
+            reasons.push(reason(
+                format!("INSTR_SINK={} makes no folder", sink.display()),
+                "instr extract makes one of what a console printed, or of a dump of memory",
+            ));
+        } else if let Err(why) = can_be_made(&self.place()) {
+            let help = "INSTR_TRACE=DIR names a folder for the trace";
+            reasons.push(reason(why, help));
+        }
+        reasons.extend(self.mistakes().into_iter().map(|why| reason(why, "")));
+        reasons
+    }
+
+    /// The settings in the environment that are not understood.
+    pub(crate) fn mistakes(&self) -> Vec<String> {
+        let variables = self.variables.iter();
+        let texts =
+            variables.map(|(name, value)| (name.to_string_lossy(), value.to_string_lossy()));
+        let texts: Vec<_> = texts.collect();
+        settings::mistakes(texts.iter().map(|(name, value)| (&**name, &**value)))
+    }
+
+    fn of_file(&self) -> Option<Reason> {
+        let program = self.program.display();
+        let build = "build it with instr-cc: `make CC=instr-cc`, or `instr-cc gcc -fopenmp …`";
+        match contents(self.program)? {
+            Contents::NotElf => Some(reason(
+                format!("{program} is no ELF file: only programs that instr-cc linked record"),
+                "",
+            )),
+            Contents::Plain { openmp: true } => Some(reason(
+                format!("{program} calls OpenMP, but was not linked by instr-cc"),
+                "link it again with instr-cc; remove the program first if make finds it up to date",
+            )),
+            Contents::Plain { openmp: false } => Some(reason(
+                format!("{program} has no runtime of instr inside, and calls no OpenMP"),
+                build,
+            )),
+            Contents::Instrumented => {
+                let mode = std::fs::metadata(self.program).ok()?.permissions().mode();
+                (mode & PRIVILEGED != 0).then(|| {
+                    reason(
+                        format!("{program} runs with rights that its user has not (set-user-id or set-group-id): such programs record nothing"),
+                        "run a copy of it without these bits",
+                    )
+                })
+            }
+        }
+    }
+}
+
+/// Whether a trace's folder can be made, or be written if it is there.
+///
+/// # Errors
+///
+/// Why not, with the folder that stands in the way.
+pub(crate) fn can_be_made(place: &Path) -> Result<(), String> {
+    let there = |path: &&Path| path.symlink_metadata().is_ok();
+    // The folder itself if it is there, else the nearest one in which folders must be made.
+    let nearest = place.ancestors().find(there).unwrap_or(Path::new("."));
+    let refused = |why: &dyn std::fmt::Display| {
+        let what = if nearest == place { "written" } else { "made" };
+        Err(format!(
+            "the trace {} cannot be {what}: {}: {why}",
+            place.display(),
+            nearest.display()
+        ))
+    };
+    if !nearest.is_dir() {
+        return refused(&"it is no directory");
+    }
+    let tried = tempfile::Builder::new()
+        .prefix(".instr-")
+        .tempdir_in(nearest);
+    match tried {
+        Ok(_) => Ok(()),
+        Err(error) => refused(&crate::output::plain(error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn elf(dir: &Path, name: &str, text: &[u8]) -> PathBuf {
+        let file = dir.join(name);
+        std::fs::write(&file, [b"\x7fELF....", text].concat()).unwrap();
+        file
+    }
+
+    #[test]
+    fn the_runtime_is_found_wherever_it_lies_in_the_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("a");
+        for at in [4, 100, (1 << 16) - 5, (1 << 16) + 7] {
+            let mut bytes = b"\x7fELF".to_vec();
+            bytes.resize(at, b'I');
+            bytes.extend_from_slice(RUNTIME);
+            std::fs::write(&file, &bytes).unwrap();
+            assert_eq!(contents(&file), Some(Contents::Instrumented), "{at}");
+            bytes.pop();
+            std::fs::write(&file, &bytes).unwrap();
+            let plain = Some(Contents::Plain { openmp: false });
+            assert_eq!(contents(&file), plain, "{at}");
+        }
+        std::fs::write(&file, "#!/bin/sh\n").unwrap();
+        assert_eq!(contents(&file), Some(Contents::NotElf));
+        assert_eq!(contents(&dir.path().join("none")), None);
+    }
+
+    #[test]
+    fn every_reason_that_can_be_seen_is_told() {
+        let dir = tempfile::tempdir().unwrap();
+        let told = |program: &Path, variables: &[(&str, &str)]| {
+            let own = |(name, value): &(&str, &str)| (OsString::from(name), OsString::from(value));
+            let variables: Vec<_> = variables.iter().map(own).collect();
+            let question = Question {
+                program,
+                folder: dir.path(),
+                variables: &variables,
+            };
+            let notes = question.reasons().into_iter().map(|reason| reason.note);
+            notes.collect::<Vec<_>>().join(" | ")
+        };
+        let traced = elf(dir.path(), "traced", b"INSTR_ENABLED");
+        assert_eq!(told(&traced, &[]), "");
+        assert_eq!(told(&traced, &[("INSTR_TRACE", "a/b")]), "");
+        let below = told(&traced, &[("INSTR_TRACE", "traced/b")]);
+        assert!(
+            below.contains("traced/b cannot be made: ") && below.ends_with("it is no directory"),
+            "{below}"
+        );
+        let off = told(
+            &traced,
+            &[
+                ("INSTR_ENABLED", "0"),
+                ("INSTR_TRCE", "x"),
+                ("INSTR_POLICY", "rng"),
+            ],
+        );
+        for part in [
+            "INSTR_ENABLED=0",
+            "did you mean INSTR_TRACE?",
+            "INSTR_POLICY=rng is not",
+        ] {
+            assert!(off.contains(part), "{off}");
+        }
+        assert!(told(&traced, &[("INSTR_SINK", "ram")]).contains("makes no folder"));
+        let plain = elf(dir.path(), "plain", b"GOMP_parallel");
+        assert!(told(&plain, &[]).contains("calls OpenMP, but was not linked by instr-cc"));
+        let serial = elf(dir.path(), "serial", b"main");
+        assert!(told(&serial, &[]).contains("calls no OpenMP"));
+        let mode = std::fs::Permissions::from_mode(0o4755);
+        std::fs::set_permissions(&traced, mode).unwrap();
+        assert!(told(&traced, &[]).contains("rights that its user has not"));
+    }
+}
