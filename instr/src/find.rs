@@ -140,17 +140,14 @@ fn traces_in(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
+/// A path as one would type it.
+fn shown(path: &Path) -> String {
+    let typed = path.strip_prefix("./").unwrap_or(path);
+    typed.display().to_string()
+}
+
 fn list(traces: &[PathBuf]) -> String {
-    let shown: Vec<_> = traces
-        .iter()
-        .take(LISTED)
-        .map(|path| {
-            path.strip_prefix("./")
-                .unwrap_or(path)
-                .display()
-                .to_string()
-        })
-        .collect();
+    let shown: Vec<_> = traces.iter().take(LISTED).map(|path| shown(path)).collect();
     let more = traces.len().saturating_sub(LISTED);
     match more {
         0 => shown.join(", "),
@@ -188,7 +185,7 @@ fn missing(given: &Path) -> anyhow::Error {
     };
     let nearest = there.iter().max_by(|a, b| alike(a).total_cmp(&alike(b)));
     let help = match nearest {
-        Some(nearest) if alike(nearest) >= ALIKE => format!("did you mean {}?", nearest.display()),
+        Some(nearest) if alike(nearest) >= ALIKE => format!("did you mean {}?", shown(nearest)),
         _ if !reasons.is_empty() => reasons[0].help.clone().unwrap_or_else(|| WHERE.to_owned()),
         Some(_) => format!("traces that are there: {}", list(&there)),
         None => WHERE.to_owned(),

@@ -50,13 +50,9 @@ pub fn write_to(
 
 /// The error without the name of a temporary file, which tells the user nothing: the caller names the file that was asked for.
 pub(crate) fn plain(error: std::io::Error) -> std::io::Error {
-    let code = error
-        .get_ref()
-        .and_then(|inner| inner.source())
-        .and_then(|source| source.downcast_ref::<std::io::Error>())
-        .and_then(std::io::Error::raw_os_error)
-        .or(error.raw_os_error());
-    code.map_or(error, std::io::Error::from_raw_os_error)
+    let text = error.to_string();
+    let why = text.split(" at path \"").next().unwrap_or_default();
+    std::io::Error::new(error.kind(), why)
 }
 
 #[cfg(unix)]

@@ -39,11 +39,11 @@ fn mistake(name: &str, value: &str) -> Option<String> {
     };
     // An empty value is as good as none.
     let what = setting.check(value).err().filter(|_| !value.is_empty())?;
-    let meant =
-        word(setting, value).map_or(String::new(), |word| format!("; did you mean {word}?"));
+    let meant = word(setting, value);
+    let meant = meant.map_or(String::new(), |word| format!(" (did you mean {word}?)"));
+    let shown = elide(value, SHOWN);
     Some(format!(
-        "{name}={} is not {what}{meant}",
-        elide(value, SHOWN)
+        "{name}={shown} is not {what}{meant}; the default is used"
     ))
 }
 
@@ -74,14 +74,15 @@ pub(crate) fn trouble(metadata: &Metadata) -> Option<String> {
     let variables = metadata.settings.iter();
     let variables = variables.map(|(name, value)| (name.as_str(), value.as_str()));
     let mut all = mistakes(variables);
-    let found = metadata.setting_trouble.iter();
+    let found = metadata.setting_trouble.as_deref().unwrap_or_default();
+    let found = found.split(" | ").filter(|why| !why.is_empty());
     // The runtime's first word is the setting's name.
-    let is_new = |why: &&String| {
+    let is_new = |why: &&str| {
         let name = why.split([' ', '=']).next().unwrap_or_default();
         !all.iter()
             .any(|known| known.split('=').next() == Some(name))
     };
-    let more: Vec<String> = found.filter(is_new).cloned().collect();
+    let more: Vec<String> = found.filter(is_new).map(str::to_owned).collect();
     all.extend(more);
     (!all.is_empty()).then(|| all.join("; "))
 }
@@ -108,10 +109,10 @@ mod tests {
             told,
             [
                 "INSTR_TRCE is no setting; did you mean INSTR_TRACE?",
-                "INSTR_POLICY=rng is not stream, end or ring; did you mean ring?",
-                "INSTR_BUFFER=1T is not a size such as 65536, 256K or 4M",
-                "INSTR_KEEP=all is not a number from 0 to 1000",
-                "INSTR_SAMPLING_PERIOD=5 is not a time such as 500us, 10ms or 2s, or 0",
+                "INSTR_POLICY=rng is not stream, end or ring (did you mean ring?); the default is used",
+                "INSTR_BUFFER=1T is not a size such as 65536, 256K or 4M; the default is used",
+                "INSTR_KEEP=all is not a number from 0 to 1000; the default is used",
+                "INSTR_SAMPLING_PERIOD=5 is not a time such as 500us, 10ms or 2s, or 0; the default is used",
                 "INSTR_QQQ is no setting",
                 "INSTR_BUFER is no setting; did you mean INSTR_BUFFER?",
             ]
@@ -130,13 +131,13 @@ mod tests {
         let told = trouble(&metadata).unwrap();
         assert_eq!(
             told,
-            "INSTR_POLICY=rng is not stream, end or ring; did you mean ring?"
+            "INSTR_POLICY=rng is not stream, end or ring (did you mean ring?); the default is used"
         );
-        metadata.setting_trouble = Some("INSTR_BUFFER is too small".into());
+        metadata.setting_trouble = Some("INSTR_POLICY is odd | INSTR_BUFFER is too small".into());
         assert!(
             trouble(&metadata)
                 .unwrap()
-                .ends_with("ring?; INSTR_BUFFER is too small")
+                .ends_with("the default is used; INSTR_BUFFER is too small")
         );
         assert_eq!(trouble(&Metadata::default()), None);
     }

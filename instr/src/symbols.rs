@@ -2,6 +2,7 @@
 //! tables say the rest. A file is mapped when the first of its addresses is asked for; each address is looked up once.
 
 mod callers;
+mod files;
 mod tracer;
 
 use std::cell::{OnceCell, RefCell};
@@ -10,11 +11,11 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use instr_symtab::{
-    CallFrames, Directive, Found, Image, Loader, ModuleMap, is_vdso, parse_outlined,
-};
+use instr_symtab::{CallFrames, Directive, Image, ModuleMap, is_vdso, parse_outlined};
+
 use instr_trace::{CodeName, Metadata, Module, Names, Session, Trace};
 
+use self::files::Opened;
 use crate::cli::SymbolOptions;
 use crate::console::Console;
 use crate::find;
@@ -52,14 +53,6 @@ struct Loaded {
     frames: OnceCell<CallFrames>,
     /// Link addresses of the runtime's code in it.
     tracer: OnceCell<std::ops::Range<u64>>,
-}
-
-/// Where the names of a module come from.
-enum Opened {
-    /// The file where the module was loaded from, or where the user says. Whether its build id is the module's.
-    Outside { proved: bool },
-    /// A file in the trace.
-    Kept(PathBuf),
 }
 
 /// Load bias and end of each module. A file that was loaded to the same place again is there once: later ones are empty.
@@ -134,38 +127,6 @@ impl Symbols {
         }
     }
 
-    /// Has the trace keep the files from which names were taken, so that the next command finds them. A trace that cannot be written stays as it is.
-    fn keep(&self) {
-        let Some(kept) = &self.kept else {
-            return;
-        };
-        for loaded in &self.modules {
-            match loaded.opened.get() {
-                Some(Opened::Kept(path)) => kept.own(path),
-                Some(Opened::Outside { proved: true }) => match self.kept_file(loaded) {
-                    Some((path, _)) => kept.own(&path),
-                    None => kept.add(&loaded.path, loaded.is_program),
-                },
-                _ => {}
-            }
-        }
-    }
-
-    /// The file in the trace that is the module's, by its build id. The program's is what it is if the program has none.
-    fn kept_file(&self, loaded: &Loaded) -> Option<(PathBuf, Image)> {
-        let kept = self.kept.as_ref()?;
-        let Some(ran) = &loaded.module.build_id else {
-            let path = kept.program().filter(|_| loaded.is_program)?;
-            let image = Loader::new().open(&path).ok()?;
-            return Some((path, image));
-        };
-        kept.files().find_map(|path| {
-            let image = Loader::new().open(&path).ok()?;
-            let found = image.build_id().map(hexadecimal)?;
-            ran.eq_ignore_ascii_case(&found).then_some((path, image))
-        })
-    }
-
     /// Prints what was found wrong so far: files that are missing or are not those that ran. Those that were right stay in the trace.
     pub fn report(&self, console: &mut Console<'_>) {
         self.keep();
@@ -182,71 +143,6 @@ impl Symbols {
 
     fn image<'s>(&'s self, loaded: &'s Loaded) -> Option<&'s Image> {
         loaded.image.get_or_init(|| self.open(loaded)).as_ref()
-    }
-
-    fn open(&self, loaded: &Loaded) -> Option<Image> {
-        if is_vdso(&loaded.module.path) {
-            return own_vdso(&loaded.module);
-        }
-        match self.open_outside(loaded) {
-            Ok((image, proved)) => {
-                // The same path may lead to another file by now, and without a build id nothing shows it.
-                let other = (!proved && !loaded.asked_for).then(|| self.kept_file(loaded));
-                let other = other.flatten();
-                let other = other.filter(|(path, _)| !same_file(path, &loaded.path));
-                Some(self.opened(loaded, proved, other).unwrap_or(image))
-            }
-            Err(why) => {
-                let other = self.kept_file(loaded).filter(|_| !loaded.asked_for);
-                let image = self.opened(loaded, false, other);
-                if image.is_none() {
-                    self.warn(loaded, &why);
-                }
-                image
-            }
-        }
-    }
-
-    /// Notes which file was opened: the one in the trace, if there is one.
-    fn opened(
-        &self,
-        loaded: &Loaded,
-        proved: bool,
-        kept: Option<(PathBuf, Image)>,
-    ) -> Option<Image> {
-        let (opened, image) = match kept {
-            Some((path, image)) => (Opened::Kept(path), Some(image)),
-            None => (Opened::Outside { proved }, None),
-        };
-        loaded.opened.get_or_init(|| opened);
-        image
-    }
-
-    fn warn(&self, loaded: &Loaded, why: &str) {
-        let advice = if loaded.asked_for {
-            ""
-        } else {
-            "\n  help: name the program with --exe, or a copy of the system with --sysroot"
-        };
-        let path = loaded.path.display();
-        let warning = format!("no names from {path}: {why}{advice}");
-        self.warnings.borrow_mut().push(warning);
-    }
-
-    /// The file where the module was loaded from, and whether its build id says that it is the one; else why it is not used.
-    fn open_outside(&self, loaded: &Loaded) -> std::result::Result<(Image, bool), String> {
-        let opened = Loader::new().open(&loaded.path);
-        let image = opened.map_err(|why| anyhow::Error::from(why).root_cause().to_string())?;
-        let found = image.build_id().map(hexadecimal);
-        match (&loaded.module.build_id, found) {
-            (Some(ran), Some(found)) if !ran.eq_ignore_ascii_case(&found) => Err(format!(
-                "it is not the file that ran (build id {found}, traced {ran})"
-            )),
-            (Some(ran), None) => Err(format!(
-                "it is not the file that ran (no build id, traced {ran})"
-            )),
-            (ran, _) => Ok((image, ran.is_some())),
-        }
     }
 
     /// See [`Names::is_pair_of_directive`]. The calls stand right behind each other, with nothing but a move of the first
@@ -378,18 +274,6 @@ impl Names for Symbols {
     }
 }
 
-/// The kernel's library as this process has it, if it is the one that was traced, by its build id.
-fn own_vdso(module: &Module) -> Option<Image> {
-    let traced = instr_symtab::Module {
-        path: Path::new(&module.path),
-        build_id: module.build_id.as_deref(),
-    };
-    match Loader::new().find(traced) {
-        Found::Image { image, .. } => Some(*image),
-        _ => None,
-    }
-}
-
 /// The function around a directive with the marks the compiler gave the body: `foo()._omp_fn.0`, `main.omp_outlined..3`
 /// also where the compiler leaves the function away, `main.omp_outlined.omp_outlined` for a region inside of another.
 fn outlined_name(directive: &Directive) -> String {
@@ -403,17 +287,6 @@ fn outlined_name(directive: &Directive) -> String {
         Some(function) => format!("{}{mark}", function.demangled),
         None => directive.raw.clone(),
     }
-}
-
-/// Whether two paths lead to one file.
-fn same_file(a: &Path, b: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt as _;
-    let identity = |path: &Path| {
-        path.metadata()
-            .ok()
-            .map(|status| (status.dev(), status.ino()))
-    };
-    identity(a).is_some() && identity(a) == identity(b)
 }
 
 fn hexadecimal(bytes: &[u8]) -> String {

@@ -388,8 +388,8 @@ static void begin(void)
     if (instr_sink_where[0] != '\0')
         note("traced: ", instr_sink_where);
 #endif
-    if (instr_settings.trouble == NULL)
-        instr_settings.trouble = instr_sink_trouble;
+    if (instr_sink_trouble != NULL)
+        instr_settings_complain(instr_sink_trouble);
     instr_registry.clock = INSTR_ARCH_HAS_TICKS && instr_platform_ticks_ok() ? INSTR_ON_TICKS : INSTR_ON_SYSTEM;
     instr_platform_random(instr_uuid, sizeof instr_uuid);
 #if UINTPTR_MAX > 0xffffffffu

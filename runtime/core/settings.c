@@ -7,6 +7,7 @@
 #include "arch/arch.h"
 #include "core/config.h"
 #include "core/stack.h"
+#include "core/text.h"
 #include "platform/platform.h"
 #include "sampling/sampling.h"
 #include "sensors/optional.h"
@@ -45,6 +46,20 @@ bool instr_parse_size(const char *text, uint64_t *bytes)
     return true;
 }
 
+void instr_settings_complain(const char *why)
+{
+#if INSTR_KEEPS_RUNS
+    static char all[1024];
+    if (all[0] != '\0' && !instr_text_append(all, sizeof all, " | "))
+        return;
+    if (instr_text_append(all, sizeof all, why))
+        instr_settings.trouble = all;
+#else
+    if (instr_settings.trouble == NULL)
+        instr_settings.trouble = why;
+#endif
+}
+
 static void set_switch(const char *name, const char *trouble, bool *flag)
 {
     const char *text = instr_platform_getenv(name);
@@ -54,8 +69,8 @@ static void set_switch(const char *name, const char *trouble, bool *flag)
         *flag = false;
     else if (strcmp(text, "1") == 0)
         *flag = true;
-    else if (instr_settings.trouble == NULL)
-        instr_settings.trouble = trouble;
+    else
+        instr_settings_complain(trouble);
 }
 
 #if INSTR_PLATFORM_SMALL
@@ -85,8 +100,8 @@ static void set_policy(struct instr_settings *s)
         s->policy = INSTR_POLICY_END;
     else if (strcmp(text, "ring") == 0)
         s->policy = INSTR_POLICY_RING;
-    else if (s->trouble == NULL)
-        s->trouble = INSTR_WHY("INSTR_POLICY is not stream, end or ring; the default is used");
+    else
+        instr_settings_complain(INSTR_WHY("INSTR_POLICY is not stream, end or ring; the default is used"));
 }
 
 static void set_buffer(struct instr_settings *s)
@@ -96,12 +111,10 @@ static void set_buffer(struct instr_settings *s)
     if (text != NULL && text[0] != '\0') {
         uint64_t wanted;
         if (!instr_parse_size(text, &wanted)) {
-            if (s->trouble == NULL)
-                s->trouble = INSTR_WHY("INSTR_BUFFER is not a size such as 65536, 256K or 4M; the default is used");
+            instr_settings_complain(INSTR_WHY("INSTR_BUFFER is not a size such as 65536, 256K or 4M; the default is used"));
         } else if (wanted < INSTR_CFG_MIN_BYTES) {
             bytes = INSTR_CFG_MIN_BYTES;
-            if (s->trouble == NULL)
-                s->trouble = INSTR_WHY("INSTR_BUFFER is too small; the smallest size, 4096 bytes, is used");
+            instr_settings_complain(INSTR_WHY("INSTR_BUFFER is too small; the smallest size, 4096 bytes, is used"));
         } else {
             bytes = wanted < INSTR_CFG_MAX_BYTES ? wanted : INSTR_CFG_MAX_BYTES;
         }
@@ -124,14 +137,14 @@ const char *instr_setting_text(const char *name)
 
 #if !INSTR_PLATFORM_SMALL
 /* What is asked for and was left out of a static program. */
-static void look_for_missing(struct instr_settings *s)
+static void look_for_missing(void)
 {
     const char *stack = instr_setting_text("INSTR_STACK");
     const bool missing = (!INSTR_SENSORS_LINKED && (instr_setting_text("INSTR_SENSORS") != NULL || instr_setting_text("INSTR_COUNTERS") != NULL)) ||
                          (!INSTR_HAS_SAMPLING && instr_setting_text("INSTR_SAMPLING_PERIOD") != NULL) ||
                          (!INSTR_HAS_STACK && stack != NULL && stack[0] == '1');
-    if (missing && s->trouble == NULL)
-        s->trouble = "the static program has no sensors, samples or stacks: link it with instr-cc --instr-config";
+    if (missing)
+        instr_settings_complain("the static program has no sensors, samples or stacks: link it with instr-cc --instr-config");
 }
 #endif
 
@@ -146,12 +159,11 @@ static void set_sink(struct instr_settings *s)
             kind++;
         if (kind < sizeof NAMES / sizeof NAMES[0])
             s->sink = (enum instr_sink_kind)kind;
-        else if (s->trouble == NULL)
-            s->trouble = INSTR_WHY("INSTR_SINK is not file, console, ram or own; the default is used");
+        else
+            instr_settings_complain(INSTR_WHY("INSTR_SINK is not file, console, ram or own; the default is used"));
     }
     if (!instr_sink_has(s->sink)) {
-        if (s->trouble == NULL)
-            s->trouble = INSTR_WHY("the program was linked without the sink of INSTR_SINK; the one it has is used");
+        instr_settings_complain(INSTR_WHY("the program was linked without the sink of INSTR_SINK; the one it has is used"));
         s->sink = DEFAULT_SINK;
         for (kind = 0; kind < sizeof NAMES / sizeof NAMES[0] && !instr_sink_has(s->sink); kind++)
             s->sink = (enum instr_sink_kind)kind;
@@ -169,8 +181,8 @@ static void set_write_max(struct instr_settings *s)
         return;
     if (instr_parse_size(text, &bytes) && bytes <= 0x40000000u)
         s->write_max = (uint32_t)bytes;
-    else if (s->trouble == NULL)
-        s->trouble = INSTR_WHY("INSTR_WRITE_MAX is not a size such as 8192 or 64K; the default is used");
+    else
+        instr_settings_complain(INSTR_WHY("INSTR_WRITE_MAX is not a size such as 8192 or 64K; the default is used"));
 }
 
 #if INSTR_KEEPS_RUNS
@@ -183,8 +195,8 @@ static void set_keep(struct instr_settings *s)
         return;
     if (instr_parse_size(text, &runs) && runs <= INSTR_CFG_MOST_KEEP)
         s->keep = (uint32_t)runs;
-    else if (s->trouble == NULL)
-        s->trouble = "INSTR_KEEP is not a number from 0 to 1000; the default, 8, is used";
+    else
+        instr_settings_complain("INSTR_KEEP is not a number from 0 to 1000; the default, 8, is used");
 }
 #endif
 
@@ -210,7 +222,7 @@ void instr_settings_read(void)
     if (INSTR_SENSORS_LINKED)
         instr_sensors_settings();
 #if !INSTR_PLATFORM_SMALL
-    look_for_missing(s);
+    look_for_missing();
 #endif
 #if INSTR_KEEPS_RUNS
     set_keep(s);

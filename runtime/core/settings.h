@@ -36,7 +36,7 @@ struct instr_settings {
     const char *sensors_root; /* INSTR_SENSORS_ROOT: in front of the system's paths, "" by default */
     uint64_t sensors_period_ns; /* INSTR_SENSORS_PERIOD, 0: not read on a period */
     uint32_t sensors_at;     /* INSTR_SENSORS_AT: bits of enum instr_sensor_point */
-    const char *trouble;     /* the first setting that was not understood, or NULL */
+    const char *trouble;     /* settings that were not understood, with " | " between them (small processors: the first one), or NULL */
 };
 
 extern struct instr_settings instr_settings;
@@ -47,6 +47,9 @@ extern struct instr_settings instr_settings;
 #else
 #define INSTR_WHY(text) text
 #endif
+
+/* Leaves a word in `trouble`, behind those that are there. While the process has one thread. */
+void instr_settings_complain(const char *why);
 
 /* Reads the environment. Malformed values keep their default and leave a word in `trouble`. */
 void instr_settings_read(void);

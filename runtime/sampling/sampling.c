@@ -21,8 +21,8 @@ void instr_sampling_begin(void)
         return;
     const char *const trouble = instr_platform_sampling_begin(instr_settings.sampling_signal);
     on = trouble == NULL;
-    if (trouble != NULL && instr_settings.trouble == NULL)
-        instr_settings.trouble = trouble;
+    if (trouble != NULL)
+        instr_settings_complain(trouble);
 }
 
 void instr_sampling_end(void)

@@ -16,8 +16,8 @@ static void set_number(const char *name, const char *trouble, uint64_t most, uin
         return;
     if (instr_parse_size(text, &value) && value <= most)
         *number = (uint32_t)value;
-    else if (instr_settings.trouble == NULL)
-        instr_settings.trouble = trouble;
+    else
+        instr_settings_complain(trouble);
 }
 
 void instr_sampling_settings(void)
@@ -32,15 +32,15 @@ void instr_sampling_settings(void)
         return;
     if (instr_parse_time(text, &ns) && ns >= INSTR_CFG_SAMPLING_LEAST_NS)
         s->sampling_ns = ns;
-    else if (s->trouble == NULL)
-        s->trouble = INSTR_WHY("INSTR_SAMPLING_PERIOD is not a time of at least 50us, such as 1ms; there are no samples");
+    else
+        instr_settings_complain(INSTR_WHY("INSTR_SAMPLING_PERIOD is not a time of at least 50us, such as 1ms; there are no samples"));
     text = instr_platform_getenv("INSTR_SAMPLING_CLOCK");
     if (text != NULL && strcmp(text, "real") == 0)
         s->sampling_clock = INSTR_SAMPLING_REAL;
     else if (text != NULL && strcmp(text, "timer") == 0)
         s->sampling_clock = INSTR_SAMPLING_CPU;
-    else if (text != NULL && text[0] != '\0' && strcmp(text, "cpu") != 0 && s->trouble == NULL)
-        s->trouble = INSTR_WHY("INSTR_SAMPLING_CLOCK is not cpu, timer or real; cpu is used");
+    else if (text != NULL && text[0] != '\0' && strcmp(text, "cpu") != 0)
+        instr_settings_complain(INSTR_WHY("INSTR_SAMPLING_CLOCK is not cpu, timer or real; cpu is used"));
     set_number("INSTR_SAMPLING_DEPTH", INSTR_WHY("INSTR_SAMPLING_DEPTH is not a number up to 128; 32 is used"), 128, &s->sampling_depth);
     set_number("INSTR_SAMPLING_STACK", INSTR_WHY("INSTR_SAMPLING_STACK is not a size up to 64K; 0 is used"), 65536, &s->sampling_stack);
 }

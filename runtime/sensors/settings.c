@@ -44,24 +44,20 @@ void instr_sensors_settings(void)
 #if !INSTR_PLATFORM_SMALL
     if (strlen(s->sensors_root) > INSTR_CFG_SENSORS_ROOT) {
         s->sensors = NULL;
-        if (s->trouble == NULL)
-            s->trouble = INSTR_WHY("INSTR_SENSORS_ROOT is too long: no sensors are read");
+        instr_settings_complain(INSTR_WHY("INSTR_SENSORS_ROOT is too long: no sensors are read"));
     }
 #endif
     const char *period = instr_setting_text("INSTR_SENSORS_PERIOD");
     if (period != NULL && !instr_parse_time(period, &s->sensors_period_ns)) {
         s->sensors_period_ns = 0;
-        if (s->trouble == NULL)
-            s->trouble = INSTR_WHY("INSTR_SENSORS_PERIOD is not a time such as 500us, 10ms or 2s; sensors are not read on a period");
+        instr_settings_complain(INSTR_WHY("INSTR_SENSORS_PERIOD is not a time such as 500us, 10ms or 2s; sensors are not read on a period"));
     } else if (period != NULL && s->sensors_period_ns < INSTR_CFG_MIN_PERIOD_NS) {
         s->sensors_period_ns = INSTR_CFG_MIN_PERIOD_NS;
-        if (s->trouble == NULL)
-            s->trouble = INSTR_WHY("INSTR_SENSORS_PERIOD is too short; 100us, the shortest, is used");
+        instr_settings_complain(INSTR_WHY("INSTR_SENSORS_PERIOD is too short; 100us, the shortest, is used"));
     }
     const char *at = instr_setting_text("INSTR_SENSORS_AT");
     if (at != NULL && !parse_points(at, &s->sensors_at)) {
         s->sensors_at = 0;
-        if (s->trouble == NULL)
-            s->trouble = INSTR_WHY("INSTR_SENSORS_AT is not a list of begin-end, regions, implicit, tasks, samples; it is not used");
+        instr_settings_complain(INSTR_WHY("INSTR_SENSORS_AT is not a list of begin-end, regions, implicit, tasks, samples; it is not used"));
     }
 }

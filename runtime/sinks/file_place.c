@@ -117,6 +117,9 @@ static int enter(int parent, const char *name, mode_t mode, bool *made)
     char path[NAME_BYTES] = "/proc/self/fd/";
     *made = mkdirat(parent, name, mode) == 0;
     const int fd = *made || errno == EEXIST ? instr_place_enter(parent, name, &taken) : -1;
+#if INSTR_KEEPS_RUNS
+    error = fd < 0 ? errno : 0;
+#endif
     if (fd < 0 ? errno == ENOTDIR : taken.st_uid != geteuid() || (taken.st_mode & INSTR_WRITE_BY_OTHERS) != 0) {
         instr_sink_trouble = UNSAFE;
         close(fd);
@@ -293,9 +296,6 @@ static bool take_place(const char *program)
     int moved = -1;
     bool made;
     int in = enter(AT_FDCWD, place, S_IRWXU, &made);
-#if INSTR_KEEPS_RUNS
-    error = in < 0 ? errno : 0;
-#endif
     bool ok = in >= 0 && take_folder(in, program, &moved);
 #if INSTR_KEEPS_RUNS
     if (moved >= 0) {
@@ -414,12 +414,12 @@ bool instr_place_open(const char *wanted, const char *program)
         }
         ok = another_name_helps(attempt);
     }
-    place[0] = '\0';
 #if INSTR_KEEPS_RUNS
-    if (instr_sink_trouble == NULL)
+    if (instr_sink_trouble == NULL || (instr_sink_trouble == UNSAFE && access(place, F_OK) != 0))
         instr_sink_trouble = refusal(error);
     instr_sink_where = wanted != NULL ? wanted : "";
 #endif
+    place[0] = '\0';
     return false;
 }
 

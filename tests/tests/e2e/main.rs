@@ -6,6 +6,7 @@ mod costs;
 mod figures;
 mod footprint;
 mod install;
+mod kept_names;
 mod layers;
 mod libomp;
 mod libomp_links;
@@ -13,6 +14,7 @@ mod manual;
 mod matrix;
 mod memory;
 mod meters;
+mod no_trace;
 mod perfetto;
 mod programs;
 mod readme;
@@ -55,6 +57,8 @@ const PARTS: &[fn() -> Vec<Trial>] = &[
     manual::trials,
     install::trials,
     readme::trials,
+    kept_names::trials,
+    no_trace::trials,
 ];
 
 fn main() {

@@ -8,6 +8,7 @@ mod libraries;
 mod one_runtime;
 mod places;
 mod policies;
+mod runs;
 mod signals;
 mod strangers;
 
@@ -28,6 +29,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         killed::trials(),
         policies::trials(),
         places::trials(),
+        runs::trials(),
         leaves::trials(),
         forks::trials(),
         libraries::trials(),

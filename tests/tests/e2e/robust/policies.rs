@@ -59,7 +59,7 @@ type Odd = (
     &'static [(&'static str, &'static str)],
     &'static str,
 );
-const NO_SIZE: &str = " is not a size such as";
+const NO_SIZE: &str = " is not a size";
 const NO_SWITCH: &str = " is not 0 or 1; ";
 const ODD: [Odd; 9] = [
     (
@@ -90,7 +90,7 @@ const ODD: [Odd; 9] = [
     (
         "policy-garbage",
         &[("INSTR_POLICY", "sometimes"), ("INSTR_POLICY", "rin")],
-        " is not stream, end or ring; the default is used",
+        " is not stream, end or ring",
     ),
     (
         "switch-garbage",
@@ -106,7 +106,7 @@ const ODD: [Odd; 9] = [
     (
         "sink-garbage",
         &[("INSTR_SINK", "../.."), ("INSTR_SINK", "fil")],
-        " is not file, console, ram or own; the default is used",
+        " is not file, console, ram or own",
     ),
     (
         "write-max-garbage",
@@ -217,11 +217,13 @@ fn odd_settings(settings: &[(&str, &str)], why: &str) -> Check {
     for (at, (name, value)) in settings.iter().enumerate() {
         let trace = guest.path(&format!("trace{at}"));
         let trouble = traced_with(&guest, &trace, name, value)?;
+        // What the host understands it shows with the value; the rest is as the runtime found it.
+        let expected = [format!("{name}={value}{why}"), format!("{name}{why}")];
         let told = trouble
             .as_deref()
-            .is_some_and(|trouble| trouble.starts_with(&format!("{name}{why}")));
+            .is_some_and(|trouble| expected.iter().any(|start| trouble.starts_with(start)));
         ensure(told, || {
-            format!("{name}={value}: expected the trouble `{name}{why}…`, got {trouble:?}")
+            format!("expected the trouble `{}…`, got {trouble:?}", expected[0])
         })?;
     }
     Ok(())

@@ -1,0 +1,426 @@
+//! Earlier runs are kept under their numbers, as many as INSTR_KEEP says, whatever happens to the runs that follow.
+
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use instr_tests::cases;
+use instr_tests::ctf;
+use instr_tests::outcome::{Check, ensure, trial};
+use instr_tests::process::Run;
+use instr_tests::toolchain::{Target, tools};
+use libtest_mimic::Trial;
+use serde_json::Value;
+
+use super::places::{compare_on_disk, content, utf8};
+use super::{Guest, contiguous, only_entry, sound, values};
+
+pub(crate) fn trials() -> Vec<Trial> {
+    vec![
+        trial("robust::runs::the-run-before-is-kept", before_is_kept),
+        trial(
+            "robust::runs::each-command-line-keeps-its-own",
+            command_lines,
+        ),
+        trial("robust::runs::no-more-than-64-numbers-back", numbers_back),
+        trial("robust::runs::keep-0-replaces", keep_none),
+        trial(
+            "robust::runs::a-run-without-an-event-gives-way",
+            without_events,
+        ),
+        trial(
+            "robust::runs::a-child-outlives-an-empty-parent",
+            child_outlives,
+        ),
+        trial("robust::runs::fifty-at-once", fifty_at_once),
+        trial("robust::runs::killed-at-any-moment", killed_at_any_moment),
+        trial("robust::runs::what-lies-in-the-way-stays", in_the_way),
+        trial("robust::runs::names-of-any-kind", odd_names),
+        trial(
+            "robust::runs::readers-of-a-folder-stay-readers",
+            readers_stay,
+        ),
+        trial(
+            "robust::runs::the-working-folder-is-not-renamed",
+            working_folder,
+        ),
+        trial("robust::runs::full-and-read-only-disks", disks),
+        trial("robust::runs::boards-processors-replace", small_processors),
+    ]
+}
+
+/// Runs the traced program with `count` events in the working folder, or as `env` says.
+fn record(guest: &Guest, count: &str, env: &[(&str, &str)]) -> Check {
+    guest.compare(&[count], env).map(|_| ())
+}
+
+/// The entries of a folder that begin with `prefix`, sorted.
+fn entries(dir: &Path, prefix: &str) -> Check<Vec<String>> {
+    let names = std::fs::read_dir(dir)?.flatten();
+    let names = names.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let mut names: Vec<String> = names.filter(|name| name.starts_with(prefix)).collect();
+    names.sort();
+    Ok(names)
+}
+
+fn are(guest: &Guest, expected: &[&str]) -> Check {
+    let found = entries(guest.dir.path(), "events.instr")?;
+    ensure(found == expected, || {
+        format!("{found:?}, expected {expected:?}")
+    })
+}
+
+/// The trace has the events 1 to `last`.
+fn has(trace: &Path, last: i128) -> Check {
+    contiguous(&ctf::read(trace)?, 500, 1, last)
+}
+
+/// `instr list --json`.
+fn listed(dir: &Path) -> Check<Vec<Value>> {
+    let outcome = Run::new(&tools()?.instr)
+        .args(["list", "--json"])
+        .arg(dir)
+        .succeed()?;
+    serde_json::from_slice(&outcome.stdout).map_err(|error| error.to_string().into())
+}
+
+fn before_is_kept() -> Check {
+    let guest = Guest::build("events")?;
+    for count in ["3000", "40", "50"] {
+        record(&guest, count, &[("INSTR_BUFFER", "4096")])?;
+    }
+    are(
+        &guest,
+        &["events.instr", "events.instr.1", "events.instr.2"],
+    )?;
+    for (name, last) in [
+        ("events.instr.1", 3000),
+        ("events.instr.2", 40),
+        ("events.instr", 50),
+    ] {
+        contiguous(&sound(&guest.path(name), false)?, 500, 1, last)?;
+    }
+    // Commands take the newest one, and another one by its number.
+    for (name, last) in [
+        ("events", 50),
+        ("events.3", 50),
+        ("events.2", 40),
+        (".", 50),
+    ] {
+        let summary = cases::summary(&guest.path(name))?;
+        let count = summary["user_events"][0]["count"].as_i64();
+        ensure(count == Some(last), || {
+            format!("{name}: {count:?} events, expected {last}")
+        })?;
+    }
+    let runs = listed(guest.dir.path())?;
+    let column =
+        |name: &str| -> Vec<String> { runs.iter().map(|run| run[name].to_string()).collect() };
+    ensure(
+        column("run") == ["3", "2", "1"] && column("arguments") == ["\"50\"", "\"40\"", "\"3000\""],
+        || format!("{runs:?}"),
+    )?;
+    ensure(
+        column("state").iter().all(|state| state == "\"complete\""),
+        || format!("{runs:?}"),
+    )
+}
+
+/// Of `10` two earlier runs stay; of `20` the only one, though the others came later.
+fn command_lines() -> Check {
+    let guest = Guest::build("events")?;
+    for count in ["10", "20", "10", "10", "10", "10"] {
+        record(&guest, count, &[("INSTR_KEEP", "2")])?;
+    }
+    are(
+        &guest,
+        &[
+            "events.instr",
+            "events.instr.2",
+            "events.instr.4",
+            "events.instr.5",
+        ],
+    )?;
+    has(&guest.path("events.instr.2"), 20)?;
+    // A setting that is nonsense is told, and the default holds.
+    record(&guest, "10", &[("INSTR_KEEP", "garbage")])?;
+    let summary = cases::summary(&guest.path("events.instr"))?;
+    let trouble = summary["setting_trouble"].as_str().unwrap_or("");
+    ensure(
+        trouble == "INSTR_KEEP=garbage is not a number from 0 to 1000; the default is used",
+        || trouble.to_owned(),
+    )?;
+    are(
+        &guest,
+        &[
+            "events.instr",
+            "events.instr.2",
+            "events.instr.4",
+            "events.instr.5",
+            "events.instr.6",
+        ],
+    )
+}
+
+/// Seventy command lines: those of the last 64 numbers before the newest stay.
+fn numbers_back() -> Check {
+    let guest = Guest::build("events")?;
+    for count in 1..=70 {
+        guest.traced().arg(count.to_string()).succeed()?;
+    }
+    let found = entries(guest.dir.path(), "events.instr.")?;
+    let expected: std::collections::BTreeSet<String> =
+        (6..=69).map(|run| format!("events.instr.{run}")).collect();
+    ensure(
+        found
+            .iter()
+            .cloned()
+            .collect::<std::collections::BTreeSet<_>>()
+            == expected,
+        || format!("{found:?}"),
+    )
+}
+
+fn keep_none() -> Check {
+    let guest = Guest::build("events")?;
+    for count in ["3000", "40"] {
+        record(&guest, count, &[("INSTR_KEEP", "0")])?;
+    }
+    has(&guest.path("events.instr"), 40)?;
+    only_entry(guest.dir.path(), "events.instr").map(|_| ())
+}
+
+fn without_events() -> Check {
+    let guest = Guest::build("events")?;
+    // Nothing was there: the empty one is the trace, until another run has something to tell.
+    record(&guest, "0", &[])?;
+    are(&guest, &["events.instr"])?;
+    record(&guest, "0", &[])?;
+    are(&guest, &["events.instr"])?;
+    record(&guest, "30", &[])?;
+    are(&guest, &["events.instr"])?;
+    has(&guest.path("events.instr"), 30)?;
+    for _ in 0..3 {
+        record(&guest, "0", &[])?;
+        are(&guest, &["events.instr", "events.instr.empty"])?;
+        has(&guest.path("events.instr"), 30)?;
+    }
+    let shown = Run::new(&tools()?.instr)
+        .args(["summary", "events"])
+        .dir(guest.dir.path())
+        .succeed()?;
+    ensure(
+        shown.errors().contains("a later run (0) recorded nothing"),
+        || format!("{shown}"),
+    )?;
+    record(&guest, "50", &[])?;
+    are(
+        &guest,
+        &["events.instr", "events.instr.1", "events.instr.empty"],
+    )?;
+    has(&guest.path("events.instr.1"), 30)
+}
+
+fn child_outlives() -> Check {
+    let guest = Guest::build("daemon")?;
+    let trace = guest.path("daemon.instr");
+    guest.compare(&["20"], &[])?;
+    guest.compare(&["30"], &[])?;
+    let found = entries(guest.dir.path(), "daemon.instr")?;
+    ensure(found == ["daemon.instr", "daemon.instr.1"], || {
+        format!("{found:?}")
+    })?;
+    for (trace, last) in [(guest.path("daemon.instr.1"), 20), (trace, 30)] {
+        let child = only_entry(&trace, "fork-")?;
+        has(&child, last)?;
+    }
+    Ok(())
+}
+
+/// All fifty have a trace of their own, and the earlier run is still there.
+fn fifty_at_once() -> Check {
+    let guest = Guest::build("events")?;
+    record(&guest, "7", &[])?;
+    let run = guest.traced().arg("100");
+    let env = [("INSTR_KEEP", "60"), ("INSTR_BUFFER", "8192")];
+    let run = env
+        .iter()
+        .fold(run, |run, (name, value)| run.env(name, value));
+    let mut children = Vec::new();
+    for _ in 0..50 {
+        children.push(run.spawn()?);
+    }
+    for mut child in children {
+        let status = child.wait()?;
+        ensure(status.success(), || format!("{status}"))?;
+    }
+    let mut counts = std::collections::BTreeMap::<i128, usize>::new();
+    for name in entries(guest.dir.path(), "events.instr")? {
+        let events = ctf::read(&guest.path(&name))?;
+        let last = values(&events, 500).last().copied().unwrap_or(0);
+        contiguous(&events, 500, 1, last)?;
+        *counts.entry(last).or_default() += 1;
+    }
+    let expected = [(7, 1), (100, 50)].into();
+    ensure(counts == expected, || {
+        format!("events and traces: {counts:?}")
+    })
+}
+
+/// Runs are killed after a longer and longer time: what was complete before is complete afterwards, and the next run has a trace.
+fn killed_at_any_moment() -> Check {
+    let guest = Guest::build("events")?;
+    let keep = ("INSTR_KEEP", "200");
+    for step in 0..60_u64 {
+        record(&guest, "25", &[keep])?;
+        let run = guest.traced().arg("1000000").env(keep.0, keep.1);
+        let mut child = run.spawn()?;
+        std::thread::sleep(Duration::from_micros(step * 100));
+        child.kill()?;
+        child.wait()?;
+        let runs = listed(guest.dir.path())?;
+        let whole = runs
+            .iter()
+            .filter(|run| run["arguments"] == "25" && run["state"] == "complete");
+        let whole = whole.count() as u64;
+        ensure(whole == step + 1, || {
+            format!("{whole} complete runs after {}: {runs:?}", step + 1)
+        })?;
+    }
+    record(&guest, "25", &[keep])?;
+    has(&guest.path("events.instr"), 25)
+}
+
+fn in_the_way() -> Check {
+    let guest = Guest::build("events")?;
+    let precious = guest.path("precious");
+    std::fs::create_dir(&precious)?;
+    std::fs::write(precious.join("metadata"), "of somebody")?;
+    symlink(&precious, guest.path("events.instr.1"))?;
+    std::fs::write(guest.path("events.instr.2"), "a file")?;
+    std::fs::create_dir(guest.path("events.instr.3"))?;
+    symlink("/nonexistent", guest.path("events.instr.4"))?;
+    let before = content(&precious)?;
+    for count in ["10", "20", "30"] {
+        record(&guest, count, &[])?;
+    }
+    ensure(content(&precious)? == before, || {
+        "what lies behind a link was changed".into()
+    })?;
+    ensure(
+        std::fs::read(guest.path("events.instr.2"))? == b"a file",
+        || "the file is gone".into(),
+    )?;
+    ensure(
+        std::fs::read_dir(guest.path("events.instr.3"))?
+            .next()
+            .is_none(),
+        || "the folder was used".into(),
+    )?;
+    has(&guest.path("events.instr.5"), 10)?;
+    has(&guest.path("events.instr.6"), 20)?;
+    has(&guest.path("events.instr"), 30)?;
+    // An older run that holds something of the user's is not removed.
+    std::fs::write(guest.path("events.instr.5/.notes"), "mine")?;
+    for _ in 0..3 {
+        record(&guest, "10", &[("INSTR_KEEP", "1")])?;
+    }
+    has(&guest.path("events.instr.5"), 10)
+}
+
+fn odd_names() -> Check {
+    let guest = Guest::build("events")?;
+    for name in [
+        "a b",
+        "line\nbreak",
+        "-n",
+        "x.instr",
+        "5",
+        "ü\u{301}",
+        "%s%n",
+        "*",
+    ] {
+        let trace = guest.path(name);
+        for count in ["10", "20"] {
+            record(&guest, count, &[("INSTR_TRACE", utf8(&trace))])?;
+        }
+        has(&trace, 20)?;
+        has(&guest.path(&format!("{name}.1")), 10)?;
+        let runs = listed(&trace)?;
+        ensure(runs.len() == 2, || format!("{name:?}: {runs:?}"))?;
+    }
+    Ok(())
+}
+
+fn readers_stay() -> Check {
+    let guest = Guest::build("events")?;
+    let trace = guest.path("shared");
+    std::fs::create_dir(&trace)?;
+    std::fs::set_permissions(&trace, PermissionsExt::from_mode(0o750))?;
+    for count in ["10", "20"] {
+        record(&guest, count, &[("INSTR_TRACE", utf8(&trace))])?;
+    }
+    for folder in [&trace, &guest.path("shared.1")] {
+        let mode = std::fs::metadata(folder)?.mode() & 0o777;
+        ensure(mode == 0o750, || {
+            format!("{} has mode {mode:o}", folder.display())
+        })?;
+        let mode = std::fs::metadata(folder.join("metadata"))?.mode() & 0o777;
+        ensure(mode == 0o640, || format!("its metadata has mode {mode:o}"))?;
+    }
+    Ok(())
+}
+
+fn working_folder() -> Check {
+    let guest = Guest::build("events")?;
+    let trace = guest.path("here");
+    std::fs::create_dir(&trace)?;
+    std::fs::set_permissions(&trace, PermissionsExt::from_mode(0o700))?;
+    let inode = std::fs::metadata(&trace)?.ino();
+    for count in ["10", "20"] {
+        let run = guest.traced().arg(count).dir(&trace);
+        run.env("INSTR_TRACE", &trace).succeed()?;
+    }
+    ensure(std::fs::metadata(&trace)?.ino() == inode, || {
+        "it was renamed".into()
+    })?;
+    has(&trace, 10)?;
+    let other = guest.path("here-2");
+    has(&other, 20)?;
+    let summary = cases::summary(&other)?;
+    let trouble = summary["setting_trouble"].as_str().unwrap_or("").to_owned();
+    ensure(
+        trouble.contains("the earlier one cannot be renamed"),
+        || trouble,
+    )
+}
+
+fn disks() -> Check {
+    let guest = Guest::build("events")?;
+    let env = [("INSTR_TRACE", "disk/trace"), ("INSTR_BUFFER", "65536")];
+    // The first run is whole; the second finds no room. The first one's packets are still there, under one of the two names.
+    let script = "\"$@\" || exit; test ! -d disk/trace || before=$(cksum < disk/trace/thread_0000)
+        dd if=/dev/zero of=disk/filler bs=1024 2>/dev/null; \"$@\" || exit; rm disk/filler; test -z \"$before\" && exit
+        for t in disk/trace*; do test \"$(cksum < $t/thread_0000)\" = \"$before\" && found=1; done 2>/dev/null
+        test \"$found\" = 1 || exit 95";
+    compare_on_disk(&guest, "900k", script, &["1000"], &env)?;
+    let script = "\"$@\" || exit; before=$(cat disk/trace/* 2>/dev/null | cksum); mount -o remount,ro disk || exit 94
+        \"$@\"; test \"$(cat disk/trace/* 2>/dev/null | cksum)\" = \"$before\" || exit 95";
+    compare_on_disk(&guest, "2m", script, &["1000"], &env)
+}
+
+/// SPARC has no room for the code: a run replaces the one before, as the documents say.
+fn small_processors() -> Check {
+    if !cases::wanted(Target::Sparc32) {
+        return Ok(());
+    }
+    let guest = Guest::build_for("events", Target::Sparc32)?;
+    for count in ["30", "40"] {
+        record(&guest, count, &[])?;
+        // What the host keeps in a trace is no reason to leave its folder alone.
+        let trace: PathBuf = guest.path("events.instr");
+        std::fs::write(trace.join(".binary_0"), "program")?;
+    }
+    has(&guest.path("events.instr"), 40)?;
+    only_entry(guest.dir.path(), "events.instr").map(|_| ())
+}
