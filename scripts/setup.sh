@@ -51,6 +51,9 @@ dwz|has dwz
 qemu-user|has qemu-sparc32plus && has qemu-sparc64 && has qemu-aarch64 && has qemu-riscv64
 babeltrace2|has babeltrace2
 cmake|has cmake
+ninja-build|has ninja
+meson|has meson
+autoconf|has autoconf
 pkg-config|has pkg-config
 zsh|has zsh
 fish|has fish

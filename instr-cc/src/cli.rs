@@ -8,7 +8,7 @@
 //!    counts only if it looks like a compiler's (`gcc`, `g++-12`, `sparc64-linux-gnu-gfortran`, `clang`, `cc` …);
 //! 3. the compiler of `--instr-target=NAME`;
 //! 4. `$INSTR_CC`, which may hold arguments too;
-//! 5. `cc`.
+//! 5. `cc`, or `c++` and `gfortran` by the language of sources and objects ([`crate::language`]).
 //!
 //! A compiler launcher (`ccache`, `distcc`, `icecc`, `sccache`) in place of the compiler takes the next word along.
 
@@ -37,6 +37,8 @@ pub trait Files {
     fn is_executable(&self, path: &Path) -> bool;
     /// Whether anything has this path.
     fn exists(&self, path: &Path) -> bool;
+    /// Where a path leads; the path itself where that cannot be found out.
+    fn real(&self, path: &Path) -> PathBuf;
 }
 
 /// The wrapper's own options.
@@ -80,6 +82,18 @@ pub struct Choice {
     pub extra: Vec<OsString>,
     /// The arguments for the compiler.
     pub args: Vec<OsString>,
+    /// The user named it: in the wrapper's name, as first argument or in `$INSTR_CC`. Else the line's language may change it.
+    pub named: bool,
+}
+
+impl Choice {
+    /// The compiler itself.
+    #[must_use]
+    pub fn compiler(&self) -> &OsStr {
+        self.command
+            .last()
+            .map_or(OsStr::new(""), OsString::as_os_str)
+    }
 }
 
 /// Takes the wrapper's own options out of `argv` (without `argv[0]`).
@@ -162,6 +176,7 @@ pub fn choose(
             command: vec![name],
             extra: Vec::new(),
             args: rest,
+            named: true,
         };
     }
     let named = leading_compilers(&rest, files);
@@ -172,6 +187,7 @@ pub fn choose(
             command,
             extra: Vec::new(),
             args,
+            named: true,
         };
     }
     if let Some(name) = target {
@@ -179,10 +195,12 @@ pub fn choose(
             command: vec![name.into()],
             extra: Vec::new(),
             args: rest,
+            named: false,
         };
     }
     let mut words = variable_words(variable);
-    if words.is_empty() {
+    let named = !words.is_empty();
+    if !named {
         words.push("cc".into());
     }
     let count = leading_compilers(&words, files).max(1);
@@ -191,6 +209,7 @@ pub fn choose(
         command: words,
         extra,
         args: rest,
+        named,
     }
 }
 
@@ -251,7 +270,7 @@ fn looks_like_input(word: &[u8]) -> bool {
 }
 
 /// `gcc`, `gcc-12`, `sparc64-linux-gnu-g++-12.2`, `clang++-14` …: the last part but for version numbers is known.
-fn looks_like_compiler(name: &[u8]) -> bool {
+pub(crate) fn looks_like_compiler(name: &[u8]) -> bool {
     let known: [&[u8]; 9] = [
         b"cc",
         b"c++",
@@ -292,6 +311,9 @@ mod tests {
         }
         fn exists(&self, path: &Path) -> bool {
             self.here.iter().any(|h| path == Path::new(h))
+        }
+        fn real(&self, path: &Path) -> PathBuf {
+            path.to_owned()
         }
     }
 

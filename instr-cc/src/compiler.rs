@@ -99,6 +99,10 @@ impl Files for Machine {
     fn exists(&self, path: &Path) -> bool {
         path.exists()
     }
+
+    fn real(&self, path: &Path) -> PathBuf {
+        fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+    }
 }
 
 fn is_executable_file(path: &Path) -> bool {

@@ -1,7 +1,7 @@
 //! From the wrapper's command line to the compiler's: the impure middle between [`crate::cli`] and [`crate::plan`].
 
 use std::ffi::{OsStr, OsString};
-use std::io::Write;
+use std::io::{IsTerminal as _, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -18,7 +18,7 @@ use crate::exec::{Call, end_like};
 use crate::plan::{self, Additions, Plan, Reason};
 use crate::shim::context::{self, Context};
 use crate::targets::{self, Target};
-use crate::{help, runtime, say, shim};
+use crate::{help, language, launcher, runtime, say, shim};
 
 /// Counts how often wrappers have called each other, to stop a compiler script that calls the wrapper.
 const DEPTH_VARIABLE: &str = "INSTR_CC_DEPTH";
@@ -70,6 +70,10 @@ fn try_run(argv0: &OsStr, argv: Vec<OsString>) -> Result<i32> {
     let variable = std::env::var_os("INSTR_CC");
     let wanted = target.as_ref().map(|t| t.compiler.as_str());
     let choice = cli::choose(argv0, words.rest, wanted, variable.as_deref(), &machine);
+    let choice = match choice.named {
+        true => choice,
+        false => language::choose(choice, &machine)?,
+    };
     let compiler = resolve(&choice, &machine)?;
     let depth = depth(&compiler)?;
     let args = with_target([choice.extra, choice.args].concat(), target.as_ref());
@@ -80,7 +84,11 @@ fn try_run(argv0: &OsStr, argv: Vec<OsString>) -> Result<i32> {
         machine,
         cache: None,
     };
-    let plan = if setup.options.off || cli::is_off(variable.as_deref()) {
+    let off = setup.options.off || cli::is_off(variable.as_deref());
+    if let Some(compiler) = shim::compiler_of_linker(&setup.compiler.arg0).filter(|_| !off) {
+        return setup.link(&compiler, &args);
+    }
+    let plan = if off {
         Plan::Untouched(Reason::Off)
     } else {
         planned(&args)
@@ -209,7 +217,47 @@ impl Setup {
         if self.options.dry_run {
             return print(&shown(&call));
         }
+        if args.iter().any(|word| word == "--help") && std::io::stdout().is_terminal() {
+            return self.help_of_compiler(&call);
+        }
         self.start(&call)
+    }
+
+    /// The compiler's help, and where ours is. Only people see that: programs read the compiler's own text.
+    fn help_of_compiler(&self, call: &Call) -> Result<i32> {
+        let status = call
+            .run()
+            .with_context(|| format!("cannot run {}", call.program.display()))?;
+        print("\nThis is the compiler's help. That of instr-cc itself: instr-cc --instr-help\n")?;
+        end_like(status);
+    }
+
+    /// Links with a linker that was named in place of a compiler.
+    fn link(&self, compiler: &OsStr, args: &[OsString]) -> Result<i32> {
+        let real = &self.compiler.file;
+        if self.options.dry_run {
+            return print(&shown(&self.call(args)));
+        }
+        let context = || {
+            let (compiler, _) = self
+                .machine
+                .find(compiler)
+                .with_context(|| format!("there is no {} in PATH", compiler.display()))?;
+            let cache = Cache::open(|name| std::env::var_os(name))
+                .context("cannot make a folder for the runtime")?;
+            let (_, facts) = runtime::identify(&cache, &compiler)?;
+            anyhow::ensure!(facts.family.is_some(), "its compiler is not known");
+            let shim = shim::folder(&cache, self.machine.own())?;
+            self.context(&cache, shim, &compiler, &Additions::default(), &facts.os)
+        };
+        match context() {
+            Ok(context) => Ok(shim::run_linker(real, args, &context, self.machine.own())),
+            Err(error) => {
+                self.note(&format!("linked plainly: {error:#}"));
+                Err(self.call(args).replace())
+                    .with_context(|| format!("cannot run {}", real.display()))
+            }
+        }
     }
 
     fn note(&self, text: &str) {
@@ -230,6 +278,9 @@ impl Setup {
     fn prepare(&mut self, args: &[OsString], additions: &Additions) -> Result<Call> {
         if let Some(reason) = &additions.plain_link {
             self.note(&format!("linked plainly: {reason}"));
+        }
+        if let Some(warning) = launcher::warning(args, additions, &self.machine) {
+            say::warning(&warning);
         }
         if !additions.headers && !additions.link {
             return Ok(self.call(args));
@@ -252,7 +303,7 @@ impl Setup {
             .transpose()?;
         let mut call = self.call(&plan::arguments(args, headers.as_deref(), shim.as_deref()));
         if let (Some(shim), Some(system)) = (shim, system) {
-            let context = self.context(&cache, shim, additions, &system)?;
+            let context = self.context(&cache, shim, &self.compiler.file, additions, &system)?;
             call.env.push((context::VARIABLE, Some(context.encode())));
         }
         self.cache = Some(cache);
@@ -276,6 +327,7 @@ impl Setup {
         &self,
         cache: &Cache,
         shim: PathBuf,
+        compiler: &Path,
         additions: &Additions,
         system: &str,
     ) -> Result<Context> {
@@ -288,7 +340,7 @@ impl Setup {
             abi.extend_from_slice(&additions.system);
         }
         Ok(Context {
-            compiler: std::path::absolute(&self.compiler.file)?,
+            compiler: std::path::absolute(compiler)?,
             cache: cache.root().to_owned(),
             shim,
             abi,

@@ -20,6 +20,11 @@ pub enum UsageError {
     /// The compiler is not there.
     #[error("cannot find the compiler {0}: no such executable in PATH")]
     NoCompiler(String),
+    /// There is no Fortran compiler, and none was named.
+    #[error(
+        "cannot compile {0}: it is Fortran, and there is no gfortran in PATH\n  help: install gfortran, or name a Fortran compiler, as in: instr-cc gfortran-12 ..."
+    )]
+    NoFortran(String),
     /// The compiler is the wrapper.
     #[error(
         "the compiler {0} is instr-cc itself\n  help: name another compiler, as in: instr-cc gcc ..."

@@ -21,48 +21,51 @@ const fn own(name: &'static str, value: &'static str, help: &'static str) -> Own
 
 /// All of them.
 pub const OPTIONS: [OwnOption; 9] = [
-    own("instr-dry-run", "", "print what would be run, run nothing"),
+    own("instr-dry-run", "", "print the command and do not run it"),
     own(
         "instr-verbose",
         "",
-        "say what was instrumented, and why something was not",
+        "say what will be recorded, and why something will not",
     ),
     own(
         "instr-memory",
         "",
-        "also instrument the heap: malloc and its family, new and delete, mmap",
+        "record the heap too: malloc and its family, new and delete, mmap",
     ),
     own(
         "instr-target",
         "NAME",
-        "compiler and flags of a known target",
+        "use the compiler and options of a known target (instr doctor lists them)",
     ),
     own(
         "instr-api",
         "FILE",
-        "also instrument the functions that FILE describes (may be repeated)",
+        "record the functions that FILE describes too (may be repeated)",
     ),
     own(
         "instr-config",
         "FILE",
-        "compile these settings into the program (TOML, docs/environment.md)",
+        "build the settings in FILE into the program (TOML, docs/environment.md)",
     ),
     own(
         "instr-off",
         "",
-        "be the plain compiler (also: INSTR_CC=off in the environment)",
+        "run the plain compiler (also: INSTR_CC=off in the environment)",
     ),
-    own("instr-help", "", "print this text"),
+    own("instr-help", "", "print this help"),
     own("instr-version", "", "print the version"),
 ];
 
 /// Variables of the environment, and what they are for.
 pub const ENVIRONMENT: [(&str, &str); 2] = [
-    ("INSTR_CC", "the compiler, or off"),
+    (
+        "INSTR_CC",
+        "the compiler to run, or off: run the plain compiler",
+    ),
     (
         "INSTR_CACHE",
-        "folder for the runtime built for each compiler (docs/environment.md)\n\
-         (default: $XDG_CACHE_HOME/instr, ~/.cache/instr, instr-cache-UID among temporary files)",
+        "folder for what is built once for each compiler (docs/environment.md)\n\
+         (default: $XDG_CACHE_HOME/instr, else ~/.cache/instr, else instr-cache-UID in $TMPDIR)",
     ),
 ];
 
@@ -74,16 +77,16 @@ pub const NAME: &str = "Compiler wrapper: the programs it links record what they
 
 /// What it does.
 pub const ABOUT: &str = "\
-Runs COMPILER (default: $INSTR_CC, then cc) with ARGUMENTS and instruments what it links. Called as instr-NAME
-(instr-gcc, instr-g++, instr-gfortran, instr-clang ...) it runs NAME. The compiler's output, exit status and files
-are its own; what cannot be instrumented is built plainly.";
+Runs COMPILER with ARGUMENTS; the programs that it links record what they do. In a build: make CC=instr-cc
+CXX=instr-cc FC=instr-cc. Without COMPILER it runs $INSTR_CC, or else the compiler for the sources and objects:
+cc, c++ or gfortran. Called as instr-NAME (instr-gcc, instr-g++, instr-gfortran, instr-clang ...) it runs NAME.
+The compiler's output, exit status and files stay as they are. What cannot be traced is built plainly.";
 
 /// The text of `--instr-help`.
 #[must_use]
 pub fn text() -> String {
-    let mut text = format!(
-        "Usage: {USAGE}\n\n{ABOUT}\n\nOwn options, removed before the compiler sees the rest:\n"
-    );
+    let mut text =
+        format!("Usage: {USAGE}\n\n{ABOUT}\n\nIts own options, which the compiler does not see:\n");
     for option in OPTIONS {
         let equals = if option.value.is_empty() { "" } else { "=" };
         let spelled = format!("--{}{equals}{}", option.name, option.value);

@@ -3,11 +3,11 @@
 //! `instr-cc gcc ARGS…` runs `gcc ARGS…`. Compile steps find our headers; link steps go through a shim in front of the
 //! linker (this same program under a linker's name) that adds runtime, stubs and `--wrap` options. In the order of work:
 //!
-//! * [`cli`]: own options, which compiler is meant; [`argv`]: the compiler's command line; [`plan`]: what is added to it
+//! * [`cli`]: own options, which compiler is meant; [`language`]: the compiler of a line's language where none is named; [`argv`]: the compiler's command line; [`plan`]: what is added to it
 //!   (pure); [`driver`]: the way through all of them;
 //! * [`shim`]: the same on the linker's side;
 //! * [`runtime`], [`cache`]: things built once; [`compiler`], [`targets`]: what is known of compilers and targets;
-//!   [`config`]: settings compiled into a program; [`help`], [`documents`]: what people are told;
+//!   [`config`]: settings compiled into a program; [`help`], [`documents`]: what people are told; [`launcher`]: builds that compile with us and link without;
 //! * `parallel`: one function for many items; [`exec`]: the only place that starts processes; [`say`]: the only place that writes to standard error.
 
 pub mod argv;
@@ -20,6 +20,8 @@ pub mod driver;
 pub mod error;
 pub mod exec;
 pub mod help;
+pub mod language;
+pub mod launcher;
 mod parallel;
 pub mod plan;
 pub mod runtime;

@@ -7,6 +7,11 @@ pub fn error(text: &str) {
     write("error", text);
 }
 
+/// Prints a warning of ours.
+pub fn warning(text: &str) {
+    write("warning", text);
+}
+
 /// Prints a note, if notes are wanted.
 pub fn note(wanted: bool, text: &str) {
     if wanted {

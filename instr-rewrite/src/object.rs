@@ -15,7 +15,7 @@ use std::fmt;
 pub use archive::{ARCHIVE_MAGIC, Archive, Contents, Member, is_archive};
 pub use dynamic::binds_itself;
 pub(crate) use elf::{Elf, Symbols, is_undefined};
-pub use globals::{Object, STUB_PREFIX, read_globals, sections_with_prefix};
+pub use globals::{Object, STUB_PREFIX, read_globals, sections_with_prefix, source_files};
 
 /// What kind of ELF file was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

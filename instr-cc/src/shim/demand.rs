@@ -369,7 +369,7 @@ fn note(error: &ScanError) -> Option<String> {
 }
 
 /// Puts inputs into their groups.
-fn items<'a>(files: &'a [(&Placed, Inputs<'a>)]) -> Vec<LinkItem<'a>> {
+pub(crate) fn items<'a>(files: &'a [(&Placed, Inputs<'a>)]) -> Vec<LinkItem<'a>> {
     let mut items: Vec<LinkItem<'a>> = Vec::new();
     let mut last_group = 0;
     for (placed, inputs) in files {
@@ -393,7 +393,7 @@ fn items<'a>(files: &'a [(&Placed, Inputs<'a>)]) -> Vec<LinkItem<'a>> {
 }
 
 /// The file of an input of the user's, if it may hold calls that end up in the output.
-fn path_of(placed: &Placed, line: &Line) -> Option<PathBuf> {
+pub(crate) fn path_of(placed: &Placed, line: &Line) -> Option<PathBuf> {
     match &placed.input {
         Input::File(path) => (!is_start_file(path) && !is_shared(path)).then(|| path.clone()),
         Input::Library {

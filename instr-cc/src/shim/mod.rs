@@ -61,6 +61,19 @@ pub fn is_linker_name(argv0: &OsStr) -> bool {
         .is_some_and(|name| NAMES.iter().any(|n| name == *n))
 }
 
+/// The compiler beside a linker that is called by itself: `cc` for `ld` and its like, `sparc64-linux-gnu-gcc` for `sparc64-linux-gnu-ld`;
+/// nothing for what is no linker.
+#[must_use]
+pub fn compiler_of_linker(program: &OsStr) -> Option<OsString> {
+    let name = Path::new(program).file_name()?.to_str()?;
+    if NAMES.contains(&name) || matches!(name, "lld" | "mold") {
+        return Some("cc".into());
+    }
+    let is_linker = |end: &&str| NAMES.contains(end);
+    let (prefix, _) = name.rsplit_once('-').filter(|(_, end)| is_linker(end))?;
+    Some(format!("{prefix}-gcc").into())
+}
+
 /// Makes the folder of links to the wrapper.
 ///
 /// # Errors
@@ -91,12 +104,17 @@ pub fn run(argv0: &OsStr, words: Vec<OsString>) -> i32 {
     if context.compiler.as_os_str().is_empty() {
         return plain(&real, &words);
     }
-    match instrumented(&real, &words, &context, machine.own()) {
+    run_linker(&real, &words, &context, machine.own())
+}
+
+/// Links with this linker, instrumented where that is possible. Never returns: the process becomes the linker, or ends as it did.
+pub fn run_linker(real: &Path, words: &[OsString], context: &Context, own: &Path) -> i32 {
+    match instrumented(real, words, context, own) {
         Ok(Outcome::Done(status)) => end_like(status),
         Ok(Outcome::Plain(why)) => say::note(context.verbose, &format!("linked plainly: {why}")),
         Err(error) => say::note(context.verbose, &format!("linked plainly: {error:#}")),
     }
-    plain(&real, &words)
+    plain(real, words)
 }
 
 /// Becomes the real linker.
@@ -574,6 +592,23 @@ mod tests {
     fn only_linkers_names_start_the_shim() {
         assert!(is_linker_name("/x/ld.gold".as_ref()) && is_linker_name("ld".as_ref()));
         assert!(!is_linker_name("instr-cc".as_ref()) && !is_linker_name("ldd".as_ref()));
+    }
+
+    #[test]
+    fn a_linker_has_a_compiler_beside_it() {
+        for (linker, compiler) in [
+            ("ld", Some("cc")),
+            ("/usr/bin/ld.gold", Some("cc")),
+            ("mold", Some("cc")),
+            ("sparc64-linux-gnu-ld", Some("sparc64-linux-gnu-gcc")),
+            ("/x/a-b-ld.bfd", Some("a-b-gcc")),
+            ("ldd", None),
+            ("gcc", None),
+            ("build-ldx", None),
+        ] {
+            let found = compiler_of_linker(linker.as_ref());
+            assert_eq!(found.as_deref(), compiler.map(OsStr::new), "{linker}");
+        }
     }
 
     #[test]

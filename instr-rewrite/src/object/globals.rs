@@ -2,7 +2,7 @@
 
 use goblin::elf::header::ELFMAG;
 use goblin::elf::section_header::{SHF_EXECINSTR, SHT_DYNSYM, SHT_NOBITS, SHT_SYMTAB};
-use goblin::elf::sym::{STB_LOCAL, STB_WEAK};
+use goblin::elf::sym::{STB_LOCAL, STB_WEAK, STT_FILE};
 
 use super::elf::is_undefined;
 use super::{Elf, Machine, ObjectError, ObjectKind, malformed};
@@ -171,4 +171,30 @@ pub fn sections_with_prefix<'d>(bytes: &'d [u8], prefix: &[u8]) -> Vec<&'d [u8]>
     }
     let wanted = elf.sections().filter(|(_, s)| elf.is_named(s, prefix));
     wanted.filter_map(|(_, s)| elf.contents(&s).ok()).collect()
+}
+
+/// Names of the sources that an object is made of, as its symbols of type `STT_FILE` have them; none where it cannot be read, or was
+/// stripped of them.
+#[must_use]
+pub fn source_files(bytes: &[u8]) -> Vec<&[u8]> {
+    if !bytes.starts_with(ELFMAG) {
+        return Vec::new();
+    }
+    let table = Elf::parse(bytes).and_then(|elf| elf.symbols(SHT_SYMTAB));
+    let Ok(table) = table else { return Vec::new() };
+    let mut budget = bytes.len().saturating_mul(MAX_OVERLAP as usize);
+    let mut names = Vec::new();
+    // Local symbols come first.
+    let locals = table
+        .iter()
+        .take_while(|(_, symbol)| symbol.st_bind() == STB_LOCAL);
+    for (_, symbol) in locals.filter(|(_, symbol)| symbol.st_type() == STT_FILE) {
+        let Ok(name) = table.name(&symbol) else { break };
+        match budget.checked_sub(name.len()) {
+            Some(left) => budget = left,
+            None => break,
+        }
+        names.push(name);
+    }
+    names
 }
