@@ -5,7 +5,7 @@
 #   links.sh FOLDER     makes them in the folder of another instr-cc
 #   links.sh --names    prints them
 source "$(dirname "$0")/env.sh"
-names=(instr-gcc instr-g++ instr-gfortran instr-clang instr-clang++)
+names=(instr-c++ instr-gcc instr-g++ instr-gfortran instr-clang instr-clang++)
 if [[ ${1:-} == --names ]]; then
     printf '%s\n' "${names[@]}"
     exit 0

@@ -20,7 +20,7 @@ stage() { # empty folder
 
     install -d "$to/share/man/man1"
     install -m 644 "$root"/packaging/man/*.1 "$to/share/man/man1/"
-    for name in $("$scripts/links.sh" --names); do ln -s instr-cc.1 "$to/share/man/man1/$name.1"; done
+    for name in $("$scripts/links.sh" --names) instr-fortran; do ln -s instr-cc.1 "$to/share/man/man1/$name.1"; done
     for file in "$root"/packaging/completions/*; do
         name=$(basename "$file")
         case $name in

@@ -42,12 +42,23 @@ pub fn command() -> clap::Command {
 /// The commands of `instr`.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Compile and link with tracing, as instr-cc does: instr cc -O2 -fopenmp app.c -o app
+    #[command(disable_help_flag = true)]
+    Cc(WrapperOptions),
+    /// The same with the C++ compiler c++
+    #[command(name = "c++", disable_help_flag = true)]
+    Cpp(WrapperOptions),
+    /// The same with gfortran
+    #[command(disable_help_flag = true)]
+    Fortran(WrapperOptions),
     /// Run a program that instr-cc built, with the settings of a file
     Run(RunOptions),
     /// List the traces of programs and of their earlier runs
     List(ListOptions),
-    /// Tell what works on this machine, and why what does not, does not
+    /// Check what works on this machine
     Doctor(DoctorOptions),
+    /// Print compiler options and folders for builds without instr-cc that include <instr/instr.h>
+    Config(ConfigOptions),
     /// Write a trace as Paraver files NAME.prv, NAME.pcf and NAME.row
     Merge(MergeOptions),
     /// Write a trace for another viewer than Paraver
@@ -113,6 +124,41 @@ pub struct ListOptions {
     /// Write JSON: an array with an object for each run
     #[arg(long)]
     pub json: bool,
+}
+
+/// Words of `instr cc` and its like.
+#[derive(Debug, Args)]
+pub struct WrapperOptions {
+    /// Arguments of the compiler, and instr-cc's own options (instr cc --instr-help lists them)
+    #[arg(
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "ARGUMENTS"
+    )]
+    pub arguments: Vec<OsString>,
+}
+
+/// Options of `instr config`.
+#[derive(Debug, Args)]
+pub struct ConfigOptions {
+    /// Print the options for the compiler
+    #[arg(long)]
+    pub cflags: bool,
+    /// Print the options for the linker: none, since without instr-cc there is nothing to link
+    #[arg(long)]
+    pub libs: bool,
+    /// Print the folder that has instr/instr.h
+    #[arg(long)]
+    pub includedir: bool,
+    /// Print the folder of the installation
+    #[arg(long)]
+    pub prefix: bool,
+    /// Print the folder of the CMake package: cmake -Dinstr_DIR="$(instr config --cmakedir)"
+    #[arg(long)]
+    pub cmakedir: bool,
+    /// Print the folder of the pkg-config file, for PKG_CONFIG_PATH
+    #[arg(long)]
+    pub pkgconfigdir: bool,
 }
 
 /// Options of `instr doctor`.
@@ -274,12 +320,15 @@ pub struct GraphOptions {
     /// Trace directory (NAME.instr), a program beside it, or its folder
     #[arg(default_value = ".", value_name = "DIR")]
     pub trace: PathBuf,
-    /// How to write the graph; without it only the tables of the analysis are shown
+    /// How to write the graph [default: by the ending of FILE; without one only the tables of the analysis are shown]
     #[arg(long, value_enum)]
     pub format: Option<GraphFormat>,
-    /// Where to write it; - is standard output
+    /// Where to write it: NAME.dot, .graphml, .json, .svg, or .txt for the tables; - is standard output
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     pub output: PathBuf,
+    /// Draw a box for each task, however large the picture gets (SVG)
+    #[arg(long)]
+    pub all_tasks: bool,
     /// Where names come from.
     #[command(flatten)]
     pub symbols: SymbolOptions,
@@ -296,6 +345,19 @@ pub enum GraphFormat {
     Json,
     /// A picture
     Svg,
+}
+
+impl GraphFormat {
+    /// The name, which is also the ending of files.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Dot => "dot",
+            Self::Graphml => "graphml",
+            Self::Json => "json",
+            Self::Svg => "svg",
+        }
+    }
 }
 
 /// Options of `instr repair`.

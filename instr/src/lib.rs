@@ -8,9 +8,10 @@
 //! | [`page`], `sheet`, `pager` | text for people: its width, tables, more than a screen |
 //! | [`progress`] | the bar on a terminal |
 //! | [`symbols`] | run-time addresses to names, through the metadata's module list |
-//! | [`mod@run`], [`list`], [`doctor`], [`merge`], [`export`], [`summary`], [`graph`], [`repair`], [`extract`], [`symbolize`] | one command each |
+//! | [`wrapper`], [`config`], [`mod@run`], [`list`], [`doctor`], [`merge`], [`export`], [`summary`], [`graph`], [`repair`], [`extract`], [`symbolize`] | one command each |
 
 pub mod cli;
+pub mod config;
 pub mod console;
 pub mod doctor;
 pub mod export;
@@ -35,6 +36,7 @@ pub mod summary;
 pub mod symbolize;
 pub mod symbols;
 mod why;
+pub mod wrapper;
 
 use std::ffi::OsString;
 
@@ -67,6 +69,10 @@ pub fn run(arguments: Vec<OsString>, console: &mut Console<'_>) -> Status {
 
 fn dispatch(command: &Command, console: &mut Console<'_>) -> Result<()> {
     match command {
+        Command::Cc(options) => wrapper::run("instr-cc", options),
+        Command::Cpp(options) => wrapper::run("instr-c++", options),
+        Command::Fortran(options) => wrapper::run("instr-gfortran", options),
+        Command::Config(options) => config::run(options, console),
         Command::Merge(options) => merge::run(options, console),
         Command::Export(options) => export::run(options, console),
         Command::Summary(options) => summary::run(options, console),

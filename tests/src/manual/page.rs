@@ -7,6 +7,9 @@ use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, roman};
 use instr_cc::help;
 
+/// Commands that are other names of instr-cc, whose page is theirs too: `make install` links to it.
+const OF_WRAPPER: [&str; 3] = ["cc", "c++", "fortran"];
+
 /// Pages of a command and its subcommands: name and text.
 pub(super) fn pages(command: Command) -> io::Result<Vec<(String, Vec<u8>)>> {
     // The subcommand `help` needs no page.
@@ -14,7 +17,8 @@ pub(super) fn pages(command: Command) -> io::Result<Vec<(String, Vec<u8>)>> {
     command.build();
     let subcommands: Vec<Command> = command.get_subcommands().cloned().collect();
     let mut pages = vec![page(&command)?];
-    for subcommand in &subcommands {
+    let own = |command: &&Command| !OF_WRAPPER.contains(&command.get_name());
+    for subcommand in subcommands.iter().filter(own) {
         pages.push(page(subcommand)?);
     }
     Ok(pages)
