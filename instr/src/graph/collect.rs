@@ -204,7 +204,11 @@ impl TaskSink for Collector<'_, '_> {
             .places
             .region(region.function, region.call_site)
             .clone();
-        self.regions.push(Region::new(&region, place));
+        let region = Region::new(&region, place);
+        if let Err(error) = self.sink.region(&region) {
+            self.error.get_or_insert(error);
+        }
+        self.regions.push(region);
     }
 
     fn violations(&mut self, edges: u64, overlaps: u64) {

@@ -24,6 +24,7 @@ use instr_trace::tasks::{TaskKind, TaskRecord, TaskStates};
 use instr_trace::{Names, TaskId, Trace};
 
 use crate::cli::{GraphFormat, GraphOptions};
+use crate::console::WrongUsage;
 use crate::console::{Console, NO_OUTPUT};
 use crate::output::write_to;
 use crate::page::Page;
@@ -32,7 +33,7 @@ use crate::summary::counts::Code;
 use crate::summary::model::Place;
 use crate::symbols::{self, Symbols};
 use collect::Collector;
-use model::{Analysis, Node};
+use model::{Analysis, Node, Region};
 
 /// Takes a graph piece by piece.
 pub trait GraphSink {
@@ -49,6 +50,15 @@ pub trait GraphSink {
     ///
     /// Those of writing.
     fn edge(&mut self, from: TaskId, to: TaskId) -> io::Result<()>;
+
+    /// All tasks of a region have been given; those of no region come at the end.
+    ///
+    /// # Errors
+    ///
+    /// Those of writing.
+    fn region(&mut self, _region: &Region) -> io::Result<()> {
+        Ok(())
+    }
 
     /// The end, and all numbers. What the user should know of the output comes back.
     ///
@@ -82,6 +92,7 @@ impl GraphSink for Nothing {
 ///
 /// Directories that hold no readable trace, and failures to write.
 pub fn run(options: &GraphOptions, console: &mut Console<'_>) -> Result<()> {
+    let form = Form::of(options)?;
     let trace = symbols::open_trace(&options.trace, console)?;
     let names = Symbols::of(&trace, &options.symbols);
     symbols::warn_of_losses(&trace, console);
@@ -95,8 +106,8 @@ pub fn run(options: &GraphOptions, console: &mut Console<'_>) -> Result<()> {
     };
     write_to(&options.output, console, |out| {
         let seen = progress.by_time(trace.end_time());
-        let (done, note) = write_graph(&trace, &names, options.format, out, seen)?;
-        if options.format.is_none() {
+        let (done, note) = write_graph(&trace, &names, form, out, seen)?;
+        if form.format.is_none() {
             tables(&done, out)?;
         }
         (analysis, warning) = (Some(done), note);
@@ -107,13 +118,76 @@ pub fn run(options: &GraphOptions, console: &mut Console<'_>) -> Result<()> {
     if let Some(warning) = warning {
         console.warn(&warning);
     }
-    if let Some(analysis) = analysis.filter(|_| options.format.is_some()) {
+    if let Some(analysis) = analysis.filter(|_| form.format.is_some()) {
         let mut text = Vec::new();
         tables(&analysis, &mut text).context(NO_OUTPUT)?;
         // A closed error stream is no reason to fail: the graph is written.
         let _ = console.err.write_all(&text);
     }
     Ok(())
+}
+
+/// How the graph is written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Form {
+    /// None: only the tables.
+    pub format: Option<GraphFormat>,
+    /// A picture has a box for each task, however wide that is.
+    pub all_tasks: bool,
+}
+
+impl Form {
+    /// What the command line says: the format by its name, or by the ending of the file.
+    ///
+    /// # Errors
+    ///
+    /// A file whose ending is that of another format or of none, and `--all-tasks` without a picture.
+    pub fn of(options: &GraphOptions) -> Result<Self> {
+        let file = options.output.display();
+        let ending = options
+            .output
+            .extension()
+            .map(std::ffi::OsStr::to_string_lossy);
+        let by_name = match ending.as_deref() {
+            None => None,
+            Some("dot" | "gv") => Some(GraphFormat::Dot),
+            Some("graphml") => Some(GraphFormat::Graphml),
+            Some("json") => Some(GraphFormat::Json),
+            Some("svg") => Some(GraphFormat::Svg),
+            Some("txt") => None,
+            Some(other) if options.format.is_none() => {
+                return Err(WrongUsage(format!(
+                    "cannot tell the format of {file}: .{other} is none of .dot, .graphml, .json, .svg, .txt (tables)\n  \
+                     help: name the format, as in --format svg"
+                ))
+                .into());
+            }
+            Some(_) => None,
+        };
+        if let (Some(named), Some(ending)) = (options.format, by_name)
+            && named != ending
+        {
+            let (named, ending) = (named.name(), ending.name());
+            return Err(WrongUsage(format!(
+                "--format {named} and a file for {ending} contradict each other: {file}\n  \
+                 help: leave --format out, or name the file NAME.{named}"
+            ))
+            .into());
+        }
+        let format = options.format.or(by_name);
+        if options.all_tasks && format != Some(GraphFormat::Svg) {
+            return Err(WrongUsage(
+                "--all-tasks is for pictures: every other format has all tasks\n  \
+                 help: write a picture, as in -o graph.svg --all-tasks"
+                    .to_owned(),
+            )
+            .into());
+        }
+        Ok(Self {
+            format,
+            all_tasks: options.all_tasks,
+        })
+    }
 }
 
 /// Writes the graph of `trace`, if a format is given, and analyses it; `seen` is called with the time of each event.
@@ -124,17 +198,17 @@ pub fn run(options: &GraphOptions, console: &mut Console<'_>) -> Result<()> {
 pub fn write_graph(
     trace: &Trace,
     names: &dyn Names,
-    format: Option<GraphFormat>,
+    form: Form,
     out: &mut dyn Write,
     mut seen: impl FnMut(u64),
 ) -> Result<(Analysis, Option<String>)> {
     let program = &trace.metadata().program;
-    let mut sink: Box<dyn GraphSink + '_> = match format {
+    let mut sink: Box<dyn GraphSink + '_> = match form.format {
         None => Box::new(Nothing),
         Some(GraphFormat::Dot) => Box::new(dot::DotSink::new(program, out)?),
         Some(GraphFormat::Graphml) => Box::new(graphml::GraphmlSink::new(program, out)?),
         Some(GraphFormat::Json) => Box::new(json::JsonSink::new(program, out)?),
-        Some(GraphFormat::Svg) => Box::new(svg::SvgSink::new(program, out)),
+        Some(GraphFormat::Svg) => Box::new(svg::SvgSink::new(program, form.all_tasks, out)),
     };
     let collector = Collector::new(Places::new(names), &mut *sink);
     let mut tasks = TaskStates::with_segments(trace.threads(), collector);

@@ -7,7 +7,7 @@ use instr_trace::names::{CodeName, Names};
 use instr_trace::synth::{self, Body, START_TICKS, StreamWriter};
 use serde_json::{Value, json};
 
-use super::write_graph;
+use super::{Form, write_graph};
 use crate::cli::GraphFormat;
 use crate::console::Status;
 use crate::console::tests::instr;
@@ -283,24 +283,129 @@ fn between<'t>(text: &'t str, begin: &str, end: &str) -> Vec<&'t str> {
     parts.filter_map(|part| part.split(end).next()).collect()
 }
 
+/// The width of a picture, and its boxes.
+fn width_and_boxes(svg: &str) -> (usize, usize) {
+    let document = roxmltree::Document::parse(svg).unwrap();
+    let width = document.root_element().attribute("width").unwrap();
+    (
+        width.parse().unwrap(),
+        between(svg, "<rect x=\"", "\"").len(),
+    )
+}
+
 #[test]
-fn a_picture_has_a_box_for_each_task_or_for_each_level_when_there_are_too_many() {
+fn a_picture_has_a_box_for_each_task_while_they_are_few() {
+    let dir = tempfile::tempdir().unwrap();
+    many(dir.path(), 100, 5);
+    let svg = graph(dir.path().to_str().unwrap(), "svg");
+    let columns = |svg: &str| -> usize {
+        let boxes = between(svg, "<rect x=\"", "\"").into_iter();
+        boxes.collect::<std::collections::BTreeSet<_>>().len()
+    };
+    let (width, boxes) = width_and_boxes(&svg);
+    assert!(width <= 1_600, "{width}");
+    assert_eq!((boxes, columns(&svg)), (100, 5));
+    assert_eq!(between(&svg, "<path d=\"", "\"").len(), 80);
+    // A path through all levels is critical.
+    assert_eq!(between(&svg, "class=\"critical\"", "/>").len(), 5);
+    // Too many levels for columns: they are rows.
+    let dir = tempfile::tempdir().unwrap();
+    many(dir.path(), 100, 25);
+    let svg = graph(dir.path().to_str().unwrap(), "svg");
+    let (width, boxes) = width_and_boxes(&svg);
+    assert!(width <= 1_600, "{width}");
+    assert_eq!((boxes, columns(&svg)), (100, 4));
+    assert_eq!(between(&svg, "<path d=\"", "\"").len(), 96);
+}
+
+#[test]
+fn a_picture_of_many_tasks_has_a_box_for_each_function_and_level() {
+    // Tasks, levels, levels of a row: of a function there are tasks × step ÷ levels in a box.
+    for (tasks, levels, step) in [(400, 20, 1), (5_000, 50, 2), (1_200, 1_200, 25)] {
+        let dir = tempfile::tempdir().unwrap();
+        many(dir.path(), tasks, levels);
+        let path = dir.path().to_str().unwrap();
+        let (status, svg, err) = instr(&["graph", path, "--format", "svg"]);
+        assert_eq!(status, Status::Done);
+        let (width, boxes) = width_and_boxes(&svg);
+        assert!(width <= 1_600, "{width}");
+        let rows = (levels / step) as usize;
+        assert_eq!(boxes, rows, "{tasks} tasks");
+        let (of_box, of_level) = (tasks * step / levels, tasks / levels);
+        let text = format!(
+            ">{} task{}, ",
+            crate::summary::units::count(of_box.into()),
+            if of_box == 1 { "" } else { "s" }
+        );
+        assert_eq!(svg.matches(&text).count(), rows, "{text}");
+        // From each row to the next goes a line for the tasks of one level; all others are inside.
+        assert_eq!(between(&svg, "<path d=\"", "\"").len(), rows - 1);
+        let number = format!("class=\"small middle\">{of_level}</text>");
+        assert_eq!(svg.matches(&number).count(), rows - 1);
+        if step > 1 {
+            let inside = (step - 1) * of_level;
+            let inside = format!("\n{inside} dependences among them");
+            assert_eq!(svg.matches(&inside).count(), rows, "{inside}");
+        }
+        let told = "--all-tasks draws every task";
+        assert!(svg.contains(told) && err.contains(told), "{err}");
+    }
+}
+
+#[test]
+fn every_task_is_drawn_on_request() {
     let dir = tempfile::tempdir().unwrap();
     many(dir.path(), 400, 20);
-    let svg = graph(dir.path().to_str().unwrap(), "svg");
-    assert_eq!(between(&svg, "<rect x=\"", "\"").len(), 400);
+    let path = dir.path().to_str().unwrap();
+    let (_, svg, err) = instr(&["graph", path, "--format", "svg", "--all-tasks"]);
+    assert_eq!(width_and_boxes(&svg).1, 400);
     assert_eq!(between(&svg, "<path d=\"", "\"").len(), 380);
-    // A path through all levels is critical; levels are columns.
-    assert_eq!(between(&svg, "class=\"critical\"", "/>").len(), 20);
-    let columns: std::collections::BTreeSet<_> =
-        between(&svg, "<rect x=\"", "\"").into_iter().collect();
-    assert_eq!(columns.len(), 20);
-    let dir = tempfile::tempdir().unwrap();
-    many(dir.path(), 5_000, 50);
-    let svg = graph(dir.path().to_str().unwrap(), "svg");
-    assert_eq!(between(&svg, "<rect x=\"", "\"").len(), 50);
-    assert_eq!(between(&svg, "<path d=\"", "\"").len(), 0);
-    assert!(svg.contains("more than 2 000 tasks"));
+    assert!(!err.contains("the picture"), "{err}");
+}
+
+#[test]
+fn the_ending_of_a_file_is_its_format() {
+    let fixture = Fixture::new(synth::layouts()[0]);
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    for (name, format) in [
+        ("a.dot", "dot"),
+        ("a.gv", "dot"),
+        ("a.graphml", "graphml"),
+        ("a.json", "json"),
+        ("a.b.svg", "svg"),
+    ] {
+        let (status, out, _) = instr(&["graph", fixture.path(), "-o", &file(name)]);
+        assert_eq!((status, out.as_str()), (Status::Done, ""), "{name}");
+        let written = std::fs::read_to_string(file(name)).unwrap();
+        assert_eq!(written, graph(fixture.path(), format), "{name}");
+    }
+    let (_, tables, _) = instr(&["graph", fixture.path()]);
+    for name in ["a.txt", "plain"] {
+        let (status, _, _) = instr(&["graph", fixture.path(), "-o", &file(name)]);
+        assert_eq!(status, Status::Done);
+        assert_eq!(std::fs::read_to_string(file(name)).unwrap(), tables);
+    }
+    for (arguments, part) in [
+        (vec!["-o", "a.png"], ".png is none of .dot"),
+        (
+            vec!["-o", "a.svg", "--format", "dot"],
+            "--format dot and a file for svg contradict each other: a.svg",
+        ),
+        (vec!["--all-tasks"], "--all-tasks is for pictures"),
+        (
+            vec!["--all-tasks", "-o", "a.json"],
+            "--all-tasks is for pictures",
+        ),
+    ] {
+        let words: Vec<&str> = ["graph", fixture.path()]
+            .into_iter()
+            .chain(arguments)
+            .collect();
+        let (status, _, err) = instr(&words);
+        assert_eq!(status, Status::Usage, "{err}");
+        assert!(err.contains(part) && err.contains("\n  help: "), "{err}");
+    }
 }
 
 #[test]
@@ -308,7 +413,7 @@ fn what_a_picture_leaves_out_is_told() {
     let dir = tempfile::tempdir().unwrap();
     many(dir.path(), 1_200, 1_200);
     let path = dir.path().to_str().unwrap();
-    let (_, svg, err) = instr(&["graph", path, "--format", "svg"]);
+    let (_, svg, err) = instr(&["graph", path, "--format", "svg", "--all-tasks"]);
     let told = "200 tasks not drawn, in levels and regions behind the first 1 000";
     assert!(svg.contains(told) && err.contains(told), "{err}");
     assert_eq!(between(&svg, "<rect x=\"", "\"").len(), 1_000);
@@ -346,7 +451,11 @@ fn hostile_names_stay_inside_their_strings() {
     let trace = Trace::open(fixture.dir.path()).unwrap();
     let written = |format| {
         let mut out = Vec::new();
-        write_graph(&trace, &Hostile, Some(format), &mut out, |_| {}).unwrap();
+        let form = Form {
+            format: Some(format),
+            all_tasks: false,
+        };
+        write_graph(&trace, &Hostile, form, &mut out, |_| {}).unwrap();
         String::from_utf8(out).unwrap()
     };
     let json: Value = serde_json::from_str(&written(GraphFormat::Json)).unwrap();
