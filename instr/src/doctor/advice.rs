@@ -36,6 +36,48 @@ pub(super) fn of(name: &str, why: &str) -> Option<&'static str> {
     }
 }
 
+/// What a tool is good for.
+pub(super) fn of_tool(name: &str) -> &'static str {
+    match name {
+        "g++" | "clang++" => "C++ programs",
+        "gfortran" => "Fortran programs",
+        "ar" => "static libraries",
+        name if name.starts_with("ld") || name == "mold" => "links with -fuse-ld",
+        _ => "C programs",
+    }
+}
+
+/// The package of Debian and Ubuntu that has a tool.
+pub(super) fn package(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "cc" | "gcc" => "install the package gcc",
+        "g++" => "install the package g++",
+        "gfortran" => "install the package gfortran",
+        "clang" | "clang++" => "install the package clang, and libomp-dev for OpenMP",
+        "ld" | "ar" => "install the package binutils",
+        "ld.gold" => "install the package binutils-gold",
+        "ld.lld" => "install the package lld",
+        "mold" => "install the package mold",
+        _ => return None,
+    })
+}
+
+/// What a sensor shows, or all of its family.
+pub(super) fn of_sensor(name: &str) -> &'static str {
+    match name.split('/').next().unwrap_or(name) {
+        "rapl" | "rapl-mmio" | "rapl-amd" | "perf-energy" => {
+            "energy of the processor and its memory"
+        }
+        "hwmon" => "temperatures, voltages and power of the board",
+        "thermal" => "temperatures",
+        "cpufreq" => "the processors' frequency",
+        "psi" => "how much programs wait for processors, memory and disks",
+        "schedstat" => "how long threads wait for a processor",
+        "ipmi" => "power of the whole machine",
+        _ => "a sensor",
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::of;

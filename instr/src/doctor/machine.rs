@@ -41,7 +41,7 @@ fn found(name: &str) -> Option<std::path::PathBuf> {
 /// Compilers and linkers.
 pub(super) fn compilers() -> Vec<Item> {
     let one = |name: &&str| match found(name) {
-        None => Item::new(*name, false, "not in PATH"),
+        None => Item::new(*name, false, "not in PATH").help(super::advice::package(name)),
         Some(path) => match asked(&path, "--version") {
             Ok(version) => Item::new(*name, true, version),
             Err(why) => Item::new(*name, false, why),

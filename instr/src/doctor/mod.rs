@@ -1,10 +1,11 @@
-//! `instr doctor`: what works on this machine and what does not, why, and what to do. Everything it says was tried just now; what
-//! could not be tried is said to be unknown.
+//! `instr doctor`: whether all that is needed works on this machine, what else does, and what is not here, why, and how to get it.
+//! Everything it says was tried just now; what could not be tried is said to be unknown.
 
 mod advice;
 mod machine;
 mod probe;
 mod table;
+mod verdict;
 
 use anyhow::{Context as _, Result};
 use serde::Serialize;
@@ -55,6 +56,10 @@ impl Item {
 pub struct Report {
     /// Version of the form.
     pub format: u32,
+    /// Whether all works that everybody needs: a compiler, OpenMP, recording.
+    pub works: bool,
+    /// The same in a sentence.
+    pub verdict: String,
     /// Compilers, linkers and archivers.
     pub compilers: Vec<Item>,
     /// OpenMP libraries of the compilers that were found.
@@ -97,5 +102,7 @@ fn examine() -> Report {
     };
     report.openmp = machine::openmp(&report.compilers);
     probe::examine(&mut report);
+    let verdict = verdict::of(&report);
+    (report.works, report.verdict) = (verdict.works, verdict.text);
     report
 }
