@@ -35,7 +35,11 @@ pub fn command() -> clap::Command {
     ["run", "export", "summary", "graph", "symbolize"]
         .into_iter()
         .fold(Cli::command(), |command, name| {
-            command.mut_subcommand(name, |sub| sub.after_help(note.clone()))
+            let text = match name {
+                "summary" => format!("{ABOUT_PAGES}\n{note}"),
+                _ => note.clone(),
+            };
+            command.mut_subcommand(name, |sub| sub.after_help(text.trim_end().to_owned()))
         })
 }
 
@@ -229,7 +233,6 @@ const ABOUT_PAGES: &str = "What is longer than the terminal goes through INSTR_P
 
 /// Options of `instr summary`.
 #[derive(Debug, Args)]
-#[command(after_long_help = ABOUT_PAGES)]
 pub struct SummaryOptions {
     /// Trace directories (NAME.instr), programs beside theirs, or the folder of one trace
     #[arg(default_value = ".", value_name = "DIR")]

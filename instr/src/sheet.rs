@@ -329,7 +329,8 @@ mod tests {
             narrow.lines().all(|line| line.chars().count() <= 68),
             "{narrow}"
         );
-        assert!(out(56).ends_with("\n(no room for min, max)\n"));
+        let narrower = out(62);
+        assert!(narrower.ends_with("\n(no room for min, max)\n"), "{narrower}");
         let wide = out(90);
         assert!(
             wide.contains(" a_file.c:120") && !wide.contains("no room"),

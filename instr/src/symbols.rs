@@ -395,6 +395,8 @@ pub fn warn_of_losses(trace: &Trace, console: &mut Console<'_>) {
 
 #[cfg(test)]
 mod tests {
+    use instr_symtab::Loader;
+
     use super::*;
 
     fn module(base: u64, end: u64, path: &str, build_id: Option<&str>) -> Module {

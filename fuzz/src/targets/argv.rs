@@ -48,6 +48,10 @@ impl cli::Files for NoFiles {
     fn exists(&self, _: &Path) -> bool {
         false
     }
+
+    fn real(&self, path: &Path) -> PathBuf {
+        path.to_owned()
+    }
 }
 
 /// Feeds `instr_cc`'s parsers.

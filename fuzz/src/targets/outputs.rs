@@ -152,6 +152,8 @@ fn command(words: &[&OsStr]) -> Result<(u8, String), String> {
         err: &mut err,
         colour: false,
         progress: false,
+        width: 80,
+        height: None,
     };
     let status = instr::run(
         std::iter::once("instr".into()).chain(words).collect(),
