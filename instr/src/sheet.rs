@@ -188,7 +188,8 @@ impl Sheet {
                 && let Some(at) = self.header.iter().skip(1).position(|head| head == name)
             {
                 self.remove(at + 1);
-                if !left_out.contains(&name) {
+                // A construct is in the section of its kind; what has no other place is named.
+                if name != "construct" && !left_out.contains(&name) {
                     left_out.push(name);
                 }
                 widths = self.narrowed(width, MIN_TEXT);
