@@ -83,6 +83,26 @@ impl Call {
         wait(self.command())
     }
 
+    /// Runs the program as if this process were it: what other processes send to this one reaches the program, what a terminal sends reaches both
+    /// from there, and what is ignored stays ignored. The handlers stay: the caller ends soon, by [`end_instead`].
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub fn run_instead(&self) -> io::Result<ExitStatus> {
+        take_sent_signals();
+        let mut child = self.command().spawn()?;
+        let id = i32::try_from(child.id()).unwrap_or(0);
+        CHILD.store(id, Ordering::SeqCst);
+        let early = EARLY.swap(0, Ordering::SeqCst);
+        if early != 0 {
+            // SAFETY: `kill` takes plain integers.
+            unsafe { libc::kill(id, early) };
+        }
+        let status = child.wait();
+        CHILD.store(0, Ordering::SeqCst);
+        status
+    }
+
     /// Like [`Call::run`], with the program's output going to two files.
     ///
     /// # Errors
@@ -152,6 +172,72 @@ fn wait(mut command: Command) -> io::Result<ExitStatus> {
         unsafe { libc::signal(signal, old) };
     }
     status
+}
+
+/// Signals that somebody may send to the process he started, for the program behind it.
+const SENT: [libc::c_int; 8] = [
+    libc::SIGINT,
+    libc::SIGQUIT,
+    libc::SIGTERM,
+    libc::SIGHUP,
+    libc::SIGUSR1,
+    libc::SIGUSR2,
+    libc::SIGALRM,
+    libc::SIGWINCH,
+];
+
+/// A signal that came before the program had begun; 0: none.
+static EARLY: AtomicI32 = AtomicI32::new(0);
+
+/// What a terminal sends, it sends to the program as well: only what came from a process is passed on.
+extern "C" fn pass_on_sent(
+    signal: libc::c_int,
+    info: *mut libc::siginfo_t,
+    _context: *mut libc::c_void,
+) {
+    // SAFETY: the kernel gives a handler with SA_SIGINFO a valid pointer.
+    let code = unsafe { (*info).si_code };
+    if code > 0 {
+        return;
+    }
+    match CHILD.load(Ordering::SeqCst) {
+        0 => EARLY.store(signal, Ordering::SeqCst),
+        // SAFETY: `kill` is async-signal-safe and takes plain integers.
+        child => unsafe {
+            libc::kill(child, signal);
+        },
+    }
+}
+
+/// Takes the signals, but for those that are ignored: the program ignores them, too.
+fn take_sent_signals() {
+    let handler: extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void) = pass_on_sent;
+    for signal in SENT {
+        // SAFETY: zeros are valid in all fields of both structures, which outlive the calls; the handler only loads and stores atomics and
+        // calls `kill`.
+        unsafe {
+            let mut old: libc::sigaction = std::mem::zeroed();
+            let known = libc::sigaction(signal, std::ptr::null(), &raw mut old) == 0;
+            if !known || old.sa_sigaction == libc::SIG_IGN {
+                continue;
+            }
+            let mut new: libc::sigaction = std::mem::zeroed();
+            new.sa_sigaction = handler as libc::sighandler_t;
+            new.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART;
+            libc::sigaction(signal, &raw const new, std::ptr::null_mut());
+        }
+    }
+}
+
+/// As [`end_like`], for a process that stands for another one: a core file of the other one is enough.
+pub fn end_instead(status: ExitStatus) -> ! {
+    let none = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: the pointer is to a structure that outlives the call.
+    unsafe { libc::setrlimit(libc::RLIMIT_CORE, &raw const none) };
+    end_like(status)
 }
 
 /// Ends this process the way another one ended: with its exit status, or by the same signal.

@@ -19,8 +19,8 @@ use crate::summary::units::{counted, elide, size, time};
 
 /// Folders of forked children nest no deeper.
 const MAX_DEPTH: usize = 64;
-/// Characters of the arguments in the table.
-const ARGUMENTS: usize = 32;
+/// Characters of the arguments in the table: as many as the page has room for, but no fewer and no more than these.
+const ARGUMENTS: std::ops::RangeInclusive<usize> = 12..=60;
 /// Characters of a name in the table.
 const NAME: usize = 40;
 /// A line below the header and nothing else.
@@ -229,6 +229,8 @@ fn table(runs: &[Run], console: &mut Console<'_>) -> std::io::Result<()> {
     header.extend(["size", "state", "arguments"]);
     table.load_style(STYLE).set_header(&header);
     let or_dash = |value: Option<String>| value.unwrap_or_else(|| "-".to_owned());
+    let mut widths: Vec<usize> = header.iter().map(|head| head.len()).collect();
+    let mut rows = Vec::new();
     for run in runs {
         let number = |value: Option<u64>| or_dash(value.map(|value| value.to_string()));
         let mut row = vec![
@@ -239,11 +241,18 @@ fn table(runs: &[Run], console: &mut Console<'_>) -> std::io::Result<()> {
             number(run.threads),
         ];
         row.extend(several.then(|| number(run.processes)));
-        row.extend([
-            size(run.bytes),
-            run.state.word().to_owned(),
-            elide(run.arguments.as_deref().unwrap_or(""), ARGUMENTS),
-        ]);
+        row.extend([size(run.bytes), run.state.word().to_owned()]);
+        for (width, cell) in widths.iter_mut().zip(&row) {
+            *width = (*width).max(cell.chars().count());
+        }
+        rows.push(row);
+    }
+    let others = widths.len() - 1;
+    let used: usize = widths[..others].iter().map(|width| width + 1).sum();
+    let room = console.width.saturating_sub(used);
+    let room = room.clamp(*ARGUMENTS.start(), *ARGUMENTS.end());
+    for (mut row, run) in rows.into_iter().zip(runs) {
+        row.push(elide(run.arguments.as_deref().unwrap_or(""), room));
         table.add_row(row);
     }
     for (at, column) in table.column_iter_mut().enumerate() {

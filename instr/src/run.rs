@@ -1,16 +1,13 @@
 //! `instr run`: runs a program that `instr-cc` built, with the settings of a file in its environment, and says where its trace is, or why there is none.
 
-mod child;
-
 use std::ffi::{OsStr, OsString};
 use std::io::Read as _;
-use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context as _, Result, anyhow};
 use instr_cc::compiler::Machine;
+use instr_cc::exec::{Call, end_instead};
 use instr_schema::settings::parse;
 use instr_trace::Metadata;
 
@@ -58,19 +55,23 @@ pub fn run(options: &RunOptions, console: &mut Console<'_>) -> Result<()> {
     if is_plain {
         warn_before(&question, console);
     }
-    let mut command = Command::new(&program);
-    command.arg0(name).args(arguments);
-    command.envs(set.iter().map(|(name, value)| (name, value)));
+    let mut call = Call::new(&program).args(arguments);
+    call.arg0 = Some(name.clone());
+    call.env = set
+        .into_iter()
+        .map(|(name, value)| (name, Some(value)))
+        .collect();
     let begin = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default();
-    let status =
-        child::run(command).with_context(|| format!("cannot run {}", program.display()))?;
+    let status = call
+        .run_instead()
+        .with_context(|| format!("cannot run {}", program.display()))?;
     if !options.quiet {
         let begin = u64::try_from(begin.as_nanos()).unwrap_or(0);
         report(&question, begin, is_plain, console);
     }
-    child::end_like(status)
+    end_instead(status)
 }
 
 /// What the options put into the environment of the program.

@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use instr_symtab::{Found, GnuView, Image, Loader, Module, ModuleMap};
-use instr_trace::Metadata;
+use instr_trace::Trace;
 
 use super::options::SymbolizeOptions;
 use crate::console::{Console, Refusal};
+use crate::kept::Kept;
 
 /// The default of `--exe`.
 pub(super) const DEFAULT_PROGRAM: &str = "a.out";
@@ -118,12 +119,15 @@ pub(super) struct Process {
     program: usize,
     /// Whether its addresses have 64 bits.
     pub(super) wide: bool,
+    /// The files that the trace keeps.
+    kept: Kept,
     /// The binaries of the modules that were asked for, by the modules' numbers.
     opened: BTreeMap<usize, usize>,
 }
 
 impl Process {
-    pub(super) fn new(metadata: &Metadata) -> Self {
+    pub(super) fn new(trace: &Trace) -> Self {
+        let metadata = trace.metadata();
         let modules = metadata.modules.clone();
         Process {
             map: ModuleMap::new(crate::symbols::places(&modules)),
@@ -133,6 +137,7 @@ impl Process {
                 .unwrap_or(0),
             wide: metadata.word_bits != 32,
             modules,
+            kept: Kept::of(trace.dir()),
             opened: BTreeMap::new(),
         }
     }
@@ -162,6 +167,11 @@ impl Process {
             path: place,
             build_id: module.build_id.as_deref(),
         });
+        let found = match found {
+            Found::Image { .. } => found,
+            _ if named.is_some() || module.build_id.is_none() => found,
+            other => self.kept(module, loader).unwrap_or(other),
+        };
         let (view, problem) = match found {
             Found::Image { path, image } => {
                 warn_of_damage(&image, &path, console);
@@ -186,6 +196,17 @@ impl Process {
         });
         self.opened.insert(number, binaries.len() - 1);
         binaries.len() - 1
+    }
+
+    /// The file in the trace that has the module's build id.
+    fn kept(&self, module: &instr_trace::Module, loader: &Loader) -> Option<Found> {
+        let mut found = self.kept.files().map(|path| {
+            loader.find(Module {
+                path: &path,
+                build_id: module.build_id.as_deref(),
+            })
+        });
+        found.find(|found| matches!(found, Found::Image { .. }))
     }
 }
 

@@ -67,7 +67,7 @@ pub fn run(options: &SymbolizeOptions, console: &mut Console<'_>) -> Result<()> 
     let mut from_input = questions.is_empty();
     if let Some(dir) = &options.trace {
         let trace = open_trace(dir, console)?;
-        session.set_process(Process::new(trace.metadata()));
+        session.set_process(Process::new(&trace));
         if from_input && !dash {
             questions = traced::code_addresses(&trace)?;
             from_input = false;
