@@ -16,7 +16,8 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-use crate::error::UsageError;
+use crate::error::{self, UsageError};
+use crate::help;
 
 /// Names of programs that run a compiler given as their first argument.
 const LAUNCHERS: &[&str] = &["ccache", "distcc", "icecc", "sccache"];
@@ -108,10 +109,24 @@ pub fn split(argv: impl IntoIterator<Item = OsString>) -> Result<Words, UsageErr
     for word in argv {
         match word.as_bytes().strip_prefix(b"--instr-") {
             Some(own) => own_option(&mut words.options, own, &word)?,
+            None if is_misspelt(&word) => {
+                let word = word.to_string_lossy().into_owned();
+                return Err(UsageError::UnknownOption(word));
+            }
             None => words.rest.push(word),
         }
     }
     Ok(words)
+}
+
+/// Whether a word is one of our options with the wrong dashes: `-instr-verbose`, `--instr_verbose`. No compiler has such options.
+fn is_misspelt(word: &OsStr) -> bool {
+    let Some(word) = word.to_str().and_then(|word| word.strip_prefix('-')) else {
+        return false;
+    };
+    let name = word.split('=').next().unwrap_or_default();
+    let name = name.trim_start_matches('-').replace('_', "-");
+    help::OPTIONS.iter().any(|option| option.name == name)
 }
 
 fn own_option(options: &mut Options, own: &[u8], word: &OsStr) -> Result<(), UsageError> {
@@ -210,6 +225,24 @@ pub fn choose(
         extra,
         args: rest,
         named,
+    }
+}
+
+/// Refuses a first word that is nearly a compiler's name, and no file: the default compiler would look for an input of this name.
+///
+/// # Errors
+/// When it is.
+pub fn check_first(choice: &Choice, files: &dyn Files) -> Result<(), UsageError> {
+    let first = choice.args.first().and_then(|word| word.to_str());
+    let Some(first) = first.filter(|_| !choice.named) else {
+        return Ok(());
+    };
+    let is_name = |word: &str| !word.starts_with(['-', '@']) && !word.contains(['.', '/']);
+    match error::compiler_meant(first) {
+        Some(name) if is_name(first) && !files.exists(Path::new(first)) => {
+            Err(UsageError::LikeCompiler(first.to_owned(), name))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -429,13 +462,54 @@ mod tests {
     }
 
     #[test]
+    fn a_mistyped_compiler_is_refused_unless_it_may_be_a_file() {
+        let refused = |line: &str| {
+            let choice = choose("instr-cc".as_ref(), words(line), None, None, &MACHINE);
+            check_first(&choice, &MACHINE).err().map(|e| e.to_string())
+        };
+        for (line, meant) in [
+            ("gc -c x.c", "gcc"),
+            ("g+ x.cc", "g++"),
+            ("gfrotran x.f90", "gfortran"),
+            ("clnag x.c", "clang"),
+            ("gcc-99 x.c", "gcc"),
+        ] {
+            let message = refused(line).unwrap_or_default();
+            let help = format!("\n  help: did you mean {meant}?");
+            assert!(message.ends_with(&help), "{line}: {message}");
+        }
+        for line in ["gcc x.c", "x.c", "-c gc", "nothing", "./gc", "gc.o", "test"] {
+            assert_eq!(refused(line), None, "{line}");
+        }
+    }
+
+    #[test]
     fn wrong_own_options_are_refused() {
         for (word, part) in [
-            ("--instr-nonsense", "unknown option --instr-nonsense"),
-            ("--instr-api", "--instr-api needs a value"),
-            ("--instr-api=", "--instr-api= needs a value"),
-            ("--instr-verbose=1", "--instr-verbose=1 takes no value"),
+            (
+                "--instr-nonsense",
+                "unknown option --instr-nonsense\n  help: instr-cc --instr-help",
+            ),
+            (
+                "--instr-api",
+                "--instr-api needs a value\n  help: write --instr-api=VALUE",
+            ),
+            (
+                "--instr-api=",
+                "--instr-api= needs a value\n  help: write --instr-api=VALUE",
+            ),
+            (
+                "--instr-verbose=1",
+                "--instr-verbose=1 takes no value\n  help: write --instr-verbose",
+            ),
             ("--instr-config=", "--instr-config= needs a value"),
+            ("--instr-verbos", "did you mean --instr-verbose?"),
+            ("--instr-confg=x", "did you mean --instr-config=FILE?"),
+            (
+                "--instr_verbose",
+                "unknown option --instr_verbose\n  help: did you mean --instr-verbose?",
+            ),
+            ("-instr-api=x.rs", "did you mean --instr-api=FILE?"),
         ] {
             let error = split(words(word)).unwrap_err().to_string();
             assert!(error.contains(part), "{error}");

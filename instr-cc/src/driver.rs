@@ -72,7 +72,10 @@ fn try_run(argv0: &OsStr, argv: Vec<OsString>) -> Result<i32> {
     let choice = cli::choose(argv0, words.rest, wanted, variable.as_deref(), &machine);
     let choice = match choice.named {
         true => choice,
-        false => language::choose(choice, &machine)?,
+        false => {
+            cli::check_first(&choice, &machine)?;
+            language::choose(choice, &machine)?
+        }
     };
     let compiler = resolve(&choice, &machine)?;
     let depth = depth(&compiler)?;

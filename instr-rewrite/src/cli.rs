@@ -28,10 +28,14 @@ pub(crate) fn main() -> ExitCode {
         Err(error) => return usage(&error),
     };
     if arguments.action.redirect && (arguments.files.len() != 1 || arguments.output.is_none()) {
-        return usage(&usage_error("--redirect takes one FILE and -o OUT"));
+        return usage(&usage_error(
+            "--redirect takes one FILE and -o OUT\n  help: instr-rewrite --redirect app.o -o app.redirected.o",
+        ));
     }
     if arguments.json && !arguments.action.list {
-        return usage(&usage_error("--json belongs to --list"));
+        return usage(&usage_error(
+            "--json belongs to --list\n  help: instr-rewrite --list --json app.o",
+        ));
     }
     match run(&arguments) {
         Ok(()) => ExitCode::SUCCESS,
@@ -61,13 +65,19 @@ fn usage_error(message: &str) -> clap::Error {
 }
 
 fn usage(error: &clap::Error) -> ExitCode {
-    // Nothing sensible is left to do when the message cannot be printed.
-    _ = error.print();
-    if error.use_stderr() {
-        ExitCode::from(2)
-    } else {
-        ExitCode::SUCCESS
+    if !error.use_stderr() {
+        // Nothing sensible is left to do when the help cannot be printed.
+        _ = error.print();
+        return ExitCode::SUCCESS;
     }
+    let text = error.render().to_string();
+    let text = text.strip_prefix("error: ").unwrap_or(&text);
+    // Advice looks as in all messages.
+    report(
+        "error",
+        text.replace("\n\n  tip: ", "\n  help: ").trim_end(),
+    );
+    ExitCode::from(2)
 }
 
 #[expect(clippy::print_stderr, reason = "the one place that talks to the user")]

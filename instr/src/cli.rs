@@ -210,7 +210,7 @@ pub struct ExportOptions {
     #[arg(default_value = ".", value_name = "DIR")]
     pub traces: Vec<PathBuf>,
     /// What to write (docs/export.md)
-    #[arg(long, value_parser = formats(), default_value = FORMATS[0].name)]
+    #[arg(short, long, value_parser = formats(), default_value = FORMATS[0].name)]
     pub format: &'static Format,
     /// Where to write it; - is standard output [default: the program's name with the format's ending, in the current directory]
     #[arg(short, long, value_name = "FILE")]
@@ -324,7 +324,7 @@ pub struct GraphOptions {
     #[arg(default_value = ".", value_name = "DIR")]
     pub trace: PathBuf,
     /// How to write the graph [default: by the ending of FILE; without one only the tables of the analysis are shown]
-    #[arg(long, value_enum)]
+    #[arg(short, long, value_enum)]
     pub format: Option<GraphFormat>,
     /// Where to write it: NAME.dot, .graphml, .json, .svg, or .txt for the tables; - is standard output
     #[arg(short, long, value_name = "FILE", default_value = "-")]

@@ -134,7 +134,11 @@ impl Console<'_> {
                 clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
                     write!(self.err, "{text}")
                 }
-                _ => write!(self.err, "instr: {text}"),
+                _ => {
+                    // Advice looks as in all messages.
+                    let text = text.to_string().replace("\n\n  tip: ", "\n  help: ");
+                    write!(self.err, "instr: {text}")
+                }
             };
             return Status::Usage;
         }

@@ -151,3 +151,49 @@ fn traces_of_version_1_give_the_same_graph() {
         assert_eq!(status_and_error(&output).0, Some(0));
     }
 }
+
+#[test]
+fn what_the_installation_would_say_is_refused_without_one() {
+    let output = instr().args(["config", "--prefix"]).output().unwrap();
+    let (status, error) = status_and_error(&output);
+    assert_eq!(status, Some(1));
+    assert!(
+        error.starts_with("instr: error: cannot tell --prefix: "),
+        "{error}"
+    );
+    let output = instr().args(["config", "--cflags"]).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let folder = text.trim_end().strip_prefix("-I").unwrap();
+    let header = std::path::Path::new(folder).join("instr/instr.h");
+    assert!(header.is_file(), "{text}");
+}
+
+/// The wrapper beside the command gets the words as they are, and its own name says which compiler is meant.
+#[test]
+fn the_wrapper_is_a_command_too() {
+    use std::os::unix::fs::PermissionsExt;
+    let dir = tempfile::tempdir().unwrap();
+    let program = dir.path().join("instr");
+    std::fs::copy(env!("CARGO_BIN_EXE_instr"), &program).unwrap();
+    let words = ["-c", "x.c", "--version", "-h", "a b", "", "@file"];
+    let run = |command: &str| {
+        let mut call = Command::new(&program);
+        call.arg(command).args(words).env("PATH", "/nowhere");
+        call.output().unwrap()
+    };
+    let (status, error) = status_and_error(&run("cc"));
+    assert_eq!(status, Some(1));
+    assert!(
+        error.contains("cannot find instr-cc") && error.contains("\n  help: "),
+        "{error}"
+    );
+    let wrapper = dir.path().join("instr-cc");
+    std::fs::write(&wrapper, "#!/bin/bash\nprintf '%s\\n' \"$@\"\nexit 7\n").unwrap();
+    std::fs::set_permissions(&wrapper, std::fs::Permissions::from_mode(0o755)).unwrap();
+    for command in ["cc", "c++", "fortran"] {
+        let output = run(command);
+        assert_eq!(output.status.code(), Some(7), "{command}");
+        let told = String::from_utf8(output.stdout).unwrap();
+        assert_eq!(told, words.join("\n") + "\n", "{command}");
+    }
+}

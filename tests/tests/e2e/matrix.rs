@@ -47,6 +47,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("matrix::errors-are-the-compilers", errors_are_the_compilers),
         trial("matrix::queries-pass-through", queries_pass_through),
         trial("matrix::switched-off", switched_off),
+        trial("matrix::as-a-command-of-instr", as_a_command),
         trial("matrix::dependency-files", dependency_files),
     ]);
     trials
@@ -391,6 +392,20 @@ fn queries_pass_through() -> Check {
     ] {
         let reference = plain("gcc")?.args(arguments).dir(dir.path()).output()?;
         reference.same_as(&wrapped("gcc")?.args(arguments).dir(dir.path()).output()?)?;
+    }
+    Ok(())
+}
+
+/// `instr c++` runs `c++`, `instr fortran` gfortran; `instr cc` what `instr-cc` would.
+fn as_a_command() -> Check {
+    for (command, compiler) in [("cc", "cc"), ("c++", "c++"), ("fortran", "gfortran")] {
+        need(compiler)?;
+        let shown = Run::new(&tools()?.instr)
+            .args([command, "--instr-dry-run", "-c", "x.c"])
+            .succeed()?
+            .text();
+        let run = format!("/{compiler} ");
+        ensure(shown.contains(&run), || format!("{command}: {shown}"))?;
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! `<instr/instr.h>` of an installation: found by pkg-config and CMake, nothing in plain builds, events in builds by `instr-cc`.
+//! `<instr/instr.h>` of an installation: found by `instr config`, pkg-config, CMake and Meson, nothing in plain builds, events in builds by `instr-cc`.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,9 @@ use super::clone::Clone;
 
 pub(super) fn trials() -> Vec<Trial> {
     vec![
+        trial("install::header-by-instr-config", by_instr_config),
         trial("install::header-by-pkg-config", by_pkg_config),
+        trial("install::header-by-meson", by_meson),
         trial("install::header-by-cmake", by_cmake),
         trial("install::header-is-nothing-in-plain-objects", is_nothing),
     ]
@@ -64,6 +66,65 @@ fn judge(program: &Path, traced: bool) -> Check {
         ensure(found == expected, || {
             format!("{subject}: {found}, expected {expected}")
         })?;
+    }
+    Ok(())
+}
+
+/// The options that `instr config` prints are those of the installation it is called from, wherever that was moved to.
+fn by_instr_config() -> Check {
+    let dir = workspace::work_dir("header by config")?;
+    let (first, prefix) = (dir.path().join("first"), dir.path().join("moved"));
+    Clone::with_tools(dir.path())?.install(&first)?;
+    std::fs::rename(&first, &prefix)?;
+    std::fs::write(dir.path().join("app.c"), PROGRAM)?;
+    let ask = |question: &str| -> Check<String> {
+        let run = Run::new(prefix.join("bin/instr")).args(["config", question]);
+        Ok(run.succeed()?.text().trim_end().to_owned())
+    };
+    for (question, below) in [
+        ("--prefix", ""),
+        ("--includedir", "include"),
+        ("--cmakedir", "share/cmake/instr"),
+        ("--pkgconfigdir", "share/pkgconfig"),
+    ] {
+        let told = ask(question)?.replace("\\ ", " ");
+        let right = Path::new(&told) == prefix.join(below) && Path::new(&told).is_dir();
+        ensure(right, || format!("{question}: {told}"))?;
+    }
+    ensure(ask("--libs")?.is_empty(), || {
+        "there is nothing to link".into()
+    })?;
+    // As a shell takes it: the folder's name has blanks in it.
+    let program = dir.path().join("app");
+    let line = format!("gcc -Wall -Werror {} app.c -o app", ask("--cflags")?);
+    Run::words(["sh", "-c", &line]).dir(dir.path()).succeed()?;
+    judge(&program, false)
+}
+
+const MESON: &str = "project('app', 'c', 'cpp')\ninstr = dependency('instr', version: '>=0.1')\n\
+executable('app', 'app.c', dependencies: instr)\nexecutable('appxx', 'app.cc', dependencies: instr)\n";
+
+fn by_meson() -> Check {
+    for program in ["meson", "ninja", "pkg-config"] {
+        need(program)?;
+    }
+    let dir = workspace::work_dir("header-by-meson")?;
+    let prefix = moved_installation(dir.path())?;
+    std::fs::write(dir.path().join("meson.build"), MESON)?;
+    let wrapper = tools()?.instr_cc.display().to_string();
+    for (traced, compilers) in [(false, ["gcc", "g++"]), (true, [&wrapper, &wrapper])] {
+        let build = format!("build-{traced}");
+        Run::words(["meson", "setup", &build])
+            .env("PKG_CONFIG_PATH", prefix.join("share/pkgconfig"))
+            .env("CC", compilers[0])
+            .env("CXX", compilers[1])
+            .dir(dir.path())
+            .succeed()?;
+        let made = Run::words(["ninja", "-C", &build]).dir(dir.path());
+        made.succeed()?;
+        for program in ["app", "appxx"] {
+            judge(&dir.path().join(&build).join(program), traced)?;
+        }
     }
     Ok(())
 }
