@@ -8,6 +8,7 @@
 //! | [`processor_time`] | how long each thread ran, and waited for a processor |
 //! | [`memory`] | the heap, mapped pages, stacks |
 //! | [`samples`] | functions and chains of calls by their share |
+//! | [`scheduling`] | useful time by what the system did with the thread: running, ready, blocked |
 //! | [`sensors`] | readings, energy, power |
 //! | [`states`] | time of each thread in each state |
 //! | [`switches`] | which thread ran on which processor |
@@ -17,6 +18,7 @@ pub mod efficiency;
 pub mod memory;
 pub mod processor_time;
 pub mod samples;
+pub mod scheduling;
 pub mod sensors;
 pub mod states;
 pub mod switches;

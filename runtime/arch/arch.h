@@ -51,6 +51,12 @@
 #define INSTR_HAS_THREAD_TIME (!INSTR_ARCH_SMALL)
 /* Whether earlier runs, the program and its command line are kept with a trace (sinks/file_runs.c): not there either. */
 #define INSTR_KEEPS_RUNS (!INSTR_ARCH_SMALL && !INSTR_PLATFORM_SMALL)
+/* Whether context switches are recorded for each thread (core/switches.h). Small systems have streams of processors instead. */
+#if defined(__linux__) && !INSTR_ARCH_SMALL && UINTPTR_MAX > 0xffffffffu
+#define INSTR_HAS_SWITCHES 1
+#else
+#define INSTR_HAS_SWITCHES 0
+#endif
 #ifndef INSTR_ARCH_HAS_MEMCHECK
 static inline void instr_arch_say_written(const void *memory, size_t bytes)
 {

@@ -83,7 +83,8 @@ enum {
     INSTR_EV_THREAD_SWITCH = 88,
     INSTR_EV_PROCESSOR = 89,
     INSTR_EV_THREAD_NAME = 90,
-    INSTR_EV_THREAD_TIME = 91
+    INSTR_EV_THREAD_TIME = 91,
+    INSTR_EV_SCHEDULED = 92
 };
 
 /* Numbers that share a word (INSTR_BITS: core/format.h), and the largest of each. */

@@ -9,6 +9,9 @@
 
 #define INSTR_NONE 0xffffffffu /* no task, no region */
 
+/* In the number of a stream with the context switches of a thread, and in the number of that thread there. */
+#define INSTR_SWITCHES_BIT 0x80000000u
+
 #define INSTR_CTF_MAGIC 0xC1FC1FC1u
 #define INSTR_WINDOW_MAGIC 0x1257111Du
 #define INSTR_WINDOW_VERSION 3u

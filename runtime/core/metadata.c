@@ -12,6 +12,7 @@
 #include "core/record.h"
 #include "core/settings.h"
 #include "core/static_config.h"
+#include "core/switches.h"
 #include "core/text.h"
 #include "library/modules.h"
 #include "ompt/ompt.h"
@@ -159,9 +160,9 @@ static void env_text(const char *key, uint32_t index, const char *const *words, 
 
 #if INSTR_HAS_TAKEOVER
 /* How many packets each stream has: then a file that is missing or cut is noticed. */
-static void streams(const struct instr_metadata *m)
+static void streams(const struct instr_thread *first)
 {
-    for (const struct instr_thread *t = m->windows; t != NULL; t = t->next) {
+    for (const struct instr_thread *t = first; t != NULL; t = t->next) {
         if (t->next_seq == 0)
             continue;
         text("    stream_");
@@ -224,6 +225,9 @@ static void env(const struct instr_metadata *m)
     env_number("processors", m->processors);
     env_number("processor_quota", m->processor_quota);
 #endif
+#if INSTR_HAS_SWITCHES
+    env_string("switches", instr_switches_state());
+#endif
     env_string("openmp", instr_openmp(m->closed));
     env_number("closed", m->closed ? 1 : 0);
     env_number("discarded_unattached", instr_lost_unattached());
@@ -240,7 +244,11 @@ static void env(const struct instr_metadata *m)
         instr_sensors_describe(env_text);
     modules();
 #if INSTR_HAS_TAKEOVER
-    streams(m);
+    streams(m->windows);
+#if INSTR_HAS_SWITCHES
+    if (m->closed)
+        streams(instr_switches_streams());
+#endif
 #endif
     text("};\n\n");
 }

@@ -7,6 +7,7 @@
 #include "core/process.h"
 #include "core/record.h"
 #include "core/settings.h"
+#include "core/switches.h"
 #include "sinks/sink.h"
 
 uint8_t instr_uuid[16];
@@ -89,12 +90,17 @@ static void empty_slot(struct instr_thread *t, uint32_t slot)
     set_cursor(t, slot_base(t, slot));
 }
 
+/* When a packet ends or begins, but not before `least`. */
+static uint64_t border(const struct instr_thread *t, uint64_t least)
+{
+    const uint64_t now = INSTR_HAS_SWITCHES && t->behind ? least : instr_ticks(instr_process_clock());
+    return now < least ? least : now;
+}
+
 void instr_packet_open(struct instr_thread *t)
 {
     char *const packet = t->cursor;
-    uint64_t now = instr_ticks(instr_process_clock());
-    if (now < t->last_ticks)
-        now = t->last_ticks;
+    const uint64_t now = border(t, t->last_ticks);
     /* The cursor goes last: until then whoever reads the window finds no packet here, or one that holds nothing. */
     put_field64(packet, INSTR_PACKET_CONTENT_BITS, 0);
     put_field32(packet, INSTR_PACKET_MAGIC, INSTR_CTF_MAGIC);
@@ -129,9 +135,7 @@ static void close_packet(struct instr_thread *t)
 {
     char *const packet = t->packet;
     const size_t bytes = (size_t)(t->cursor - packet);
-    uint64_t now = instr_ticks(instr_process_clock());
-    if (now < instr_last_time(t))
-        now = instr_last_time(t);
+    const uint64_t now = border(t, instr_last_time(t));
     t->last_ticks = now;
     count_nested(t);
     put_field64(packet, INSTR_PACKET_END, now);
@@ -163,6 +167,7 @@ uint32_t *instr_put_header(struct instr_thread *t, unsigned id, uint64_t ticks)
 uint32_t *instr_open_apart(struct instr_thread *t, unsigned id, size_t words, uint64_t now)
 {
     const size_t bytes = 4 * (INSTR_EXTENDED_WORDS + words);
+    instr_switches_look(t); /* as a rule the thread's last event was long ago */
     if (t->slot_end - t->cursor < (ptrdiff_t)bytes && instr_make_room(t, t->slot_end, bytes) == NULL)
         return NULL;
     return instr_put_header(t, id, now);
@@ -229,6 +234,8 @@ static bool turn_stream(struct instr_thread *t)
     const size_t bytes = hand_over(t);
     empty_slot(t, 0);
     instr_packet_open(t);
+    if (INSTR_HAS_SWITCHES && t->behind)
+        return true;
     append_flush(t, begin, bytes);
     instr_append_clock_sync(t);
     t->own_events = t->events;
@@ -260,7 +267,7 @@ static bool turn_ring(struct instr_thread *t)
 
 bool instr_packet_turn(struct instr_thread *t)
 {
-    if (!t->sampling.taking) /* the dynamic linker's lock may be held by who waits for what was interrupted */
+    if (!t->sampling.taking && !(INSTR_HAS_SWITCHES && t->behind)) /* the dynamic linker's lock may be held by who waits for what was interrupted */
         instr_modules_changed();
     /* A signal handler may end the process in here: then the packet must not be handed over a second time. */
     bool turned = false;
@@ -368,12 +375,16 @@ char *instr_make_room(struct instr_thread *t, char *limit, size_t bytes)
         instr_forget_time(t);
         instr_lose(t, 1); /* the one that was not completed */
     }
+    if (instr_switches_step(t) && (ptrdiff_t)bytes <= t->slot_end - t->cursor)
+        return t->cursor;
     struct instr_guest guest;
     instr_platform_enter(&guest);
     instr_platform_hold_signals(&guest);
     t->slow = 1;
     INSTR_BARRIER();
+    instr_switches_look(t);
     char *const place = find_room(t, bytes);
+    (void)instr_switches_step(t);
     INSTR_BARRIER();
     t->slow = 0;
     if (place == NULL) {

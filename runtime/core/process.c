@@ -11,6 +11,7 @@
 #include "core/record.h"
 #include "core/registry.h"
 #include "core/settings.h"
+#include "core/switches.h"
 #include "sensors/optional.h"
 #include "sinks/sink.h"
 
@@ -158,6 +159,7 @@ bool instr_switch(bool on)
         locked && (instr_registry.life == INSTR_LIFE_RUNNING || instr_registry.life == INSTR_LIFE_CHILD) && instr_process.active != wanted;
     if (changed) {
         instr_process.active = wanted;
+        instr_switches_switch(on);
         instr_registry.stopped = !on;
     }
     if (locked)
@@ -295,6 +297,7 @@ void instr_finish(void)
             instr_registry.frequency = frequency_of(now.ticks - instr_registry.start.ticks, now.monotonic_ns - instr_registry.start.monotonic_ns);
         if (instr_sink_is_line())
             (void)write_metadata(true); /* what follows is of no use without it */
+        instr_switches_finish();
         finish_threads();
         instr_registry.life = INSTR_LIFE_CLOSED;
         if (!write_metadata(true))
@@ -336,6 +339,7 @@ void instr_forked(void)
     instr_registry.windows = 0;
     instr_registry.making = 0;
     instr_registry.lost_unattached = 0;
+    instr_switches_forked();
     if (instr_registry.life == INSTR_LIFE_RUNNING || instr_registry.life == INSTR_LIFE_CHILD) {
         instr_registry.life = INSTR_LIFE_CHILD;
         instr_registry.pid = instr_platform_pid();
@@ -395,6 +399,7 @@ static void begin(void)
 #if UINTPTR_MAX > 0xffffffffu
     instr_code_base = instr_platform_code();
 #endif
+    instr_switches_begin(); /* may take some milliseconds, which are none of the program's */
     instr_read_clocks(&instr_registry.start);
     instr_registry.frequency = estimate_frequency(&instr_registry.start);
     instr_registry.pid = instr_platform_pid();

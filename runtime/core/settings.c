@@ -209,6 +209,10 @@ void instr_settings_read(void)
         s->enabled = false;
     s->switches = true;
     set_switch("INSTR_SWITCHES", INSTR_WHY("INSTR_SWITCHES is not 0 or 1; 1 is used"), &s->switches);
+#if INSTR_HAS_SWITCHES
+    const char *switches = instr_setting_text("INSTR_SWITCHES");
+    s->switches_forced = switches != NULL && strcmp(switches, "1") == 0;
+#endif
     set_switch("INSTR_VERBOSE", INSTR_WHY("INSTR_VERBOSE is not 0 or 1; 0 is used"), &s->verbose);
     set_switch("INSTR_MEMORY", INSTR_WHY("INSTR_MEMORY is not 0 or 1; 1 is used"), &s->memory);
     if (INSTR_HAS_STACK)

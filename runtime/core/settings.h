@@ -28,6 +28,7 @@ struct instr_settings {
     uint32_t write_max;      /* INSTR_WRITE_MAX: the most bytes of one write(), 0: no limit */
     uint32_t keep;           /* INSTR_KEEP: earlier runs of each command line that stay; 0: a run replaces the one before */
     bool switches;           /* INSTR_SWITCHES: context switches are recorded, where the system tells them */
+    bool switches_forced;    /* it is 1, and not merely not set */
     uint32_t slots;          /* derived from the policy */
     const char *trace;       /* INSTR_TRACE, or NULL */
     const char *sensors;     /* INSTR_SENSORS, or NULL: none */

@@ -123,6 +123,10 @@ struct instr_thread {
     struct instr_stack stack; /* core/stack.h */
     struct instr_sampling sampling; /* sampling/sampling.h */
     struct instr_late late; /* core/late.h */
+#if INSTR_HAS_SWITCHES
+    struct instr_switches *switches; /* core/switches.h; NULL: they are not recorded … */
+    uint32_t no_switches;            /* … and are not going to be */
+#endif
 
     /* Of the window and its stream: they stay when another thread takes the window over. */
     struct instr_thread *next; /* in the registry; never removed */
@@ -131,6 +135,7 @@ struct instr_thread {
     uint32_t file_number; /* NNNN of its window file */
     uint32_t overwrote;   /* the ring has lost packets */
     uint32_t slot_packets; /* complete packets in the window, where it is one slot */
+    uint32_t behind;      /* what it holds came late: packets have the times of their events, and none of the runtime's own events */
     uint64_t last_ticks;  /* end of the previous packet */
     uint64_t counted;     /* `discarded` in the last complete packet */
     uint64_t told;        /* and in the last one that was handed over */

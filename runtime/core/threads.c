@@ -7,6 +7,7 @@
 #include "core/record.h"
 #include "core/registry.h"
 #include "core/settings.h"
+#include "core/switches.h"
 #include "core/thread_time.h"
 #include "sensors/optional.h"
 #include "sinks/sink.h"
@@ -312,6 +313,8 @@ struct instr_thread *instr_attach(void)
         instr_platform_watch_thread(t);
         if (!instr_own_thread)
             instr_thread_time_begin(t);
+        if (!instr_own_thread)
+            instr_switches_begin_thread(t);
         if (INSTR_HAS_STACK && instr_settings.stack)
             instr_stack_begin(t);
         if (INSTR_HAS_SAMPLING && !instr_own_thread)
@@ -398,6 +401,7 @@ void instr_thread_ended(struct instr_thread *t)
     instr_platform_enter(&guest);
     instr_platform_hold_signals(&guest);
     instr_thread_time_last(t);
+    instr_switches_end_thread(t);
     if (instr_lock()) {
         if (instr_registry.life == INSTR_LIFE_RUNNING && t->state == INSTR_WINDOW_OWNED) {
             t->limit = NULL;

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "arch/arch.h"
+#include "instr/kinds.h"
 
 struct instr_thread;
 
@@ -207,6 +208,33 @@ uint32_t instr_platform_processors(void);
 uint32_t instr_platform_processor_quota(void);
 uint64_t instr_platform_run_ns(void);
 bool instr_platform_thread_time(uint32_t os_tid, uint64_t *run_ns, uint64_t *wait_ns);
+#endif
+
+/*
+ * Context switches (platform/NAME_switches.c). Refused: NULL, or why there will be none, for the trace. Open: the system records those of the calling
+ * thread from now on, which runs on `processor`; false: it does not. Next: takes the next record; false: there is none. Done: the system may use
+ * again the room of those that were taken, or of all. `forced`: the user wants it, whatever he risks.
+ */
+#if INSTR_HAS_SWITCHES
+struct instr_switch_ring {
+    void *map; /* NULL: none */
+    size_t bytes;
+    const volatile uint64_t *head; /* bytes that the system has written so far … */
+    uint64_t tail;                 /* … and those that were taken */
+    uint64_t size;                 /* room for so many */
+};
+
+struct instr_switch {
+    uint32_t state;  /* INSTR_SCHEDULED_* */
+    uint32_t number; /* as in the event `scheduled` */
+    uint64_t ns;     /* instr_platform_monotonic_ns() then; not of INSTR_SCHEDULED_UNKNOWN, which is the time up to the next record */
+};
+
+const char *instr_platform_switches_refused(bool forced);
+bool instr_platform_switches_open(bool forced, struct instr_switch_ring *ring, uint32_t *processor);
+void instr_platform_switches_close(struct instr_switch_ring *ring);
+bool instr_platform_switches_next(struct instr_switch_ring *ring, struct instr_switch *found);
+void instr_platform_switches_done(struct instr_switch_ring *ring, bool all);
 #endif
 
 /* One line to the standard error stream, only when the user asked for it (INSTR_VERBOSE). */

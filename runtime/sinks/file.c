@@ -108,7 +108,8 @@ static bool write_all(int fd, const char *bytes, size_t count)
 
 static bool append_packets(uint32_t stream, const void *bytes, size_t count)
 {
-    const int fd = instr_place_file("thread_", stream, INSTR_FILE_APPEND);
+    const bool own = (stream & INSTR_SWITCHES_BIT) == 0;
+    const int fd = instr_place_file(own ? "thread_" : "switches_", stream & ~INSTR_SWITCHES_BIT, INSTR_FILE_APPEND);
     if (fd < 0)
         return false;
     const off_t end = lseek(fd, 0, SEEK_END);

@@ -74,7 +74,8 @@ static bool is_numbered(const char *name, const char *prefix, const char *digits
 /* Files the runtime itself makes in a trace directory, beside its lock. */
 static bool is_ours(const char *name)
 {
-    return strcmp(name, "metadata") == 0 || is_numbered(name, "thread_", DIGITS) || is_numbered(name, ".window_", DIGITS);
+    return strcmp(name, "metadata") == 0 || is_numbered(name, "thread_", DIGITS) || is_numbered(name, "switches_", DIGITS) ||
+           is_numbered(name, ".window_", DIGITS);
 }
 
 /* The same; without a metadata they are nothing, but what a run left that was killed before it had one. */

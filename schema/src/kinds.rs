@@ -58,6 +58,7 @@ pub const KINDS: &[&Kind] = &[
     &BLOCK_KIND,
     &STACK_KIND,
     &SAMPLING_CLOCK,
+    &SCHEDULED_KIND,
 ];
 
 pub(crate) const THREAD_FLAGS: Kind = flags(
@@ -77,6 +78,12 @@ pub(crate) const THREAD_FLAGS: Kind = flags(
             "PROCESSOR",
             "PROCESSOR",
             "No thread but a processor, whose number stands for the thread id.",
+        ),
+        value(
+            8,
+            "SWITCHES",
+            "SWITCHES",
+            "No thread but the context switches of one.",
         ),
     ],
 );
@@ -466,5 +473,27 @@ pub(crate) const SAMPLING_CLOCK: Kind = kind(
             "Exact",
             "Processor time of the thread, ended exactly.",
         ),
+    ],
+);
+
+pub(crate) const SCHEDULED_KIND: Kind = kind(
+    "ScheduledKind",
+    "INSTR_SCHEDULED_",
+    "What the system does with a thread.",
+    &[
+        value(
+            1,
+            "BLOCKED",
+            "Blocked",
+            "It left its processor: it sleeps, or waits for something. Some of the time it may have been ready, and waited for a processor.",
+        ),
+        value(
+            2,
+            "READY",
+            "Ready",
+            "It left its processor and could go on: it was preempted, or gave the processor away.",
+        ),
+        value(3, "RUNNING", "Running", "It is on a processor."),
+        value(4, "UNKNOWN", "Unknown", "Records are missing."),
     ],
 );

@@ -89,6 +89,8 @@ pub struct Metadata {
     pub lost_lines: u64,
     /// Events in them; `None`: nobody knows how many, since the end of the trace is missing too.
     pub lost_events: Option<u64>,
+    /// Whether context switches of threads were recorded: `perf`, `off`, or `no: ` and why not; `None`: the trace does not tell.
+    pub switches: Option<String>,
     /// A setting that was not understood, or could not be followed.
     pub setting_trouble: Option<String>,
     /// Number of this run among those of its place, from 1; `None`: the trace does not have it.
@@ -205,6 +207,7 @@ impl Metadata {
             "discarded_unattached" => self.discarded_unattached = value.number(),
             "lost_lines" => self.lost_lines = value.number(),
             "lost_events" => self.lost_events = Some(value.number()),
+            "switches" => self.switches = Some(value.text()),
             "setting_trouble" => self.setting_trouble = Some(value.text()),
             "run" => self.run = Some(value.number()).filter(|number| *number > 0),
             "empty" => self.empty = value.number() != 0,

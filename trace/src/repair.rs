@@ -11,7 +11,7 @@ use crate::layout::{ByteOrder, Layout};
 use crate::packet::{HEADER_BYTES, PacketInfo, Stream, read_at};
 use crate::session::MAX_FORKS;
 use crate::stream::StreamReader;
-use crate::trace::Trace;
+use crate::trace::{Trace, stream_name};
 
 /// Bytes copied at a time.
 const CHUNK: usize = 1 << 18;
@@ -41,11 +41,11 @@ impl Trace {
         std::fs::copy(self.dir().join("metadata"), &metadata)
             .map_err(Error::io("create", &metadata))?;
         let mut sources = BTreeMap::<u32, Vec<&Stream>>::new();
-        for stream in self.streams().iter().chain(self.processor_streams()) {
+        for stream in self.streams().iter().chain(self.other_streams()) {
             sources.entry(stream.number).or_default().push(stream);
         }
         for (number, threads) in sources {
-            self.repair_stream(&threads, &dir.join(format!("thread_{number:04}")))?;
+            self.repair_stream(&threads, &dir.join(stream_name(number)))?;
         }
         for child in self.children().iter().filter(|_| depth < MAX_FORKS) {
             if let Some(name) = child.file_name() {

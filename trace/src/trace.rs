@@ -21,6 +21,8 @@ const MAX_BUFFER: usize = 256 << 10;
 const SYNC_SEARCH: usize = 8;
 /// Characters of a thread's name that are kept.
 const MOST_NAME: usize = 64;
+/// In the number of a stream with a thread's context switches, and in that of its thread.
+const SWITCHES: u32 = 1 << 31;
 /// Packets at the begin of a stream that are read whole as long as it is not known whether the thread is a worker.
 const WORKER_SEARCH: usize = 4;
 
@@ -64,6 +66,9 @@ pub struct Trace {
     processors: Vec<Stream>,
     /// Of `processors`: `os_tid` is the processor's number.
     processor_infos: Vec<ThreadInfo>,
+    /// Of threads' context switches.
+    switches: Vec<Stream>,
+    switch_infos: Vec<ThreadInfo>,
     children: Vec<PathBuf>,
     warnings: Warnings,
     has_tasks: bool,
@@ -101,6 +106,8 @@ impl Trace {
             own: Vec::new(),
             processors: Vec::new(),
             processor_infos: Vec::new(),
+            switches: Vec::new(),
+            switch_infos: Vec::new(),
             children: files.children,
             warnings,
             has_tasks: false,
@@ -139,9 +146,10 @@ impl Trace {
         self.threads.iter().chain(&self.own)
     }
 
-    /// With the streams of processors.
+    /// With the streams of processors and of context switches.
     fn all_streams(&self) -> impl Iterator<Item = &ThreadInfo> {
-        self.all_threads().chain(&self.processor_infos)
+        let others = self.processor_infos.iter().chain(&self.switch_infos);
+        self.all_threads().chain(others)
     }
 
     /// Directories of forked children's traces, by process id.
@@ -258,6 +266,18 @@ impl Trace {
         Merge::new(self.processors.iter().map(reader).collect())
     }
 
+    /// The streams of threads' own context switches, in order of [`Trace::thread_switches`]; `index` is that of the thread.
+    pub fn switch_infos(&self) -> &[ThreadInfo] {
+        &self.switch_infos
+    }
+
+    /// The context switches that threads have streams of, in time order; [`Merge::position`] is that of [`Trace::switch_infos`].
+    pub fn thread_switches(&self) -> Merge<'_> {
+        let buffer = (MERGE_BUFFERS / self.switches.len().max(1)).clamp(MIN_BUFFER, MAX_BUFFER);
+        let reader = |stream| StreamReader::new(stream, &self.clock, self.metadata.layout, buffer);
+        Merge::new(self.switches.iter().map(reader).collect())
+    }
+
     /// All events of threads in time order.
     pub fn merge(&self) -> Merge<'_> {
         let buffer = (MERGE_BUFFERS / self.streams.len().max(1)).clamp(MIN_BUFFER, MAX_BUFFER);
@@ -269,8 +289,9 @@ impl Trace {
         &self.streams
     }
 
-    pub(crate) fn processor_streams(&self) -> &[Stream] {
-        &self.processors
+    /// Those of processors and of context switches.
+    pub(crate) fn other_streams(&self) -> impl Iterator<Item = &Stream> {
+        self.processors.iter().chain(&self.switches)
     }
 
     /// Reads first and last packets, and the first events of the others: clock pairs, ends of torn packets, thread names.
@@ -303,11 +324,15 @@ impl Trace {
                     last.bytes
                 };
             }
-            let info = thread_info(stream, scan, &self.clock);
-            match (scan.processor, scan.own) {
-                (true, _) => self.processor_infos.push(info),
-                (false, true) => self.own.push(info),
-                (false, false) => {
+            let mut info = thread_info(stream, scan, &self.clock);
+            match scan.kind {
+                Kind::Switches => {
+                    info.index &= !SWITCHES;
+                    self.switch_infos.push(info);
+                }
+                Kind::Processor => self.processor_infos.push(info),
+                Kind::Own => self.own.push(info),
+                Kind::Thread => {
                     with_events.push(scan.first_ticks.is_some());
                     self.threads.push(info);
                 }
@@ -317,10 +342,11 @@ impl Trace {
         let (mut program, mut runtime) = (Vec::new(), Vec::new());
         for (mut stream, scan) in std::mem::take(&mut self.streams).into_iter().zip(&found) {
             stream.empty = scan.first_ticks.is_none();
-            match (scan.processor, scan.own) {
-                (true, _) => self.processors.push(stream),
-                (false, true) => runtime.push(stream),
-                (false, false) => program.push(stream),
+            match scan.kind {
+                Kind::Switches => self.switches.push(stream),
+                Kind::Processor => self.processors.push(stream),
+                Kind::Own => runtime.push(stream),
+                Kind::Thread => program.push(stream),
             }
         }
         program.append(&mut runtime);
@@ -346,6 +372,16 @@ impl Trace {
     }
 }
 
+/// What a stream is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Thread,
+    /// Of the runtime's own.
+    Own,
+    Processor,
+    Switches,
+}
+
 /// What [`Trace::scan`] learns of a stream.
 struct Scan {
     os_tid: u32,
@@ -354,9 +390,7 @@ struct Scan {
     name: Option<String>,
     /// Whether it waits for work when it begins; `None`: it was in no region as far as the stream was read.
     worker: Option<bool>,
-    /// Of the runtime's own.
-    own: bool,
-    processor: bool,
+    kind: Kind,
     tasks: bool,
     damaged: bool,
     /// Raw times of the first and the last event.
@@ -378,8 +412,7 @@ fn scan_stream(
         initial: false,
         name: None,
         worker: None,
-        own: false,
-        processor: false,
+        kind: Kind::Thread,
         tasks: false,
         damaged: false,
         first_ticks: None,
@@ -425,7 +458,7 @@ fn scan_stream(
 impl Scan {
     /// Nothing yet tells whether it is a worker.
     fn may_be_worker(&self) -> bool {
-        self.worker.is_none() && !self.initial && !self.own && !self.processor
+        self.worker.is_none() && !self.initial && self.kind == Kind::Thread
     }
 
     /// What an event says of its thread.
@@ -442,8 +475,12 @@ impl Scan {
             Payload::ThreadBegin { os_tid, flags } => {
                 self.os_tid = os_tid;
                 self.initial = flags & thread_flags::INITIAL != 0;
-                self.own = flags & thread_flags::OWN != 0;
-                self.processor = flags & thread_flags::PROCESSOR != 0;
+                self.kind = match flags {
+                    _ if flags & thread_flags::SWITCHES != 0 => Kind::Switches,
+                    _ if flags & thread_flags::PROCESSOR != 0 => Kind::Processor,
+                    _ if flags & thread_flags::OWN != 0 => Kind::Own,
+                    _ => Kind::Thread,
+                };
             }
             Payload::ThreadName { name, os_tid } if os_tid == u64::from(self.os_tid) => {
                 self.name = printable(name);
@@ -528,6 +565,8 @@ impl Files {
             let Some(name) = name.to_str() else { continue };
             if let Some(thread) = numbered(name, "thread_") {
                 files.streams.push((thread, entry.path()));
+            } else if let Some(number) = numbered(name, "switches_") {
+                files.streams.push((number | SWITCHES, entry.path()));
             } else if numbered(name, ".window_").is_some() {
                 files.windows.push(entry.path());
             } else if let Some(child) = child(name)
@@ -544,6 +583,14 @@ impl Files {
         children.sort();
         files.children = children.into_iter().map(|(_, path)| path).collect();
         Ok(files)
+    }
+}
+
+/// The file of a stream.
+pub(crate) fn stream_name(number: u32) -> String {
+    match number & SWITCHES {
+        0 => format!("thread_{number:04}"),
+        _ => format!("switches_{:04}", number & !SWITCHES),
     }
 }
 
@@ -654,7 +701,7 @@ fn missing(
     warnings: &mut Warnings,
 ) {
     for &(number, count) in metadata.streams.iter().filter(|_| metadata.closed) {
-        let path = dir.join(format!("thread_{number:04}"));
+        let path = dir.join(stream_name(number));
         let last = sources
             .get(&number)
             .and_then(|source| source.packets.last());

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use instr_trace::model::{At, Run, Sink, Switch, is_idle};
+use instr_trace::model::{At, Run, Scheduled, Sink, Switch, is_idle};
 use instr_trace::{ThreadInfo, Trace};
 
 use super::model::{ContextSwitches, OnProcessor, Processor, ScheduledThread};
@@ -24,6 +24,10 @@ struct Times {
     last: Option<u32>,
     migrations: u64,
     runs: u64,
+    /// It tells its own switches, and has run on this processor since then.
+    running: Option<(u32, u64)>,
+    leaves: u64,
+    timed: bool,
     by_processor: BTreeMap<u32, u64>,
 }
 
@@ -32,6 +36,14 @@ impl Times {
         self.migrations += u64::from(self.last.is_some_and(|last| last != processor));
         self.last = Some(processor);
         self.by_processor.entry(processor).or_default();
+    }
+
+    /// A run that it told itself is over.
+    fn stops(&mut self, time: u64) {
+        if let Some((processor, since)) = self.running.take() {
+            let ran = self.by_processor.entry(processor).or_default();
+            *ran += time.saturating_sub(since);
+        }
     }
 }
 
@@ -44,6 +56,29 @@ impl Sink for Collector<'_> {
     fn on_cpu(&mut self, at: At, processor: Option<u32>) {
         if let (Some(times), Some(processor)) = (self.by_thread.get_mut(at.position), processor) {
             times.goes_on(processor);
+        }
+    }
+
+    /// Comes behind what [`Sink::on_cpu`] says of it.
+    fn scheduled(&mut self, at: At, state: Scheduled, _lost: u32) {
+        let Some(times) = self.by_thread.get_mut(at.position) else {
+            return;
+        };
+        times.timed = true;
+        times.stops(at.time);
+        match state {
+            Scheduled::Running => {
+                times.runs += 1;
+                times.running = times.last.map(|processor| (processor, at.time));
+            }
+            Scheduled::Ready | Scheduled::Blocked => times.leaves += 1,
+            Scheduled::Unknown => {}
+        }
+    }
+
+    fn thread_end(&mut self, at: At) {
+        if let Some(times) = self.by_thread.get_mut(at.position) {
+            times.stops(at.time);
         }
     }
 
@@ -95,12 +130,14 @@ impl<'t> Collector<'t> {
         if !self.by_thread.iter().any(|times| known(&times)) {
             return None;
         }
+        let timed = self.by_thread.iter().any(|times| times.timed);
         let threads = infos.iter().zip(&self.by_thread);
         let threads = threads.filter(|(_, times)| known(times));
         Some(ContextSwitches {
-            source: "events",
+            source: if timed { "threads" } else { "events" },
+            count: self.by_thread.iter().map(|times| times.leaves).sum(),
             threads: threads
-                .map(|(info, times)| thread(info.os_tid, Some(info), target, times, false))
+                .map(|(info, times)| thread(info.os_tid, Some(info), target, times, times.timed))
                 .collect(),
             ..ContextSwitches::default()
         })

@@ -5,9 +5,9 @@ use serde::Serialize;
 /// Who ran where.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize)]
 pub struct ContextSwitches {
-    /// `switches`: the system told them all; `events`: known only at the threads' own events.
+    /// `switches`: the system told them all; `threads`: those of the program's threads; `events`: known only at the threads' own events.
     pub source: &'static str,
-    /// Switches of all processors.
+    /// Switches of all processors; `threads`: times that a thread left its processor.
     pub count: u64,
     /// By number.
     pub processors: Vec<Processor>,

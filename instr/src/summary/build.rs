@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+use instr_analysis::scheduling;
 use instr_symtab::critical_name;
 use instr_trace::Names;
 use instr_trace::event::MutexKind;
@@ -11,8 +12,8 @@ use instr_trace::tasks::Totals;
 
 use super::counts::{Code, Collected, MutexCount, mutex_name, sync_name};
 use super::model::{
-    Counter, Critical, Loop, ParallelRegion, Place, Sections, Summary, Sync, TaskFunction, Tasks,
-    Times, UserEvent, UserRegion,
+    Counter, Critical, Loop, ParallelRegion, Place, Scheduling, Sections, Summary, Sync,
+    TaskFunction, Tasks, Times, UserEvent, UserRegion,
 };
 
 impl Place {
@@ -95,6 +96,27 @@ pub fn fill(summary: &mut Summary, collected: Collected, totals: &Totals, names:
             ..Counter::default()
         })
         .collect();
+}
+
+/// What the system did with the threads.
+pub(super) fn scheduling(summary: &mut Summary, report: scheduling::Report, names: &dyn Names) {
+    for (thread, found) in summary.threads.iter_mut().zip(report.threads) {
+        thread.scheduling = found;
+    }
+    let place = |(code, found): (&Option<Code>, &scheduling::PlaceScheduling)| Scheduling {
+        place: match found.is_task {
+            true => Place::of(names, *code, CodeRole::Task),
+            false => Place::around(names, *code),
+        },
+        useful: found.useful,
+        preempted: found.preempted,
+        blocked: found.blocked,
+    };
+    summary.scheduling = report.places.iter().map(place).collect();
+    summary.scheduling.sort_by_key(|at| {
+        let waits = at.useful.ready_ns.saturating_add(at.useful.blocked_ns);
+        (Reverse(waits), at.place.address)
+    });
 }
 
 fn syncs(collected: &Collected) -> Vec<Sync> {

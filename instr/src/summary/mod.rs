@@ -23,7 +23,7 @@ use std::io::{self, Write as _};
 use anyhow::{Context, Result};
 use instr_analysis::counts::Collector;
 use instr_analysis::states::States;
-use instr_analysis::{efficiency, processor_time};
+use instr_analysis::{efficiency, processor_time, scheduling};
 use instr_trace::model::{State, pays_apart, relayed, replay_with};
 use instr_trace::tasks::{TaskStates, Totals, follows};
 use instr_trace::{Event, Names, Session, ThreadInfo, Trace};
@@ -155,6 +155,7 @@ fn summarize_by(
     let power = chip.map(|chip| chip.power.clone());
     let mut tasks = TaskStates::new(threads, Totals::default());
     let mut volume = Volume::new(threads.len());
+    let has_switches = !trace.switch_infos().is_empty();
     let mut sinks = (
         (
             Collector::new(threads),
@@ -172,7 +173,10 @@ fn summarize_by(
                 instr_analysis::sensors::Collector::new(trace, power)?,
                 (
                     instr_analysis::switches::Collector::new(trace),
-                    processor_time::Collector::new(threads.len()),
+                    (
+                        processor_time::Collector::new(threads.len()),
+                        has_switches.then(|| scheduling::Collector::new(trace)),
+                    ),
                 ),
             ),
         ),
@@ -184,7 +188,10 @@ fn summarize_by(
         })
     })?;
     let totals = tasks.finish();
-    let ((collector, (load, states)), ((samples, memory), (readings, (switches, times)))) = sinks;
+    let (
+        (collector, (load, states)),
+        ((samples, memory), (readings, (switches, (times, scheduled)))),
+    ) = sinks;
     let mut summary = head(trace);
     let (begin, last) = volume.span.unwrap_or_default();
     summary.duration_ns = last - begin;
@@ -202,6 +209,9 @@ fn summarize_by(
     let temperature = target.and_then(|target| target.temperature);
     sensors::convert::temperatures(&mut summary.sensors, temperature.as_ref());
     summary.context_switches = switches.section();
+    if let Some(scheduled) = scheduled {
+        build::scheduling(&mut summary, scheduled.finish(), names);
+    }
     let (verdict, remarks) = verdict::of(&summary);
     summary.verdict = verdict;
     summary.remarks = remarks;
@@ -227,6 +237,7 @@ fn head(trace: &Trace) -> Summary {
         started_realtime_ns: Some(metadata.start_realtime_ns).filter(|ns| *ns != 0),
         processors: metadata.processors,
         processor_quota: metadata.processor_quota.map(|quota| quota as f64 / 1000.0),
+        switches: metadata.switches.clone(),
         setting_trouble: crate::settings::trouble(metadata),
         discarded: trace.discarded(),
         discarded_unattached: metadata.discarded_unattached,
@@ -265,6 +276,7 @@ fn of_threads(
             flush_ns: ns(State::Flush),
             processor_ns: time.map(|time| time.run_ns),
             processor_wait_ns: time.map(|time| time.wait_ns),
+            scheduling: None,
             events: volume.events[position],
             discarded: info.discarded,
         }

@@ -12,6 +12,7 @@ use super::load::model::{Efficiency, Graph, RegionLoad};
 use super::memory::model::Memory;
 use super::sensors::model::{Power, RegionEnergy, Sensor, ThreadCount, Trouble, ZoneEnergy};
 use instr_analysis::samples::Samples;
+use instr_analysis::scheduling::{Split, ThreadScheduling};
 use instr_analysis::switches::ContextSwitches;
 
 /// Version of the JSON form; raised when a field changes its meaning or goes away.
@@ -48,6 +49,8 @@ pub struct Summary {
     pub processors: Option<u64>,
     /// How many processors' time it might use (cgroups); null: all of them.
     pub processor_quota: Option<f64>,
+    /// Whether context switches of threads were recorded: `perf`, `off`, or `no: ` and why not; null when the trace does not tell.
+    pub switches: Option<String>,
     /// What cost most, and what helps.
     pub verdict: Option<Verdict>,
     /// What else distorts the numbers.
@@ -55,6 +58,8 @@ pub struct Summary {
     pub remarks: Vec<String>,
     /// Threads by index.
     pub threads: Vec<Thread>,
+    /// Useful time by place and by what the system did with the threads, longest wait first; empty where no context switches were recorded.
+    pub scheduling: Vec<Scheduling>,
     /// Where the threads' time went; null without parallel regions.
     pub efficiency: Option<Efficiency>,
     /// Parallel constructs by body function, longest total first.
@@ -190,10 +195,27 @@ pub struct Thread {
     pub processor_ns: Option<u64>,
     /// Time ready to run and waiting for a processor, ns; it is part of the five.
     pub processor_wait_ns: Option<u64>,
+    /// What the system did with it; null where its context switches were not recorded.
+    pub scheduling: Option<ThreadScheduling>,
     /// Events in the stream.
     pub events: u64,
     /// Events lost.
     pub discarded: u64,
+}
+
+/// What the system did with threads while they were in the code of a region or task: useful time of all threads.
+#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize)]
+pub struct Scheduling {
+    /// Region or task.
+    #[serde(flatten)]
+    pub place: Place,
+    /// The time.
+    #[serde(flatten)]
+    pub useful: Split,
+    /// Times that a thread was preempted in it, or gave its processor away.
+    pub preempted: u64,
+    /// Times that a thread slept or waited in it.
+    pub blocked: u64,
 }
 
 impl Thread {

@@ -1,11 +1,14 @@
 //! What cost most: the one sentence that comes first.
 //!
 //! Losses of the efficiency tree are what the program does to itself. Two things that tree cannot see come before them: threads that wait
-//! for a processor, and threads that sleep in user code. Both are in the system's account of each thread.
+//! for a processor, and threads that sleep in user code. Both are in the system's account of each thread; where context switches were
+//! recorded, it is known in which code that was.
+
+use instr_analysis::scheduling::Split;
 
 use super::advice;
 use super::load::model::Efficiency;
-use super::model::{Summary, Verdict};
+use super::model::{Summary, Thread, Verdict};
 use super::units::{count, counted, elide, percent, time};
 
 /// A smaller share of the threads' time is not worth a word.
@@ -16,41 +19,85 @@ const CAUSE_OF_TWO: f64 = 0.6;
 /// The same for three and more threads.
 const CAUSE_OF_MANY: f64 = 0.3;
 
+/// A place is named when it has this part of what is told.
+const MOST: f64 = 0.5;
+
 /// The system's account of the threads that have one, in shares of all threads' time.
 struct Account {
     waited_ns: u64,
     waited: f64,
+    /// Label of the code in which most of it was.
+    waited_in: Option<String>,
     asleep_ns: u64,
     asleep: f64,
+    asleep_in: Option<String>,
+}
+
+/// Of one thread: waiting for a processor, and at least so long asleep in user code, ns. `None`: the system has told nothing of it.
+fn of_thread(thread: &Thread) -> Option<(u64, u64)> {
+    let times = thread.processor_ns.zip(thread.processor_wait_ns);
+    let known = |split: &Split| split.unknown_ns as f64 <= LEAST * split.total_ns() as f64;
+    let recorded = thread.scheduling.as_ref();
+    if let Some(found) = recorded.filter(|found| known(&found.useful)) {
+        let ready = found.whole.ready_ns;
+        let waited = times.map_or(ready, |(_, waited)| waited);
+        // A thread that is woken may wait for a processor: that ends its sleep, wherever it was.
+        let woken = waited.saturating_sub(ready);
+        return Some((waited, found.useful.blocked_ns.saturating_sub(woken)));
+    }
+    // What is neither running nor waiting is sleep. Waiting for other threads may be sleep too: only what useful time has beyond
+    // all running and waiting certainly is sleep in user code.
+    let (ran, waited) = times?;
+    let asleep = thread.useful_ns.saturating_sub(ran.saturating_add(waited));
+    Some((waited, asleep))
+}
+
+/// Label of the place that has most of the useful time that `part` says.
+fn mostly(summary: &Summary, part: fn(&Split) -> u64) -> Option<String> {
+    let times = || summary.scheduling.iter().map(|at| part(&at.useful));
+    let whole = times().fold(0, u64::saturating_add);
+    let at = summary
+        .scheduling
+        .iter()
+        .max_by_key(|at| part(&at.useful))?;
+    let has_most = part(&at.useful) > 0 && part(&at.useful) as f64 > MOST * whole as f64;
+    has_most.then(|| at.place.label.clone())
+}
+
+/// What is beside the verdict, with its place and what helps.
+fn remark(beside: &Verdict, summary: &Summary) -> String {
+    let mut text = beside.text.clone();
+    if let Some(label) = &beside.region {
+        text = format!("{text}; most of it in {label}");
+    }
+    if beside.kind == "oversubscribed" {
+        let (advice, _) = advice::of(beside.kind, summary);
+        text = format!("{text}; {advice}");
+    }
+    text
 }
 
 impl Account {
     fn of(summary: &Summary) -> Option<Self> {
         let sum = |all: &mut dyn Iterator<Item = u64>| all.fold(0, u64::saturating_add);
-        let times = || {
-            let threads = summary.threads.iter();
-            threads.filter_map(|thread| {
-                Some((thread, thread.processor_ns?, thread.processor_wait_ns?))
-            })
-        };
+        let times = || summary.threads.iter().filter_map(of_thread);
         let capacity = match &summary.efficiency {
             Some(efficiency) => efficiency.capacity_ns,
-            None => sum(&mut summary.threads.iter().map(super::model::Thread::life_ns)),
+            None => sum(&mut summary.threads.iter().map(Thread::life_ns)),
         };
         if capacity == 0 || times().next().is_none() {
             return None;
         }
-        let waited_ns = sum(&mut times().map(|(_, _, wait)| wait));
-        // What is neither running nor waiting is sleep. Waiting for other threads may be sleep too: only what useful time has beyond
-        // all running and waiting certainly is sleep in user code.
-        let asleep_ns = sum(&mut times()
-            .map(|(thread, run, wait)| thread.useful_ns.saturating_sub(run.saturating_add(wait))));
+        let waited_ns = sum(&mut times().map(|(waited, _)| waited));
+        let asleep_ns = sum(&mut times().map(|(_, asleep)| asleep));
         let share = |ns: u64| ns as f64 / capacity as f64;
         Some(Self {
             waited_ns,
             waited: share(waited_ns),
+            waited_in: mostly(summary, |split| split.ready_ns),
             asleep_ns,
             asleep: share(asleep_ns),
+            asleep_in: mostly(summary, |split| split.blocked_ns),
         })
     }
 }
@@ -87,7 +134,7 @@ fn chosen(summary: &Summary) -> (Option<Verdict>, Vec<String>) {
         if account.asleep >= share {
             verdict = Some(asleep);
         } else {
-            remarks.push(asleep.text);
+            remarks.push(remark(&asleep, summary));
         }
     }
     if account.waited >= LEAST {
@@ -95,12 +142,11 @@ fn chosen(summary: &Summary) -> (Option<Verdict>, Vec<String>) {
         let most = account.asleep.max(explained);
         if account.waited >= most {
             if let Some(other) = verdict.filter(|other| other.kind == "sleeping") {
-                remarks.push(other.text);
+                remarks.push(remark(&other, summary));
             }
             verdict = Some(waiting);
         } else {
-            let (advice, _) = advice::of(waiting.kind, summary);
-            remarks.push(format!("{}; {advice}", waiting.text));
+            remarks.push(remark(&waiting, summary));
         }
     }
     (verdict, remarks)
@@ -229,6 +275,7 @@ fn sleeping(account: &Account) -> Verdict {
     Verdict {
         kind: "sleeping",
         share: account.asleep,
+        region: account.asleep_in.clone(),
         text: format!(
             "threads slept in user code for at least {}, {} of their time: input and output, sleep, or waits that are not OpenMP's",
             time(account.asleep_ns),
@@ -281,6 +328,7 @@ fn waiting(summary: &Summary, account: &Account) -> Verdict {
     Verdict {
         kind,
         share: account.waited,
+        region: account.waited_in.clone(),
         text,
         ..Verdict::default()
     }
@@ -289,7 +337,9 @@ fn waiting(summary: &Summary, account: &Account) -> Verdict {
 #[cfg(test)]
 mod tests {
     use super::super::load::model::{Efficiency, LargestLoss};
-    use super::super::model::Thread;
+    use instr_analysis::scheduling::ThreadScheduling;
+
+    use super::super::model::{Place, Scheduling};
     use super::*;
 
     const S: u64 = 1_000_000_000;
@@ -365,6 +415,54 @@ mod tests {
         assert_eq!(verdict.kind, "sleeping");
         assert!((verdict.share - 0.6).abs() < 1e-9);
         assert_eq!(kind(&run(2, 10, 10, 0)), "healthy");
+    }
+
+    #[test]
+    fn recorded_switches_say_where_threads_slept_and_waited() {
+        let label = |label: &str| Place {
+            label: label.to_owned(),
+            ..Place::default()
+        };
+        let place = |name: &str, ready: u64, blocked: u64| Scheduling {
+            place: label(name),
+            useful: Split {
+                ready_ns: ready * S,
+                blocked_ns: blocked * S,
+                ..Split::default()
+            },
+            ..Scheduling::default()
+        };
+        let mut summary = run(2, 10, 3, 3);
+        // 3 s of each thread's 10 it was woken and waited for a processor, or was preempted: 1 s of them in user code.
+        for thread in &mut summary.threads {
+            let whole = Split {
+                running_ns: 3 * S,
+                ready_ns: S,
+                blocked_ns: 6 * S,
+                unknown_ns: 0,
+            };
+            thread.scheduling = Some(ThreadScheduling {
+                useful: whole,
+                whole,
+                ..ThreadScheduling::default()
+            });
+        }
+        summary.scheduling = vec![place("read [a.c:3]", 0, 11), place("work [a.c:9]", 2, 1)];
+        let verdict = of(&summary).0.expect("one");
+        assert_eq!(verdict.kind, "sleeping");
+        assert!((verdict.share - 0.4).abs() < 1e-9, "{}", verdict.share);
+        assert_eq!(verdict.region.as_deref(), Some("read [a.c:3]"));
+        assert!(verdict.text.contains("8.00 s, 40.0% of their time: "));
+        let (_, remarks) = of(&summary);
+        assert!(remarks[0].ends_with("6.00 s, 30.0% of their time; most of it in work [a.c:9]"));
+        // Records are missing: the sums alone hold.
+        for thread in &mut summary.threads {
+            if let Some(found) = &mut thread.scheduling {
+                found.useful.unknown_ns = 5 * S;
+            }
+        }
+        let verdict = of(&summary).0.expect("one");
+        assert!((verdict.share - 0.4).abs() < 1e-9, "10 - 3 - 3 of 10");
     }
 
     #[test]

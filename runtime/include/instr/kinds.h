@@ -8,6 +8,7 @@
 #define INSTR_THREAD_INITIAL 0x1u
 #define INSTR_THREAD_OWN 0x2u
 #define INSTR_THREAD_PROCESSOR 0x4u
+#define INSTR_THREAD_SWITCHES 0x8u
 
 /* What a parallel construct combines. */
 enum {
@@ -146,6 +147,14 @@ enum {
     INSTR_SAMPLING_CPU = 1,
     INSTR_SAMPLING_REAL = 2,
     INSTR_SAMPLING_TASK = 3
+};
+
+/* What the system does with a thread. */
+enum {
+    INSTR_SCHEDULED_BLOCKED = 1,
+    INSTR_SCHEDULED_READY = 2,
+    INSTR_SCHEDULED_RUNNING = 3,
+    INSTR_SCHEDULED_UNKNOWN = 4
 };
 
 /* Bits that stand in one word with something else, or alone in theirs. */

@@ -23,6 +23,7 @@ mod robust;
 mod sampling;
 mod sensors;
 mod sparselu;
+mod switches;
 mod symbols;
 mod transparency;
 mod verdicts;
@@ -45,6 +46,7 @@ const PARTS: &[fn() -> Vec<Trial>] = &[
     robust::trials,
     sensors::trials,
     verdicts::trials,
+    switches::trials,
     meters::trials,
     memory::trials,
     perfetto::trials,

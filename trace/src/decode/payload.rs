@@ -91,6 +91,7 @@ pub(super) const fn sizes(word: usize) -> [u8; IDS] {
     table[89] = 4;
     table[90] = VARIABLE;
     table[91] = 16;
+    table[92] = 8;
     table
 }
 
@@ -471,6 +472,10 @@ pub(super) fn payload<'a, T>(
         91 => Some(made(Payload::ThreadTime {
             run_ns: u64(0),
             wait_ns: u64(8),
+        })),
+        92 => Some(made(Payload::Scheduled {
+            state: u32(0).into(),
+            number: u32(4),
         })),
         _ => None,
     }

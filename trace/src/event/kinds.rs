@@ -8,6 +8,8 @@ pub mod thread_flags {
     pub const OWN: u32 = 0x2;
     /// No thread but a processor, whose number stands for the thread id.
     pub const PROCESSOR: u32 = 0x4;
+    /// No thread but the context switches of one.
+    pub const SWITCHES: u32 = 0x8;
 }
 
 /// What a parallel construct combines.
@@ -612,6 +614,48 @@ impl From<SamplingClock> for u32 {
             SamplingClock::Real => 2,
             SamplingClock::Exact => 3,
             SamplingClock::Other(other) => other,
+        }
+    }
+}
+
+/// What the system does with a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum ScheduledKind {
+    /// It left its processor: it sleeps, or waits for something. Some of the time it may have been ready, and waited for a processor.
+    Blocked,
+    /// It left its processor and could go on: it was preempted, or gave the processor away.
+    Ready,
+    /// It is on a processor.
+    Running,
+    /// Records are missing.
+    Unknown,
+    /// A number that this version does not name.
+    Other(u32),
+}
+
+impl From<u32> for ScheduledKind {
+    #[inline]
+    fn from(raw: u32) -> Self {
+        match raw {
+            1 => Self::Blocked,
+            2 => Self::Ready,
+            3 => Self::Running,
+            4 => Self::Unknown,
+            other => Self::Other(other),
+        }
+    }
+}
+
+impl From<ScheduledKind> for u32 {
+    #[inline]
+    fn from(kind: ScheduledKind) -> Self {
+        match kind {
+            ScheduledKind::Blocked => 1,
+            ScheduledKind::Ready => 2,
+            ScheduledKind::Running => 3,
+            ScheduledKind::Unknown => 4,
+            ScheduledKind::Other(other) => other,
         }
     }
 }

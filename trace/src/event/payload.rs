@@ -391,6 +391,11 @@ pub enum Payload<'a> {
         run_ns: u64,
         wait_ns: u64,
     },
+    /// from now on the system has the thread in this state; `number` is the processor of `RUNNING` (0xffffffff: not known), and how many records the system lost at `UNKNOWN` (0: not known). Only in the stream of a thread's context switches: its first event is `thread_begin` with flags bit 3, its `os_tid` is the thread's, its `thread` the thread's with bit 31 set.
+    Scheduled {
+        state: kinds::ScheduledKind,
+        number: u32,
+    },
     /// Not in a trace: made by the reader, at the time a flush began (the `Flush` that ends it follows).
     FlushBegin,
     /// Not in a trace: made by the reader where events of this thread are missing before the packet that begins here.
@@ -488,6 +493,7 @@ impl Payload<'_> {
             Self::Processor { .. } => 89,
             Self::ThreadName { .. } => 90,
             Self::ThreadTime { .. } => 91,
+            Self::Scheduled { .. } => 92,
             Self::FlushBegin | Self::Lost { .. } => 0,
         }
     }

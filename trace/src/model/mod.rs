@@ -38,6 +38,7 @@
 //! | `sensor` | readings of sensors and counters |
 //! | `sample` | samples |
 //! | `sched` | processors and context switches |
+//! | `scheduled` | what the system does with a thread |
 //!
 //! `replay` gives a trace to a sink, `relay` gives the calls of a sink to another one, on a thread of its own.
 
@@ -58,6 +59,7 @@ mod relay;
 mod replay;
 mod sample;
 mod sched;
+mod scheduled;
 mod sensor;
 mod shared;
 mod sink;
@@ -79,6 +81,7 @@ pub use relay::{Call, Relay, pays_apart, relayed};
 pub use replay::{replay, replay_with};
 pub use sample::{Frames, Sample};
 pub use sched::{Run, Scheduler, Switch, is_idle};
+pub use scheduled::Scheduled;
 pub use sensor::{Count, Reading, Value};
 pub use sink::{At, Intervals, Mark, Sink};
 pub use span::{
@@ -191,6 +194,31 @@ impl Interpreter {
             };
             thread.processor = processor.filter(|number| *number != u32::MAX);
             thread.tell_processor(at, sink);
+        }
+    }
+
+    /// The system does this with a thread from now on, on this processor; so many records of that are lost up to the next one.
+    pub(crate) fn scheduled<S: Sink>(
+        &mut self,
+        position: usize,
+        time: u64,
+        (state, processor, lost): (Scheduled, Option<u32>, u32),
+        sink: &mut S,
+    ) {
+        let last = self.last.get(position).copied();
+        if let Some(thread) = self.threads.get_mut(position)
+            && thread.running.is_some()
+            && last.is_some_and(|last| time <= last)
+        {
+            let body = thread.top().number;
+            let at = At {
+                time,
+                position,
+                body,
+            };
+            thread.processor = processor;
+            thread.tell_processor(at, sink);
+            sink.scheduled(at, state, lost);
         }
     }
 

@@ -9,6 +9,7 @@ use crate::merge::Merge;
 use crate::trace::{ThreadInfo, Trace};
 
 use super::Interpreter;
+use super::scheduled::Switches;
 use super::sink::Sink;
 
 /// A processor leaves one thread for another.
@@ -82,10 +83,11 @@ pub struct Scheduler<'t> {
     next: Option<Step>,
     processors: Vec<Processor>,
     threads: Finder,
+    switches: Switches<'t>,
 }
 
 impl<'t> Scheduler<'t> {
-    /// Of a trace; without processors that recorded their switches it gives nothing.
+    /// Of a trace; without records of switches it gives nothing.
     ///
     /// # Errors
     ///
@@ -102,6 +104,7 @@ impl<'t> Scheduler<'t> {
             next: None,
             processors: trace.processor_infos().iter().map(processor).collect(),
             threads: Finder::new(trace.threads()),
+            switches: Switches::of(trace)?,
         };
         scheduler.fetch()?;
         Ok(scheduler)
@@ -110,10 +113,11 @@ impl<'t> Scheduler<'t> {
     /// Time of the next event of a processor, ns since the trace's start; `u64::MAX`: there is none.
     #[inline]
     pub fn next_time(&self) -> u64 {
-        self.next.as_ref().map_or(u64::MAX, Step::time)
+        let next = self.next.as_ref().map_or(u64::MAX, Step::time);
+        next.min(self.switches.next_time())
     }
 
-    /// Takes what processors recorded up to `time`. `model` is the interpreter of the same trace.
+    /// Takes what processors, and threads of their own switches, recorded up to `time`. `model` is the interpreter of the same trace.
     ///
     /// # Errors
     ///
@@ -165,8 +169,11 @@ impl<'t> Scheduler<'t> {
     ///
     /// Stream files that cannot be read any more.
     pub fn step<S: Sink>(&mut self, model: &mut Interpreter, sink: &mut S) -> Result<bool, Error> {
-        let Some(step) = self.next else {
-            return Ok(false);
+        let Some(step) = self
+            .next
+            .filter(|next| next.time() <= self.switches.next_time())
+        else {
+            return self.switches.step(model, sink);
         };
         match step {
             Step::Switch(switch) => self.switch(switch, model, sink),

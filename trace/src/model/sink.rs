@@ -5,6 +5,7 @@ use crate::event::{AllocatorKind, CancelKind, Deps, RegionId, TaskId};
 use super::memory::Memory;
 use super::sample::Sample;
 use super::sched::{Run, Switch};
+use super::scheduled::Scheduled;
 use super::sensor::Reading;
 use super::span::{Activity, Begin, Code, End, Interval, Ran, Since, Span, State};
 
@@ -166,6 +167,9 @@ pub trait Sink {
     fn sample(&mut self, _at: At, _sample: &Sample<'_>) {}
     /// A thread that has begun runs on this processor from now on; `None`: on none. It leaves it when it ends without a further call.
     fn on_cpu(&mut self, _at: At, _processor: Option<u32>) {}
+    /// The system does this with a thread from now on, where that is recorded; so many records of it are lost up to the next one. Behind its
+    /// [`Sink::thread_begin`], before its [`Sink::thread_end`].
+    fn scheduled(&mut self, _at: At, _state: Scheduled, _lost: u32) {}
     /// A processor turns to another thread.
     fn switch(&mut self, _switch: &Switch) {}
     /// A thread has run on a processor. The runs of one processor come in order, those of all in order of their ends, but the last ones.
@@ -201,6 +205,7 @@ macro_rules! all_calls {
             reading(at: At, reading: &Reading<'_>);
             sample(at: At, sample: &Sample<'_>);
             on_cpu(at: At, processor: Option<u32>);
+            scheduled(at: At, state: Scheduled, lost: u32);
             switch(switch: &Switch);
             ran(run: &Run);
         }

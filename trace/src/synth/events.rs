@@ -88,6 +88,7 @@ pub const EVENTS: &[Row] = &[
     (89, "processor", &[("u32", "processor")]),
     (90, "thread_name", &[("string", "name"), ("addr", "os_tid")]),
     (91, "thread_time", &[("u64", "run_ns"), ("u64", "wait_ns")]),
+    (92, "scheduled", &[("u32", "state"), ("u32", "number")]),
 ];
 
 /// The same of those that stand in another way in version 2: `uN` are numbers of N bits that share a word.
@@ -414,6 +415,10 @@ impl<W: Write> StreamWriter<W> {
 
     pub fn thread_time(&mut self, at: u64, run_ns: u64, wait_ns: u64) -> Result<()> {
         self.event(at, 91, |body| _ = body.u64(run_ns).u64(wait_ns))
+    }
+
+    pub fn scheduled(&mut self, at: u64, state: impl Into<u32>, number: u32) -> Result<()> {
+        self.event(at, 92, |body| _ = body.u32(state.into()).u32(number))
     }
 
 }

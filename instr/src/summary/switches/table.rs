@@ -18,7 +18,9 @@ const COLUMNS: usize = 4;
 ///
 /// Those of the page.
 pub fn write(summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {
-    let Some(switches) = &summary.context_switches else {
+    let switches = summary.context_switches.as_ref();
+    // Where threads tell their own, nearly every trace has some: what matters of them is in the table of threads.
+    let Some(switches) = switches.filter(|switches| switches.source != "threads") else {
         return Ok(());
     };
     let mut table = Sheet::new(

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use instr_analysis::scheduling::Split;
 use instr_analysis::switches::{ContextSwitches, OnProcessor, Processor};
 use instr_trace::names::NoNames;
 use instr_trace::synth::{self, START_TICKS, StreamWriter};
@@ -190,6 +191,111 @@ fn what_is_not_known_is_nobodys_time() {
     let at = &found.processors[0];
     assert_eq!((at.busy_ns, at.idle_ns, at.unknown_ns), (400, 0, 600));
     assert_eq!(at.switches, 5);
+}
+
+/// Of a thread that lives from 0 to 1000: its own switches.
+fn own_switches(dir: &Path, layout: Layout, index: u32, os_tid: u32, told: &[(u64, u32, u32)]) {
+    let mut stream = StreamWriter::create(dir, layout, index | 1 << 31, 1 << 16).unwrap();
+    let begin = told.first().map_or(0, |first| first.0);
+    stream.thread_begin(START_TICKS + begin, os_tid, 8).unwrap();
+    for (time, state, number) in told {
+        stream
+            .scheduled(START_TICKS + time, *state, *number)
+            .unwrap();
+    }
+    stream.thread_end(START_TICKS + 1000).unwrap();
+    stream.finish().unwrap();
+}
+
+const BLOCKED: u32 = 1;
+const READY: u32 = 2;
+const RUNNING: u32 = 3;
+const UNKNOWN: u32 = 4;
+
+#[test]
+fn what_the_system_does_with_a_thread_splits_its_useful_time_by_place() {
+    for layout in synth::layouts() {
+        let dir = tempfile::tempdir().unwrap();
+        synth::begin(dir.path(), layout, 1_000_000_000).unwrap();
+        // In a region from 250 to 650, in its closing barrier from 550 on.
+        let mut main = StreamWriter::create(dir.path(), layout, 0, 1 << 16).unwrap();
+        main.thread_begin(START_TICKS, 77, 1).unwrap();
+        main.parallel_begin(START_TICKS + 250, 0, 0x4000, 1, 0_u32)
+            .unwrap();
+        main.implicit_begin(START_TICKS + 250, (0, 0), 0, 1)
+            .unwrap();
+        main.implicit_end(START_TICKS + 550).unwrap();
+        main.parallel_end(START_TICKS + 650, 0).unwrap();
+        main.thread_end(START_TICKS + 1000).unwrap();
+        main.finish().unwrap();
+        thread(dir.path(), layout, 1, 78, &[]);
+        let told = [
+            (10, RUNNING, 1),
+            (200, READY, 0),
+            (300, RUNNING, 0),
+            (400, BLOCKED, 0),
+            (600, RUNNING, 0),
+            (700, UNKNOWN, 3),
+            (800, RUNNING, 1),
+        ];
+        own_switches(dir.path(), layout, 0, 77, &told);
+        let summary = summary(dir.path());
+        assert_eq!(summary.threads.len(), 2, "its switches are no thread");
+        assert_eq!(summary.threads[1].scheduling, None);
+        let found = summary.threads[0].scheduling.unwrap();
+        let split = |running_ns, ready_ns, blocked_ns, unknown_ns| Split {
+            running_ns,
+            ready_ns,
+            blocked_ns,
+            unknown_ns,
+        };
+        assert_eq!(found.whole, split(590, 100, 200, 110));
+        // In the barrier it was blocked for 50 and ran for 50.
+        assert_eq!(found.useful, split(540, 100, 150, 110));
+        assert_eq!((found.preempted, found.blocked, found.lost), (1, 1, 3));
+        let useful = summary.threads[0].useful_ns;
+        assert_eq!(found.useful.total_ns(), useful);
+        // Longest wait first.
+        let places: Vec<_> = summary.scheduling.iter().map(|at| at.useful).collect();
+        assert_eq!(places, [split(100, 50, 150, 0), split(440, 50, 0, 110)]);
+        assert_eq!(summary.scheduling[0].place.address, Some(0x4000));
+        assert_eq!(
+            summary.scheduling[1].place.label,
+            "(outside of parallel regions)"
+        );
+        let counts: Vec<_> = summary
+            .scheduling
+            .iter()
+            .map(|at| (at.preempted, at.blocked))
+            .collect();
+        assert_eq!(counts, [(0, 1), (1, 0)]);
+        let switches = summary.context_switches.unwrap();
+        assert_eq!((switches.source, switches.count), ("threads", 2));
+        assert_eq!(on(0, &switches), [(0, 200), (1, 390)]);
+        let first = &switches.threads[0];
+        assert_eq!((first.runs, first.migrations), (Some(4), 2));
+    }
+}
+
+#[test]
+fn switches_of_no_thread_and_behind_its_end_are_passed_over() {
+    let layout = synth::layouts()[0];
+    let dir = tempfile::tempdir().unwrap();
+    synth::begin(dir.path(), layout, 1_000_000_000).unwrap();
+    thread(dir.path(), layout, 0, 77, &[]);
+    own_switches(
+        dir.path(),
+        layout,
+        0,
+        77,
+        &[(1, RUNNING, 0), (1500, BLOCKED, 0), (1600, RUNNING, 0)],
+    );
+    own_switches(dir.path(), layout, 9, 80, &[(100, READY, 0)]);
+    let summary = summary(dir.path());
+    assert_eq!(summary.duration_ns, 1000);
+    let found = summary.threads[0].scheduling.unwrap();
+    assert_eq!(found.whole.total_ns(), 1000);
+    assert_eq!((found.whole.blocked_ns, found.blocked), (0, 0));
 }
 
 #[test]

@@ -130,10 +130,10 @@ fn thread_states_add_up_to_the_threads_life() {
     let summary =
         serde_json::to_value(summarize(&fixture.open(), &NoNames, None, |_| {}).unwrap()).unwrap();
     let first = json!({"index": 0, "os_tid": 4000, "name": "main", "useful_ns": 1500, "sync_ns": 425, "sched_ns": 75,
-        "idle_ns": 0, "flush_ns": 0, "processor_ns": null, "processor_wait_ns": null, "events": 40, "discarded": 0});
+        "idle_ns": 0, "flush_ns": 0, "processor_ns": null, "processor_wait_ns": null, "scheduling": null, "events": 40, "discarded": 0});
     // The worker waits for its first region, too.
     let second = json!({"index": 1, "os_tid": 4001, "name": "thread 1", "useful_ns": 480, "sync_ns": 895, "sched_ns": 10,
-        "idle_ns": 410, "flush_ns": 0, "processor_ns": null, "processor_wait_ns": null, "events": 13, "discarded": 0});
+        "idle_ns": 410, "flush_ns": 0, "processor_ns": null, "processor_wait_ns": null, "scheduling": null, "events": 13, "discarded": 0});
     assert_eq!(summary["threads"], json!([first, second]));
 }
 
