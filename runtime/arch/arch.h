@@ -52,7 +52,7 @@
 /* Whether earlier runs, the program and its command line are kept with a trace (sinks/file_runs.c): not there either. */
 #define INSTR_KEEPS_RUNS (!INSTR_ARCH_SMALL && !INSTR_PLATFORM_SMALL)
 /* Whether context switches are recorded for each thread (core/switches.h). Small systems have streams of processors instead. */
-#if defined(__linux__) && !INSTR_ARCH_SMALL && UINTPTR_MAX > 0xffffffffu
+#if defined(__linux__) && !INSTR_PLATFORM_SMALL && !INSTR_ARCH_SMALL && UINTPTR_MAX > 0xffffffffu
 #define INSTR_HAS_SWITCHES 1
 #else
 #define INSTR_HAS_SWITCHES 0

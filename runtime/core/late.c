@@ -7,6 +7,7 @@
 #include "core/packet.h"
 #include "core/process.h"
 #include "core/record.h"
+#include "core/switches.h"
 
 /* The least that a handler's frames lie below what it interrupted, and the most that frames of the runtime lie below the call of an event. On
  * x86-64 a signal's frame has 128 bytes that the compiler may use and some 900 of registers; elsewhere it is larger. */
@@ -105,5 +106,6 @@ void instr_late_write(struct instr_thread *t)
         INSTR_TELL(t, settled);
     }
     t->room = t->slot_end;
+    (void)instr_switches_plan(t);
 }
 #endif

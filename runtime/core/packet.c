@@ -125,6 +125,7 @@ void instr_packet_open(struct instr_thread *t)
     t->events = 0;
     t->slot_end = slot_base(t, t->slot) + slot_room(t) - LAST_WORDS_BYTES;
     INSTR_ROOM(t) = t->slot_end;
+    (void)instr_switches_plan(t);
     memset(t->strings, 0, sizeof t->strings);
     INSTR_BARRIER();
     set_cursor(t, packet + INSTR_PACKET_HEADER_BYTES);
@@ -384,7 +385,7 @@ char *instr_make_room(struct instr_thread *t, char *limit, size_t bytes)
     INSTR_BARRIER();
     instr_switches_look(t);
     char *const place = find_room(t, bytes);
-    (void)instr_switches_step(t);
+    (void)instr_switches_plan(t);
     INSTR_BARRIER();
     t->slow = 0;
     if (place == NULL) {

@@ -82,8 +82,15 @@ static uint64_t ticks_of(const struct instr_switches *s, uint64_t ns)
     return before ? s->pair.ticks - ticks : s->pair.ticks + ticks;
 }
 
-/* Writes what the ring holds. `own`: the thread itself does, and runs. */
-static void take_all(struct instr_switches *s, bool own)
+/* How many records were lost without a word of the kernel: it says so with the next record. */
+static uint32_t lost_silently(const struct instr_switches *s)
+{
+    const uint64_t all = 2 * (instr_platform_switches_count() - s->counted);
+    return all > s->records && all - s->records < UINT32_MAX ? (uint32_t)(all - s->records) : 0;
+}
+
+/* Writes what the ring holds. `own`: the thread itself does, and runs; `last`: for the last time. */
+static void take_all(struct instr_switches *s, bool own, bool last)
 {
     struct instr_switch found;
     struct instr_clock_pair now;
@@ -92,6 +99,7 @@ static void take_all(struct instr_switches *s, bool own)
     if (now.monotonic_ns - s->pair.monotonic_ns >= 1000)
         s->rate = (uint64_t)(((wide)(now.ticks - s->pair.ticks) << 32) / (now.monotonic_ns - s->pair.monotonic_ns));
     while (instr_platform_switches_next(&s->ring, &found)) {
+        s->records += found.state == INSTR_SCHEDULED_UNKNOWN ? found.number : 1;
         if (found.state == INSTR_SCHEDULED_UNKNOWN) {
             put(s, instr_last_time(s->stream), found.state, found.number);
             s->resumed = 0;
@@ -101,8 +109,8 @@ static void take_all(struct instr_switches *s, bool own)
         put(s, ticks_of(s, found.ns), found.state, found.number);
     }
     instr_platform_switches_done(&s->ring, false);
-    if (was_full) { /* how many are lost the next record says, if there is one */
-        put(s, instr_last_time(s->stream), INSTR_SCHEDULED_UNKNOWN, 0);
+    if (was_full) {
+        put(s, instr_last_time(s->stream), INSTR_SCHEDULED_UNKNOWN, own && last ? lost_silently(s) : 0);
         s->resumed = own ? now.ticks : 0;
     }
     if (own)
@@ -162,6 +170,8 @@ static void begin_stream(struct instr_switches *s, const struct instr_thread *of
     s->rate = ((uint64_t)1 << 32) / 1000 * (instr_registry.frequency / 1000000u);
     s->resumed = 0;
     s->stopped = 0;
+    s->counted = instr_platform_switches_count();
+    s->records = 0;
     t->index = of->index | INSTR_SWITCHES_BIT;
     t->os_tid = of->os_tid;
     t->task_thread = t->task_seq = t->region_thread = t->region_seq = INSTR_NONE;
@@ -224,6 +234,7 @@ static void begin_thread(struct instr_thread *t, bool wait)
     begin_stream(s, t, processor);
     untake(s);
     t->switches = s;
+    (void)instr_switches_plan(t);
     spend(begin);
 }
 
@@ -243,7 +254,7 @@ void instr_switches_end_thread(struct instr_thread *t)
     if (s == NULL || !try_take(s)) /* the process ends */
         return;
     if (!s->stopped)
-        take_all(s, true);
+        take_all(s, true, true);
     end_stream(s);
     if (s->stream->base + BUFFER - s->stream->cursor < (ptrdiff_t)BUFFER / 4)
         instr_packet_empty(s->stream);
@@ -269,7 +280,7 @@ void instr_switches_slow(struct instr_thread *t)
     if (t->switches == NULL) {
         begin_thread(t, false);
     } else if (try_take(t->switches)) {
-        take_all(t->switches, true);
+        take_all(t->switches, true, false);
         untake(t->switches);
     }
     instr_platform_leave(&guest);
@@ -289,12 +300,15 @@ static void stop(struct instr_switches *s, bool on)
         return;
     if (on) {
         instr_platform_switches_done(&s->ring, true);
+        if (is_own(s)) /* of others it is not asked: what they lose without a word is not counted */
+            s->counted = instr_platform_switches_count();
+        s->records = is_own(s) ? 0 : UINT64_MAX / 2;
         instr_read_clocks(&s->pair);
         s->resumed = s->pair.ticks;
         if (is_own(s))
             resume(s, true);
     } else {
-        take_all(s, is_own(s));
+        take_all(s, is_own(s), false);
         put(s, s->pair.ticks, INSTR_SCHEDULED_UNKNOWN, 0);
     }
     s->stopped = !on;
@@ -321,7 +335,7 @@ void instr_switches_finish(void)
             continue;
         if (s->ring.map != NULL) {
             if (!s->stopped)
-                take_all(s, is_own(s));
+                take_all(s, is_own(s), true);
             end_stream(s);
         }
         if (s->stream->slot_bytes[0] != 0)

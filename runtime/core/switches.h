@@ -22,6 +22,8 @@ struct instr_switches {
     struct instr_clock_pair pair; /* when records were taken last */
     uint64_t rate;                /* ticks a nanosecond since, times 2^32 */
     uint64_t resumed;             /* ticks from which on nothing is known until the next record tells what was before; 0: it is known */
+    uint64_t counted;             /* switches of the thread when its record began, as the system counts them */
+    uint64_t records;             /* since then, those that were lost too */
     uint32_t taking;              /* somebody takes records: its thread, or who ends the process */
     uint32_t stopped;             /* by instr_stop */
 };
@@ -59,20 +61,32 @@ static inline void instr_switches_look(struct instr_thread *t)
         instr_switches_slow(t);
 }
 
-/* The next look is after some more events. False: it is due now, or something else is. */
-static inline bool instr_switches_step(struct instr_thread *t)
+/* The next look is after some more events, at the latest. False: there is none. */
+static inline bool instr_switches_plan(struct instr_thread *t)
 {
     const ptrdiff_t step = 4096;
-    if (t->switches == NULL || t->room == INSTR_LOOK || instr_switches_press(t->switches))
+    if (t->switches == NULL || t->room == INSTR_LOOK)
         return false;
     t->room = t->slot_end - t->cursor > step ? t->cursor + step : t->slot_end;
     return true;
+}
+
+/* The same, unless a look is due now. */
+static inline bool instr_switches_step(struct instr_thread *t)
+{
+    return t->switches != NULL && !instr_switches_press(t->switches) && instr_switches_plan(t);
 }
 
 #else
 static inline void instr_switches_look(struct instr_thread *t)
 {
     (void)t;
+}
+
+static inline bool instr_switches_plan(struct instr_thread *t)
+{
+    (void)t;
+    return false;
 }
 
 static inline bool instr_switches_step(struct instr_thread *t)

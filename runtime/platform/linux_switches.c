@@ -19,6 +19,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -151,6 +152,12 @@ bool instr_platform_switches_next(struct instr_switch_ring *ring, struct instr_s
         }
     }
     return false;
+}
+
+uint64_t instr_platform_switches_count(void)
+{
+    struct rusage usage;
+    return getrusage(RUSAGE_THREAD, &usage) == 0 ? (uint64_t)usage.ru_nvcsw + (uint64_t)usage.ru_nivcsw : 0;
 }
 
 void instr_platform_switches_done(struct instr_switch_ring *ring, bool all)

@@ -235,6 +235,7 @@ bool instr_platform_switches_open(bool forced, struct instr_switch_ring *ring, u
 void instr_platform_switches_close(struct instr_switch_ring *ring);
 bool instr_platform_switches_next(struct instr_switch_ring *ring, struct instr_switch *found);
 void instr_platform_switches_done(struct instr_switch_ring *ring, bool all);
+uint64_t instr_platform_switches_count(void); /* switches of the calling thread, as the system counts them */
 #endif
 
 /* One line to the standard error stream, only when the user asked for it (INSTR_VERBOSE). */

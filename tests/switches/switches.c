@@ -193,6 +193,7 @@ int main(int argc, char **argv)
         instr_event(3, 1);
     } else if (strcmp(name, "filter") == 0) {
         forbid_perf();
+        setenv("INSTR_TRACE", argc > 2 ? argv[2] : "", 1); /* this process has begun one */
         execl("/proc/self/exe", argv[0], "sleep", (char *)NULL);
         return 2;
     } else if (strcmp(name, "late-filter") == 0) {

@@ -5,7 +5,8 @@ use std::io::Write;
 
 use crate::event::{ParallelKind, RegionId, StackKind, TaskId};
 use crate::model::{
-    At as Moment, Begin, Code, End, Mark, Memory, Reading, Sample, Since, Sink, Span, State, Work,
+    At as Moment, Begin, Code, End, Mark, Memory, Reading, Sample, Scheduled, Since, Sink, Span,
+    State, Work,
 };
 use crate::names::CodeRole;
 use crate::samples::Chain;
@@ -36,6 +37,8 @@ struct RowState {
     cpus: Option<Cpus>,
     /// It runs on a processor, as far as that is known.
     on_cpu: bool,
+    /// The last value of [`SCHEDULED`] is not 0.
+    scheduled: bool,
 }
 
 /// What is known of all rows and processes.
@@ -46,6 +49,8 @@ pub(super) struct Events<'n> {
     pub(super) readings: Readings,
     /// Processors that were met.
     cpus: BTreeSet<u32>,
+    /// What the system did with a thread is known.
+    pub(super) scheduled: bool,
     /// The sample at hand.
     chain: Chain,
 }
@@ -69,6 +74,7 @@ impl<'n> Events<'n> {
                 .collect(),
             readings,
             cpus: BTreeSet::new(),
+            scheduled: false,
             chain: Chain::default(),
         }
     }
@@ -131,6 +137,9 @@ impl<W: Write> Sink for Output<'_, '_, '_, W> {
         self.records.state(row, self.time(at), NOT_CREATED);
         if self.events.rows[row].on_cpu {
             self.on_cpu(at, None);
+        }
+        if self.events.rows[row].scheduled {
+            self.scheduled(at, Scheduled::Unknown, 0);
         }
     }
 
@@ -388,6 +397,18 @@ impl<W: Write> Sink for Output<'_, '_, '_, W> {
         }
         self.put(at, EXECUTING_CPU, u64::from(processor));
         self.put(at, PROCESSOR, u64::from(processor) + 1);
+    }
+
+    fn scheduled(&mut self, at: Moment, state: Scheduled, _lost: u32) {
+        self.events.scheduled = true;
+        let value = match state {
+            Scheduled::Unknown => 0,
+            Scheduled::Running => 1,
+            Scheduled::Ready => 2,
+            Scheduled::Blocked => 3,
+        };
+        self.events.rows[self.first + at.position].scheduled = value != 0;
+        self.put(at, SCHEDULED, value);
     }
 }
 

@@ -3,7 +3,7 @@
 //! Event types of our own are in a range nobody else uses: 20000000 user regions, 20000001 calls of described functions,
 //! 20000002 inferred static loops, 20000003 and 20000004 cancellation, 20000005 doacross loops, 20000006 waits that Extrae has no
 //! type for, 20000007 and 20000008 detach events, 20000009 functions of `target` regions, 20000030 the processor of
-//! a thread, 20000100 + n the n-th counter,
+//! a thread, 20000031 what the system does with it, 20000100 + n the n-th counter,
 //! 22000000 + n sensors, and counters of threads without a number of PAPI. Communications have the tag [`TAG_CREATE`] (creation of a task to its execution, as Extrae
 //! writes it) or [`TAG_DEPEND`] (end of a task to the begin of a task that depends on it); the size is the number of the task
 //! that begins, which is also the value of its task identifier events. State 2 is a thread before its first and after its last
@@ -154,7 +154,7 @@ pub fn write<'a>(
     })?;
     stats.tasks = events.tasks.iter().map(tasks::Tasks::count).sum();
     outputs.write(1, |out| {
-        pcf::write(out, &events.names, &labels, &processors)
+        pcf::write(out, &events.names, &labels, (&processors, events.scheduled))
     })?;
     outputs.write(2, |out| rows.names(out))?;
     outputs.publish()?;

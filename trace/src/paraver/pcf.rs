@@ -47,7 +47,7 @@ pub(super) fn write(
     out: &mut impl Write,
     names: &NameTables<'_>,
     readings: &[(u32, String)],
-    processors: &[(u32, String)],
+    (processors, scheduled): (&[(u32, String)], bool),
 ) -> Result<()> {
     out.write_all(OPTIONS.as_bytes())?;
     states(out)?;
@@ -85,6 +85,13 @@ pub(super) fn write(
         block(out, &[(PROCESSOR, "Processor of the thread")])?;
         writeln!(out, "VALUES\n0      not running")?;
         for (value, label) in processors {
+            writeln!(out, "{value}      {label}")?;
+        }
+    }
+    if scheduled {
+        block(out, &[(SCHEDULED, "Scheduling of the thread")])?;
+        writeln!(out, "VALUES")?;
+        for (value, label) in SCHEDULED_VALUES {
             writeln!(out, "{value}      {label}")?;
         }
     }

@@ -71,7 +71,15 @@ pub(super) const FULFILL: u32 = 20_000_008;
 pub(super) const TARGET_FUNCTION: u32 = 20_000_009;
 /// Processor on which the thread runs, from 1; 0: none.
 pub(super) const PROCESSOR: u32 = 20_000_030;
-/// The same as Extrae has it: from 0, written when the thread goes on elsewhere.
+/// What the system does with the thread: [`SCHEDULED_VALUES`]; 0: it has ended, or nothing is known.
+pub(super) const SCHEDULED: u32 = 20_000_031;
+pub(super) const SCHEDULED_VALUES: &[(u32, &str)] = &[
+    (0, "unknown"),
+    (1, "running"),
+    (2, "ready, without a processor"),
+    (3, "sleeping or waiting"),
+];
+/// [`PROCESSOR`] as Extrae has it: from 0, written when the thread goes on elsewhere.
 pub(super) const EXECUTING_CPU: u32 = 40_000_033;
 /// Dynamic memory as Extrae has it: call, size, address given back, address given out.
 pub(super) const MEMORY: u32 = 40_000_040;
