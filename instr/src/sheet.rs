@@ -331,7 +331,10 @@ mod tests {
             "{narrow}"
         );
         let narrower = out(62);
-        assert!(narrower.ends_with("\n(no room for min, max)\n"), "{narrower}");
+        assert!(
+            narrower.ends_with("\n(no room for min, max)\n"),
+            "{narrower}"
+        );
         let wide = out(90);
         assert!(
             wide.contains(" a_file.c:120") && !wide.contains("no room"),
