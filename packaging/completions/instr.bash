@@ -16,6 +16,15 @@ _instr() {
             ",$1")
                 cmd="instr"
                 ;;
+            instr,c++)
+                cmd="instr__subcmd__c++"
+                ;;
+            instr,cc)
+                cmd="instr__subcmd__cc"
+                ;;
+            instr,config)
+                cmd="instr__subcmd__config"
+                ;;
             instr,doctor)
                 cmd="instr__subcmd__doctor"
                 ;;
@@ -25,11 +34,17 @@ _instr() {
             instr,extract)
                 cmd="instr__subcmd__extract"
                 ;;
+            instr,fortran)
+                cmd="instr__subcmd__fortran"
+                ;;
             instr,graph)
                 cmd="instr__subcmd__graph"
                 ;;
             instr,help)
                 cmd="instr__subcmd__help"
+                ;;
+            instr,list)
+                cmd="instr__subcmd__list"
                 ;;
             instr,merge)
                 cmd="instr__subcmd__merge"
@@ -46,6 +61,15 @@ _instr() {
             instr,symbolize)
                 cmd="instr__subcmd__symbolize"
                 ;;
+            instr__subcmd__help,c++)
+                cmd="instr__subcmd__help__subcmd__c++"
+                ;;
+            instr__subcmd__help,cc)
+                cmd="instr__subcmd__help__subcmd__cc"
+                ;;
+            instr__subcmd__help,config)
+                cmd="instr__subcmd__help__subcmd__config"
+                ;;
             instr__subcmd__help,doctor)
                 cmd="instr__subcmd__help__subcmd__doctor"
                 ;;
@@ -55,11 +79,17 @@ _instr() {
             instr__subcmd__help,extract)
                 cmd="instr__subcmd__help__subcmd__extract"
                 ;;
+            instr__subcmd__help,fortran)
+                cmd="instr__subcmd__help__subcmd__fortran"
+                ;;
             instr__subcmd__help,graph)
                 cmd="instr__subcmd__help__subcmd__graph"
                 ;;
             instr__subcmd__help,help)
                 cmd="instr__subcmd__help__subcmd__help"
+                ;;
+            instr__subcmd__help,list)
+                cmd="instr__subcmd__help__subcmd__list"
                 ;;
             instr__subcmd__help,merge)
                 cmd="instr__subcmd__help__subcmd__merge"
@@ -83,8 +113,50 @@ _instr() {
 
     case "${cmd}" in
         instr)
-            opts="-h -V --help --version run doctor merge export summary graph repair extract symbolize help"
+            opts="-h -V --help --version cc c++ fortran run list doctor config merge export summary graph repair extract symbolize help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        instr__subcmd__c++)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        instr__subcmd__cc)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        instr__subcmd__config)
+            opts="-h --cflags --libs --includedir --prefix --cmakedir --pkgconfigdir --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -170,8 +242,22 @@ _instr() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        instr__subcmd__fortran)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         instr__subcmd__graph)
-            opts="-o -h --format --output --exe --sysroot --help"
+            opts="-o -h --format --output --all-tasks --exe --sysroot --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -205,8 +291,50 @@ _instr() {
             return 0
             ;;
         instr__subcmd__help)
-            opts="run doctor merge export summary graph repair extract symbolize help"
+            opts="cc c++ fortran run list doctor config merge export summary graph repair extract symbolize help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        instr__subcmd__help__subcmd__c++)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        instr__subcmd__help__subcmd__cc)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        instr__subcmd__help__subcmd__config)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -260,6 +388,20 @@ _instr() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        instr__subcmd__help__subcmd__fortran)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         instr__subcmd__help__subcmd__graph)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -275,6 +417,20 @@ _instr() {
             return 0
             ;;
         instr__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        instr__subcmd__help__subcmd__list)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -358,6 +514,20 @@ _instr() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        instr__subcmd__list)
+            opts="-h --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         instr__subcmd__merge)
             opts="-o -h --output --comms --exe --sysroot --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -415,7 +585,7 @@ _instr() {
             return 0
             ;;
         instr__subcmd__run)
-            opts="-o -h --config --output --help"
+            opts="-o -q -h --config --output --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
