@@ -40,6 +40,7 @@ pub(crate) fn measure(bench: &Bench, report: &mut Report) -> Result<()> {
                     .arg(count.to_string())
                     .arg(BLOCKS.to_string())
                     .env("INSTR_TRACE", &trace)
+                    .env("INSTR_KEEP", "0")
                     .env("INSTR_POLICY", policy),
             )?
             .stdout;

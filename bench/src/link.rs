@@ -92,6 +92,7 @@ fn row(bench: &Bench, what: &str, objects: &[PathBuf]) -> Result<Row> {
     output(
         Command::new(&program)
             .env("INSTR_TRACE", &trace)
+            .env("INSTR_KEEP", "0")
             .env("OMP_NUM_THREADS", "2"),
     )?;
     ensure_traced(&trace)?;

@@ -79,6 +79,7 @@ pub(crate) fn measure(bench: &Bench, report: &mut Report) -> Result<()> {
                 Command::new(&program)
                     .args([bench.choose("20000", "5000"), "31"])
                     .env("INSTR_TRACE", &trace)
+                    .env("INSTR_KEEP", "0")
                     .env(variable, value),
             )?
             .stdout;

@@ -118,6 +118,7 @@ fn time(
             .env("OMP_WAIT_POLICY", "active")
             .env("OMP_PROC_BIND", "true")
             .env("INSTR_TRACE", &trace)
+            .env("INSTR_KEEP", "0")
             .env("INSTR_POLICY", policy.unwrap_or("ring")),
     )?
     .stdout;

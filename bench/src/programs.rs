@@ -212,7 +212,8 @@ fn seconds(program: &Path, arguments: &[&str], trace: &PathBuf) -> Result<f64> {
             .args(arguments)
             .env("OMP_NUM_THREADS", THREADS.to_string())
             .env("OMP_PROC_BIND", "true")
-            .env("INSTR_TRACE", trace),
+            .env("INSTR_TRACE", trace)
+            .env("INSTR_KEEP", "0"),
     )?;
     number(&printed.stdout, "time:")
         .or_else(|| number(&printed.stderr, "time:"))

@@ -134,7 +134,7 @@ fn run(
     let mut command = Command::new(program);
     command.args(["20000000", bench.choose("25", "5")]);
     command.args(clock);
-    command.env("INSTR_TRACE", &trace);
+    command.env("INSTR_TRACE", &trace).env("INSTR_KEEP", "0");
     command.envs(settings.iter().copied());
     let text = output(&mut command)?.stdout;
     ensure_traced(&trace)?;

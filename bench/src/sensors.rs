@@ -90,6 +90,7 @@ pub(crate) fn measure(bench: &Bench, report: &mut Report) -> Result<()> {
                 command.args([bench.choose("2000", "500"), "15"]);
                 command
                     .env("INSTR_TRACE", &trace)
+                    .env("INSTR_KEEP", "0")
                     .env("INSTR_POLICY", "ring");
                 if with {
                     command

@@ -416,7 +416,8 @@ bool instr_place_open(const char *wanted, const char *program)
         ok = another_name_helps(attempt);
     }
 #if INSTR_KEEPS_RUNS
-    if (instr_sink_trouble == NULL || (instr_sink_trouble == UNSAFE && access(place, F_OK) != 0))
+    struct stat status;
+    if (instr_sink_trouble == NULL || (instr_sink_trouble == UNSAFE && lstat(place, &status) != 0))
         instr_sink_trouble = refusal(error);
     instr_sink_where = wanted != NULL ? wanted : "";
 #endif

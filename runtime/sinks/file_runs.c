@@ -167,7 +167,11 @@ static void remove_trace(int parent, const char *name, int in)
     if (fd >= 0 && (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)) {
         (void)instr_place_look(in, 0, true);
         (void)unlinkat(in, ".lock", 0);
-        (void)unlinkat(parent, name, AT_REMOVEDIR);
+        if (unlinkat(parent, name, AT_REMOVEDIR) == 0 && instr_settings.verbose) {
+            instr_platform_say("instr: note: removed: ");
+            instr_platform_say(name);
+            instr_platform_say("\n");
+        }
     }
     close(fd);
 }
@@ -209,7 +213,7 @@ static void remove_older(int parent, const char *base, const char *program)
 
 /*
  * The program's file, by another name in the trace: its names can be read after it was built again, since linkers make a new file. A link takes
- * no room before that. It is not followed by anybody: the host takes it only for what its build id says.
+ * no room before that. Nobody has to trust it: the host takes it for what its build id says.
  */
 static void carry_program(int in)
 {

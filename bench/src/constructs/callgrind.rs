@@ -89,7 +89,8 @@ fn run(program: &Path, name: &str, trace: &Path) -> Result<f64> {
             .arg(program)
             .args([name, &OPERATIONS.to_string(), "1"])
             .env("OMP_NUM_THREADS", "1")
-            .env("INSTR_TRACE", trace),
+            .env("INSTR_TRACE", trace)
+            .env("INSTR_KEEP", "0"),
     )?;
     let total = collected(&printed.stderr)
         .with_context(|| format!("valgrind printed no count:\n{}", printed.stderr))?;

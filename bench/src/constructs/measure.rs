@@ -169,6 +169,7 @@ fn time(
             .env("OMP_WAIT_POLICY", "active")
             .env("OMP_PROC_BIND", "true")
             .env("INSTR_TRACE", trace)
+            .env("INSTR_KEEP", "0")
             .env("INSTR_POLICY", policy),
     )?
     .stdout;

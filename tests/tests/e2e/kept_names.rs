@@ -150,7 +150,12 @@ fn rebuilt(read: bool) -> Check {
         .dir(place.dir.path());
     graph.succeed()?;
     let labels = std::fs::read_to_string(place.at("out.pcf"))?;
-    ensure(labels.contains("app.c:20"), || labels)
+    ensure(labels.contains("app.c:20"), || labels)?;
+    let run = Run::new(&tools()?.instr).args(["symbolize", "--trace", "app.1", "-f"]);
+    let answers = run.dir(place.dir.path()).succeed()?;
+    ensure(answers.text().contains("before._omp_fn.0"), || {
+        format!("{answers}")
+    })
 }
 
 fn changed(command: &str, read: bool) -> Check {

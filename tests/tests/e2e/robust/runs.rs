@@ -142,6 +142,17 @@ fn command_lines() -> Check {
         ],
     )?;
     has(&guest.path("events.instr.2"), 20)?;
+    let told = guest
+        .traced()
+        .arg("10")
+        .env("INSTR_KEEP", "2")
+        .env("INSTR_VERBOSE", "1")
+        .output()?;
+    ensure(
+        told.errors()
+            .contains("instr: note: removed: events.instr.4\n"),
+        || format!("{told}"),
+    )?;
     // A setting that is nonsense is told, and the default holds.
     record(&guest, "10", &[("INSTR_KEEP", "garbage")])?;
     let summary = cases::summary(&guest.path("events.instr"))?;
@@ -155,9 +166,9 @@ fn command_lines() -> Check {
         &[
             "events.instr",
             "events.instr.2",
-            "events.instr.4",
             "events.instr.5",
             "events.instr.6",
+            "events.instr.7",
         ],
     )
 }
