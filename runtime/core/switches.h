@@ -2,7 +2,7 @@
  * Context switches of the program's threads, as the system tells them: when a thread leaves its processor, why, and when it has one again.
  *
  * The system writes them into a ring of the thread's (platform/NAME_switches.c). The thread takes them out when it is in the runtime anyway and
- * the ring is half full: with an event that comes long after the one before, with each 4 KiB of events, and at its end. They go into a stream
+ * the ring is half full: with an event that comes long after the one before, with each 8 KiB of events, and at its end. They go into a stream
  * of their own, in order of time, as other streams do: `scheduled` (docs/trace-format.md). The path of an event is what it was.
  */
 #ifndef INSTR_SWITCHES_H
@@ -64,7 +64,7 @@ static inline void instr_switches_look(struct instr_thread *t)
 /* The next look is after some more events, at the latest. False: there is none. */
 static inline bool instr_switches_plan(struct instr_thread *t)
 {
-    const ptrdiff_t step = 4096;
+    const ptrdiff_t step = 8192;
     if (t->switches == NULL || t->room == INSTR_LOOK)
         return false;
     t->room = t->slot_end - t->cursor > step ? t->cursor + step : t->slot_end;

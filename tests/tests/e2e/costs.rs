@@ -79,6 +79,8 @@ fn instructions() -> Check {
         let run = run.arg(program).arg(construct).arg(count.to_string());
         // All fits into one buffer: handing one over is not part of a construct's cost.
         let run = run.env("INSTR_TRACE", dir.path().join("trace"));
+        // How often the processor is taken away is the machine's.
+        let run = run.env("INSTR_SWITCHES", "0");
         let outcome = run.env("INSTR_BUFFER", "4M").succeed()?;
         let text = outcome.errors();
         let collected = text
