@@ -64,6 +64,27 @@ fn mostly(summary: &Summary, part: fn(&Split) -> u64) -> Option<String> {
     has_most.then(|| at.place.label.clone())
 }
 
+/// What the program does to itself, where other programs kept its threads from their processors: less than it seems, but not nothing.
+fn beside(largest: Option<&Verdict>, waiting: &Verdict) -> Option<String> {
+    const OWN: [&str; 7] = [
+        "sequential",
+        "serial",
+        "imbalance",
+        "locks",
+        "fine tasks",
+        "late tasks",
+        "dependences",
+    ];
+    let largest = largest.filter(|largest| OWN.contains(&largest.kind))?;
+    let own = waiting.kind == "preempted" || largest.kind == "serial";
+    own.then(|| {
+        format!(
+            "waiting makes other losses larger; of them, {}",
+            largest.text
+        )
+    })
+}
+
 /// What is beside the verdict, with its place and what helps.
 fn remark(beside: &Verdict, summary: &Summary) -> String {
     let mut text = beside.text.clone();
@@ -128,6 +149,7 @@ fn chosen(summary: &Summary) -> (Option<Verdict>, Vec<String>) {
         _ => CAUSE_OF_MANY * share,
     };
     let mut remarks = Vec::new();
+    let largest_but_for = largest.clone();
     let mut verdict = largest;
     if account.asleep >= LEAST {
         let asleep = sleeping(&account);
@@ -144,6 +166,7 @@ fn chosen(summary: &Summary) -> (Option<Verdict>, Vec<String>) {
             if let Some(other) = verdict.filter(|other| other.kind == "sleeping") {
                 remarks.push(remark(&other, summary));
             }
+            remarks.extend(beside(largest_but_for.as_ref(), &waiting));
             verdict = Some(waiting);
         } else {
             remarks.push(remark(&waiting, summary));
@@ -407,6 +430,26 @@ mod tests {
         assert_eq!(verdict.map(|verdict| verdict.kind), Some("serial"));
         assert_eq!(remarks.len(), 1);
         assert!(remarks[0].starts_with("8 threads share 2 processors"));
+    }
+
+    #[test]
+    fn losses_of_the_program_itself_are_told_beside_other_programs() {
+        let mut summary = run(2, 5, 3, 6);
+        if let Some(efficiency) = &mut summary.efficiency {
+            efficiency.largest_loss.kind = "imbalance";
+            efficiency.largest_loss.cause = "work";
+            efficiency.largest_loss.text = "the largest loss is imbalance".to_owned();
+        }
+        let (verdict, remarks) = of(&summary);
+        assert_eq!(verdict.map(|verdict| verdict.kind), Some("preempted"));
+        assert_eq!(
+            remarks,
+            ["waiting makes other losses larger; of them, the largest loss is imbalance"]
+        );
+        // With more threads than processors every region is unbalanced: that says nothing of the program.
+        let mut crowded = summary;
+        crowded.processors = Some(1);
+        assert_eq!(of(&crowded).1, [""; 0]);
     }
 
     #[test]
