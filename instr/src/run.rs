@@ -174,7 +174,8 @@ fn report(question: &Question<'_>, begin: u64, known: bool, console: &mut Consol
     console.warn(&text);
 }
 
-/// The traces in the folder of `place` that began at this time or later, ns since 1970: those named after it first.
+/// The traces in the folder of `place` that began at this time or later, ns since 1970: those named after it, or all if none is (a script
+/// starts other programs).
 fn made_since(place: &Path, begin: u64) -> Vec<(PathBuf, Metadata)> {
     let read = |dir: PathBuf| {
         let metadata = Metadata::read(&dir.join("metadata")).ok()?;
@@ -187,7 +188,9 @@ fn made_since(place: &Path, begin: u64) -> Vec<(PathBuf, Metadata)> {
         let own = dir.file_name().unwrap_or_default().as_encoded_bytes();
         own.starts_with(name)
     };
-    found.sort_by_key(|(dir, _)| !is_named(dir));
+    if found.iter().any(|(dir, _)| is_named(dir)) {
+        found.retain(|(dir, _)| is_named(dir));
+    }
     found
 }
 

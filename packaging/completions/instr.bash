@@ -183,13 +183,17 @@ _instr() {
             return 0
             ;;
         instr__subcmd__export)
-            opts="-o -h --format --output --exe --sysroot --help"
+            opts="-f -o -h --format --output --exe --sysroot --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --format)
+                    COMPREPLY=($(compgen -W "perfetto" -- "${cur}"))
+                    return 0
+                    ;;
+                -f)
                     COMPREPLY=($(compgen -W "perfetto" -- "${cur}"))
                     return 0
                     ;;
@@ -257,13 +261,17 @@ _instr() {
             return 0
             ;;
         instr__subcmd__graph)
-            opts="-o -h --format --output --all-tasks --exe --sysroot --help"
+            opts="-f -o -h --format --output --all-tasks --exe --sysroot --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --format)
+                    COMPREPLY=($(compgen -W "dot graphml json svg" -- "${cur}"))
+                    return 0
+                    ;;
+                -f)
                     COMPREPLY=($(compgen -W "dot graphml json svg" -- "${cur}"))
                     return 0
                     ;;

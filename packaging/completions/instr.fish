@@ -64,7 +64,7 @@ all\t'Both'"
 complete -c instr -n "__fish_instr_using_subcommand merge" -l exe -d 'Take the names of the program from PROGRAM, in place of the path in the trace' -r -F
 complete -c instr -n "__fish_instr_using_subcommand merge" -l sysroot -d 'Look below DIR for the files whose paths are in the trace' -r -F
 complete -c instr -n "__fish_instr_using_subcommand merge" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c instr -n "__fish_instr_using_subcommand export" -l format -d 'What to write (docs/export.md)' -r -f -a "perfetto\t'For ui.perfetto.dev and trace_processor: NAME.perfetto-trace'"
+complete -c instr -n "__fish_instr_using_subcommand export" -s f -l format -d 'What to write (docs/export.md)' -r -f -a "perfetto\t'For ui.perfetto.dev and trace_processor: NAME.perfetto-trace'"
 complete -c instr -n "__fish_instr_using_subcommand export" -s o -l output -d 'Where to write it; - is standard output [default: the program\'s name with the format\'s ending, in the current directory]' -r -F
 complete -c instr -n "__fish_instr_using_subcommand export" -l exe -d 'Take the names of the program from PROGRAM, in place of the path in the trace' -r -F
 complete -c instr -n "__fish_instr_using_subcommand export" -l sysroot -d 'Look below DIR for the files whose paths are in the trace' -r -F
@@ -86,8 +86,8 @@ complete -c instr -n "__fish_instr_using_subcommand summary" -l samples -d 'Func
 complete -c instr -n "__fish_instr_using_subcommand summary" -l sensors -d 'Sensors, energy, power, counters of threads'
 complete -c instr -n "__fish_instr_using_subcommand summary" -l user -d 'What the program marks itself: regions, counters, events; described calls'
 complete -c instr -n "__fish_instr_using_subcommand summary" -l leaks -d 'Show only the memory that was never given back, and the calls that got it'
-complete -c instr -n "__fish_instr_using_subcommand summary" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c instr -n "__fish_instr_using_subcommand graph" -l format -d 'How to write the graph [default: by the ending of FILE; without one only the tables of the analysis are shown]' -r -f -a "dot\t'Graphviz'
+complete -c instr -n "__fish_instr_using_subcommand summary" -s h -l help -d 'Print help'
+complete -c instr -n "__fish_instr_using_subcommand graph" -s f -l format -d 'How to write the graph [default: by the ending of FILE; without one only the tables of the analysis are shown]' -r -f -a "dot\t'Graphviz'
 graphml\t'For yEd, Gephi, networkx and others'
 json\t'Everything (docs/graph-json.md)'
 svg\t'A picture'"
