@@ -20,7 +20,7 @@ use crate::summary::units::{counted, elide, size, time};
 /// Folders of forked children nest no deeper.
 const MAX_DEPTH: usize = 64;
 /// Characters of the arguments in the table: as many as the page has room for, but no fewer and no more than these.
-const ARGUMENTS: std::ops::RangeInclusive<usize> = 12..=60;
+const ARGUMENTS: std::ops::RangeInclusive<usize> = 10..=60;
 /// Characters of a name in the table.
 const NAME: usize = 40;
 /// A line below the header and nothing else.
@@ -213,7 +213,7 @@ fn local(ns: u64) -> String {
     let moment = Timestamp::from_nanosecond(i128::from(ns));
     let shown = |moment: Timestamp| {
         let zoned = moment.to_zoned(TimeZone::system());
-        zoned.strftime("%Y-%m-%d %H:%M:%S").to_string()
+        zoned.strftime("%Y-%m-%d %H:%M").to_string()
     };
     moment.map_or_else(|_| "?".to_owned(), shown)
 }

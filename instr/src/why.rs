@@ -129,7 +129,7 @@ impl Question<'_> {
 
     fn of_file(&self) -> Option<Reason> {
         let program = self.program.display();
-        let build = "build it with instr-cc: `make CC=instr-cc`, or `instr-cc gcc -fopenmp …`";
+        let build = "compile and link it by instr-cc with -fopenmp: `make CC=instr-cc`, or `instr-cc gcc -fopenmp …`";
         match contents(self.program)? {
             Contents::NotElf => Some(reason(
                 format!("{program} is no ELF file: only programs that instr-cc linked record"),
@@ -140,7 +140,9 @@ impl Question<'_> {
                 "link it again with instr-cc; remove the program first if make finds it up to date",
             )),
             Contents::Plain { openmp: false } => Some(reason(
-                format!("{program} has no runtime of instr inside, and calls no OpenMP"),
+                format!(
+                    "{program} calls no OpenMP, and has no runtime of instr inside (instr-cc links none where nothing would be recorded)"
+                ),
                 build,
             )),
             Contents::Instrumented => {
