@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, ValueEnum};
 
-/// Reads ELF symbol tables, decides what to wrap, emits linker flags, stubs and rewritten objects.
+/// Show which functions of an object would be recorded, and make the linker options, stubs and objects for that.
 #[derive(Debug, Parser)]
 #[command(name = "instr-rewrite", version)]
 pub struct Arguments {
@@ -14,22 +14,22 @@ pub struct Arguments {
     /// Objects, archives (thin too), shared objects or executables
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
-    /// Where to write instead of the standard output ("-")
+    /// Output file [default: standard output, which is also -]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// One more description of a library; overrides the built-in ones
+    /// Use this description of a library too; it overrides the built-in ones
     #[arg(long, value_name = "FILE")]
     pub api: Vec<PathBuf>,
-    /// Also the heap: malloc and its family, new and delete, mmap
+    /// Include the heap: malloc and its family, new and delete, mmap
     #[arg(long)]
     pub memory: bool,
-    /// Form of the flags: for the compiler driver, for the linker, or quoted for an @file
+    /// Form of the options: for the compiler, for the linker, or quoted for an @file
     #[arg(long, value_enum, default_value = "gcc")]
     pub style: Style,
-    /// What stubs are called: by --wrap, or by objects that went through --redirect
+    /// Names of the stubs: for --wrap, or for objects that went through --redirect
     #[arg(long, value_enum, default_value = "wrap")]
     pub linkage: LinkageName,
-    /// With --list: JSON instead of a table
+    /// With --list: print JSON, not a table
     #[arg(long)]
     pub json: bool,
 }
@@ -38,16 +38,16 @@ pub struct Arguments {
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
 pub struct Action {
-    /// Print a --wrap flag for every known function that the files call, one a line
+    /// Print a --wrap option for each known function that the files call, one on a line
     #[arg(long)]
     pub emit_wrap_flags: bool,
-    /// Print the C source of the stubs of these functions
+    /// Print the C source of the stubs for these functions
     #[arg(long)]
     pub emit_stubs: bool,
-    /// Tell what would be wrapped, by which description, and what would not and why
+    /// List the functions that would be recorded, and those that would not, with the reason
     #[arg(long)]
     pub list: bool,
-    /// Rename undefined references of one object or archive, in place of --wrap
+    /// Rename the calls in one object or archive, for linkers without --wrap
     #[arg(long)]
     pub redirect: bool,
 }

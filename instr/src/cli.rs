@@ -11,7 +11,7 @@ use instr_trace::export::{FORMATS, Format};
 use crate::summary::table::Section;
 use crate::symbolize::options::SymbolizeOptions;
 
-/// What a traced program really did: tables, task graphs and Paraver files from raw traces.
+/// Trace parallel programs, and see from their traces what they did and what it cost.
 #[derive(Debug, Parser)]
 #[command(
     name = "instr",
@@ -49,33 +49,33 @@ pub enum Command {
     /// Compile and link with tracing, as instr-cc does: instr cc -O2 -fopenmp app.c -o app
     #[command(disable_help_flag = true)]
     Cc(WrapperOptions),
-    /// The same with the C++ compiler c++
+    /// The same with the C++ compiler, c++
     #[command(name = "c++", disable_help_flag = true)]
     Cpp(WrapperOptions),
     /// The same with gfortran
     #[command(disable_help_flag = true)]
     Fortran(WrapperOptions),
-    /// Run a program that instr-cc built, with the settings of a file
+    /// Run a program that was built with instr-cc, with the settings in a file
     Run(RunOptions),
-    /// List the traces of programs and of their earlier runs
+    /// List traces, those of earlier runs too
     List(ListOptions),
     /// Check what works on this machine
     Doctor(DoctorOptions),
     /// Print compiler options and folders for builds without instr-cc that include <instr/instr.h>
     Config(ConfigOptions),
-    /// Write a trace as Paraver files NAME.prv, NAME.pcf and NAME.row
+    /// Convert a trace for Paraver: NAME.prv, NAME.pcf and NAME.row
     Merge(MergeOptions),
-    /// Write a trace for another viewer than Paraver
+    /// Convert a trace for other viewers, such as Perfetto
     Export(ExportOptions),
-    /// Show what the program did, as tables or JSON
+    /// Show where the time went, and what helps; as tables or JSON
     Summary(SummaryOptions),
-    /// Show how parallel the explicit tasks are, and write their graph
+    /// Show how parallel the tasks are, and write their graph as a picture or for other tools
     Graph(GraphOptions),
-    /// Join the windows a killed program left behind, so that any CTF reader opens the trace
+    /// Complete the trace of a killed program, so that every CTF reader can open it
     Repair(RepairOptions),
-    /// Make a trace directory of a console's text, a dump of memory or a core file of a board
+    /// Get a trace from a board: from the log of its console, a dump of its memory or a core file
     Extract(ExtractOptions),
-    /// Translate addresses into functions, files and lines, as addr2line does
+    /// Translate addresses to functions, files and lines, as addr2line does
     #[command(
         infer_long_args = true,
         args_override_self = true,
@@ -89,10 +89,10 @@ pub enum Command {
 /// Where the files behind a trace's addresses are.
 #[derive(Debug, Clone, Default, Args)]
 pub struct SymbolOptions {
-    /// Take the names of the program from PROGRAM, in place of the path in the trace
+    /// Take function names from this PROGRAM, not from the path in the trace
     #[arg(long, value_name = "PROGRAM")]
     pub exe: Option<PathBuf>,
-    /// Look below DIR for the files whose paths are in the trace
+    /// Look for the program and its libraries below DIR: a copy of the system where it ran
     #[arg(long, value_name = "DIR")]
     pub sysroot: Option<PathBuf>,
 }
@@ -100,16 +100,16 @@ pub struct SymbolOptions {
 /// Options of `instr run`.
 #[derive(Debug, Args)]
 pub struct RunOptions {
-    /// Settings of the program (TOML, docs/environment.md); those in the environment are stronger
+    /// Settings for the program (TOML, docs/environment.md); the environment overrides them
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// Trace directory [default: ./NAME.instr]
+    /// Where to write the trace [default: ./NAME.instr]
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
-    /// Say nothing of the trace afterwards
+    /// Do not say where the trace is
     #[arg(short, long)]
     pub quiet: bool,
-    /// The program and its arguments; instr run ends as it does
+    /// The program and its arguments; instr run returns its exit status
     #[arg(
         required = true,
         trailing_var_arg = true,
@@ -168,7 +168,7 @@ pub struct ConfigOptions {
 /// Options of `instr doctor`.
 #[derive(Debug, Args)]
 pub struct DoctorOptions {
-    /// Write JSON
+    /// Print JSON
     #[arg(long)]
     pub json: bool,
 }
@@ -176,13 +176,13 @@ pub struct DoctorOptions {
 /// Options of `instr merge`.
 #[derive(Debug, Args)]
 pub struct MergeOptions {
-    /// Trace directories (NAME.instr), or programs beside theirs; several become Paraver tasks on one time line
+    /// Traces (NAME.instr), or the programs beside them; several become Paraver tasks on one time line
     #[arg(default_value = ".", value_name = "DIR")]
     pub traces: Vec<PathBuf>,
-    /// Base name of the three files [default: the program's name, in the current directory]
+    /// Name of the three files without their endings [default: the program's name]
     #[arg(short, long, value_name = "NAME")]
     pub output: Option<PathBuf>,
-    /// Arrows to write
+    /// Which lines between tasks to write
     #[arg(long, value_enum, default_value_t = Comms::All)]
     pub comms: Comms,
     /// Where names come from.
@@ -193,7 +193,7 @@ pub struct MergeOptions {
 /// The arrows of a Paraver trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Comms {
-    /// No arrows
+    /// None
     None,
     /// From the creation of a task to its execution
     Create,
@@ -206,13 +206,13 @@ pub enum Comms {
 /// Options of `instr export`.
 #[derive(Debug, Args)]
 pub struct ExportOptions {
-    /// Trace directories (NAME.instr), or programs beside theirs; several become processes on one time line
+    /// Traces (NAME.instr), or the programs beside them; several become processes on one time line
     #[arg(default_value = ".", value_name = "DIR")]
     pub traces: Vec<PathBuf>,
-    /// What to write (docs/export.md)
+    /// Format of the output (docs/export.md)
     #[arg(short, long, value_parser = formats(), default_value = FORMATS[0].name)]
     pub format: &'static Format,
-    /// Where to write it; - is standard output [default: the program's name with the format's ending, in the current directory]
+    /// Output file; - is standard output [default: the program's name with the ending of the format]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Where names come from.
@@ -234,22 +234,22 @@ const ABOUT_PAGES: &str = "What is longer than the terminal goes through INSTR_P
 /// Options of `instr summary`.
 #[derive(Debug, Args)]
 pub struct SummaryOptions {
-    /// Trace directories (NAME.instr), programs beside theirs, or the folder of one trace
+    /// Traces (NAME.instr), the programs beside them, or a folder with one trace
     #[arg(default_value = ".", value_name = "DIR")]
     pub traces: Vec<PathBuf>,
-    /// Write JSON (docs/summary-json.md): an object, or an array of objects for several directories
+    /// Print JSON (docs/summary-json.md): an object, or an array of objects for several traces
     #[arg(long)]
     pub json: bool,
     /// What to show instead of the first screen.
     #[command(flatten)]
     pub sections: SectionOptions,
-    /// Show only the memory that was never given back, and the calls that got it
+    /// Show only memory that was never freed, and the calls that allocated it
     #[arg(long)]
     pub leaks: bool,
-    /// Show so many rows of each table [default: 40, and 5 on the first screen]
+    /// Show at most N rows of each table [default: 40, and 5 on the first screen]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub top: Option<u64>,
-    /// Take the power model of this target, or of a description FILE.toml, in place of that of the trace's own target
+    /// Use the power model of this target, or of a description FILE.toml, not that of the trace's target
     #[arg(long, value_name = "NAME|FILE.toml")]
     pub target: Option<OsString>,
     /// Where names come from.
@@ -264,7 +264,7 @@ pub struct SectionOptions {
     /// Show the first screen and every section
     #[arg(long)]
     pub all: bool,
-    /// States of threads; which processors they ran on
+    /// States of threads, and the processors they ran on
     #[arg(long)]
     pub threads: bool,
     /// Efficiencies of POP and TALP
@@ -285,13 +285,13 @@ pub struct SectionOptions {
     /// Heap, mappings, stacks, OpenMP allocators
     #[arg(long)]
     pub memory: bool,
-    /// Functions by samples
+    /// Functions, by samples
     #[arg(long)]
     pub samples: bool,
     /// Sensors, energy, power, counters of threads
     #[arg(long)]
     pub sensors: bool,
-    /// What the program marks itself: regions, counters, events; described calls
+    /// The program's own regions, counters and events, and described calls
     #[arg(long)]
     pub user: bool,
 }
@@ -320,16 +320,16 @@ impl SectionOptions {
 /// Options of `instr graph`.
 #[derive(Debug, Args)]
 pub struct GraphOptions {
-    /// Trace directory (NAME.instr), a program beside it, or its folder
+    /// The trace (NAME.instr), the program beside it, or a folder with one trace
     #[arg(default_value = ".", value_name = "DIR")]
     pub trace: PathBuf,
-    /// How to write the graph [default: by the ending of FILE; without one only the tables of the analysis are shown]
+    /// Format of the graph [default: the ending of FILE; without one, only the tables are shown]
     #[arg(short, long, value_enum)]
     pub format: Option<GraphFormat>,
-    /// Where to write it: NAME.dot, .graphml, .json, .svg, or .txt for the tables; - is standard output
+    /// Output file: NAME.dot, .graphml, .json, .svg, or .txt for the tables; - is standard output
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     pub output: PathBuf,
-    /// Draw a box for each task, however large the picture gets (SVG)
+    /// Draw every task, however large the picture gets (SVG)
     #[arg(long)]
     pub all_tasks: bool,
     /// Where names come from.
@@ -366,10 +366,10 @@ impl GraphFormat {
 /// Options of `instr repair`.
 #[derive(Debug, Args)]
 pub struct RepairOptions {
-    /// Trace directory (NAME.instr); it is only read
+    /// The trace (NAME.instr); it is only read
     #[arg(value_name = "DIR")]
     pub trace: PathBuf,
-    /// Directory to make; it must not exist
+    /// New trace directory; it must not exist
     #[arg(short, long, value_name = "OUT")]
     pub output: PathBuf,
 }
@@ -377,13 +377,13 @@ pub struct RepairOptions {
 /// Options of `instr extract`.
 #[derive(Debug, Args)]
 pub struct ExtractOptions {
-    /// Text of a console (INSTR_SINK=console), memory (INSTR_SINK=ram) as raw bytes, S-records or a listing of GRMON, or a core file
+    /// Log of a console (INSTR_SINK=console), memory (INSTR_SINK=ram) as raw bytes, S-records or a listing by GRMON, or a core file
     #[arg(value_name = "FILE")]
     pub input: PathBuf,
-    /// Directory to make; it must not exist [default: NAME.instr of the traced program's name]
+    /// New trace directory; it must not exist [default: NAME.instr, by the name of the traced program]
     #[arg(short, long, value_name = "OUT")]
     pub output: Option<PathBuf>,
-    /// Which trace of a console that saw several, from 1 [default: the last]
+    /// Number of the trace in a log with several, from 1 [default: the last]
     #[arg(long, value_name = "NUMBER")]
     pub trace: Option<usize>,
 }

@@ -8,64 +8,64 @@ use clap::{ArgAction, Args, ValueEnum};
 /// Options of `instr symbolize`, spelled as addr2line's.
 #[derive(Debug, Clone, Args)]
 pub struct SymbolizeOptions {
-    /// Program or shared object the addresses belong to [default: a.out]
+    /// Program or shared library that the addresses belong to [default: a.out]
     #[arg(short, long, value_name = "PROGRAM")]
     pub exe: Option<PathBuf>,
     /// Show function names
     #[arg(short, long)]
     pub functions: bool,
-    /// Show the functions a line was inlined into
+    /// Show the functions that a line was inlined into, too
     #[arg(short, long, overrides_with = "no_inlines")]
     pub inlines: bool,
-    /// Show the innermost function only (the default, as addr2line's)
+    /// Show the innermost function only (the default, as in addr2line)
     #[arg(long)]
     pub no_inlines: bool,
-    /// One line for each place
+    /// Print each place on one line
     #[arg(short, long)]
     pub pretty_print: bool,
-    /// File names without their directories
+    /// Show file names without directories
     #[arg(short = 's', long)]
     pub basenames: bool,
-    /// Show the address before its place
+    /// Show the address in front of its place
     #[arg(short, long)]
     pub addresses: bool,
     /// Show C++ and Rust names as in the source
     #[arg(short = 'C', long, num_args = 0..=1, require_equals = true, default_missing_value = "auto", value_name = "STYLE")]
     pub demangle: Option<Style>,
-    /// Take addresses as offsets into section NAME
+    /// Addresses are offsets into section NAME
     #[arg(short = 'j', long, value_name = "NAME")]
     pub section: Option<OsString>,
-    /// Accepted for addr2line's sake: the file itself says what format it has
+    /// Ignored, for compatibility with addr2line: the file says which format it has
     #[arg(short = 'b', long, value_name = "BFDNAME")]
     pub target: Option<OsString>,
-    /// Accepted for addr2line's sake: demangling is always limited
+    /// Ignored, for compatibility with addr2line: demangling is always limited
     #[arg(short = 'R', long, visible_alias = "recursion-limit")]
     pub recurse_limit: bool,
-    /// Accepted for addr2line's sake: demangling is always limited
+    /// Ignored, for compatibility with addr2line: demangling is always limited
     #[arg(short = 'r', long, visible_alias = "no-recursion-limit")]
     pub no_recurse_limit: bool,
-    /// Write one JSON object a line (docs/symbolize.md)
+    /// Print one JSON object on a line for each address (docs/symbolize.md)
     #[arg(long)]
     pub json: bool,
-    /// Take addresses as those of the traced process; without ADDRESS, all code addresses in the trace
+    /// Addresses are those of this trace's process; without ADDRESS, all code addresses in the trace
     #[arg(long, value_name = "DIR", conflicts_with_all = ["section", "adjust_vma"])]
     pub trace: Option<PathBuf>,
-    /// Look in DIR, too, for programs, libraries and .dwo files that were moved
+    /// Look for programs, libraries and .dwo files that were moved in DIR too
     #[arg(long, value_name = "DIR")]
     pub search: Vec<PathBuf>,
     /// Look below DIR for files with absolute paths: a copy of the system where the program ran
     #[arg(long, value_name = "DIR")]
     pub sysroot: Option<PathBuf>,
-    /// Take the debug information from FILE
+    /// Read the debug information from FILE
     #[arg(long, value_name = "FILE")]
     pub debug_file: Option<PathBuf>,
     /// Look for debug files below DIR [default: /usr/lib/debug]
     #[arg(long, value_name = "DIR")]
     pub debug_dir: Vec<PathBuf>,
-    /// Take NEW for OLD at the start of paths of .dwo files
+    /// Replace OLD by NEW at the start of the paths of .dwo files
     #[arg(long, value_name = "OLD=NEW", value_parser = path_pair)]
     pub path_map: Vec<(PathBuf, PathBuf)>,
-    /// Take PROGRAM as loaded at OFFSET: it is subtracted from each address
+    /// The program is loaded at OFFSET: subtract it from each address
     #[arg(long, visible_alias = "obj-offset", value_name = "OFFSET", value_parser = offset, default_value = "0", hide_default_value = true)]
     pub adjust_vma: u64,
     /// Show this help

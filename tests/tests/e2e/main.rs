@@ -14,6 +14,7 @@ mod manual;
 mod matrix;
 mod memory;
 mod meters;
+mod mistyped;
 mod no_trace;
 mod perfetto;
 mod programs;
@@ -61,6 +62,7 @@ const PARTS: &[fn() -> Vec<Trial>] = &[
     readme::trials,
     kept_names::trials,
     no_trace::trials,
+    mistyped::trials,
 ];
 
 fn main() {
