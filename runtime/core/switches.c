@@ -82,15 +82,23 @@ static uint64_t ticks_of(const struct instr_switches *s, uint64_t ns)
     return before ? s->pair.ticks - ticks : s->pair.ticks + ticks;
 }
 
-/* How many records were lost without a word of the kernel: it says so with the next record. */
-static uint32_t lost_silently(const struct instr_switches *s)
+/* Records are lost from here on. */
+static void lose(struct instr_switches *s, uint32_t count)
 {
-    const uint64_t all = 2 * (instr_platform_switches_count() - s->counted);
-    return all > s->records && all - s->records < UINT32_MAX ? (uint32_t)(all - s->records) : 0;
+    s->records += count;
+    put(s, instr_last_time(s->stream), INSTR_SCHEDULED_UNKNOWN, count);
 }
 
-/* Writes what the ring holds. `own`: the thread itself does, and runs; `last`: for the last time. */
-static void take_all(struct instr_switches *s, bool own, bool last)
+/* The calling thread's ring is full: how many records it has lost. The system says so with the next record, and there may be none. */
+static uint32_t foretell(struct instr_switches *s)
+{
+    const uint64_t all = 2 * (instr_platform_switches_count() - s->counted);
+    s->foretold = all > s->records && all - s->records < UINT32_MAX ? (uint32_t)(all - s->records) : 0;
+    return s->foretold;
+}
+
+/* Writes what the ring holds. `own`: the thread itself does, and runs. */
+static void take_all(struct instr_switches *s, bool own)
 {
     struct instr_switch found;
     struct instr_clock_pair now;
@@ -99,18 +107,19 @@ static void take_all(struct instr_switches *s, bool own, bool last)
     if (now.monotonic_ns - s->pair.monotonic_ns >= 1000)
         s->rate = (uint64_t)(((wide)(now.ticks - s->pair.ticks) << 32) / (now.monotonic_ns - s->pair.monotonic_ns));
     while (instr_platform_switches_next(&s->ring, &found)) {
-        s->records += found.state == INSTR_SCHEDULED_UNKNOWN ? found.number : 1;
         if (found.state == INSTR_SCHEDULED_UNKNOWN) {
-            put(s, instr_last_time(s->stream), found.state, found.number);
+            lose(s, found.number > s->foretold ? found.number - s->foretold : 0);
+            s->foretold = 0;
             s->resumed = 0;
             continue;
         }
+        s->records++;
         resume(s, found.state != INSTR_SCHEDULED_RUNNING);
         put(s, ticks_of(s, found.ns), found.state, found.number);
     }
     instr_platform_switches_done(&s->ring, false);
     if (was_full) {
-        put(s, instr_last_time(s->stream), INSTR_SCHEDULED_UNKNOWN, own && last ? lost_silently(s) : 0);
+        lose(s, own ? foretell(s) : 0);
         s->resumed = own ? now.ticks : 0;
     }
     if (own)
@@ -172,6 +181,7 @@ static void begin_stream(struct instr_switches *s, const struct instr_thread *of
     s->stopped = 0;
     s->counted = instr_platform_switches_count();
     s->records = 0;
+    s->foretold = 0;
     t->index = of->index | INSTR_SWITCHES_BIT;
     t->os_tid = of->os_tid;
     t->task_thread = t->task_seq = t->region_thread = t->region_seq = INSTR_NONE;
@@ -254,7 +264,7 @@ void instr_switches_end_thread(struct instr_thread *t)
     if (s == NULL || !try_take(s)) /* the process ends */
         return;
     if (!s->stopped)
-        take_all(s, true, true);
+        take_all(s, true);
     end_stream(s);
     if (s->stream->base + BUFFER - s->stream->cursor < (ptrdiff_t)BUFFER / 4)
         instr_packet_empty(s->stream);
@@ -280,7 +290,7 @@ void instr_switches_slow(struct instr_thread *t)
     if (t->switches == NULL) {
         begin_thread(t, false);
     } else if (try_take(t->switches)) {
-        take_all(t->switches, true, false);
+        take_all(t->switches, true);
         untake(t->switches);
     }
     instr_platform_leave(&guest);
@@ -308,7 +318,7 @@ static void stop(struct instr_switches *s, bool on)
         if (is_own(s))
             resume(s, true);
     } else {
-        take_all(s, is_own(s), false);
+        take_all(s, is_own(s));
         put(s, s->pair.ticks, INSTR_SCHEDULED_UNKNOWN, 0);
     }
     s->stopped = !on;
@@ -335,7 +345,7 @@ void instr_switches_finish(void)
             continue;
         if (s->ring.map != NULL) {
             if (!s->stopped)
-                take_all(s, is_own(s), true);
+                take_all(s, is_own(s));
             end_stream(s);
         }
         if (s->stream->slot_bytes[0] != 0)

@@ -24,6 +24,7 @@ struct instr_switches {
     uint64_t resumed;             /* ticks from which on nothing is known until the next record tells what was before; 0: it is known */
     uint64_t counted;             /* switches of the thread when its record began, as the system counts them */
     uint64_t records;             /* since then, those that were lost too */
+    uint32_t foretold;            /* lost records that the system has still to tell */
     uint32_t taking;              /* somebody takes records: its thread, or who ends the process */
     uint32_t stopped;             /* by instr_stop */
 };
