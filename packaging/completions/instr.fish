@@ -86,7 +86,7 @@ complete -c instr -n "__fish_instr_using_subcommand summary" -l samples -d 'Func
 complete -c instr -n "__fish_instr_using_subcommand summary" -l sensors -d 'Sensors, energy, power, counters of threads'
 complete -c instr -n "__fish_instr_using_subcommand summary" -l user -d 'The program\'s own regions, counters and events, and described calls'
 complete -c instr -n "__fish_instr_using_subcommand summary" -l leaks -d 'Show only memory that was never freed, and the calls that allocated it'
-complete -c instr -n "__fish_instr_using_subcommand summary" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c instr -n "__fish_instr_using_subcommand summary" -s h -l help -d 'Print help'
 complete -c instr -n "__fish_instr_using_subcommand graph" -s f -l format -d 'Format of the graph [default: the ending of FILE; without one, only the tables are shown]' -r -f -a "dot\t'Graphviz'
 graphml\t'For yEd, Gephi, networkx and others'
 json\t'Everything (docs/graph-json.md)'
