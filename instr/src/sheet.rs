@@ -23,6 +23,10 @@ const LESS: &[&str] = &[
     "max/mean",
     "construct",
     "unit",
+    "span in tasks",
+    "T1/P + T∞",
+    "edges",
+    "max(T1/P, T∞)",
     "total",
 ];
 /// A line below the header and nothing else.
