@@ -157,7 +157,7 @@ pub struct Clock {
 /// One sentence about the run.
 #[derive(Debug, Default, Clone, PartialEq, Serialize)]
 pub struct Verdict {
-    /// One of [`super::advice::KINDS`].
+    /// Such as `imbalance`: docs/summary-json.md lists them.
     pub kind: &'static str,
     /// Of the threads' time, 0 to 1.
     pub share: f64,
