@@ -183,8 +183,8 @@ impl Sheet {
     }
 
     /// Makes text narrower and leaves columns out until the table fits. Returns the columns that are not there any more.
-    fn fit(&mut self, width: usize) -> Vec<&'static str> {
-        let mut left_out = Vec::new();
+    fn fit(&mut self, width: usize) -> Vec<String> {
+        let mut left_out: Vec<String> = Vec::new();
         let mut widths = self.narrowed(width, MIN_TEXT);
         for &name in LESS {
             // The first column says what a row is.
@@ -193,13 +193,22 @@ impl Sheet {
             {
                 self.remove(at + 1);
                 // A construct is in the section of its kind; what has no other place is named.
-                if name != "construct" && !left_out.contains(&name) {
-                    left_out.push(name);
+                if name != "construct" && !left_out.iter().any(|gone| gone == name) {
+                    left_out.push(name.to_owned());
                 }
                 widths = self.narrowed(width, MIN_TEXT);
             }
         }
         if self.total(&widths) > width {
+            widths = self.narrowed(width, LEAST_TEXT);
+        }
+        // Two numbers stay: without them a row says nothing.
+        while self.total(&widths) > width
+            && let numbers = self.numbers()
+            && let Some(&at) = numbers.get(2..).and_then(<[usize]>::last)
+        {
+            left_out.push(self.header[at].clone());
+            self.remove(at);
             widths = self.narrowed(width, LEAST_TEXT);
         }
         for line in std::iter::once(&mut self.header).chain(&mut self.rows) {
@@ -213,6 +222,15 @@ impl Sheet {
             }
         }
         left_out
+    }
+
+    /// Places of the columns of numbers.
+    fn numbers(&self) -> Vec<usize> {
+        let kinds = self.kinds.iter().enumerate();
+        kinds
+            .filter(|(_, kind)| **kind == Kind::Number)
+            .map(|(at, _)| at)
+            .collect()
     }
 
     fn remove(&mut self, at: usize) {

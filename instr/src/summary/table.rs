@@ -157,22 +157,31 @@ pub fn write(
 }
 
 fn threads(summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {
-    let timed = threads_as(summary, page.rows, true);
-    match timed.fits(page.width) {
-        true => timed.print_all(page),
-        false => threads_as(summary, page.rows, false).print_all(page),
+    let timed = threads_as(summary, page.rows, true, false);
+    if timed.fits(page.width) {
+        return timed.print_all(page);
+    }
+    let shares = threads_as(summary, page.rows, false, false);
+    match shares.fits(page.width) {
+        true => shares.print_all(page),
+        false => threads_as(summary, page.rows, false, true).print_all(page),
     }
 }
 
-/// The table of threads, `timed` with times beside the percentages.
-fn threads_as(summary: &Summary, rows: usize, timed: bool) -> Sheet {
+/// The table of threads, `timed` with times beside the percentages, `short` with short names of states.
+fn threads_as(summary: &Summary, rows: usize, timed: bool, short: bool) -> Sheet {
     let columns = Columns {
         timed,
         ..Columns::of(summary)
     };
     let mut header = vec!["thread"];
     header.extend((!timed).then_some("lived"));
-    header.extend(["useful", "synchronization", "scheduling", "idle"]);
+    header.push("useful");
+    header.extend(match short {
+        false => ["synchronization", "scheduling"],
+        true => ["sync", "sched"],
+    });
+    header.push("idle");
     header.extend(columns.flush.then_some("flush"));
     header.extend(columns.ready.then_some("ready"));
     header.push("events");
@@ -310,18 +319,18 @@ fn tasks(summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {
     }
     table.print(summary.task_functions.len(), page)?;
     if let Some(line) = constructs::table::special_tasks(summary) {
-        writeln!(page, "{line}")?;
+        page.paragraph("", &line)?;
     }
     let all = &summary.tasks;
     if all.created > 0 || all.executed > 0 {
-        writeln!(
-            page,
+        let numbers = format!(
             "{} created, {} executed ({} undeferred), {}",
             counted(all.created, "task"),
             count(all.executed),
             count(all.undeferred),
             counted(all.edges, "dependence"),
-        )?;
+        );
+        page.paragraph("", &numbers)?;
     }
     load::table::graph(summary, page)
 }

@@ -46,20 +46,19 @@ pub fn efficiency(summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {
     }
     table.print_all(page)?;
     let (pop, talp) = (e.multiplicative, e.talp);
-    writeln!(
-        page,
-        "multiplicative (POP): load balance {} x communication efficiency {}",
+    let factors = format!(
+        "load balance {} x communication efficiency {}",
         percent(pop.load_balance),
         percent(pop.communication_efficiency)
-    )?;
-    writeln!(
-        page,
-        "TALP: serialization {} x load balance {} x scheduling {}",
+    );
+    page.paragraph("multiplicative (POP): ", &factors)?;
+    let factors = format!(
+        "serialization {} x load balance {} x scheduling {}",
         percent(talp.serialization),
         percent(talp.load_balance),
         percent(talp.scheduling)
-    )?;
-    Ok(())
+    );
+    page.paragraph("TALP: ", &factors)
 }
 
 fn lost(e: &Efficiency, value: f64) -> String {

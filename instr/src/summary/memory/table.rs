@@ -27,16 +27,17 @@ pub fn write(summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {
 }
 
 fn heap(memory: &Memory, page: &mut Page<'_>) -> io::Result<()> {
-    writeln!(
-        page,
-        "\nheap: {} got, {}; at most {} in use, after {}; {} in use at the end ({})",
+    writeln!(page)?;
+    let heap = format!(
+        "{} got, {}; at most {} in use, after {}; {} in use at the end ({})",
         counted(memory.allocations, "block"),
         size(memory.allocated_bytes),
         size(memory.live_high_water_bytes),
         time(memory.live_high_water_ns),
         counted(memory.live_blocks, "block"),
         size(memory.live_bytes),
-    )?;
+    );
+    page.paragraph("heap: ", &heap)?;
     if memory.mapped.maps > 0 {
         writeln!(
             page,
