@@ -43,13 +43,12 @@ struct instr_sink {
      * then neither the text nor the code that writes it has to be on the board. */
     void (*declare)(bool stream);
 
-#if INSTR_KEEPS_RUNS
-    /* All is written, and no event was recorded: what the place held before may have its name back. NULL: it does not matter. */
-    void (*give_way)(void);
-#endif
-
     /* All is written: so many events, in the packets that were appended. NULL: whoever reads them does not ask. */
     void (*end)(uint64_t events);
+
+    /* All is written, and no event was recorded: what the place held before may have its name back. NULL: it does not matter. It is there on
+     * every system, since a program's own sink is not built with the runtime's settings. */
+    void (*give_way)(void);
 };
 
 /* Small systems have only those sinks that the program's configuration names (core/static_config.h); static programs of others have

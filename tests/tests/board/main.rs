@@ -135,9 +135,8 @@ fn one_trace(host: Host) -> Check {
         })?;
         for way in ["console.instr", "image.instr"] {
             let extracted = files(&board.path(way))?;
-            let other = extracted.iter().zip(&written).find(|(a, b)| a != b);
-            let other = other.map_or("number of files", |((name, _), _)| name);
             ensure(extracted == written, || {
+                let other = difference(&extracted, &written);
                 format!("{way} is another trace than the files, {policy}: {other}")
             })?;
         }
@@ -148,6 +147,18 @@ fn one_trace(host: Host) -> Check {
     ensure(report.contains("refused-writes 0\n"), || {
         "a write was larger than 8192 bytes".to_owned()
     })
+}
+
+/// The first file that differs, with the first line that does, as the two have it.
+fn difference(some: &[(String, Vec<u8>)], others: &[(String, Vec<u8>)]) -> String {
+    let Some(((name, a), (_, b))) = some.iter().zip(others).find(|(a, b)| a != b) else {
+        return format!("{} files and {}", some.len(), others.len());
+    };
+    let [a, b] = [a, b].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+    match a.lines().zip(b.lines()).find(|(a, b)| a != b) {
+        Some((a, b)) if name == "metadata" => format!("{name}: {a} and {b}"),
+        _ => format!("{name}: {} and {} characters", a.len(), b.len()),
+    }
 }
 
 /// Lines that are changed, cut or missing cost the packets they belong to, and are told by their number.

@@ -89,7 +89,8 @@ impl Place {
 
     fn run(&self, program: &Path) -> Run {
         let run = Run::new(program).dir(self.0.path());
-        run.env("OMP_NUM_THREADS", "2")
+        // Streams of context switches have a thread_begin of their own.
+        run.env("OMP_NUM_THREADS", "2").env("INSTR_SWITCHES", "0")
     }
 
     /// The events of the one trace in the folder, which goes away.
