@@ -196,6 +196,8 @@ static void remove_older(int parent, const char *base, const char *program)
     char name[NAME_BYTES];
     char head[INSTR_HEAD_BYTES];
     uint64_t alike = 0;
+    if (instr_sink_run <= keep + 1)
+        return; /* all there are may stay */
     for (uint64_t back = 1; back <= most + MOST_OLDER && back < instr_sink_run && numbered(name, base, instr_sink_run - back); back++) {
         const int in = open_run(parent, name, program, head);
         if (in < 0)
