@@ -282,11 +282,11 @@ fn fifty_at_once() -> Check {
 fn killed_at_any_moment() -> Check {
     let guest = Guest::build("events")?;
     let keep = ("INSTR_KEEP", "200");
-    for step in 0..60_u64 {
+    for step in 0..40_u64 {
         record(&guest, "25", &[keep])?;
         let run = guest.traced().arg("1000000").env(keep.0, keep.1);
         let mut child = run.spawn()?;
-        std::thread::sleep(Duration::from_micros(step * 100));
+        std::thread::sleep(Duration::from_micros(step * 150));
         child.kill()?;
         child.wait()?;
         let runs = listed(guest.dir.path())?;
