@@ -218,43 +218,56 @@ fn local(ns: u64) -> String {
     moment.map_or_else(|_| "?".to_owned(), shown)
 }
 
+/// The heads of the columns, and the rows. Counts are left out where lines would be longer than `width`.
+fn cells(runs: &[Run], width: usize) -> (Vec<&'static str>, Vec<Vec<String>>) {
+    let several = runs.iter().any(|run| run.processes.unwrap_or(0) > 1);
+    let or_dash = |value: Option<String>| value.unwrap_or_else(|| "-".to_owned());
+    let number = |value: Option<u64>| or_dash(value.map(|value| value.to_string()));
+    let column = |head: &'static str, cell: &dyn Fn(&Run) -> String| {
+        (head, runs.iter().map(cell).collect::<Vec<_>>())
+    };
+    let mut columns = vec![
+        column("trace", &|run| elide(&run.directory, NAME)),
+        column("run", &|run| number(run.run)),
+        column("started", &|run| {
+            or_dash(run.started_realtime_ns.map(local))
+        }),
+        column("took", &|run| or_dash(run.duration_ns.map(time))),
+        column("threads", &|run| number(run.threads)),
+        column("processes", &|run| number(run.processes)),
+        column("size", &|run| size(run.bytes)),
+        column("state", &|run| run.state.word().to_owned()),
+    ];
+    columns.retain(|(head, _)| several || *head != "processes");
+    let used = |columns: &[(&str, Vec<String>)]| -> usize {
+        let wide = |(head, cells): &(&str, Vec<String>)| {
+            let cells = cells.iter().map(|cell| cell.chars().count());
+            cells.chain([head.len()]).max().unwrap_or(0) + 2
+        };
+        columns.iter().map(wide).sum()
+    };
+    for less in ["threads", "processes"] {
+        if used(&columns) + ARGUMENTS.start() > width {
+            columns.retain(|(head, _)| *head != less);
+        }
+    }
+    let room = width.saturating_sub(used(&columns));
+    let room = room.clamp(*ARGUMENTS.start(), *ARGUMENTS.end());
+    columns.push(column("arguments", &|run| {
+        elide(run.arguments.as_deref().unwrap_or(""), room)
+    }));
+    let row = |at: usize| columns.iter().map(|(_, cells)| cells[at].clone()).collect();
+    let rows = (0..runs.len()).map(row).collect();
+    (columns.iter().map(|(head, _)| *head).collect(), rows)
+}
+
 fn table(runs: &[Run], console: &mut Console<'_>) -> std::io::Result<()> {
     if runs.is_empty() {
         return writeln!(console.out, "no traces here");
     }
+    let (header, rows) = cells(runs, console.width);
     let mut table = Table::new();
-    let several = runs.iter().any(|run| run.processes.unwrap_or(0) > 1);
-    let mut header = vec!["trace", "run", "started", "took", "threads"];
-    header.extend(several.then_some("processes"));
-    header.extend(["size", "state", "arguments"]);
-    table.load_style(STYLE).set_header(&header);
-    let or_dash = |value: Option<String>| value.unwrap_or_else(|| "-".to_owned());
-    let mut widths: Vec<usize> = header.iter().map(|head| head.len()).collect();
-    let mut rows = Vec::new();
-    for run in runs {
-        let number = |value: Option<u64>| or_dash(value.map(|value| value.to_string()));
-        let mut row = vec![
-            elide(&run.directory, NAME),
-            number(run.run),
-            or_dash(run.started_realtime_ns.map(local)),
-            or_dash(run.duration_ns.map(time)),
-            number(run.threads),
-        ];
-        row.extend(several.then(|| number(run.processes)));
-        row.extend([size(run.bytes), run.state.word().to_owned()]);
-        for (width, cell) in widths.iter_mut().zip(&row) {
-            *width = (*width).max(cell.chars().count());
-        }
-        rows.push(row);
-    }
-    let others = widths.len() - 1;
-    let used: usize = widths[..others].iter().map(|width| width + 1).sum();
-    let room = console.width.saturating_sub(used);
-    let room = room.clamp(*ARGUMENTS.start(), *ARGUMENTS.end());
-    for (mut row, run) in rows.into_iter().zip(runs) {
-        row.push(elide(run.arguments.as_deref().unwrap_or(""), room));
-        table.add_row(row);
-    }
+    table.load_style(STYLE).set_header(&header).add_rows(rows);
     for (at, column) in table.column_iter_mut().enumerate() {
         column.set_padding((0, 1));
         if ["run", "took", "threads", "processes", "size"].contains(&header[at]) {

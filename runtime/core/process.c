@@ -455,7 +455,7 @@ FOR_LIBRARIES void instr_process_begin(void)
         if (instr_process.active != INSTR_OFF)
             instr_platform_started();
 #if INSTR_KEEPS_RUNS
-        if (t != NULL)
+        if (t != NULL && instr_process.points == 0 && !instr_settings.stack) /* readings are worth a trace of their own */
             instr_registry.begun = t->cursor;
 #endif
     }
