@@ -241,9 +241,9 @@ FOR_RUNS bool instr_place_is_earlier(int in, const char *program, char head[INST
     if (count <= 0)
         return false;
     head[count] = '\0';
-    const pid_t pid = (pid_t)instr_place_number(head, "    pid = ");
-    const bool open_still = holds(head, "    closed = ", "0", ';') && pid > 0 && (kill(pid, 0) == 0 || errno == EPERM);
-    return holds(head, "    program = \"", program, '"') && !open_still;
+    const pid_t pid = (pid_t)instr_place_number(head, "\n    pid = ");
+    const bool open_still = holds(head, "\n    closed = ", "0", ';') && pid > 0 && (kill(pid, 0) == 0 || errno == EPERM);
+    return holds(head, "\n    program = \"", program, '"') && !open_still;
 }
 
 /*

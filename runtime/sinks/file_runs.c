@@ -100,7 +100,7 @@ static uint32_t first_number(const char *place)
 
 enum instr_run_before instr_runs_before(const char *place, const struct stat *taken, const char *head)
 {
-    const long said = instr_place_number(head, "    run = ");
+    const long said = instr_place_number(head, "\n    run = ");
     const uint32_t number = said > 0 ? (uint32_t)said : 1;
     const char *base;
     struct stat status;
@@ -109,7 +109,7 @@ enum instr_run_before instr_runs_before(const char *place, const struct stat *ta
             instr_sink_run = first_number(place);
         return INSTR_RUN_REPLACED;
     }
-    const bool empty = instr_place_number(head, "    empty = ") != 0;
+    const bool empty = instr_place_number(head, "\n    empty = ") != 0;
     if (instr_settings.keep == 0 || empty) {
         instr_sink_run = empty ? number : number + 1;
         return INSTR_RUN_REPLACED;
@@ -143,7 +143,7 @@ void instr_runs_back(const char *place)
 /* Whether the run with this metadata had the same arguments. There they stand as instr_metadata_write() quotes them. */
 static bool same_arguments(const char *head)
 {
-    static const char KEY[] = "    arguments = \"";
+    static const char KEY[] = "\n    arguments = \"";
     const char *there = strstr(head, KEY);
     const char *mine = instr_platform_arguments();
     if (there == NULL)

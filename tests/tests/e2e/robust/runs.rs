@@ -24,6 +24,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         ),
         trial("robust::runs::no-more-than-64-numbers-back", numbers_back),
         trial("robust::runs::keep-0-replaces", keep_none),
+        trial("robust::runs::arguments-of-any-kind", odd_arguments),
         trial(
             "robust::runs::a-run-without-an-event-gives-way",
             without_events,
@@ -190,6 +191,32 @@ fn numbers_back() -> Check {
             == expected,
         || format!("{found:?}"),
     )
+}
+
+/// Arguments that look like entries of the metadata are none.
+fn odd_arguments() -> Check {
+    let guest = Guest::build("events")?;
+    for arguments in [
+        "    empty = 1;",
+        "\n    empty = 1;\n    run = 77;",
+        "\" \\ \u{1}",
+        "",
+    ] {
+        for count in ["10", "20"] {
+            guest.traced().args([count, arguments]).succeed()?;
+        }
+    }
+    let found = entries(guest.dir.path(), "events.instr.")?;
+    let expected: Vec<String> = (1..=7).map(|run| format!("events.instr.{run}")).collect();
+    ensure(found == expected, || format!("{found:?}"))?;
+    // And a command line is the same again, whatever is in it.
+    for _ in 0..3 {
+        let run = guest.traced().args(["20", "\" \\ \u{1}"]);
+        run.env("INSTR_KEEP", "1").succeed()?;
+    }
+    let runs = listed(guest.dir.path())?;
+    let alike = runs.iter().filter(|run| run["arguments"] == "20 \" \\ ?");
+    ensure(alike.clone().count() == 2, || format!("{runs:?}"))
 }
 
 fn keep_none() -> Check {
