@@ -160,7 +160,7 @@ fn the_papers_average_follows_from_the_efficiency_profile_of_its_table_1() {
     );
     let found = json(&["--target", "sparc-gr740-rtems"], dir.path());
     close(&found["power"]["average_mw"], 944.5, 0.05);
-    let output = instr(&["--target", "sparc-gr740-rtems"], dir.path());
+    let output = instr(&["--sensors", "--target", "sparc-gr740-rtems"], dir.path());
     let text = String::from_utf8(output.stdout).unwrap();
     for part in [
         "power: 0.9445 W on average",
