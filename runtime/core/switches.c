@@ -174,7 +174,6 @@ static struct instr_switches *get(void)
 static void begin_stream(struct instr_switches *s, const struct instr_thread *of, uint32_t processor)
 {
     struct instr_thread *const t = s->stream;
-    const uint32_t words[2] = {of->os_tid, INSTR_THREAD_SWITCHES};
     instr_read_clocks(&s->pair);
     s->rate = ((uint64_t)1 << 32) / 1000 * (instr_registry.frequency / 1000000u);
     s->resumed = 0;
@@ -188,7 +187,6 @@ static void begin_stream(struct instr_switches *s, const struct instr_thread *of
     if (t->last_ticks < s->pair.ticks)
         t->last_ticks = s->pair.ticks;
     instr_packet_open(t);
-    (void)instr_packet_put(t, INSTR_EV_THREAD_BEGIN, t->last_ticks, words, 2);
     put(s, t->last_ticks, INSTR_SCHEDULED_RUNNING, processor);
     t->own_events = t->events;
     t->events = 0;
@@ -197,11 +195,9 @@ static void begin_stream(struct instr_switches *s, const struct instr_thread *of
 /* The last event, and what the stream is to the next thread. The calling thread, or the process, ends. */
 static void end_stream(struct instr_switches *s)
 {
-    struct instr_thread *const t = s->stream;
-    if (!instr_packet_append(t, INSTR_EV_THREAD_END, NULL, 0))
-        instr_lose(t, 1);
+    put(s, instr_ticks(instr_process_clock()), INSTR_SCHEDULED_UNKNOWN, 0);
     instr_platform_switches_close(&s->ring);
-    (void)instr_packet_leave(t);
+    (void)instr_packet_leave(s->stream);
 }
 
 static bool is_affordable(uint64_t now)

@@ -79,12 +79,6 @@ pub(crate) const THREAD_FLAGS: Kind = flags(
             "PROCESSOR",
             "No thread but a processor, whose number stands for the thread id.",
         ),
-        value(
-            8,
-            "SWITCHES",
-            "SWITCHES",
-            "No thread but the context switches of one.",
-        ),
     ],
 );
 

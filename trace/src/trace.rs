@@ -412,7 +412,10 @@ fn scan_stream(
         initial: false,
         name: None,
         worker: None,
-        kind: Kind::Thread,
+        kind: match stream.thread & SWITCHES {
+            0 => Kind::Thread,
+            _ => Kind::Switches,
+        },
         tasks: false,
         damaged: false,
         first_ticks: None,
@@ -476,7 +479,7 @@ impl Scan {
                 self.os_tid = os_tid;
                 self.initial = flags & thread_flags::INITIAL != 0;
                 self.kind = match flags {
-                    _ if flags & thread_flags::SWITCHES != 0 => Kind::Switches,
+                    _ if self.kind == Kind::Switches => Kind::Switches,
                     _ if flags & thread_flags::PROCESSOR != 0 => Kind::Processor,
                     _ if flags & thread_flags::OWN != 0 => Kind::Own,
                     _ => Kind::Thread,

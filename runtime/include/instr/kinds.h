@@ -8,7 +8,6 @@
 #define INSTR_THREAD_INITIAL 0x1u
 #define INSTR_THREAD_OWN 0x2u
 #define INSTR_THREAD_PROCESSOR 0x4u
-#define INSTR_THREAD_SWITCHES 0x8u
 
 /* What a parallel construct combines. */
 enum {

@@ -8,8 +8,6 @@ pub mod thread_flags {
     pub const OWN: u32 = 0x2;
     /// No thread but a processor, whose number stands for the thread id.
     pub const PROCESSOR: u32 = 0x4;
-    /// No thread but the context switches of one.
-    pub const SWITCHES: u32 = 0x8;
 }
 
 /// What a parallel construct combines.

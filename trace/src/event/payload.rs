@@ -391,7 +391,7 @@ pub enum Payload<'a> {
         run_ns: u64,
         wait_ns: u64,
     },
-    /// from now on the system has the thread in this state; `number` is the processor of `RUNNING` (0xffffffff: not known), and how many records the system lost at `UNKNOWN` (0: not known). Only in the stream of a thread's context switches: its first event is `thread_begin` with flags bit 3, its `os_tid` is the thread's, its `thread` the thread's with bit 31 set.
+    /// from now on the system has the thread in this state; `number` is the processor of `RUNNING` (0xffffffff: not known), and how many records the system lost at `UNKNOWN` (0: not known). The only event of streams of context switches (`switches_NNNN`): the `os_tid` of their packets is the thread's, `thread` is its index with bit 31 set. The last one says `UNKNOWN`.
     Scheduled {
         state: kinds::ScheduledKind,
         number: u32,

@@ -119,7 +119,7 @@ fn change(payload: &Payload<'_>) -> Option<(Scheduled, Option<u32>, u32)> {
             ScheduledKind::Blocked => (Scheduled::Blocked, None, 0),
             _ => (Scheduled::Unknown, None, number),
         },
-        Payload::Lost { .. } | Payload::ThreadEnd => (Scheduled::Unknown, None, 0),
+        Payload::Lost { .. } => (Scheduled::Unknown, None, 0),
         _ => return None,
     })
 }

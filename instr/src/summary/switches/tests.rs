@@ -194,16 +194,14 @@ fn what_is_not_known_is_nobodys_time() {
 }
 
 /// Of a thread that lives from 0 to 1000: its own switches.
-fn own_switches(dir: &Path, layout: Layout, index: u32, os_tid: u32, told: &[(u64, u32, u32)]) {
+fn own_switches(dir: &Path, layout: Layout, index: u32, told: &[(u64, u32, u32)]) {
     let mut stream = StreamWriter::create(dir, layout, index | 1 << 31, 1 << 16).unwrap();
-    let begin = told.first().map_or(0, |first| first.0);
-    stream.thread_begin(START_TICKS + begin, os_tid, 8).unwrap();
     for (time, state, number) in told {
         stream
             .scheduled(START_TICKS + time, *state, *number)
             .unwrap();
     }
-    stream.thread_end(START_TICKS + 1000).unwrap();
+    stream.scheduled(START_TICKS + 1000, UNKNOWN, 0).unwrap();
     stream.finish().unwrap();
 }
 
@@ -238,7 +236,7 @@ fn what_the_system_does_with_a_thread_splits_its_useful_time_by_place() {
             (700, UNKNOWN, 3),
             (800, RUNNING, 1),
         ];
-        own_switches(dir.path(), layout, 0, 77, &told);
+        own_switches(dir.path(), layout, 0, &told);
         let summary = summary(dir.path());
         assert_eq!(summary.threads.len(), 2, "its switches are no thread");
         assert_eq!(summary.threads[1].scheduling, None);
@@ -287,10 +285,9 @@ fn switches_of_no_thread_and_behind_its_end_are_passed_over() {
         dir.path(),
         layout,
         0,
-        77,
         &[(1, RUNNING, 0), (1500, BLOCKED, 0), (1600, RUNNING, 0)],
     );
-    own_switches(dir.path(), layout, 9, 80, &[(100, READY, 0)]);
+    own_switches(dir.path(), layout, 9, &[(100, READY, 0)]);
     let summary = summary(dir.path());
     assert_eq!(summary.duration_ns, 1000);
     let found = summary.threads[0].scheduling.unwrap();
