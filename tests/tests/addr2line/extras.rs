@@ -270,6 +270,20 @@ fn traced() -> Check {
     let moved = dir.path().join("attic");
     std::fs::create_dir(&moved)?;
     std::fs::rename(&program, moved.join("sample"))?;
+    ensure(text(&["-fp"])?.0 == names, || {
+        "the trace does not keep its names".into()
+    })?;
+    // Without the files that the trace keeps.
+    let forget = || -> Check {
+        for entry in std::fs::read_dir(dir.path().join("sample.instr"))? {
+            let entry = entry?;
+            if entry.file_name().to_string_lossy().starts_with(".binary_") {
+                std::fs::remove_file(entry.path())?;
+            }
+        }
+        Ok(())
+    };
+    forget()?;
     let (unknown, errors) = text(&["-fp"])?;
     ensure(
         unknown.contains("?? ??:0") && errors.matches("no names from").count() == 1,
@@ -278,6 +292,7 @@ fn traced() -> Check {
     ensure(text(&["-fp", "--search", "attic"])?.0 == names, || {
         "--search".into()
     })?;
+    forget()?;
     std::fs::write(dir.path().join("other.c"), "int main(void) { return 0; }\n")?;
     run(Command::new("gcc")
         .arg(dir.path().join("other.c"))
