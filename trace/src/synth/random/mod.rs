@@ -89,8 +89,8 @@ pub fn write(dir: &Path, recipe: &Recipe) -> Result<u64> {
     let text = metadata(recipe.layout, 1_000_000_000, true).replacen("env {\n", DEFINITIONS, 1);
     std::fs::write(dir.join("metadata"), text)?;
     let streams = Program::run(recipe);
-    let events = streams.iter().map(|stream| stream.len() as u64).sum();
-    for (thread, events) in (0..).zip(streams) {
+    let events = streams.iter().map(|stream| stream.1.len() as u64).sum();
+    for (thread, events) in streams {
         if events.is_empty() {
             continue;
         }

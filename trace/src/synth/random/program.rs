@@ -74,8 +74,8 @@ pub(super) struct Program {
 }
 
 impl Program {
-    /// Events of each stream: threads of the program, one of the runtime's own, two processors.
-    pub(super) fn run(recipe: &Recipe) -> Vec<Vec<Recorded>> {
+    /// Numbers and events of streams: threads of the program, one of the runtime's own, two processors, context switches of the first two threads.
+    pub(super) fn run(recipe: &Recipe) -> Vec<(u32, Vec<Recorded>)> {
         let thread = |_| Thread {
             now: START_TICKS,
             events: Vec::new(),
@@ -116,6 +116,10 @@ impl Program {
         streams.push(reader(threads, layout, end, &mut random));
         for processor in 0..2 {
             streams.push(switches(processor, threads, layout, end, &mut random));
+        }
+        let mut streams: Vec<_> = (0..).zip(streams).collect();
+        for thread in 0..threads.min(2) {
+            streams.push((thread | 1 << 31, scheduled(layout, end, &mut random)));
         }
         streams
     }
@@ -373,6 +377,20 @@ fn switches(
         at += 100 + random.u64(..2000);
     }
     put(at, 2, &|_| {});
+    events
+}
+
+/// What the system does with a thread.
+fn scheduled(layout: Layout, end: u64, random: &mut Rng) -> Vec<Recorded> {
+    let mut events = Vec::new();
+    let mut at = START_TICKS + 2;
+    while at < end {
+        let (state, number) = (random.u32(1..=4), random.u32(..4));
+        events.push(alone(layout, at, 92, &|body| {
+            _ = body.u32(state).u32(number);
+        }));
+        at += 50 + random.u64(..1000);
+    }
     events
 }
 
