@@ -74,7 +74,17 @@ fn try_run(argv0: &OsStr, argv: Vec<OsString>) -> Result<i32> {
         true => choice,
         false => {
             cli::check_first(&choice, &machine)?;
-            language::choose(choice, &machine)?
+            let default = choice.compiler().to_owned();
+            let choice = language::choose(choice, &machine)?;
+            if choice.compiler() != default {
+                let (chosen, default) = (choice.compiler().display(), default.display());
+                let why = "by the language of sources and objects";
+                say::note(
+                    options.verbose,
+                    &format!("runs {chosen}, not {default}: {why}"),
+                );
+            }
+            choice
         }
     };
     let compiler = resolve(&choice, &machine)?;
@@ -282,7 +292,9 @@ impl Setup {
         if let Some(reason) = &additions.plain_link {
             self.note(&format!("linked plainly: {reason}"));
         }
-        if let Some(warning) = launcher::warning(args, additions, &self.machine) {
+        if let Some(warning) =
+            launcher::warning(&self.compiler.file, args, additions, &self.machine)
+        {
             say::warning(&warning);
         }
         if !additions.headers && !additions.link {

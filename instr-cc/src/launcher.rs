@@ -34,9 +34,14 @@ struct Link {
     object: String,
 }
 
-/// What to say of a compilation whose target will be linked without us, if it is the target's first.
+/// What to say of a compilation by `compiler` whose target will be linked without us, if it is the target's first.
 #[must_use]
-pub fn warning(args: &[OsString], additions: &Additions, machine: &Machine) -> Option<String> {
+pub fn warning(
+    compiler: &Path,
+    args: &[OsString],
+    additions: &Additions,
+    machine: &Machine,
+) -> Option<String> {
     if additions.link || additions.plain_link.is_some() {
         return None;
     }
@@ -47,7 +52,10 @@ pub fn warning(args: &[OsString], additions: &Additions, machine: &Machine) -> O
     let link = by_make(&folder).or_else(|| by_ninja(Path::new("."), output))?;
     let program = OsStr::new(&link.program);
     let is_compiler = cli::looks_like_compiler(Path::new(program).file_name()?.as_bytes());
-    if output != OsStr::new(&link.object) || !is_compiler || machine.is_own(Path::new(program)) {
+    // A script of this name in another folder may call us, as it did for this compilation.
+    let beside = Path::new(program).parent() == compiler.parent();
+    let is_own = machine.is_own(Path::new(program));
+    if output != OsStr::new(&link.object) || !is_compiler || !beside || is_own {
         return None;
     }
     let language = match () {

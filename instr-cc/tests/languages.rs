@@ -194,6 +194,9 @@ fn c_programs_keep_the_c_compiler() {
     ] {
         assert_eq!(chosen(&place, line, None), "cc", "{line}");
     }
+    let told = place.wrapped("--instr-verbose -c work.cpp");
+    let note = "instr-cc: note: runs c++, not cc: by the language of sources and objects\n";
+    assert_eq!(text(&told.stderr), note);
     built(&place, "-fopenmp p.o -o p");
     let needed = text(&place.run("readelf -d p").stdout);
     assert!(!needed.contains("libstdc++"), "{needed}");

@@ -5,7 +5,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 use instr_rewrite::object::{Archive, Contents, source_files};
 use instr_rewrite::resolve::{ArchiveOrder, LinkItem, closure};
-use instr_rewrite::scan::{FileKind, ObjectError, ScanError, ScanErrorKind, Source};
+use instr_rewrite::scan::{FileKind, Inputs, ObjectError, ScanError, ScanErrorKind, Source};
 
 use super::sources::{is_object, language_of_source};
 use super::{Language, Needs};
@@ -47,11 +47,7 @@ pub(super) fn needs(args: &[Arg], all: bool) -> Needs {
     for ((placed, _), source) in files.iter().zip(&sources) {
         let Ok(source) = source else { continue };
         let scan = source.scan();
-        let refused = match &scan {
-            Ok(inputs) => inputs.refused.as_slice(),
-            Err(error) => std::slice::from_ref(error),
-        };
-        needs.add(by_sources(source, &scan, refused));
+        needs.add(by_sources(source, &scan));
         if let Ok(inputs) = scan {
             scanned.push((*placed, inputs));
         }
@@ -87,11 +83,6 @@ impl Needs {
         self.cpp |= other.cpp;
         self.fortran |= other.fortran;
     }
-
-    fn add_language(&mut self, language: Option<Language>) {
-        self.cpp |= language == Some(Language::Cpp);
-        self.fortran |= language == Some(Language::Fortran);
-    }
 }
 
 /// The words of the line that decide which objects are linked, as a linker has them.
@@ -122,38 +113,49 @@ fn linker_words(args: &[Arg]) -> Vec<OsString> {
 }
 
 /// By the names of the sources that objects carry: a C++ program may leave nothing undefined by which to know it. Intermediate code of
-/// link-time optimizers leaves nothing undefined either.
-fn by_sources(
-    source: &Source<'_>,
-    scan: &Result<instr_rewrite::scan::Inputs<'_>, ScanError>,
-    refused: &[ScanError],
-) -> Needs {
-    let mut needs = Needs::default();
-    let bytes = source.bytes();
+/// link-time optimizers leaves nothing undefined either, in Fortran too.
+fn by_sources(source: &Source<'_>, scan: &Result<Inputs<'_>, ScanError>) -> Needs {
+    let refused = match scan {
+        Ok(inputs) => inputs.refused.as_slice(),
+        Err(error) => std::slice::from_ref(error),
+    };
     let is = |wanted: fn(&ObjectError) -> bool| {
         let kind = |e: &ScanError| matches!(&e.kind, ScanErrorKind::Object(o) if wanted(o));
         refused.iter().any(kind)
     };
+    let mut needs = Needs::default();
+    let bytes = source.bytes();
     if is(|error| matches!(error, ObjectError::Bitcode)) {
         // Its table of strings holds the names as they are.
         let has = |word: &[u8]| bytes.windows(word.len()).any(|w| w == word);
         needs.cpp = has(b"__gxx_personality_v0") || has(b"_ZNSt") || has(b"_ZSt");
     }
-    let is_object = match scan {
-        Ok(inputs) => inputs.kind == FileKind::Relocatable,
-        Err(_) => true,
-    };
     let is_lto = is(|error| matches!(error, ObjectError::LtoOnly));
-    if let (true, Ok(archive)) = (is_lto, Archive::parse(bytes)) {
-        for member in archive.members().map_while(Result::ok) {
-            if let Contents::Inside(data) = member.contents {
-                let names = source_files(data).into_iter();
-                names.for_each(|name| needs.add_language(language_of_source(name)));
+    let mut add = |object: &[u8]| {
+        for name in source_files(object) {
+            match language_of_source(name) {
+                Some(Language::Cpp) => needs.cpp = true,
+                Some(Language::Fortran) if is_lto => needs.fortran = true,
+                _ => {}
             }
         }
-    } else if is_object {
-        let names = source_files(bytes).into_iter();
-        names.for_each(|name| needs.add_language(language_of_source(name)));
+    };
+    match Archive::parse(bytes) {
+        // Of an archive's other members only those count that the link takes.
+        Ok(archive) if is_lto => {
+            for member in archive.members().map_while(Result::ok) {
+                if let Contents::Inside(object) = member.contents {
+                    add(object);
+                }
+            }
+        }
+        Ok(_) => {}
+        Err(_) if is_lto => add(bytes),
+        Err(_) => {
+            if scan.as_ref().is_ok_and(|i| i.kind == FileKind::Relocatable) {
+                add(bytes);
+            }
+        }
     }
     needs
 }
