@@ -58,6 +58,7 @@ pub fn compare(path: &Path, sound: bool, run: &Run<'_>) -> Result<(), String> {
     graph::totals(&mut all, &outputs.summary, &outputs.graph);
     if let Some(prv) = &outputs.prv {
         time_line::times(&mut all, &facts, &outputs.summary, prv);
+        time_line::scheduling(&mut all, &outputs.summary, prv);
         time_line::time_line(&mut all, &facts, prv);
         time_line::memory(&mut all, &facts, &outputs.summary, prv);
         graph::arrows(&mut all, &facts, &outputs.graph, prv);

@@ -18,6 +18,7 @@ const TASKS_CREATED: u64 = 65_000_000;
 const TASKS_EXECUTED: u64 = 65_000_001;
 const USER_REGION: u64 = 20_000_000;
 const CALL: u64 = 20_000_001;
+const SCHEDULED: u64 = 20_000_031;
 const MEMORY: u64 = 40_000_040;
 const IN_USE: u64 = 20_000_010;
 /// A lock is held.
@@ -40,6 +41,29 @@ pub(super) fn times(all: &mut Differences, facts: &Facts, summary: &Value, prv: 
             let line = shown.get(&(object, number)).copied().unwrap_or(0);
             let what = format!("thread {position}, {field}, summary and .prv");
             all.equal(&what, own, line);
+        }
+    }
+}
+
+/// What the system did with each thread: a value lasts up to the next one.
+pub(super) fn scheduling(all: &mut Differences, summary: &Value, prv: &prv::Trace) {
+    let mut open: BTreeMap<Object, (i128, u64)> = BTreeMap::new();
+    let mut shown: BTreeMap<(Object, i128), u64> = BTreeMap::new();
+    for event in prv.events.iter().filter(|event| event.kind == SCHEDULED) {
+        let next = (event.value, event.time);
+        if let Some((value, begin)) = open.insert(event.object, next) {
+            *shown.entry((event.object, value)).or_default() += event.time - begin;
+        }
+    }
+    let left = open.values().filter(|(value, _)| *value != 0).count();
+    all.equal("threads whose scheduling does not end, .prv", left, 0);
+    let threads = summary["threads"].as_array().map_or(&[][..], Vec::as_slice);
+    for (position, thread) in (1..).zip(threads) {
+        let whole = &thread["scheduling"]["whole"];
+        for (value, field) in [(1, "running_ns"), (2, "ready_ns"), (3, "blocked_ns")] {
+            let line = shown.get(&((1, 1, position), value)).copied();
+            let what = format!("thread {position}, {field}, summary and .prv");
+            all.equal(&what, int(&whole[field]), line.unwrap_or(0));
         }
     }
 }
