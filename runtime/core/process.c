@@ -297,8 +297,8 @@ void instr_finish(void)
             instr_registry.frequency = frequency_of(now.ticks - instr_registry.start.ticks, now.monotonic_ns - instr_registry.start.monotonic_ns);
         if (instr_sink_is_line())
             (void)write_metadata(true); /* what follows is of no use without it */
-        instr_switches_finish();
         finish_threads();
+        instr_switches_finish(); /* behind the threads' last events: it is none of their time */
         instr_registry.life = INSTR_LIFE_CLOSED;
         if (!write_metadata(true))
             tell_in_window();

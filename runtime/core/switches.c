@@ -251,12 +251,17 @@ void instr_switches_begin_thread(struct instr_thread *t)
         begin_thread(t, true);
 }
 
-void instr_switches_end_thread(struct instr_thread *t)
+struct instr_switches *instr_switches_leave(struct instr_thread *t)
 {
     struct instr_switches *const s = t->switches;
-    const uint64_t begin = s != NULL ? instr_platform_monotonic_ns() : 0;
     t->switches = NULL;
     t->no_switches = 1;
+    return s;
+}
+
+void instr_switches_end_thread(struct instr_switches *s)
+{
+    const uint64_t begin = s != NULL ? instr_platform_monotonic_ns() : 0;
     if (s == NULL || !try_take(s)) /* the process ends */
         return;
     if (!s->stopped)

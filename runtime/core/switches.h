@@ -39,9 +39,10 @@ static inline bool instr_switches_press(const struct instr_switches *s)
 void instr_switches_begin(void);
 const char *instr_switches_state(void);
 
-/* The calling thread is attached, or about to end. */
+/* The calling thread is attached. When it ends, it leaves what it has; behind its last event, when it has left its window, its record ends. */
 void instr_switches_begin_thread(struct instr_thread *t);
-void instr_switches_end_thread(struct instr_thread *t);
+struct instr_switches *instr_switches_leave(struct instr_thread *t);
+void instr_switches_end_thread(struct instr_switches *s);
 
 /* Recording is switched off or on, the process ends. The registry's lock is held. */
 void instr_switches_switch(bool on);
@@ -105,9 +106,15 @@ static inline void instr_switches_begin_thread(struct instr_thread *t)
     (void)t;
 }
 
-static inline void instr_switches_end_thread(struct instr_thread *t)
+static inline struct instr_switches *instr_switches_leave(struct instr_thread *t)
 {
     (void)t;
+    return NULL;
+}
+
+static inline void instr_switches_end_thread(struct instr_switches *s)
+{
+    (void)s;
 }
 
 static inline void instr_switches_switch(bool on)

@@ -401,7 +401,7 @@ void instr_thread_ended(struct instr_thread *t)
     instr_platform_enter(&guest);
     instr_platform_hold_signals(&guest);
     instr_thread_time_last(t);
-    instr_switches_end_thread(t);
+    struct instr_switches *const switches = instr_switches_leave(t);
     if (instr_lock()) {
         if (instr_registry.life == INSTR_LIFE_RUNNING && t->state == INSTR_WINDOW_OWNED) {
             t->limit = NULL;
@@ -412,6 +412,7 @@ void instr_thread_ended(struct instr_thread *t)
     }
     if (!left)
         empty_window(t);
+    instr_switches_end_thread(switches);
     instr_self = NULL;
     instr_platform_leave(&guest);
     instr_inside = false;
