@@ -132,6 +132,8 @@ pub enum Stubs {
     Program,
     /// They call probes of the runtime that the library finds; the flags of `library/table.h`.
     Library(u32),
+    /// They have the names of the functions that they stand in front of.
+    Preloaded,
 }
 
 /// A compiler with the user's flags, ready to build for one kind of output.
@@ -214,7 +216,7 @@ impl Builder<'_> {
     }
 
     /// A key of everything but the source that decides what an object holds.
-    fn setting_key(&self) -> String {
+    pub(crate) fn setting_key(&self) -> String {
         let relative = self.abi.iter().any(|w| w.as_bytes().contains(&b'/'));
         let folder = if relative {
             std::env::current_dir().unwrap_or_default()
@@ -303,6 +305,7 @@ impl Builder<'_> {
         let kind = match kind {
             Stubs::Program => String::new(),
             Stubs::Library(flags) => format!("library {flags}"),
+            Stubs::Preloaded => "preloaded".to_owned(),
         };
         let fixed = [descriptions, instr_runtime::KEY, &setting, &kind];
         let linkages = symbols.iter().flat_map(|(symbol, linkage)| {
@@ -405,7 +408,7 @@ impl Builder<'_> {
     }
 
     /// Links a shared library of ours, `dir/name`, which the dynamic linker knows by that name.
-    fn link_shared(
+    pub(crate) fn link_shared(
         &self,
         dir: &Path,
         name: &str,

@@ -2,6 +2,7 @@
 //!
 //! * [`api`]: descriptions of interceptable libraries (`api/*.rs`, ordinary `extern "C"` blocks with attributes);
 //! * [`object`]: ELF files and archives, read with goblin;
+//! * [`program`]: what an executable says to the dynamic linker;
 //! * [`scan`]: what objects, archives, shared objects and executables define and leave undefined;
 //! * [`resolve`]: which of those objects a linker would really take, and what they refer to;
 //! * [`select`]: undefined symbols ∩ descriptions, with a reason for everything left out;
@@ -13,6 +14,7 @@ pub mod api;
 pub mod arguments;
 mod ctype;
 pub mod object;
+pub mod program;
 pub mod redirect;
 pub mod resolve;
 pub mod scan;

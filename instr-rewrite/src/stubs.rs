@@ -5,6 +5,10 @@ use crate::ctype::{CType, parameter_list};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
+mod preload;
+
+pub use preload::emit_for_preload;
+
 /// How a stub takes the place of its function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Linkage {
@@ -324,8 +328,13 @@ fn emit_probe_call(
         }
     };
     let call = format!("instr_{callee}_{}({})", probe.name, list.join(", "));
+    emit_probe_end(text, function, &call);
+}
+
+/// The call of a probe, whose result the stub returns.
+fn emit_probe_end(text: &mut String, function: &Function, call: &str) {
     if function.variadic {
-        emit_variadic_call(text, function, &call);
+        emit_variadic_call(text, function, call);
     } else if function.noreturn {
         _ = writeln!(text, "    {call};\n    __builtin_unreachable();");
     } else if function.result.is_void() {

@@ -307,7 +307,7 @@ void instr_finish(void)
         instr_sink_end(instr_registry.events);
 #if INSTR_KEEPS_RUNS
         if (instr_registry.empty)
-            instr_sink_give_way();
+            instr_sink_give_way(instr_libraries_have(INSTR_LIBRARY_PRELOADED));
 #endif
     }
     if (locked)

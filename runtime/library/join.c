@@ -14,13 +14,28 @@
 
 static struct instr_library *_Atomic joined;
 static volatile uint32_t flags_seen;
+volatile uint32_t instr_library_joins;
+volatile uintptr_t instr_library_places[INSTR_LIBRARY_PLACES];
 static bool runtime_ended; /* the object with the runtime: its destructor comes at the end of the process alone */
+
+/* The entry with this address, changed. */
+static void replace_place(uintptr_t from, uintptr_t to)
+{
+    for (unsigned i = 0; i < INSTR_LIBRARY_PLACES; i++)
+        if (instr_library_places[i] == from) {
+            instr_library_places[i] = to;
+            return;
+        }
+}
 
 void instr_library_join(struct instr_library *library)
 {
     const bool brings_heap = (library->flags & ~flags_seen & INSTR_LIBRARY_MEMORY) != 0;
     library->next = atomic_load_explicit(&joined, memory_order_relaxed);
     atomic_store_explicit(&joined, library, memory_order_release);
+    if ((library->flags & INSTR_LIBRARY_PRELOADED) == 0)
+        replace_place(0, (uintptr_t)library);
+    instr_library_joins++;
 #ifdef INSTR_SHARED
     if (instr_config_given == NULL)
         instr_config_given = library->config;
@@ -50,6 +65,8 @@ void instr_library_leave(struct instr_library *library)
             return;
         at->next = library->next;
     }
+    replace_place((uintptr_t)library, 0);
+    instr_library_joins++; /* another object may come to the place of this one */
     if (!runtime_ended)
         instr_process_each(forget_strings);
     else if (!instr_libraries_stay())

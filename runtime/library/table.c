@@ -32,7 +32,9 @@ static instr_any_fn *find(const char *name)
     return NULL;
 }
 
-const struct instr_table instr_table = {INSTR_TABLE_VERSION, sizeof instr_table, find, instr_library_join, instr_library_leave};
+const struct instr_table instr_table = {
+    INSTR_TABLE_VERSION, sizeof instr_table, find, instr_library_join, instr_library_leave, &instr_library_joins, instr_library_places,
+};
 
 #ifdef INSTR_SHARED
 const struct instr_table *instr_shared_table(void)

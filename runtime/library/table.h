@@ -35,7 +35,14 @@ struct instr_getters {
     int (*num_devices)(void);
 };
 
-enum { INSTR_LIBRARY_MEMORY = 1, INSTR_LIBRARY_OMPT = 2 };
+enum {
+    INSTR_LIBRARY_MEMORY = 1,
+    INSTR_LIBRARY_OMPT = 2,
+    INSTR_LIBRARY_PRELOADED = 4, /* library/preload.c: nobody built this process to be traced, and a trace without an event is of no use */
+};
+
+/* Libraries whose places are known at a time. */
+#define INSTR_LIBRARY_PLACES 64u
 
 /* A library of the process. It is the library's own memory: it is forgotten before the library is unloaded. */
 struct instr_library {
@@ -52,6 +59,8 @@ struct instr_table {
     instr_any_fn *(*find)(const char *name); /* "instr_probe_task", "instr_event": a function, or NULL */
     void (*join)(struct instr_library *library);
     void (*leave)(struct instr_library *library);
+    const volatile uint32_t *joins;      /* changes whenever a library comes or goes */
+    const volatile uintptr_t *libraries; /* INSTR_LIBRARY_PLACES addresses, one in each that is there; else 0 */
 };
 
 /* In programs and libinstr.so (library/table.c). */
@@ -63,6 +72,8 @@ __attribute__((visibility("default"))) const struct instr_table *instr_shared_ta
 /* Called by library/table.c. */
 void instr_library_join(struct instr_library *library);
 void instr_library_leave(struct instr_library *library);
+extern volatile uint32_t instr_library_joins;
+extern volatile uintptr_t instr_library_places[INSTR_LIBRARY_PLACES];
 
 /* The object with the runtime has ended. Whether libraries are left: the last one ends the process. Not in static programs. */
 bool instr_libraries_stay(void) __attribute__((weak));

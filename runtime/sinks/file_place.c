@@ -326,11 +326,11 @@ static bool take_place(const char *program)
 }
 
 #if INSTR_KEEPS_RUNS
-void instr_place_give_way(void)
+void instr_place_give_way(bool vanish)
 {
     const int in = folder();
     if (in >= 0)
-        instr_runs_give_way(place, &taken);
+        instr_runs_give_way(place, &taken, vanish);
     close(in);
 }
 #endif

@@ -42,7 +42,7 @@ enum instr_content { CONTENT_EMPTY, CONTENT_OURS, CONTENT_FOREIGN };
 
 #if INSTR_KEEPS_RUNS
 /* The trace is closed and recorded nothing: it gives its name back to the run before. */
-void instr_place_give_way(void);
+void instr_place_give_way(bool vanish);
 
 /* With what follows, sinks/file_runs.c looks at the folders of earlier runs. */
 

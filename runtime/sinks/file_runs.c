@@ -237,13 +237,34 @@ void instr_runs_begin(const char *place, int in, const char *program)
     close(parent);
 }
 
-void instr_runs_give_way(const char *place, const struct stat *taken)
+/* Removes the folder `taken`, whose lock this process holds, and which nobody has begun to use otherwise. */
+static void vanish_from(int parent, const char *base, const struct stat *taken)
+{
+    struct stat status;
+    const int in = instr_place_enter(parent, base, &status);
+    if (in >= 0 && same(&status, taken) && instr_place_look(in, 0, false) == CONTENT_OURS) {
+        (void)instr_place_look(in, 0, true);
+        (void)unlinkat(in, ".lock", 0);
+        (void)unlinkat(parent, base, AT_REMOVEDIR);
+    }
+    close(in);
+}
+
+void instr_runs_give_way(const char *place, const struct stat *taken, bool vanish)
 {
     char name[NAME_BYTES];
     char head[INSTR_HEAD_BYTES];
     char path[INSTR_CFG_PATH_BYTES];
     const char *base;
     struct stat status;
+    if (vanish) {
+        const int around = open_parent(place, &base);
+        if (around >= 0)
+            vanish_from(around, base, taken);
+        close(around);
+        instr_runs_back(place);
+        return;
+    }
     const int parent = before[0] != '\0' ? open_parent(place, &base) : -1;
     name[0] = '\0';
     if (parent >= 0 && instr_text_append(name, sizeof name, base) && instr_text_append(name, sizeof name, ".empty") &&

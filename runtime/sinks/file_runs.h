@@ -27,8 +27,8 @@ void instr_runs_back(const char *place);
 /* The run has its folder `in`: the program is linked into it, and runs that are too many are removed. */
 void instr_runs_begin(const char *place, int in, const char *program);
 
-/* This run, in the folder `taken`, recorded nothing: it is renamed to NAME.empty, and the run before gets its name back. */
-void instr_runs_give_way(const char *place, const struct stat *taken);
+/* This run, in the folder `taken`, recorded nothing: it is renamed to NAME.empty, or removed (`vanish`), and the run before gets its name back. */
+void instr_runs_give_way(const char *place, const struct stat *taken, bool vanish);
 #endif
 
 #endif

@@ -108,10 +108,10 @@ bool instr_sink_is_line(void)
 }
 
 #if INSTR_KEEPS_RUNS
-void instr_sink_give_way(void)
+void instr_sink_give_way(bool vanish)
 {
     if (sink()->give_way != NULL)
-        sink()->give_way();
+        sink()->give_way(vanish);
 }
 #endif
 

@@ -46,9 +46,10 @@ struct instr_sink {
     /* All is written: so many events, in the packets that were appended. NULL: whoever reads them does not ask. */
     void (*end)(uint64_t events);
 
-    /* All is written, and no event was recorded: what the place held before may have its name back. NULL: it does not matter. It is there on
-     * every system, since a program's own sink is not built with the runtime's settings. */
-    void (*give_way)(void);
+    /* All is written, and no event was recorded: what the place held before may have its name back, and this trace may stay under another
+     * name, or `vanish`. NULL: it does not matter. It is there on every system, since a program's own sink is not built with the runtime's
+     * settings. */
+    void (*give_way)(bool vanish);
 };
 
 /* Small systems have only those sinks that the program's configuration names (core/static_config.h); static programs of others have
@@ -76,7 +77,7 @@ extern uint32_t instr_sink_run;
 
 /* Where the trace is, or was to be: a path; "" where it has none. */
 extern const char *instr_sink_where;
-void instr_sink_give_way(void);
+void instr_sink_give_way(bool vanish);
 #endif
 
 /* The same calls, to the sink that the settings chose. */

@@ -12,6 +12,9 @@ pub const KEY: &str = env!("INSTR_RUNTIME_KEY");
 /// What each shared library gets beside its stubs: it finds the one runtime of its process.
 pub const LIBRARY: &str = "library/library.c";
 
+/// What a library gets that is preloaded into programs nobody built to be traced.
+pub const PRELOAD: &str = "library/preload.c";
+
 /// What a shared library gets that uses libomp.
 pub const TOOL: &str = "library/tool.c";
 
@@ -37,7 +40,7 @@ pub fn sources(os: &str) -> Vec<&'static str> {
     let fits = |name: &str| match name {
         "sinks/file.c" | "sinks/file_place.c" | "sinks/file_runs.c" => large,
         "sinks/small_file.c" => !large,
-        LIBRARY | TOOL | GETTERS | FOREIGN_TOOL | BOUND | BRIDGE => false,
+        LIBRARY | PRELOAD | TOOL | GETTERS | FOREIGN_TOOL | BOUND | BRIDGE => false,
         _ if name.starts_with("library/") => large,
         _ if name.starts_with("platform/") => name == platform[0] || name.starts_with(&platform[1]),
         _ => large || !name.starts_with("ompt/"),
@@ -102,7 +105,7 @@ mod tests {
         assert!(names.contains(&"sinks/file.c") && !names.contains(&"sinks/small_file.c"));
         assert!(names.contains(&"library/table.c"));
         // These are linked into some outputs only.
-        for part in [LIBRARY, TOOL, GETTERS, FOREIGN_TOOL, BOUND, BRIDGE] {
+        for part in [LIBRARY, PRELOAD, TOOL, GETTERS, FOREIGN_TOOL, BOUND, BRIDGE] {
             assert!(FILES.iter().any(|(name, _)| *name == part) && !names.contains(&part));
         }
     }
@@ -175,7 +178,7 @@ mod tests {
             (table_version(), sums.each_ref().map(String::as_str)),
             (
                 1,
-                ["32d06205b8d7dc06", "9c20b81a8274b289", "93566b6328aeb052"]
+                ["32d06205b8d7dc06", "9c20b81a8274b289", "540ac5c8c6979052"]
             )
         );
     }

@@ -53,6 +53,18 @@ const MEASURES: [&str; 3] = [
 const TABLE_PARTS: [&str; 2] = ["instr_table", "instr_modules_tell"];
 const HEAP_PART: &str = "instr_memory_wrapped";
 
+/// All parts of libinstr.so, in the order of a shared library's link.
+pub(crate) const SHARED_PARTS: [&str; 8] = [
+    SENSORS,
+    SINKS[0].1,
+    SINKS[1].1,
+    MEASURES[0],
+    MEASURES[1],
+    MEASURES[2],
+    TABLE_PARTS[0],
+    TABLE_PARTS[1],
+];
+
 /// Whether the process was started as a linker.
 #[must_use]
 pub fn is_linker_name(argv0: &OsStr) -> bool {
@@ -196,8 +208,8 @@ fn instrumented(real: &Path, words: &[OsString], context: &Context, own: &Path) 
             let api = index::parse(&context.apis, context.memory)?;
             let symbols = wanted.iter().copied();
             Ok(match kind {
-                Stubs::Program => stubs::emit_each(symbols, &api),
                 Stubs::Library(flags) => stubs::emit_for_library(symbols, &api, flags),
+                Stubs::Program | Stubs::Preloaded => stubs::emit_each(symbols, &api),
             })
         };
         builder.stubs(kind, &index.key, &wanted, emit)

@@ -1,0 +1,213 @@
+//! The library that `instr run` preloads into programs nobody built to be traced (`runtime/library/preload.c`), and which programs take none.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File};
+use std::io::Read as _;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, anyhow};
+use instr_rewrite::api::Function;
+use instr_rewrite::program::Program;
+use instr_rewrite::stubs;
+
+use crate::cache::{Cache, key};
+use crate::compiler::{self, Machine};
+use crate::runtime::{self, Builder, Stubs, Variant, shared_name};
+use crate::shim::{SHARED_PARTS, index, openmp};
+
+/// The variable by which the dynamic linker is told of it.
+pub const VARIABLE: &str = "LD_PRELOAD";
+/// The library's file. libinstr.so lies beside it.
+const NAME: &str = "libinstr-preload.so";
+/// Compilers that are tried, in this order.
+const COMPILERS: [&str; 3] = ["cc", "gcc", "clang"];
+/// Mode bits of a program that runs with rights its user has not.
+const PRIVILEGED: u32 = 0o6000;
+/// So much of a program is looked through.
+const MAX_PROGRAM: u64 = 1 << 30;
+/// So much of this one: its headers.
+const HEADERS: u64 = 1 << 16;
+/// Libraries that must be the first ones of a process: of compilers' checks.
+const FIRST: [&str; 3] = ["libasan.so", "libtsan.so", "libhwasan.so"];
+
+/// Where the library is, built if it is not there.
+///
+/// # Errors
+///
+/// There is no compiler, no folder for what it makes, or no path that the dynamic linker understands.
+pub fn library() -> Result<PathBuf> {
+    let cache =
+        Cache::open(|name| std::env::var_os(name)).context("there is no folder for the library")?;
+    if cache.is_private() {
+        return Err(anyhow!(
+            "there is no folder to keep the library in; set INSTR_CACHE to one that can be written"
+        ));
+    }
+    let machine = Machine::new();
+    let compiler = COMPILERS
+        .iter()
+        .find_map(|name| machine.find(name.as_ref()))
+        .map(|(path, _)| path)
+        .context("there is no C compiler in PATH, which would build it")?;
+    let (identity, facts) =
+        runtime::identify(&cache, &compiler).context("cannot identify the compiler")?;
+    let builder = Builder {
+        cache: &cache,
+        compiler: &compiler,
+        identity: &identity,
+        facts: &facts,
+        abi: &[],
+        variant: Variant::Pic,
+    };
+    let library = build(&builder, machine.own())?;
+    // The dynamic linker takes these for the end of a path, and the first for its own variables.
+    let cut = |byte: &u8| b"$: \t\n".contains(byte);
+    match library.as_os_str().as_bytes().iter().any(cut) {
+        true => Err(anyhow!(
+            "{} has a blank, `:` or `$` in its name, which {VARIABLE} cannot hold; set INSTR_CACHE to another folder",
+            library.display()
+        )),
+        false => Ok(library),
+    }
+}
+
+/// The library and libinstr.so in one folder. `own` is this program's file: another one has other descriptions.
+fn build(builder: &Builder<'_>, own: &Path) -> Result<PathBuf> {
+    let descriptions = compiler::identity(own).context("cannot find this program's file")?;
+    let setting = builder.setting_key();
+    let parts = [&descriptions, instr_runtime::KEY, &setting].map(str::as_bytes);
+    let name = format!("preload-{}", key(parts));
+    let entry = builder.cache.entry(&name, |dir| -> Result<()> {
+        let shared = builder.shared(&SHARED_PARTS)?;
+        let beside = dir.join(shared_name());
+        fs::copy(&shared, &beside)?;
+        let emit = || {
+            Ok(stubs::emit_for_preload(
+                &index::parse(&[], false)?,
+                is_preloaded,
+            ))
+        };
+        let stubs = builder.stubs(Stubs::Preloaded, &descriptions, &[], emit)?;
+        let part = builder.part(instr_runtime::PRELOAD, &[])?;
+        let options = ["-pthread", "-Wl,-z,nodelete", "-Wl,-rpath,$ORIGIN"].map(str::to_owned);
+        builder.link_shared(dir, NAME, &options, &[&stubs, &part, &beside])?;
+        Ok(())
+    })?;
+    Ok(entry.join(NAME))
+}
+
+/// OpenMP's functions, and the ends of a process that run no handlers. Handlers of signals stay the program's.
+fn is_preloaded(function: &Function) -> bool {
+    let is_exit = |probe: &instr_rewrite::Probe| probe.name == "process_exit";
+    openmp::is_openmp_description(&function.source) || function.probe.as_ref().is_some_and(is_exit)
+}
+
+/// What [`VARIABLE`] is to be: the user's own libraries stay the first ones.
+#[must_use]
+pub fn variable(before: Option<&OsStr>, library: &Path) -> OsString {
+    let mut value = before.unwrap_or_default().to_owned();
+    if !value.is_empty() {
+        value.push(":");
+    }
+    value.push(library);
+    value
+}
+
+/// Why nothing can be preloaded into a program, and what helps.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Obstacle {
+    /// What the program is.
+    pub what: String,
+    /// What to do instead.
+    pub help: String,
+}
+
+/// What keeps a program from taking a preloaded library. Nothing for what is no ELF file (a script: what it starts may take one), and for what
+/// cannot be read.
+#[must_use]
+pub fn obstacle(program: &Path) -> Option<Obstacle> {
+    let read = |path: &Path, most: u64| {
+        let mut bytes = Vec::new();
+        let file = File::open(path).ok()?;
+        file.take(most).read_to_end(&mut bytes).ok()?;
+        Some(bytes)
+    };
+    let bytes = read(program, MAX_PROGRAM)?;
+    let of = Program::parse(&bytes)?;
+    let own = read(Machine::new().own(), HEADERS)?;
+    let own = Program::parse(&own)?;
+    let link = "link it with instr-cc: `make CC=instr-cc`, or `instr-cc gcc -fopenmp …`";
+    let obstacle = |what: &str, help: &str| {
+        let (what, help) = (what.to_owned(), help.to_owned());
+        Some(Obstacle { what, help })
+    };
+    if (of.machine, of.is_64) != (own.machine, own.is_64) {
+        return obstacle(
+            "is a program for another processor, or of another word size, than this one's",
+            "build it with instr-cc and the compiler that built it",
+        );
+    }
+    let Some(linker) = of.interpreter else {
+        return obstacle("is linked statically", link);
+    };
+    if own.interpreter.is_some_and(|own| base(own) != base(linker)) {
+        return obstacle("uses another C library than this command", link);
+    }
+    let mode = fs::metadata(program).map_or(0, |status| status.permissions().mode());
+    if mode & PRIVILEGED != 0 {
+        return obstacle(
+            "runs with rights that its user has not (set-user-id or set-group-id)",
+            "run a copy of it without these bits",
+        );
+    }
+    let is_first = |name: &&str| FIRST.iter().any(|first| name.starts_with(first));
+    if of.needed.iter().any(is_first) {
+        return obstacle(
+            "has a sanitizer's library, which must be the first one of a process",
+            link,
+        );
+    }
+    None
+}
+
+fn base(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_users_libraries_stay_the_first() {
+        let ours = Path::new("/c/libinstr-preload.so");
+        assert_eq!(variable(None, ours), "/c/libinstr-preload.so");
+        assert_eq!(variable(Some("".as_ref()), ours), "/c/libinstr-preload.so");
+        assert_eq!(
+            variable(Some("/a.so /b.so".as_ref()), ours),
+            "/a.so /b.so:/c/libinstr-preload.so"
+        );
+    }
+
+    #[test]
+    fn scripts_and_this_program_take_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let script = dir.path().join("script");
+        fs::write(&script, "#!/bin/sh\n").unwrap();
+        assert_eq!(obstacle(&script), None);
+        assert_eq!(obstacle(&dir.path().join("missing")), None);
+        let own = std::env::current_exe().unwrap();
+        assert_eq!(obstacle(&own), None);
+        let copy = dir.path().join("copy");
+        fs::copy(&own, &copy).unwrap();
+        fs::set_permissions(&copy, fs::Permissions::from_mode(0o4755)).unwrap();
+        assert!(obstacle(&copy).unwrap().what.contains("set-user-id"));
+        // The machine of another processor, in the ELF header.
+        let mut bytes = fs::read(&own).unwrap();
+        bytes[18] = 2;
+        fs::write(&copy, bytes).unwrap();
+        assert!(obstacle(&copy).unwrap().what.contains("another processor"));
+    }
+}

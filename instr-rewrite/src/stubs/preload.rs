@@ -1,0 +1,119 @@
+//! Stubs of a library that is preloaded: they have the names of the functions that they stand in front of.
+
+use super::{
+    Function, HEADER, arguments, comment_text, emit_generic_call, emit_probe_end,
+    emit_untraced_call, escape, named_parameters,
+};
+use crate::api::Api;
+use crate::ctype::parameter_list;
+use std::fmt::Write as _;
+
+/// The C source of the stubs of all functions for which `wanted` holds and that may be wrapped, and the list by which
+/// `runtime/library/preload.c` finds the real ones.
+///
+/// A stub is bound to its function's name by an assembler label: compilers have declarations of some of these names.
+pub fn emit_for_preload(api: &Api, wanted: impl Fn(&Function) -> bool) -> String {
+    let functions: Vec<&Function> = api
+        .functions()
+        .filter(|function| function.refusal.is_none() && wanted(function))
+        // A call without a probe cannot hand on arguments whose number it does not know.
+        .filter(|function| function.probe.is_some() || !function.variadic)
+        .collect();
+    let mut text = format!("{HEADER}#include \"library/preload.h\"\n");
+    if functions
+        .iter()
+        .any(|function| super::records_float(function))
+    {
+        text.push_str(super::FLOAT_HELPERS);
+    }
+    // Writing to a String cannot fail.
+    text.push_str("\nstruct instr_slot instr_slots[] = {\n");
+    for function in &functions {
+        let probe = match &function.probe {
+            Some(probe) => format!("instr_probe_{}", probe.name),
+            None => "instr_call_begin".to_owned(),
+        };
+        let name = escape(&function.symbol);
+        _ = writeln!(
+            text,
+            "    {{.name = \"{name}\", .probe_name = \"{probe}\"}},"
+        );
+    }
+    text.push_str("    {.name = NULL},\n};\n");
+    for (number, function) in functions.into_iter().enumerate() {
+        emit_stub(&mut text, function, number);
+    }
+    text
+}
+
+fn emit_stub(text: &mut String, function: &Function, number: usize) {
+    let noreturn = match function.noreturn {
+        true => " __attribute__((__noreturn__))",
+        false => "",
+    };
+    let params = match function.params.is_empty() {
+        true => "void".to_owned(),
+        false => named_parameters(&function.params, function.variadic),
+    };
+    let bare = parameter_list(&function.params, function.variadic);
+    let stub = format!("instr_stub_{number}({params})");
+    let stub = function.result.declare(&stub);
+    let real = function.result.declare(&format!("(*const real)({bare})"));
+    let cast = function.result.declare(&format!("(*)({bare})"));
+    let (name, source) = (escape(&function.symbol), comment_text(&function.source));
+    _ = writeln!(text, "\n/* {source} */");
+    _ = writeln!(text, "extern {stub} __asm__(\"{name}\"){noreturn};");
+    _ = writeln!(text, "{stub}\n{{");
+    _ = writeln!(
+        text,
+        "    const struct instr_way way = instr_preload_way(&instr_slots[{number}], __builtin_return_address(0));"
+    );
+    _ = writeln!(text, "    {real} = ({cast})way.real;");
+    text.push_str("    if (way.probe == NULL) {\n");
+    emit_untraced_call(text, function, "real");
+    if function.noreturn {
+        text.push_str("    __builtin_unreachable();\n");
+    }
+    text.push_str("    }\n");
+    match &function.probe {
+        None => emit_generic_call(text, function, "real"),
+        Some(probe) => {
+            let mut list = vec!["real".to_owned()];
+            list.extend(probe.constants.iter().cloned());
+            list.extend(arguments(function.params.len()));
+            list.extend(function.variadic.then(|| "rest".to_owned()));
+            let call = format!(
+                "((__typeof__(&instr_probe_{}))way.probe)({})",
+                probe.name,
+                list.join(", ")
+            );
+            emit_probe_end(text, function, &call);
+        }
+    }
+    text.push_str("}\n");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stub_has_the_functions_name_and_asks_for_the_way() {
+        let mut api = Api::empty();
+        api.add_source(
+            "t.rs",
+            "extern \"C\" { #[probe(p, A)] fn f(x: c_int) -> *mut c_void; #[no_wrap = \"why\"] fn g(); fn h(x: c_int, ...); fn other(); }",
+        )
+        .unwrap();
+        let text = emit_for_preload(&api, |function| function.symbol != "other");
+        let (_, text) = text.split_once("struct instr_slot").unwrap();
+        assert_eq!(
+            text,
+            " instr_slots[] = {\n    {.name = \"f\", .probe_name = \"instr_probe_p\"},\n    {.name = NULL},\n};\n\n\
+             /* t.rs */\nextern void *instr_stub_0(int a0) __asm__(\"f\");\nvoid *instr_stub_0(int a0)\n{\n    \
+             const struct instr_way way = instr_preload_way(&instr_slots[0], __builtin_return_address(0));\n    \
+             void *(*const real)(int) = (void *(*)(int))way.real;\n    if (way.probe == NULL) {\n    \
+             return real(a0);\n    }\n    return ((__typeof__(&instr_probe_p))way.probe)(real, A, a0);\n}\n"
+        );
+    }
+}

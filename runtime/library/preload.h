@@ -1,0 +1,52 @@
+/*
+ * What the generated stubs of libinstr-preload.so ask of library/preload.c (docs/decisions/0023): each stands in front of a function that
+ * another library defines.
+ */
+#ifndef INSTR_LIBRARY_PRELOAD_H
+#define INSTR_LIBRARY_PRELOAD_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef void instr_function(void);
+
+/* A function that is stood in front of. */
+struct instr_slot {
+    const char *name;
+    const char *probe_name;          /* "instr_probe_task"; "instr_call_begin" where a call is recorded as such */
+    instr_function *_Atomic real;    /* of the first library that all of the process sees; NULL: not known, or each caller has its own */
+    instr_function *_Atomic probe;   /* for calls of `real`; NULL: they are not recorded */
+    instr_function *_Atomic offered; /* the runtime's probe; NULL: nothing is recorded */
+};
+
+/* The generated list. It ends with an entry without name. */
+extern struct instr_slot instr_slots[] __attribute__((visibility("hidden")));
+
+/* Where a call goes. */
+struct instr_way {
+    instr_function *real;
+    instr_function *probe; /* NULL: to the real function alone */
+};
+
+/* How often a library with a runtime's stubs came or went; the first one is libinstr-preload.so. */
+extern const volatile uint32_t *instr_preload_joins __attribute__((visibility("hidden")));
+
+__attribute__((visibility("hidden"))) struct instr_way instr_preload_search(struct instr_slot *slot, const void *caller);
+
+static inline struct instr_way instr_preload_way(struct instr_slot *slot, const void *caller)
+{
+    const struct instr_way way = {
+        atomic_load_explicit(&slot->real, memory_order_acquire),
+        atomic_load_explicit(&slot->probe, memory_order_relaxed),
+    };
+    if (__builtin_expect(way.real == NULL || *instr_preload_joins > 1, 0))
+        return instr_preload_search(slot, caller);
+    return way;
+}
+
+/* Calls without a probe of their own, as in instr/probes.h. */
+__attribute__((visibility("hidden"))) void instr_call_begin(const char *name, uint32_t count, const uint64_t *args);
+__attribute__((visibility("hidden"))) void instr_call_end(uint64_t result);
+
+#endif
