@@ -55,7 +55,7 @@ pub enum Command {
     /// The same with gfortran
     #[command(disable_help_flag = true)]
     Fortran(WrapperOptions),
-    /// Run a program that was built with instr-cc, with the settings in a file
+    /// Run a program, record it, and say where its trace is
     Run(RunOptions),
     /// List traces, those of earlier runs too
     List(ListOptions),

@@ -208,6 +208,7 @@ fn reasons(program: &Path) -> Vec<Reason> {
         program,
         folder: Path::new(""),
         variables: &variables,
+        preloaded: false,
     };
     question.reasons()
 }

@@ -1,4 +1,5 @@
-//! `instr run`: runs a program that `instr-cc` built, with the settings of a file in its environment, and says where its trace is, or why there is none.
+//! `instr run`: runs a program, with the settings of a file in its environment, and says where its trace is, or why there is none. One that `instr-cc`
+//! did not build gets the runtime preloaded, where that can be.
 
 use std::ffi::{OsStr, OsString};
 use std::io::Read as _;
@@ -8,6 +9,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use anyhow::{Context as _, Result, anyhow};
 use instr_cc::compiler::Machine;
 use instr_cc::exec::{Call, end_instead};
+use instr_cc::preload;
 use instr_schema::settings::parse;
 use instr_trace::Metadata;
 
@@ -20,6 +22,8 @@ use crate::why::{self, Contents, Question};
 
 /// Larger configurations are refused.
 const MAX_CONFIG: u64 = 1 << 20;
+/// OpenMP's variable that names libraries with tools.
+const TOOLS: &str = "OMP_TOOL_LIBRARIES";
 /// Traces that are named after a run.
 const SHOWN: usize = 8;
 
@@ -45,20 +49,19 @@ pub fn run(options: &RunOptions, console: &mut Console<'_>) -> Result<()> {
         set.iter()
             .map(|(name, value)| (OsString::from(name), value.clone())),
     );
-    let question = Question {
+    let mut question = Question {
         program: &program,
         folder: Path::new(""),
         variables: &variables,
+        preloaded: false,
     };
-    let contents = why::contents(&program);
-    let is_plain = contents == Some(Contents::Plain { openmp: true });
-    if is_plain {
-        warn_before(&question, console);
-    }
+    let (preloaded, told) = preload_into(&question, console);
+    question.preloaded = !preloaded.is_empty();
     let mut call = Call::new(&program).args(arguments);
     call.arg0 = Some(name.clone());
     call.env = set
         .into_iter()
+        .chain(preloaded)
         .map(|(name, value)| (name, Some(value)))
         .collect();
     let begin = SystemTime::now()
@@ -69,7 +72,7 @@ pub fn run(options: &RunOptions, console: &mut Console<'_>) -> Result<()> {
         .with_context(|| format!("cannot run {}", program.display()))?;
     if !options.quiet {
         let begin = u64::try_from(begin.as_nanos()).unwrap_or(0);
-        report(&question, begin, is_plain, console);
+        report(&question, begin, told, console);
     }
     end_instead(status)
 }
@@ -128,19 +131,45 @@ fn check_output(dir: &Path, program: &Path) -> Result<()> {
     }
 }
 
-/// A program with OpenMP and without the runtime runs as it is; that it records nothing is told before, since it may take hours.
-fn warn_before(question: &Question<'_>, console: &mut Console<'_>) {
-    for (at, reason) in question.reasons().into_iter().enumerate() {
-        let what = if at == 0 {
-            ": it runs, but records nothing itself"
-        } else {
-            ""
-        };
-        let help = reason
-            .help
-            .map_or(String::new(), |help| format!("\n  help: {help}"));
-        console.warn(&format!("{}{what}{help}", reason.note));
+/// What is put into the environment of a program without the runtime, so that it gets one; nothing where that cannot be. Then the program runs as it
+/// is; that it records nothing is told before, since it may take hours, if it calls OpenMP. Returns also whether that was told.
+fn preload_into(
+    question: &Question<'_>,
+    console: &mut Console<'_>,
+) -> (Vec<(&'static str, OsString)>, bool) {
+    let calls_openmp = match why::contents(question.program) {
+        Some(Contents::Instrumented) => return (Vec::new(), false),
+        contents => contents == Some(Contents::Plain { openmp: true }),
+    };
+    let program = question.program.display();
+    let trouble = match preload::obstacle(question.program) {
+        Some(obstacle) => format!(
+            "{program} {}: it runs, but records nothing\n  help: {}",
+            obstacle.what, obstacle.help
+        ),
+        None => match preload::library() {
+            Ok(library) => return (variables_of(question, &library), false),
+            Err(error) => format!(
+                "{program} was not linked by instr-cc, and the library that would record it cannot be preloaded: {error:#}: it runs, but records nothing\n  \
+                 help: link it with instr-cc: `make CC=instr-cc`, or `instr-cc gcc -fopenmp …`"
+            ),
+        },
+    };
+    if calls_openmp {
+        console.warn(&trouble);
     }
+    (Vec::new(), calls_openmp)
+}
+
+/// The variables by which the dynamic linker, and a libomp that looks for a tool nowhere else, find the library.
+fn variables_of(question: &Question<'_>, library: &Path) -> Vec<(&'static str, OsString)> {
+    let before = question.variable(preload::VARIABLE);
+    let value = preload::variable(before.map(OsString::as_os_str), library);
+    let mut variables = vec![(preload::VARIABLE, value)];
+    if question.variable(TOOLS).is_none() {
+        variables.push((TOOLS, library.into()));
+    }
+    variables
 }
 
 /// Says where the trace is; else why there is none, unless that is `known`.

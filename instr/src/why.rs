@@ -74,10 +74,13 @@ pub(crate) struct Question<'a> {
     pub(crate) folder: &'a Path,
     /// Its environment.
     pub(crate) variables: &'a [(OsString, OsString)],
+    /// Whether it ran with the runtime preloaded.
+    pub(crate) preloaded: bool,
 }
 
 impl Question<'_> {
-    fn variable(&self, name: &str) -> Option<&OsString> {
+    /// A variable that is set, and not empty.
+    pub(crate) fn variable(&self, name: &str) -> Option<&OsString> {
         let named = self.variables.iter().filter(|(other, _)| other == name);
         named
             .map(|(_, value)| value)
@@ -131,13 +134,23 @@ impl Question<'_> {
         let program = self.program.display();
         let build = "compile and link it by instr-cc with -fopenmp: `make CC=instr-cc`, or `instr-cc gcc -fopenmp …`";
         match contents(self.program)? {
+            Contents::NotElf if self.preloaded => Some(reason(
+                format!("{program} is no ELF file, and no program that it started called OpenMP"),
+                "",
+            )),
+            Contents::Plain { openmp: true } if self.preloaded => Some(reason(
+                format!(
+                    "{program} called no OpenMP in this run, or has its OpenMP library inside (linked statically)"
+                ),
+                build,
+            )),
             Contents::NotElf => Some(reason(
                 format!("{program} is no ELF file: only programs that instr-cc linked record"),
                 "",
             )),
             Contents::Plain { openmp: true } => Some(reason(
                 format!("{program} calls OpenMP, but was not linked by instr-cc"),
-                "link it again with instr-cc; remove the program first if make finds it up to date",
+                "`instr run` records it as it is; or link it again with instr-cc (remove the program first if make finds it up to date)",
             )),
             Contents::Plain { openmp: false } => Some(reason(
                 format!(
@@ -227,6 +240,7 @@ mod tests {
                 program,
                 folder: dir.path(),
                 variables: &variables,
+                preloaded: false,
             };
             let notes = question.reasons().into_iter().map(|reason| reason.note);
             notes.collect::<Vec<_>>().join(" | ")
