@@ -27,27 +27,27 @@ end
 complete -c instr -n "__fish_instr_needs_command" -s h -l help -d 'Print help'
 complete -c instr -n "__fish_instr_needs_command" -s V -l version -d 'Print version'
 complete -c instr -n "__fish_instr_needs_command" -f -a "cc" -d 'Compile and link with tracing, as instr-cc does: instr cc -O2 -fopenmp app.c -o app'
-complete -c instr -n "__fish_instr_needs_command" -f -a "c++" -d 'The same with the C++ compiler c++'
+complete -c instr -n "__fish_instr_needs_command" -f -a "c++" -d 'The same with the C++ compiler, c++'
 complete -c instr -n "__fish_instr_needs_command" -f -a "fortran" -d 'The same with gfortran'
 complete -c instr -n "__fish_instr_needs_command" -f -a "run" -d 'Run a program, record it, and say where its trace is'
-complete -c instr -n "__fish_instr_needs_command" -f -a "list" -d 'List the traces of programs and of their earlier runs'
+complete -c instr -n "__fish_instr_needs_command" -f -a "list" -d 'List traces, those of earlier runs too'
 complete -c instr -n "__fish_instr_needs_command" -f -a "doctor" -d 'Check what works on this machine'
 complete -c instr -n "__fish_instr_needs_command" -f -a "config" -d 'Print compiler options and folders for builds without instr-cc that include <instr/instr.h>'
-complete -c instr -n "__fish_instr_needs_command" -f -a "merge" -d 'Write a trace as Paraver files NAME.prv, NAME.pcf and NAME.row'
-complete -c instr -n "__fish_instr_needs_command" -f -a "export" -d 'Write a trace for another viewer than Paraver'
-complete -c instr -n "__fish_instr_needs_command" -f -a "summary" -d 'Show what the program did, as tables or JSON'
-complete -c instr -n "__fish_instr_needs_command" -f -a "graph" -d 'Show how parallel the explicit tasks are, and write their graph'
-complete -c instr -n "__fish_instr_needs_command" -f -a "repair" -d 'Join the windows a killed program left behind, so that any CTF reader opens the trace'
-complete -c instr -n "__fish_instr_needs_command" -f -a "extract" -d 'Make a trace directory of a console\'s text, a dump of memory or a core file of a board'
-complete -c instr -n "__fish_instr_needs_command" -f -a "symbolize" -d 'Translate addresses into functions, files and lines, as addr2line does'
+complete -c instr -n "__fish_instr_needs_command" -f -a "merge" -d 'Convert a trace for Paraver: NAME.prv, NAME.pcf and NAME.row'
+complete -c instr -n "__fish_instr_needs_command" -f -a "export" -d 'Convert a trace for other viewers, such as Perfetto'
+complete -c instr -n "__fish_instr_needs_command" -f -a "summary" -d 'Show where the time went, and what helps; as tables or JSON'
+complete -c instr -n "__fish_instr_needs_command" -f -a "graph" -d 'Show how parallel the tasks are, and write their graph as a picture or for other tools'
+complete -c instr -n "__fish_instr_needs_command" -f -a "repair" -d 'Complete the trace of a killed program, so that every CTF reader can open it'
+complete -c instr -n "__fish_instr_needs_command" -f -a "extract" -d 'Get a trace from a board: from the log of its console, a dump of its memory or a core file'
+complete -c instr -n "__fish_instr_needs_command" -f -a "symbolize" -d 'Translate addresses to functions, files and lines, as addr2line does'
 complete -c instr -n "__fish_instr_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c instr -n "__fish_instr_using_subcommand run" -l config -d 'Settings of the program (TOML, docs/environment.md); those in the environment are stronger' -r -F
-complete -c instr -n "__fish_instr_using_subcommand run" -s o -l output -d 'Trace directory [default: ./NAME.instr]' -r -F
-complete -c instr -n "__fish_instr_using_subcommand run" -s q -l quiet -d 'Say nothing of the trace afterwards'
+complete -c instr -n "__fish_instr_using_subcommand run" -l config -d 'Settings for the program (TOML, docs/environment.md); the environment overrides them' -r -F
+complete -c instr -n "__fish_instr_using_subcommand run" -s o -l output -d 'Where to write the trace [default: ./NAME.instr]' -r -F
+complete -c instr -n "__fish_instr_using_subcommand run" -s q -l quiet -d 'Do not say where the trace is'
 complete -c instr -n "__fish_instr_using_subcommand run" -s h -l help -d 'Print help'
 complete -c instr -n "__fish_instr_using_subcommand list" -l json -d 'Write JSON: an array with an object for each run'
 complete -c instr -n "__fish_instr_using_subcommand list" -s h -l help -d 'Print help'
-complete -c instr -n "__fish_instr_using_subcommand doctor" -l json -d 'Write JSON'
+complete -c instr -n "__fish_instr_using_subcommand doctor" -l json -d 'Print JSON'
 complete -c instr -n "__fish_instr_using_subcommand doctor" -s h -l help -d 'Print help'
 complete -c instr -n "__fish_instr_using_subcommand config" -l cflags -d 'Print the options for the compiler'
 complete -c instr -n "__fish_instr_using_subcommand config" -l libs -d 'Print the options for the linker: none, since without instr-cc there is nothing to link'
@@ -56,52 +56,52 @@ complete -c instr -n "__fish_instr_using_subcommand config" -l prefix -d 'Print 
 complete -c instr -n "__fish_instr_using_subcommand config" -l cmakedir -d 'Print the folder of the CMake package: cmake -Dinstr_DIR="$(instr config --cmakedir)"'
 complete -c instr -n "__fish_instr_using_subcommand config" -l pkgconfigdir -d 'Print the folder of the pkg-config file, for PKG_CONFIG_PATH'
 complete -c instr -n "__fish_instr_using_subcommand config" -s h -l help -d 'Print help'
-complete -c instr -n "__fish_instr_using_subcommand merge" -s o -l output -d 'Base name of the three files [default: the program\'s name, in the current directory]' -r -F
-complete -c instr -n "__fish_instr_using_subcommand merge" -l comms -d 'Arrows to write' -r -f -a "none\t'No arrows'
+complete -c instr -n "__fish_instr_using_subcommand merge" -s o -l output -d 'Name of the three files without their endings [default: the program\'s name]' -r -F
+complete -c instr -n "__fish_instr_using_subcommand merge" -l comms -d 'Which lines between tasks to write' -r -f -a "none\t'None'
 create\t'From the creation of a task to its execution'
 depend\t'From the end of a task to the start of each task that depends on it'
 all\t'Both'"
-complete -c instr -n "__fish_instr_using_subcommand merge" -l exe -d 'Take the names of the program from PROGRAM, in place of the path in the trace' -r -F
-complete -c instr -n "__fish_instr_using_subcommand merge" -l sysroot -d 'Look below DIR for the files whose paths are in the trace' -r -F
+complete -c instr -n "__fish_instr_using_subcommand merge" -l exe -d 'Take function names from this PROGRAM, not from the path in the trace' -r -F
+complete -c instr -n "__fish_instr_using_subcommand merge" -l sysroot -d 'Look for the program and its libraries below DIR: a copy of the system where it ran' -r -F
 complete -c instr -n "__fish_instr_using_subcommand merge" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c instr -n "__fish_instr_using_subcommand export" -l format -d 'What to write (docs/export.md)' -r -f -a "perfetto\t'For ui.perfetto.dev and trace_processor: NAME.perfetto-trace'"
-complete -c instr -n "__fish_instr_using_subcommand export" -s o -l output -d 'Where to write it; - is standard output [default: the program\'s name with the format\'s ending, in the current directory]' -r -F
-complete -c instr -n "__fish_instr_using_subcommand export" -l exe -d 'Take the names of the program from PROGRAM, in place of the path in the trace' -r -F
-complete -c instr -n "__fish_instr_using_subcommand export" -l sysroot -d 'Look below DIR for the files whose paths are in the trace' -r -F
+complete -c instr -n "__fish_instr_using_subcommand export" -s f -l format -d 'Format of the output (docs/export.md)' -r -f -a "perfetto\t'For ui.perfetto.dev and trace_processor: NAME.perfetto-trace'"
+complete -c instr -n "__fish_instr_using_subcommand export" -s o -l output -d 'Output file; - is standard output [default: the program\'s name with the ending of the format]' -r -F
+complete -c instr -n "__fish_instr_using_subcommand export" -l exe -d 'Take function names from this PROGRAM, not from the path in the trace' -r -F
+complete -c instr -n "__fish_instr_using_subcommand export" -l sysroot -d 'Look for the program and its libraries below DIR: a copy of the system where it ran' -r -F
 complete -c instr -n "__fish_instr_using_subcommand export" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c instr -n "__fish_instr_using_subcommand summary" -l top -d 'Show so many rows of each table [default: 40, and 5 on the first screen]' -r
-complete -c instr -n "__fish_instr_using_subcommand summary" -l target -d 'Take the power model of this target, or of a description FILE.toml, in place of that of the trace\'s own target' -r
-complete -c instr -n "__fish_instr_using_subcommand summary" -l exe -d 'Take the names of the program from PROGRAM, in place of the path in the trace' -r -F
-complete -c instr -n "__fish_instr_using_subcommand summary" -l sysroot -d 'Look below DIR for the files whose paths are in the trace' -r -F
-complete -c instr -n "__fish_instr_using_subcommand summary" -l json -d 'Write JSON (docs/summary-json.md): an object, or an array of objects for several directories'
+complete -c instr -n "__fish_instr_using_subcommand summary" -l top -d 'Show at most N rows of each table [default: 40, and 5 on the first screen]' -r
+complete -c instr -n "__fish_instr_using_subcommand summary" -l target -d 'Use the power model of this target, or of a description FILE.toml, not that of the trace\'s target' -r
+complete -c instr -n "__fish_instr_using_subcommand summary" -l exe -d 'Take function names from this PROGRAM, not from the path in the trace' -r -F
+complete -c instr -n "__fish_instr_using_subcommand summary" -l sysroot -d 'Look for the program and its libraries below DIR: a copy of the system where it ran' -r -F
+complete -c instr -n "__fish_instr_using_subcommand summary" -l json -d 'Print JSON (docs/summary-json.md): an object, or an array of objects for several traces'
 complete -c instr -n "__fish_instr_using_subcommand summary" -l all -d 'Show the first screen and every section'
-complete -c instr -n "__fish_instr_using_subcommand summary" -l threads -d 'States of threads; which processors they ran on'
+complete -c instr -n "__fish_instr_using_subcommand summary" -l threads -d 'States of threads, and the processors they ran on'
 complete -c instr -n "__fish_instr_using_subcommand summary" -l efficiency -d 'Efficiencies of POP and TALP'
 complete -c instr -n "__fish_instr_using_subcommand summary" -l regions -d 'Parallel regions and the load of their threads'
 complete -c instr -n "__fish_instr_using_subcommand summary" -l tasks -d 'Explicit tasks and their graph'
 complete -c instr -n "__fish_instr_using_subcommand summary" -l loops -d 'Loops, chunks, sections, single, masked, scope, device constructs'
 complete -c instr -n "__fish_instr_using_subcommand summary" -l waiting -d 'Barriers, taskwait, critical sections, locks, cancellation'
 complete -c instr -n "__fish_instr_using_subcommand summary" -l memory -d 'Heap, mappings, stacks, OpenMP allocators'
-complete -c instr -n "__fish_instr_using_subcommand summary" -l samples -d 'Functions by samples'
+complete -c instr -n "__fish_instr_using_subcommand summary" -l samples -d 'Functions, by samples'
 complete -c instr -n "__fish_instr_using_subcommand summary" -l sensors -d 'Sensors, energy, power, counters of threads'
-complete -c instr -n "__fish_instr_using_subcommand summary" -l user -d 'What the program marks itself: regions, counters, events; described calls'
-complete -c instr -n "__fish_instr_using_subcommand summary" -l leaks -d 'Show only the memory that was never given back, and the calls that got it'
-complete -c instr -n "__fish_instr_using_subcommand summary" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c instr -n "__fish_instr_using_subcommand graph" -l format -d 'How to write the graph [default: by the ending of FILE; without one only the tables of the analysis are shown]' -r -f -a "dot\t'Graphviz'
+complete -c instr -n "__fish_instr_using_subcommand summary" -l user -d 'The program\'s own regions, counters and events, and described calls'
+complete -c instr -n "__fish_instr_using_subcommand summary" -l leaks -d 'Show only memory that was never freed, and the calls that allocated it'
+complete -c instr -n "__fish_instr_using_subcommand summary" -s h -l help -d 'Print help'
+complete -c instr -n "__fish_instr_using_subcommand graph" -s f -l format -d 'Format of the graph [default: the ending of FILE; without one, only the tables are shown]' -r -f -a "dot\t'Graphviz'
 graphml\t'For yEd, Gephi, networkx and others'
 json\t'Everything (docs/graph-json.md)'
 svg\t'A picture'"
-complete -c instr -n "__fish_instr_using_subcommand graph" -s o -l output -d 'Where to write it: NAME.dot, .graphml, .json, .svg, or .txt for the tables; - is standard output' -r -F
-complete -c instr -n "__fish_instr_using_subcommand graph" -l exe -d 'Take the names of the program from PROGRAM, in place of the path in the trace' -r -F
-complete -c instr -n "__fish_instr_using_subcommand graph" -l sysroot -d 'Look below DIR for the files whose paths are in the trace' -r -F
-complete -c instr -n "__fish_instr_using_subcommand graph" -l all-tasks -d 'Draw a box for each task, however large the picture gets (SVG)'
+complete -c instr -n "__fish_instr_using_subcommand graph" -s o -l output -d 'Output file: NAME.dot, .graphml, .json, .svg, or .txt for the tables; - is standard output' -r -F
+complete -c instr -n "__fish_instr_using_subcommand graph" -l exe -d 'Take function names from this PROGRAM, not from the path in the trace' -r -F
+complete -c instr -n "__fish_instr_using_subcommand graph" -l sysroot -d 'Look for the program and its libraries below DIR: a copy of the system where it ran' -r -F
+complete -c instr -n "__fish_instr_using_subcommand graph" -l all-tasks -d 'Draw every task, however large the picture gets (SVG)'
 complete -c instr -n "__fish_instr_using_subcommand graph" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c instr -n "__fish_instr_using_subcommand repair" -s o -l output -d 'Directory to make; it must not exist' -r -F
+complete -c instr -n "__fish_instr_using_subcommand repair" -s o -l output -d 'New trace directory; it must not exist' -r -F
 complete -c instr -n "__fish_instr_using_subcommand repair" -s h -l help -d 'Print help'
-complete -c instr -n "__fish_instr_using_subcommand extract" -s o -l output -d 'Directory to make; it must not exist [default: NAME.instr of the traced program\'s name]' -r -F
-complete -c instr -n "__fish_instr_using_subcommand extract" -l trace -d 'Which trace of a console that saw several, from 1 [default: the last]' -r
+complete -c instr -n "__fish_instr_using_subcommand extract" -s o -l output -d 'New trace directory; it must not exist [default: NAME.instr, by the name of the traced program]' -r -F
+complete -c instr -n "__fish_instr_using_subcommand extract" -l trace -d 'Number of the trace in a log with several, from 1 [default: the last]' -r
 complete -c instr -n "__fish_instr_using_subcommand extract" -s h -l help -d 'Print help'
-complete -c instr -n "__fish_instr_using_subcommand symbolize" -s e -l exe -d 'Program or shared object the addresses belong to [default: a.out]' -r -F
+complete -c instr -n "__fish_instr_using_subcommand symbolize" -s e -l exe -d 'Program or shared library that the addresses belong to [default: a.out]' -r -F
 complete -c instr -n "__fish_instr_using_subcommand symbolize" -s C -l demangle -d 'Show C++ and Rust names as in the source' -r -f -a "none\t'As the linker sees them'
 auto\t'By what the name looks like'
 gnu-v3\t'C++'
@@ -109,38 +109,38 @@ java\t'As gnu-v3'
 gnat\t'Ada: as the linker sees them'
 dlang\t'D: as the linker sees them'
 rust\t'Rust only'"
-complete -c instr -n "__fish_instr_using_subcommand symbolize" -s j -l section -d 'Take addresses as offsets into section NAME' -r
-complete -c instr -n "__fish_instr_using_subcommand symbolize" -s b -l target -d 'Accepted for addr2line\'s sake: the file itself says what format it has' -r
-complete -c instr -n "__fish_instr_using_subcommand symbolize" -l trace -d 'Take addresses as those of the traced process; without ADDRESS, all code addresses in the trace' -r -F
-complete -c instr -n "__fish_instr_using_subcommand symbolize" -l search -d 'Look in DIR, too, for programs, libraries and .dwo files that were moved' -r -F
+complete -c instr -n "__fish_instr_using_subcommand symbolize" -s j -l section -d 'Addresses are offsets into section NAME' -r
+complete -c instr -n "__fish_instr_using_subcommand symbolize" -s b -l target -d 'Ignored, for compatibility with addr2line: the file says which format it has' -r
+complete -c instr -n "__fish_instr_using_subcommand symbolize" -l trace -d 'Addresses are those of this trace\'s process; without ADDRESS, all code addresses in the trace' -r -F
+complete -c instr -n "__fish_instr_using_subcommand symbolize" -l search -d 'Look for programs, libraries and .dwo files that were moved in DIR too' -r -F
 complete -c instr -n "__fish_instr_using_subcommand symbolize" -l sysroot -d 'Look below DIR for files with absolute paths: a copy of the system where the program ran' -r -F
-complete -c instr -n "__fish_instr_using_subcommand symbolize" -l debug-file -d 'Take the debug information from FILE' -r -F
+complete -c instr -n "__fish_instr_using_subcommand symbolize" -l debug-file -d 'Read the debug information from FILE' -r -F
 complete -c instr -n "__fish_instr_using_subcommand symbolize" -l debug-dir -d 'Look for debug files below DIR [default: /usr/lib/debug]' -r -F
-complete -c instr -n "__fish_instr_using_subcommand symbolize" -l path-map -d 'Take NEW for OLD at the start of paths of .dwo files' -r
-complete -c instr -n "__fish_instr_using_subcommand symbolize" -l adjust-vma -l obj-offset -d 'Take PROGRAM as loaded at OFFSET: it is subtracted from each address' -r
+complete -c instr -n "__fish_instr_using_subcommand symbolize" -l path-map -d 'Replace OLD by NEW at the start of the paths of .dwo files' -r
+complete -c instr -n "__fish_instr_using_subcommand symbolize" -l adjust-vma -l obj-offset -d 'The program is loaded at OFFSET: subtract it from each address' -r
 complete -c instr -n "__fish_instr_using_subcommand symbolize" -s f -l functions -d 'Show function names'
-complete -c instr -n "__fish_instr_using_subcommand symbolize" -s i -l inlines -d 'Show the functions a line was inlined into'
-complete -c instr -n "__fish_instr_using_subcommand symbolize" -l no-inlines -d 'Show the innermost function only (the default, as addr2line\'s)'
-complete -c instr -n "__fish_instr_using_subcommand symbolize" -s p -l pretty-print -d 'One line for each place'
-complete -c instr -n "__fish_instr_using_subcommand symbolize" -s s -l basenames -d 'File names without their directories'
-complete -c instr -n "__fish_instr_using_subcommand symbolize" -s a -l addresses -d 'Show the address before its place'
-complete -c instr -n "__fish_instr_using_subcommand symbolize" -s R -l recurse-limit -l recursion-limit -d 'Accepted for addr2line\'s sake: demangling is always limited'
-complete -c instr -n "__fish_instr_using_subcommand symbolize" -s r -l no-recurse-limit -l no-recursion-limit -d 'Accepted for addr2line\'s sake: demangling is always limited'
-complete -c instr -n "__fish_instr_using_subcommand symbolize" -l json -d 'Write one JSON object a line (docs/symbolize.md)'
+complete -c instr -n "__fish_instr_using_subcommand symbolize" -s i -l inlines -d 'Show the functions that a line was inlined into, too'
+complete -c instr -n "__fish_instr_using_subcommand symbolize" -l no-inlines -d 'Show the innermost function only (the default, as in addr2line)'
+complete -c instr -n "__fish_instr_using_subcommand symbolize" -s p -l pretty-print -d 'Print each place on one line'
+complete -c instr -n "__fish_instr_using_subcommand symbolize" -s s -l basenames -d 'Show file names without directories'
+complete -c instr -n "__fish_instr_using_subcommand symbolize" -s a -l addresses -d 'Show the address in front of its place'
+complete -c instr -n "__fish_instr_using_subcommand symbolize" -s R -l recurse-limit -l recursion-limit -d 'Ignored, for compatibility with addr2line: demangling is always limited'
+complete -c instr -n "__fish_instr_using_subcommand symbolize" -s r -l no-recurse-limit -l no-recursion-limit -d 'Ignored, for compatibility with addr2line: demangling is always limited'
+complete -c instr -n "__fish_instr_using_subcommand symbolize" -l json -d 'Print one JSON object on a line for each address (docs/symbolize.md)'
 complete -c instr -n "__fish_instr_using_subcommand symbolize" -s h -l help -d 'Show this help'
 complete -c instr -n "__fish_instr_using_subcommand symbolize" -s V -l version -d 'Show the version'
 complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from cc c++ fortran run list doctor config merge export summary graph repair extract symbolize help" -f -a "cc" -d 'Compile and link with tracing, as instr-cc does: instr cc -O2 -fopenmp app.c -o app'
-complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from cc c++ fortran run list doctor config merge export summary graph repair extract symbolize help" -f -a "c++" -d 'The same with the C++ compiler c++'
+complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from cc c++ fortran run list doctor config merge export summary graph repair extract symbolize help" -f -a "c++" -d 'The same with the C++ compiler, c++'
 complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from cc c++ fortran run list doctor config merge export summary graph repair extract symbolize help" -f -a "fortran" -d 'The same with gfortran'
 complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from cc c++ fortran run list doctor config merge export summary graph repair extract symbolize help" -f -a "run" -d 'Run a program, record it, and say where its trace is'
-complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from cc c++ fortran run list doctor config merge export summary graph repair extract symbolize help" -f -a "list" -d 'List the traces of programs and of their earlier runs'
+complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from cc c++ fortran run list doctor config merge export summary graph repair extract symbolize help" -f -a "list" -d 'List traces, those of earlier runs too'
 complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from cc c++ fortran run list doctor config merge export summary graph repair extract symbolize help" -f -a "doctor" -d 'Check what works on this machine'
 complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from cc c++ fortran run list doctor config merge export summary graph repair extract symbolize help" -f -a "config" -d 'Print compiler options and folders for builds without instr-cc that include <instr/instr.h>'
-complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from cc c++ fortran run list doctor config merge export summary graph repair extract symbolize help" -f -a "merge" -d 'Write a trace as Paraver files NAME.prv, NAME.pcf and NAME.row'
-complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from cc c++ fortran run list doctor config merge export summary graph repair extract symbolize help" -f -a "export" -d 'Write a trace for another viewer than Paraver'
-complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from cc c++ fortran run list doctor config merge export summary graph repair extract symbolize help" -f -a "summary" -d 'Show what the program did, as tables or JSON'
-complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from cc c++ fortran run list doctor config merge export summary graph repair extract symbolize help" -f -a "graph" -d 'Show how parallel the explicit tasks are, and write their graph'
-complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from cc c++ fortran run list doctor config merge export summary graph repair extract symbolize help" -f -a "repair" -d 'Join the windows a killed program left behind, so that any CTF reader opens the trace'
-complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from cc c++ fortran run list doctor config merge export summary graph repair extract symbolize help" -f -a "extract" -d 'Make a trace directory of a console\'s text, a dump of memory or a core file of a board'
-complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from cc c++ fortran run list doctor config merge export summary graph repair extract symbolize help" -f -a "symbolize" -d 'Translate addresses into functions, files and lines, as addr2line does'
+complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from cc c++ fortran run list doctor config merge export summary graph repair extract symbolize help" -f -a "merge" -d 'Convert a trace for Paraver: NAME.prv, NAME.pcf and NAME.row'
+complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from cc c++ fortran run list doctor config merge export summary graph repair extract symbolize help" -f -a "export" -d 'Convert a trace for other viewers, such as Perfetto'
+complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from cc c++ fortran run list doctor config merge export summary graph repair extract symbolize help" -f -a "summary" -d 'Show where the time went, and what helps; as tables or JSON'
+complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from cc c++ fortran run list doctor config merge export summary graph repair extract symbolize help" -f -a "graph" -d 'Show how parallel the tasks are, and write their graph as a picture or for other tools'
+complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from cc c++ fortran run list doctor config merge export summary graph repair extract symbolize help" -f -a "repair" -d 'Complete the trace of a killed program, so that every CTF reader can open it'
+complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from cc c++ fortran run list doctor config merge export summary graph repair extract symbolize help" -f -a "extract" -d 'Get a trace from a board: from the log of its console, a dump of its memory or a core file'
+complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from cc c++ fortran run list doctor config merge export summary graph repair extract symbolize help" -f -a "symbolize" -d 'Translate addresses to functions, files and lines, as addr2line does'
 complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from cc c++ fortran run list doctor config merge export summary graph repair extract symbolize help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
