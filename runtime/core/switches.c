@@ -196,7 +196,6 @@ static void begin_stream(struct instr_switches *s, const struct instr_thread *of
 static void end_stream(struct instr_switches *s)
 {
     put(s, instr_ticks(instr_process_clock()), INSTR_SCHEDULED_UNKNOWN, 0);
-    instr_platform_switches_close(&s->ring);
     (void)instr_packet_leave(s->stream);
 }
 
@@ -267,6 +266,7 @@ void instr_switches_end_thread(struct instr_switches *s)
     if (!s->stopped)
         take_all(s, true);
     end_stream(s);
+    instr_platform_switches_close(&s->ring);
     if (s->stream->base + BUFFER - s->stream->cursor < (ptrdiff_t)BUFFER / 4)
         instr_packet_empty(s->stream);
     untake(s);
@@ -332,7 +332,7 @@ void instr_switches_switch(bool on)
         stop(s, on);
 }
 
-/* Threads that go on find their records taken for ever. */
+/* Threads that go on find their records taken for ever. Their rings stay mapped: one that was stopped in the middle of an event may still look. */
 void instr_switches_finish(void)
 {
     for (struct instr_switches *s = state.all; s != NULL; s = s->next) {
