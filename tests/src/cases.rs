@@ -29,7 +29,18 @@ pub struct Case {
     target: Target,
     family: Family,
     suite: Suite,
-    redirect: bool,
+    linkage: Linkage,
+}
+
+/// How the program's calls are led to the runtime.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Linkage {
+    /// Linked by `instr-cc`.
+    Wrap,
+    /// Objects that went through `instr-rewrite --redirect`.
+    Redirect,
+    /// The plain program, run by `instr run`.
+    Preload,
 }
 
 /// Which folder a case comes from.
@@ -102,12 +113,19 @@ pub fn conformance() -> Check<Vec<Case>> {
                     target,
                     family,
                     suite: Suite::Conformance,
-                    redirect: false,
+                    linkage: Linkage::Wrap,
                 };
                 if directives.redirect && (target, family) == (Target::X86_64, Family::Gcc) {
                     cases.push(Case {
                         name: format!("conformance::{file}::redirect"),
-                        redirect: true,
+                        linkage: Linkage::Redirect,
+                        ..case.clone()
+                    });
+                }
+                if target == Target::X86_64 {
+                    cases.push(Case {
+                        name: format!("conformance::{file}::preload::{}", family.name()),
+                        linkage: Linkage::Preload,
                         ..case.clone()
                     });
                 }
@@ -123,7 +141,7 @@ pub fn conformance() -> Check<Vec<Case>> {
 #[must_use]
 pub fn conformance_pairs(cases: &[Case]) -> Vec<(String, Vec<Case>)> {
     let mut programs: BTreeMap<String, Vec<Case>> = BTreeMap::new();
-    let native = |case: &&Case| case.target == Target::X86_64 && !case.redirect;
+    let native = |case: &&Case| case.target == Target::X86_64 && case.linkage != Linkage::Redirect;
     for case in cases.iter().filter(native) {
         let name = case.name.split("::").nth(1).unwrap_or_default();
         let name = format!("conformance::pairs::{name}");
@@ -227,7 +245,7 @@ pub fn discover() -> Check<Vec<Case>> {
                     target,
                     family,
                     suite: Suite::Sources,
-                    redirect: false,
+                    linkage: Linkage::Wrap,
                 });
             }
         }
@@ -376,7 +394,10 @@ impl Case {
             std::fs::create_dir_all(path.parent().ok_or("no folder")?)?;
         }
         let said = build.plain(&[&self.source], &plain)?;
-        if self.redirect {
+        if self.linkage == Linkage::Preload {
+            return Ok((plain.clone(), plain));
+        }
+        if self.linkage == Linkage::Redirect {
             redirect::build(&build, &self.source, &traced)?;
             return Ok((plain, traced));
         }
@@ -397,9 +418,13 @@ impl Case {
         dir: &Path,
         trace: &str,
     ) -> Check<Outcome> {
-        let mut run = self
-            .target
-            .run(program)
+        let run = match self.linkage {
+            Linkage::Preload if trace != "none" => Run::new(&tools()?.instr)
+                .args(["run", "-q", "--"])
+                .arg(program),
+            _ => self.target.run(program),
+        };
+        let mut run = run
             .args(&demands.args)
             .dir(dir)
             .env("INSTR_TRACE", dir.join(trace));

@@ -17,6 +17,7 @@ mod meters;
 mod mistyped;
 mod no_trace;
 mod perfetto;
+mod preload;
 mod programs;
 mod readme;
 mod redirected;
@@ -51,6 +52,7 @@ const PARTS: &[fn() -> Vec<Trial>] = &[
     meters::trials,
     memory::trials,
     perfetto::trials,
+    preload::trials,
     sampling::trials,
     footprint::trials,
     costs::trials,

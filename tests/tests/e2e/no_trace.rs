@@ -91,7 +91,7 @@ type Way = (
 
 #[rustfmt::skip]
 const WAYS: &[Way] = &[
-    (&["run", "./plain"], &[], &["calls OpenMP, but was not linked by instr-cc", "remove the program first if make finds it up to date"]),
+    (&["summary", "plain"], &[], &["calls OpenMP, but was not linked by instr-cc", "`instr run` records it as it is", "remove the program first if make finds it up to date"]),
     (&["run", "./serial"], &[], &["no trace was made", "calls no OpenMP", "CC=instr-cc"]),
     (&["run", "./script"], &[], &["no trace was made", "is no ELF file"]),
     (&["run", "./early"], &[], &["no trace was made", "ended before main"]),

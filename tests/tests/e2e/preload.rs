@@ -1,0 +1,381 @@
+//! `instr run` of programs that nobody built to be traced: the runtime is preloaded. The programs of `tests/conformance` have a preload case each
+//! (`conformance::…::preload::…`); here is what becomes of processes, libraries and programs that take no preloaded library.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use instr_tests::ctf;
+use instr_tests::outcome::{Check, Stop, ensure, trial};
+use instr_tests::process::{Outcome, Run, Status};
+use instr_tests::toolchain::{Build, Family, Target, tools};
+use instr_tests::workspace;
+use libtest_mimic::Trial;
+use tempfile::TempDir;
+
+/// `instr run true` may take so much longer than `true`.
+const LAUNCH: Duration = Duration::from_millis(20);
+const LAUNCHES: usize = 21;
+
+pub(crate) fn trials() -> Vec<Trial> {
+    vec![
+        trial("preload::ends", ends),
+        trial("preload::processes", processes),
+        trial("preload::without-openmp", without_openmp),
+        trial("preload::loaded-libraries", loaded_libraries),
+        trial("preload::recorded-once", recorded_once),
+        trial("preload::libomp", libomp),
+        trial("preload::refused", refused),
+        trial("preload::environment", environment),
+        trial("preload::numpy", numpy),
+        trial("preload::launch", launch),
+    ]
+}
+
+/// `omp N HOW`: N regions of two threads with four tasks each, then an end of that kind. Prints the number of tasks that ran, and of threads.
+const PROGRAM: &str = "#include <omp.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <signal.h>\n#include <unistd.h>\nstatic int done, threads;\n\
+int main(int argc, char **argv)\n{\n    int n = argc > 1 ? atoi(argv[1]) : 0, how = argc > 2 ? argv[2][0] : 0;\n    for (int i = 0; i < n; i++) {\n\
+#pragma omp parallel num_threads(2)\n        {\n#pragma omp atomic\n            threads += omp_get_num_threads();\n#pragma omp single\n            for (int j = 0; j < 4; j++)\n\
+#pragma omp task\n            {\n#pragma omp atomic\n                done++;\n            }\n        }\n    }\n    printf(\"%d tasks, %d\\n\", done, threads);\n    fflush(stdout);\n\
+    if (how == 's') raise(SIGSEGV);\n    if (how == 'k') raise(SIGKILL);\n    if (how == 'e') _exit(3);\n    return how == '3' ? 3 : 0;\n}\n";
+
+/// `work(n)` adds up the numbers of threads of n regions of two threads, by itself and as each thread knows it.
+const LIBRARY: &str = "#include <omp.h>\nint work(int n)\n{\n    int sum = 0;\n    for (int i = 0; i < n; i++)\n#pragma omp parallel num_threads(2) reduction(+ : sum)\n        sum += 10 * omp_get_num_threads() + omp_get_thread_num();\n    return sum;\n}\n";
+
+/// `load N LIBRARY…`: calls `work(N)` of libraries that it loads, each with its name hidden from the others.
+const LOADER: &str = "#include <dlfcn.h>\n#include <stdio.h>\n#include <stdlib.h>\nint main(int argc, char **argv)\n{\n    for (int i = 2; i < argc; i++) {\n        void *l = dlopen(argv[i], RTLD_NOW | RTLD_LOCAL);\n        int (*work)(int) = l ? (int (*)(int))dlsym(l, \"work\") : NULL;\n        if (work == NULL) { puts(dlerror()); return 1; }\n        printf(\"%d\\n\", work(atoi(argv[1])));\n    }\n    return 0;\n}\n";
+
+struct Place {
+    dir: TempDir,
+}
+
+impl Place {
+    fn new(name: &str) -> Check<Self> {
+        let dir = workspace::work_dir(&format!("preload-{name}"))?;
+        let place = Self { dir };
+        for (name, text) in [("omp.c", PROGRAM), ("work.c", LIBRARY), ("load.c", LOADER)] {
+            std::fs::write(place.at(name), text)?;
+        }
+        Ok(place)
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    fn build(&self, source: &str, output: &str, flags: &[&str]) -> Check<PathBuf> {
+        let build = Build::openmp(Target::X86_64);
+        let build = flags.iter().fold(build, |build, flag| build.flag(*flag));
+        build.plain(&[&self.at(source)], &self.at(output))?;
+        Ok(self.at(output))
+    }
+
+    fn plain(&self, words: &[&str]) -> Run {
+        Run::words(words).dir(self.dir.path())
+    }
+
+    fn traced(&self, words: &[&str]) -> Check<Run> {
+        let run = Run::new(&tools()?.instr).args(["run", "--"]).args(words);
+        Ok(run.dir(self.dir.path()))
+    }
+
+    /// The names of all folders of traces, sorted.
+    fn traces(&self) -> Check<Vec<String>> {
+        let entries = std::fs::read_dir(self.dir.path())?.flatten();
+        let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+        let mut names: Vec<_> = names.filter(|name| name.contains(".instr")).collect();
+        names.sort();
+        Ok(names)
+    }
+
+    /// How many events of a name there are in a trace.
+    fn count(&self, trace: &str, event: &str) -> Check<i128> {
+        Ok(ctf::count(&ctf::read(&self.at(trace))?, event)?)
+    }
+}
+
+fn equal<T: PartialEq + std::fmt::Debug>(what: &str, found: &T, wanted: &T) -> Check {
+    ensure(found == wanted, || {
+        format!("{what}: {found:?}, expected {wanted:?}")
+    })
+}
+
+fn says(outcome: &Outcome, part: &str) -> Check {
+    ensure(outcome.errors().contains(part), || {
+        format!("expected `{part}` in\n{outcome}")
+    })
+}
+
+/// Output and status are the program's, however it ends; the trace holds what ran.
+fn ends() -> Check {
+    let place = Place::new("ends")?;
+    place.build("omp.c", "omp", &[])?;
+    for (how, status) in [
+        ("0", Status::Code(0)),
+        ("3", Status::Code(3)),
+        ("e", Status::Code(3)),
+        ("s", Status::Signal(11)),
+        ("k", Status::Signal(9)),
+    ] {
+        let words = ["./omp", "7", how];
+        let plain = place.plain(&words).output()?;
+        equal("plain", &plain.status, &status)?;
+        let traced = place.traced(&words)?.output()?;
+        equal(how, &traced.status, &status)?;
+        equal(how, &traced.text(), &plain.text())?;
+        says(&traced, "trace: omp.instr")?;
+        let metadata = std::fs::read_to_string(place.at("omp.instr/metadata"))?;
+        let closed = matches!(status, Status::Code(_));
+        equal(how, &metadata.contains("closed = 1"), &closed)?;
+        let whole = match closed {
+            true => "omp.instr".to_owned(),
+            false => format!("whole-{how}"),
+        };
+        if !closed {
+            let repair = Run::new(&tools()?.instr).args(["repair", "omp.instr", "-o", &whole]);
+            repair.dir(place.dir.path()).succeed()?;
+        }
+        equal("regions", &place.count(&whole, "parallel_begin")?, &7)?;
+        equal("tasks", &place.count(&whole, "task_create")?, &28)?;
+    }
+    Ok(())
+}
+
+/// Children are recorded, also those that take another program's place; shells and other programs without OpenMP leave nothing.
+fn processes() -> Check {
+    let place = Place::new("processes")?;
+    place.build("omp.c", "omp", &[])?;
+    let script = "env ./omp 2; true; setsid -w ./omp 3 | cat; exec ./omp 4";
+    let plain = place.plain(&["sh", "-c", script]).succeed()?;
+    let traced = place.traced(&["sh", "-c", script])?.succeed()?;
+    equal("output", &traced.text(), &plain.text())?;
+    let wanted = ["omp.instr", "omp.instr.1", "omp.instr.2"].map(str::to_owned);
+    equal("traces", &place.traces()?, &wanted.to_vec())?;
+    for (trace, regions) in [("omp.instr.1", 2), ("omp.instr.2", 3), ("omp.instr", 4)] {
+        equal(trace, &place.count(trace, "parallel_begin")?, &regions)?;
+    }
+    // Two at once have two names.
+    let place = Place::new("two")?;
+    place.build("omp.c", "omp", &[])?;
+    let both = "./omp 400 & ./omp 400; wait";
+    place.traced(&["sh", "-c", both])?.succeed()?;
+    let traces = place.traces()?;
+    equal("traces", &traces.len(), &2)?;
+    for trace in &traces {
+        equal(trace, &place.count(trace, "parallel_begin")?, &400)?;
+    }
+    Ok(())
+}
+
+/// A process that calls no OpenMP leaves nothing, and takes nothing away; its own output is all it prints.
+fn without_openmp() -> Check {
+    let place = Place::new("none")?;
+    place.build("omp.c", "omp", &[])?;
+    for words in [
+        &["true"] as &[&str],
+        &["sh", "-c", "echo x; echo y >&2; exit 5"],
+        &["./omp", "0"],
+    ] {
+        let plain = place.plain(words).output()?;
+        let traced = Run::new(&tools()?.instr)
+            .args(["run", "-q", "--"])
+            .args(words);
+        plain.same_as(&traced.dir(place.dir.path()).output()?)?;
+        equal("traces", &place.traces()?, &Vec::new())?;
+    }
+    place.traced(&["./omp", "2"])?.succeed()?;
+    place.traced(&["./omp", "0"])?.succeed()?;
+    equal("traces", &place.traces()?, &vec!["omp.instr".to_owned()])?;
+    equal("regions", &place.count("omp.instr", "parallel_begin")?, &2)
+}
+
+/// OpenMP that comes with libraries which are loaded later, hidden from each other, and of which each has an OpenMP library of its own: every call goes to
+/// the one that it would go to, and is recorded.
+fn loaded_libraries() -> Check {
+    let place = Place::new("loaded")?;
+    let shared = ["-fPIC", "-shared"];
+    place.build("work.c", "libone.so", &shared)?;
+    place.build("work.c", "libtwo.so", &shared)?;
+    Run::words(["gcc", "load.c", "-o", "load", "-ldl"])
+        .dir(place.dir.path())
+        .succeed()?;
+    // libtwo.so's is a copy of libgomp by another name of the same length.
+    let found = Run::words(["gcc", "-print-file-name=libgomp.so.1"]).succeed()?;
+    let from = found.text();
+    rename(Path::new(from.trim()), &place.at("libgomq.so.1"))?;
+    rename(&place.at("libtwo.so"), &place.at("libtwo.so"))?;
+    let run = |run: Run| {
+        run.env("LD_LIBRARY_PATH", place.dir.path())
+            .env("OMP_DYNAMIC", "false")
+            .succeed()
+    };
+    let words = ["./load", "5", "./libone.so", "./libtwo.so"];
+    let plain = run(place.plain(&words))?;
+    // Of each region 2 × 10 × 2 threads and the numbers 0 and 1.
+    equal("plain", &plain.text(), &"205\n205\n".to_owned())?;
+    let traced = run(place.traced(&words)?)?;
+    equal("traced", &traced.text(), &plain.text())?;
+    equal(
+        "regions",
+        &place.count("load.instr", "parallel_begin")?,
+        &10,
+    )
+}
+
+/// A file whose libgomp.so.1 is called libgomq.so.1.
+fn rename(from: &Path, to: &Path) -> Check {
+    const OLD: &[u8] = b"libgomp.so.1";
+    let mut bytes = std::fs::read(from)?;
+    let mut at = 0;
+    while let Some(found) = bytes[at..].windows(OLD.len()).position(|w| w == OLD) {
+        bytes[at + found + 6] = b'q';
+        at += found + OLD.len();
+    }
+    ensure(at > 0, || format!("no libgomp.so.1 in {}", from.display()))?;
+    std::fs::write(to, bytes)?;
+    Ok(())
+}
+
+/// What `instr-cc` linked records itself: once.
+fn recorded_once() -> Check {
+    let place = Place::new("once")?;
+    let build = Build::openmp(Target::X86_64);
+    build.traced(&[&place.at("omp.c")], &place.at("omp"))?;
+    let words = ["sh", "-c", "./omp 6"];
+    place.traced(&words)?.succeed()?;
+    equal("program", &place.count("omp.instr", "parallel_begin")?, &6)?;
+    equal("tasks", &place.count("omp.instr", "task_create")?, &24)?;
+    // A library that it linked, beside one that it did not, in a plain program.
+    let library = build.flag("-fPIC").flag("-shared");
+    library.traced(&[&place.at("work.c")], &place.at("libone.so"))?;
+    library.plain(&[&place.at("work.c")], &place.at("libtwo.so"))?;
+    Run::words(["gcc", "load.c", "-o", "load", "-ldl"])
+        .dir(place.dir.path())
+        .succeed()?;
+    let words = ["./load", "5", "./libone.so", "./libtwo.so", "./libone.so"];
+    let plain = place.plain(&words).env("INSTR_ENABLED", "0").succeed()?;
+    let traced = place.traced(&words)?.succeed()?;
+    equal("output", &traced.text(), &plain.text())?;
+    equal(
+        "regions",
+        &place.count("load.instr", "parallel_begin")?,
+        &15,
+    )
+}
+
+/// Through libomp's own interface for tools, and GCC's objects that are linked with libomp.
+fn libomp() -> Check {
+    let place = Place::new("libomp")?;
+    for family in [Family::Clang, Family::GccLibomp] {
+        let build = Build {
+            family,
+            ..Build::openmp(Target::X86_64)
+        };
+        build.plain(&[&place.at("omp.c")], &place.at("omp"))?;
+        let plain = place.plain(&["./omp", "7"]).succeed()?;
+        let traced = place.traced(&["./omp", "7"])?.succeed()?;
+        equal("output", &traced.text(), &plain.text())?;
+        equal("regions", &place.count("omp.instr", "parallel_begin")?, &7)?;
+        equal("tasks", &place.count("omp.instr", "task_create")?, &28)?;
+        let metadata = std::fs::read_to_string(place.at("omp.instr/metadata"))?;
+        equal("library", &metadata.contains("openmp = \"libomp"), &true)?;
+    }
+    Ok(())
+}
+
+/// Programs that take no preloaded library run as they are, with one warning that says what to do instead.
+fn refused() -> Check {
+    let place = Place::new("refused")?;
+    place.build("omp.c", "static", &["-static"])?;
+    let privileged = place.build("omp.c", "privileged", &[])?;
+    std::fs::set_permissions(&privileged, PermissionsExt::from_mode(0o4755))?;
+    place.build("omp.c", "checked", &["-fsanitize=address"])?;
+    for (program, part) in [
+        (
+            "./static",
+            "./static is linked statically: it runs, but records nothing",
+        ),
+        (
+            "./privileged",
+            "./privileged runs with rights that its user has not",
+        ),
+        ("./checked", "./checked has a sanitizer's library"),
+    ] {
+        let plain = place.plain(&[program, "3", "3"]).output()?;
+        let traced = place.traced(&[program, "3", "3"])?.output()?;
+        equal(program, &traced.status, &Status::Code(3))?;
+        equal(program, &traced.text(), &plain.text())?;
+        says(&traced, part)?;
+        let warnings = traced.errors().matches("warning").count();
+        equal(program, &warnings, &1)?;
+        equal("traces", &place.traces()?, &Vec::new())?;
+    }
+    Ok(())
+}
+
+/// The user's own preloaded libraries stay; empty environments and closed descriptors harm nothing.
+fn environment() -> Check {
+    let place = Place::new("environment")?;
+    place.build("omp.c", "omp", &[])?;
+    let own = "#include <stdio.h>\n__attribute__((constructor)) static void first(void) { puts(\"own\"); }\n";
+    std::fs::write(place.at("own.c"), own)?;
+    place.build("own.c", "own.so", &["-fPIC", "-shared"])?;
+    let traced = place.traced(&["./omp", "2"])?;
+    let traced = traced.env("LD_PRELOAD", place.at("own.so")).succeed()?;
+    ensure(traced.text().contains("own\n"), || traced.text())?;
+    equal("regions", &place.count("omp.instr", "parallel_begin")?, &2)?;
+    for script in [
+        "env -i ./omp 3",
+        "exec ./omp 3 <&- 2>&-",
+        "ulimit -n 20; ./omp 3",
+        "cd / && \"$OLDPWD\"/omp 3",
+    ] {
+        let words = ["sh", "-c", script];
+        let plain = place.plain(&words).output()?;
+        let traced = Run::new(&tools()?.instr)
+            .args(["run", "-q", "--"])
+            .args(words);
+        let traced = traced.env("INSTR_TRACE", place.at("there.instr"));
+        plain.same_as(&traced.dir(place.dir.path()).output()?)?;
+    }
+    Ok(())
+}
+
+/// Python with a library that may use OpenMP.
+fn numpy() -> Check {
+    let place = Place::new("numpy")?;
+    let program =
+        "import numpy as n; a = n.arange(250000.).reshape(500, 500); print((a @ a).sum())";
+    let words = ["python3", "-c", program];
+    let plain = place.plain(&words).output()?;
+    if plain.status != Status::Code(0) {
+        return Err(Stop::Skip("python3 has no numpy".into()));
+    }
+    let traced = Run::new(&tools()?.instr)
+        .args(["run", "-q", "--"])
+        .args(words);
+    plain.same_as(&traced.dir(place.dir.path()).output()?)
+}
+
+/// What a run costs a program that has nothing to record.
+fn launch() -> Check {
+    let place = Place::new("launch")?;
+    place.traced(&["true"])?.succeed()?; // the library is built now
+    let times = |run: &dyn Fn() -> Check<Run>| -> Check<(Duration, Duration)> {
+        let mut times = Vec::new();
+        for _ in 0..LAUNCHES {
+            let begin = Instant::now();
+            run()?.succeed()?;
+            times.push(begin.elapsed());
+        }
+        times.sort();
+        Ok((times[0], times[LAUNCHES / 2]))
+    };
+    let plain = times(&|| Ok(place.plain(&["true"])))?;
+    let traced = times(&|| place.traced(&["true"]))?;
+    let words =
+        format!("true {plain:?}, instr run true {traced:?}: least and median of {LAUNCHES}");
+    eprintln!("preload::launch: {words}");
+    equal("traces", &place.traces()?, &Vec::new())?;
+    ensure(traced.0 < plain.0 + LAUNCH, || words)
+}
