@@ -377,5 +377,7 @@ fn launch() -> Check {
         format!("true {plain:?}, instr run true {traced:?}: least and median of {LAUNCHES}");
     eprintln!("preload::launch: {words}");
     equal("traces", &place.traces()?, &Vec::new())?;
-    ensure(traced.0 < plain.0 + LAUNCH, || words)
+    // On a busy machine all takes longer, `true` too, which takes less than a millisecond on an idle one.
+    let most = plain.0 + LAUNCH.max(plain.0 * 20);
+    ensure(traced.0 < most, || words)
 }
