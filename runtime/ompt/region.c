@@ -60,7 +60,8 @@ void instr_ompt_parallel_end(ompt_data_t *region, ompt_data_t *task, int flags, 
     (void)region;
     (void)task;
     (void)flags;
-    (void)site;
+    if (instr_ompt_is_helpers(site)) /* they may end behind the program, when libomp is unloaded */
+        return;
     struct instr_thread *t = instr_ompt_enter();
     if (t != NULL)
         end_encountered(t, instr_ompt_level(instr_ompt_state(t)));
