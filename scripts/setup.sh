@@ -64,6 +64,7 @@ gcc-12-source|compgen -G '/usr/src/gcc-12/gcc-*.tar.*'
 xz-utils|has xz && has tar
 binutils|has readelf
 python3-venv|python3 -c 'import ensurepip'
+python3-numpy|/usr/bin/python3 -c 'import numpy'
 TABLE
 }
 

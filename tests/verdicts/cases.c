@@ -76,7 +76,7 @@ int main(int argc, char **argv)
     } else if (strcmp(name, "fine") == 0) {
 #pragma omp parallel
 #pragma omp single
-        for (int i = 0; i < 100000; i++) {
+        for (int i = 0; i < 400000; i++) {
 #pragma omp task
             sink = i;
         }

@@ -346,10 +346,11 @@ fn numpy() -> Check {
     let place = Place::new("numpy")?;
     let program =
         "import numpy as n; a = n.arange(250000.).reshape(500, 500); print((a @ a).sum())";
-    let words = ["python3", "-c", program];
+    // The system's own, whose numpy scripts/setup.sh installs.
+    let words = ["/usr/bin/python3", "-c", program];
     let plain = place.plain(&words).output()?;
     if plain.status != Status::Code(0) {
-        return Err(Stop::Skip("python3 has no numpy".into()));
+        return Err(Stop::Skip("/usr/bin/python3 has no numpy".into()));
     }
     let traced = Run::new(&tools()?.instr)
         .args(["run", "-q", "--"])

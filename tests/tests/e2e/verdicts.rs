@@ -103,8 +103,8 @@ fn accounted(summary: &Value, used: f64) -> Check {
         .collect();
     let times = times.ok_or_else(|| format!("a thread was not asked: {threads:?}"))?;
     let sum: f64 = times.iter().sum();
-    // The trace begins before `main` and ends behind it.
-    ensure((sum - used).abs() < 0.05 * used + 10e6, || {
+    // The trace begins before `main` and ends behind it: beside other programs that takes its time.
+    ensure((sum - used).abs() < 0.05 * used + 40e6, || {
         format!("{sum} ns of the threads, {used} ns by getrusage")
     })
 }
