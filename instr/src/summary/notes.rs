@@ -131,7 +131,9 @@ pub fn of(summary: &Summary, told: &mut Told, detailed: bool) -> Vec<String> {
 
 /// Useful time is what no construct explains; where the system told its context switches, they say how much of it a thread cannot have run.
 fn asleep(summary: &Summary) -> Option<String> {
-    let switches = summary.context_switches.as_ref()?;
+    // Where threads tell their own switches the verdict has them.
+    let switches = summary.context_switches.as_ref();
+    let switches = switches.filter(|switches| switches.source != "threads")?;
     let unknown: u64 = switches.processors.iter().map(|at| at.unknown_ns).sum();
     let stood = |scheduled: &ScheduledThread| {
         let ran = scheduled.running_ns?.saturating_add(unknown);

@@ -225,6 +225,14 @@ fn odd_settings(settings: &[(&str, &str)], why: &str) -> Check {
         ensure(told, || {
             format!("expected the trouble `{}…`, got {trouble:?}", expected[0])
         })?;
+        // The runtime itself has said so, not only the host, which reads the values that were given.
+        let metadata = std::fs::read_to_string(trace.join("metadata"))?;
+        let own = metadata
+            .lines()
+            .find_map(|line| line.trim().strip_prefix("setting_trouble = "));
+        ensure(own.is_some_and(|own| own.contains(name)), || {
+            format!("{name}: the metadata has setting_trouble {own:?}")
+        })?;
     }
     Ok(())
 }
