@@ -66,6 +66,15 @@ impl Machine {
         None
     }
 
+    /// This machine's C compiler, for what is built without the user naming one: `cc`, else gcc, else clang.
+    #[must_use]
+    pub fn compiler(&self) -> Option<PathBuf> {
+        let mut found = ["cc", "gcc", "clang"]
+            .iter()
+            .filter_map(|name| self.find(name.as_ref()));
+        found.next().map(|(path, _)| path)
+    }
+
     /// Finds `name` in `PATH`.
     #[must_use]
     pub fn find(&self, name: &OsStr) -> Option<(PathBuf, bool)> {

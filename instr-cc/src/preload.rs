@@ -21,8 +21,6 @@ use crate::shim::{SHARED_PARTS, index, openmp};
 pub const VARIABLE: &str = "LD_PRELOAD";
 /// The library's file. libinstr.so lies beside it.
 const NAME: &str = "libinstr-preload.so";
-/// Compilers that are tried, in this order.
-const COMPILERS: [&str; 3] = ["cc", "gcc", "clang"];
 /// Mode bits of a program that runs with rights its user has not.
 const PRIVILEGED: u32 = 0o6000;
 /// So much of a program is looked through.
@@ -46,10 +44,8 @@ pub fn library() -> Result<PathBuf> {
         ));
     }
     let machine = Machine::new();
-    let compiler = COMPILERS
-        .iter()
-        .find_map(|name| machine.find(name.as_ref()))
-        .map(|(path, _)| path)
+    let compiler = machine
+        .compiler()
         .context("there is no C compiler in PATH, which would build it")?;
     let (identity, facts) =
         runtime::identify(&cache, &compiler).context("cannot identify the compiler")?;

@@ -54,10 +54,8 @@ pub(super) fn examine(report: &mut Report) {
 fn probe(dir: &Path, report: &mut Report) -> Result<()> {
     let cache = Cache::open(|name| std::env::var_os(name)).context("no folder for the runtime")?;
     let machine = Machine::new();
-    let compiler = ["cc", "gcc", "clang"]
-        .iter()
-        .find_map(|name| machine.find(name.as_ref()))
-        .map(|(path, _)| path)
+    let compiler = machine
+        .compiler()
         .ok_or_else(|| anyhow!("there is no C compiler in PATH"))?;
     let (identity, facts) = identify(&cache, &compiler).context("cannot identify the compiler")?;
     let builder = Builder {

@@ -118,7 +118,8 @@ fn place(label: &str) -> String {
 
 /// Where the threads' time went: what adds up to all of it.
 fn times(summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {
-    let (whole, title, rows) = match &summary.efficiency {
+    let whole = summary.capacity_ns();
+    let (title, rows) = match &summary.efficiency {
         Some(e) => {
             let lost = |efficiency: f64| (1.0 - efficiency).max(0.0);
             let capacity = e.capacity_ns.max(1) as f64;
@@ -138,13 +139,12 @@ fn times(summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {
                 counted(e.threads, "thread"),
                 time(e.elapsed_ns)
             );
-            (e.capacity_ns, title, rows)
+            (title, rows)
         }
         None => {
             let sum = |of: fn(&super::model::Thread) -> u64| {
                 summary.threads.iter().map(of).fold(0, u64::saturating_add)
             };
-            let whole = sum(super::model::Thread::life_ns);
             let part = |ns: u64| ns as f64 / whole.max(1) as f64;
             let rows = vec![
                 ("user code", part(sum(|thread| thread.useful_ns))),
@@ -157,7 +157,7 @@ fn times(summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {
                 "the time of {}",
                 counted(summary.threads.len() as u64, "thread")
             );
-            (whole, title, rows)
+            (title, rows)
         }
     };
     if whole == 0 {
@@ -223,14 +223,7 @@ fn most(summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {
     });
     let mut takers: Vec<_> = regions.chain(tasks).collect();
     takers.sort_by_key(|taker| (Reverse(taker.total_ns), taker.place.address));
-    let whole = match &summary.efficiency {
-        Some(efficiency) => efficiency.capacity_ns,
-        None => summary
-            .threads
-            .iter()
-            .map(super::model::Thread::life_ns)
-            .sum(),
-    };
+    let whole = summary.capacity_ns();
     let mut table = Sheet::of_places(1, &["most user code", "count", "share", "total", "mean"]);
     let rows = page.rows.min(MAX_TAKERS);
     for taker in takers.iter().take(rows) {

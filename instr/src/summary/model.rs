@@ -145,6 +145,17 @@ pub struct Summary {
     pub children: Vec<Summary>,
 }
 
+impl Summary {
+    /// All of the threads' time, ns: number of threads × time where there are parallel regions, else the sum of the threads' lives.
+    pub(super) fn capacity_ns(&self) -> u64 {
+        let lives = self.threads.iter().map(Thread::life_ns);
+        match &self.efficiency {
+            Some(efficiency) => efficiency.capacity_ns,
+            None => lives.fold(0, u64::saturating_add),
+        }
+    }
+}
+
 /// The clock of the time stamps.
 #[derive(Debug, Default, Serialize)]
 pub struct Clock {

@@ -102,10 +102,7 @@ impl Account {
     fn of(summary: &Summary) -> Option<Self> {
         let sum = |all: &mut dyn Iterator<Item = u64>| all.fold(0, u64::saturating_add);
         let times = || summary.threads.iter().filter_map(of_thread);
-        let capacity = match &summary.efficiency {
-            Some(efficiency) => efficiency.capacity_ns,
-            None => sum(&mut summary.threads.iter().map(Thread::life_ns)),
-        };
+        let capacity = summary.capacity_ns();
         if capacity == 0 || times().next().is_none() {
             return None;
         }
@@ -222,12 +219,12 @@ fn locks(summary: &Summary, efficiency: &Efficiency) -> Verdict {
     let waited = summary.criticals.iter().map(|item| item.wait_ns);
     let waited = waited.fold(0, u64::saturating_add);
     let share = waited as f64 / efficiency.capacity_ns.max(1) as f64;
-    let of = match summary.criticals.iter().max_by_key(|item| item.wait_ns) {
+    let most = summary.criticals.iter().max_by_key(|item| item.wait_ns);
+    let of = match most {
         Some(most) if most.name == most.kind => format!("the {}", most.kind),
         Some(most) => format!("the {} {}", most.kind, elide(&most.name, 64)),
         None => "locks".to_owned(),
     };
-    let most = summary.criticals.iter().max_by_key(|item| item.wait_ns);
     let times = most.map_or(String::new(), |most| {
         format!(
             ": {} times it was taken, {} wait for it, {} inside",

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use instr_tests::cases;
 use instr_tests::outcome::{Check, Stop, ensure, trial};
 use instr_tests::process::{Outcome, Run};
-use instr_tests::toolchain::{Build, Target, need, tools};
+use instr_tests::toolchain::{Build, Target, need};
 use instr_tests::workspace;
 use libtest_mimic::Trial;
 use serde_json::Value;
@@ -53,10 +54,7 @@ impl Program {
     }
 
     fn summary(&self) -> Check<Value> {
-        let trace = self.dir.path().join("trace");
-        let run = Run::new(&tools()?.instr).args(["summary", "--json"]);
-        let text = run.arg(trace).succeed()?.text();
-        Ok(serde_json::from_str(&text).map_err(|error| error.to_string())?)
+        cases::summary(&self.dir.path().join("trace"))
     }
 
     /// Runs a case, `words` before it: the summary, and what it printed.

@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use instr_tests::cases;
 use instr_tests::outcome::{Check, ensure, trial};
 use instr_tests::process::Run;
-use instr_tests::toolchain::{Build, Target, need, tools};
+use instr_tests::toolchain::{Build, Target, need};
 use instr_tests::workspace;
 use libtest_mimic::Trial;
 use serde_json::Value;
@@ -85,12 +86,7 @@ impl Program {
         let outcome = run.env("OMP_WAIT_POLICY", "passive").succeed()?;
         let used = outcome.text().trim().parse::<f64>();
         let used = used.map_err(|error| format!("{}: {error}", outcome.text()))?;
-        let summary = Run::new(&tools()?.instr)
-            .args(["summary", "--json"])
-            .arg(&trace);
-        let json: Value =
-            serde_json::from_str(&summary.succeed()?.text()).map_err(|error| error.to_string())?;
-        Ok((json, used))
+        Ok((cases::summary(&trace)?, used))
     }
 }
 
