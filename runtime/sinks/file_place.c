@@ -30,6 +30,7 @@
 
 #define NAME_BYTES 32u
 #define MOST_NAMES 1000u
+#define MOST_ATTEMPTS 100u
 #define READ_BY_OTHERS (S_IRGRP | S_IROTH)
 #define LOOK_BY_OTHERS (READ_BY_OTHERS | S_IXGRP | S_IXOTH)
 
@@ -38,6 +39,7 @@ static struct stat taken; /* the folder, as it was when it was taken */
 static int lock_fd = -1;
 #if INSTR_KEEPS_RUNS
 static int error; /* why the place could not be made or opened; 0: it could */
+static bool was_there; /* the place was opened, and not made by this process */
 #endif
 
 /* Behind the first words stands the reason alone. */
@@ -116,8 +118,12 @@ static int folder(void)
 static int enter(int parent, const char *name, mode_t mode, bool *made)
 {
     char path[NAME_BYTES] = "/proc/self/fd/";
-    *made = mkdirat(parent, name, mode) == 0;
-    const int fd = *made || errno == EEXIST ? instr_place_enter(parent, name, &taken) : -1;
+    int fd;
+    unsigned attempts = 0;
+    do { /* again, where it was there and is gone: other processes rename theirs */
+        *made = mkdirat(parent, name, mode) == 0;
+        fd = *made || errno == EEXIST ? instr_place_enter(parent, name, &taken) : -1;
+    } while (fd < 0 && !*made && errno == ENOENT && attempts++ < MOST_ATTEMPTS);
 #if INSTR_KEEPS_RUNS
     error = fd < 0 ? errno : 0;
 #endif
@@ -299,6 +305,7 @@ static bool take_place(const char *program)
     int in = enter(AT_FDCWD, place, S_IRWXU, &made);
     bool ok = in >= 0 && take_folder(in, program, &moved);
 #if INSTR_KEEPS_RUNS
+    was_there = in >= 0 && !made;
     if (moved >= 0) {
         const int lock = moved;
         const struct stat before = taken;
@@ -339,8 +346,13 @@ void instr_place_give_way(bool vanish)
 static bool another_name_helps(uint32_t attempt)
 {
     struct stat status;
-    if (lstat(place, &status) != 0)
-        return false; /* it cannot be made at all */
+    if (lstat(place, &status) != 0) {
+#if INSTR_KEEPS_RUNS
+        return was_there; /* it was another process's, which gives it another name in this moment; else it cannot be made at all */
+#else
+        return false;
+#endif
+    }
     return attempt > 1 || !S_ISDIR(status.st_mode) || status.st_uid != geteuid() || access(place, W_OK) == 0; /* it can be written */
 }
 
