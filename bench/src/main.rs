@@ -19,6 +19,7 @@ mod sampling;
 mod sensors;
 mod size;
 mod stats;
+mod switches;
 mod symbolize;
 mod table;
 mod toolchain;
@@ -65,13 +66,14 @@ macro_rules! rows {
     };
 }
 
-const PARTS: [(&str, Part); 12] = [
+const PARTS: [(&str, Part); 13] = [
     ("events", events::measure),
     ("regions", rows!(openmp::measure_regions)),
     ("tasks", rows!(openmp::measure_tasks)),
     ("programs", programs::measure),
     ("constructs", constructs::measure),
     ("sensors", sensors::measure),
+    ("switches", switches::measure),
     ("memory", memory::measure),
     ("sampling", sampling::measure),
     ("link", rows!(link::measure)),

@@ -12,7 +12,7 @@ use crate::stats::Series;
 use crate::symbolize;
 use crate::table::{Side, aligned};
 use crate::toolchain::{self, Toolchain};
-use crate::{memory, sensors};
+use crate::{memory, sensors, switches};
 
 /// A/A of programs above which a run counts as disturbed.
 const QUIET: f64 = 0.02;
@@ -49,6 +49,9 @@ pub(crate) fn document(report: &Report, machine: &Machine, whole: bool) -> Strin
     }
     if !report.sensors.is_empty() {
         text.push_str(&sensors::section(&report.sensors));
+    }
+    if !report.switches.is_empty() {
+        text.push_str(&switches::section(&report.switches));
     }
     if !report.memory.is_empty() {
         text.push_str(&memory::section(&report.memory));

@@ -239,7 +239,7 @@ fn expected_tasks(source: &Source, pair: &Pair, arguments: &[&str]) -> Result<u6
 }
 
 /// The number behind the first word of a line.
-fn number(text: &str, first: &str) -> Option<f64> {
+pub(crate) fn number(text: &str, first: &str) -> Option<f64> {
     text.lines().find_map(|line| {
         let mut words = line.split_whitespace();
         (words.next()? == first).then(|| words.next()?.parse().ok())?

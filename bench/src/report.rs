@@ -1,7 +1,7 @@
 //! What the parts of a run found.
 
 use crate::table::Row;
-use crate::{constructs, memory, programs, sampling, sensors, symbolize};
+use crate::{constructs, memory, programs, sampling, sensors, switches, symbolize};
 
 /// All results of a run.
 #[derive(Debug, Default)]
@@ -16,6 +16,8 @@ pub(crate) struct Report {
     pub(crate) constructs: Vec<constructs::Figures>,
     /// Readings of sensors and counters.
     pub(crate) sensors: Vec<sensors::Cost>,
+    /// Context switches.
+    pub(crate) switches: Vec<switches::Cost>,
     /// Pairs of `malloc` and `free`.
     pub(crate) memory: Vec<memory::Cost>,
     /// Samples.
