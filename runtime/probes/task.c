@@ -18,7 +18,7 @@
 #define FLAG_DETACH 0x2000u
 
 struct task_header {
-    void *handle; /* scratch: see above */
+    void *handle; /* scratch: see above; of a task that ran at once: not NULL when the end of its creation is recorded */
     instr_fn *fn;
     instr_cpyfn *cpyfn;
     void *source; /* the user's data at creation */
@@ -29,7 +29,25 @@ struct task_header {
     long size; /* of the user's data */
 };
 
-static void run_task(const struct task_header *h, void *data)
+/* The end of a task, and of its creation, which nothing follows: both at one look at the clock. False: the creation's end is still to be recorded. */
+static bool end_with_creation(struct instr_thread *t)
+{
+#if INSTR_ARCH_SMALL
+    instr_event0(t, INSTR_EV_TASK_END);
+    return false;
+#else
+    struct instr_slot s;
+    uint32_t *const p = instr_open(t, &s, INSTR_EV_TASK_END, INSTR_HEADER_WORDS);
+    if (p == NULL)
+        return false;
+    (void)instr_open_second(t, p, INSTR_EV_TASK_CREATED);
+    instr_close(&s);
+    return true;
+#endif
+}
+
+/* `created`: where a task that runs inside its creation says that it recorded the creation's end with its own; NULL: of no other. */
+static inline __attribute__((always_inline)) void run_task(const struct task_header *h, void *data, bool *created)
 {
     instr_fn *const fn = h->fn;
     struct instr_thread *t = instr_thread();
@@ -47,7 +65,10 @@ static void run_task(const struct task_header *h, void *data)
     t->task_seq = seq;
     fn(data);
     instr_point(t, INSTR_AT_TASK);
-    instr_event0(t, INSTR_EV_TASK_END);
+    if (created != NULL)
+        *created = end_with_creation(t);
+    else
+        instr_event0(t, INSTR_EV_TASK_END);
     t->task_thread = outer_thread;
     t->task_seq = outer_seq;
 }
@@ -58,14 +79,17 @@ static void task_body(void *block)
     void *const data = (char *)block + h->offset;
     if (h->flags & FLAG_DETACH && h->size >= (long)sizeof(void *))
         memcpy(data, &h->handle, sizeof h->handle);
-    run_task(h, data);
+    run_task(h, data, NULL);
 }
 
 /* Body of a task that is known to run at once and whose data need no copy: it works on the creator's own block, as without us. */
 static void task_body_in_place(void *block)
 {
-    const struct task_header *h = block;
-    run_task(h, h->source);
+    struct task_header *const h = block;
+    bool created = false;
+    run_task(h, h->source, &created);
+    if (created)
+        h->handle = h;
 }
 
 static __attribute__((noinline)) void record_handle(const struct task_header *h)
@@ -121,6 +145,8 @@ void instr_probe_task(void (*real)(instr_fn *, void *, instr_cpyfn *, long, long
     struct task_header header = {NULL, fn, cpyfn, data, t->index, seq, (uint32_t)offset, flags, arg_size};
     if (cpyfn == NULL && !if_clause && !(flags & FLAG_DETACH)) {
         real(task_body_in_place, &header, NULL, sizeof header, _Alignof(struct task_header), if_clause, flags, depend, priority, detach);
+        if (header.handle != NULL)
+            return;
     } else if (cpyfn == NULL && arg_size <= INSTR_CFG_TASK_STACK_BYTES && align <= 64 && !(flags & FLAG_DETACH)) {
         /* libgomp may run the task at once and on this very block: so it is aligned as the data must be, and no more. */
         const uintptr_t room = (uintptr_t)__builtin_alloca(offset + (size_t)arg_size + align);

@@ -7,6 +7,20 @@
 extern int omp_get_thread_num(void);
 extern int omp_get_num_threads(void);
 
+/* The same where `ld --wrap` has the stubs stand in for them: these would take twice as long to see that the runtime asks. */
+extern int real_thread_num(void) __asm__("__real_omp_get_thread_num") __attribute__((weak));
+extern int real_num_threads(void) __asm__("__real_omp_get_num_threads") __attribute__((weak));
+
+static inline uint32_t thread_num(void)
+{
+    return (uint32_t)(real_thread_num != NULL ? real_thread_num() : omp_get_thread_num());
+}
+
+static inline uint32_t num_threads(void)
+{
+    return (uint32_t)(real_num_threads != NULL ? real_num_threads() : omp_get_num_threads());
+}
+
 uint32_t instr_region_open(struct instr_thread *t, instr_fn *fn, unsigned num_threads, unsigned kind)
 {
     const uint32_t seq = t->next_region++;
@@ -15,16 +29,31 @@ uint32_t instr_region_open(struct instr_thread *t, instr_fn *fn, unsigned num_th
     return seq;
 }
 
-void instr_loop_begin(struct instr_thread *t, uint32_t schedule, int64_t start, int64_t end, int64_t incr, int64_t chunk)
+#define LOOP_WORDS 9u
+
+static inline void put_loop(uint32_t *p, uint32_t schedule, int64_t start, int64_t end, int64_t incr, int64_t chunk)
 {
-    struct instr_slot s;
-    uint32_t *p = instr_open(t, &s, INSTR_EV_LOOP_BEGIN, 9);
-    if (p == NULL)
-        return;
     p = instr_put64(instr_put32(p, schedule), (uint64_t)start);
     p = instr_put64(instr_put64(p, (uint64_t)end), (uint64_t)incr);
     instr_put64(p, (uint64_t)chunk);
-    instr_close(&s);
+}
+
+void instr_loop_begin(struct instr_thread *t, uint32_t schedule, int64_t start, int64_t end, int64_t incr, int64_t chunk)
+{
+    struct instr_slot s;
+    uint32_t *p = instr_open(t, &s, INSTR_EV_LOOP_BEGIN, LOOP_WORDS);
+    if (p != NULL) {
+        put_loop(p, schedule, start, end, incr, chunk);
+        instr_close(&s);
+    }
+}
+
+static void begin_work(struct instr_thread *t, const struct instr_work *work)
+{
+    if (work->kind == INSTR_PARALLEL_LOOP)
+        instr_loop_begin(t, work->schedule, work->start, work->end, work->incr, work->chunk);
+    else
+        instr_event1(t, INSTR_EV_SECTIONS_BEGIN, work->count);
 }
 
 static void enter(struct instr_thread *t, const struct instr_team *team, struct instr_outer *outer)
@@ -45,27 +74,40 @@ static void record(struct instr_thread *t, const struct instr_team *team, uint32
     instr_implicit_record(t, team->thread, team->seq, number, size);
 }
 
-void instr_implicit_begin(struct instr_thread *t, const struct instr_team *team, struct instr_outer *outer)
+/* The implicit task begins, and with it the loop of a combined construct if there is one: both at one look at the clock. */
+static inline __attribute__((always_inline)) void begin(struct instr_thread *t, const struct instr_team *team, const struct instr_work *loop,
+                                                        struct instr_outer *outer)
 {
     struct instr_slot s;
-    uint32_t *p = instr_open(t, &s, INSTR_EV_IMPLICIT_BEGIN, 3);
+    uint32_t *p = instr_open(t, &s, INSTR_EV_IMPLICIT_BEGIN, 3 + (loop != NULL ? INSTR_HEADER_WORDS + LOOP_WORDS : 0));
+    bool with_loop = p != NULL && loop != NULL;
     if (p != NULL) {
         /* Only the encountering thread asks for the team's size: libgomp keeps it in a line which that thread has just written, so the
          * others would wait some 45 ns for it, half of what recording a whole region costs. Both calls may go through our
          * own stubs, which leave calls from inside an event alone (probes/static_loop.c). */
-        const uint32_t size = t->index == team->thread ? (uint32_t)omp_get_num_threads() : 0;
-        const uint32_t number = (uint32_t)omp_get_thread_num();
+        const uint32_t size = t->index == team->thread ? num_threads() : 0;
+        const uint32_t number = thread_num();
         if (INSTR_LIKELY(instr_implicit_words(number, size) == 3)) {
             instr_put_implicit(p, team->thread, team->seq, number, size);
+            if (with_loop)
+                put_loop(instr_open_second(t, p + 3, INSTR_EV_LOOP_BEGIN), loop->schedule, loop->start, loop->end, loop->incr, loop->chunk);
             instr_close(&s);
         } else { /* once more, in a longer one */
             instr_forget_time(t);
             t->limit = t->slot_end;
             record(t, team, number, size);
+            with_loop = false;
         }
     }
     enter(t, team, outer);
     instr_point(t, INSTR_AT_IMPLICIT);
+    if (loop != NULL && !with_loop)
+        begin_work(t, loop);
+}
+
+void instr_implicit_begin(struct instr_thread *t, const struct instr_team *team, struct instr_outer *outer)
+{
+    begin(t, team, NULL, outer);
 }
 
 void instr_implicit_enter(struct instr_thread *t, const struct instr_team *team, uint32_t number, uint32_t size,
@@ -104,14 +146,18 @@ void instr_team_body(void *arg)
         fn(data);
         return;
     }
-    instr_implicit_begin(t, team, &outer);
-    const struct instr_work *work = team->work;
-    if (work != NULL) {
-        if (work->kind == INSTR_PARALLEL_LOOP)
-            instr_loop_begin(t, work->schedule, work->start, work->end, work->incr, work->chunk);
-        else
-            instr_event1(t, INSTR_EV_SECTIONS_BEGIN, work->count);
+    const struct instr_work *const work = team->work;
+#if !INSTR_ARCH_SMALL
+    if (work != NULL && work->kind == INSTR_PARALLEL_LOOP && (instr_process.points & INSTR_AT_IMPLICIT) == 0) {
+        begin(t, team, work, &outer);
+        fn(data);
+        leave(t, &outer);
+        return;
     }
+#endif
+    instr_implicit_begin(t, team, &outer);
+    if (work != NULL)
+        begin_work(t, work);
     fn(data);
     leave(t, &outer);
 }

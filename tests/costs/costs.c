@@ -35,6 +35,12 @@ static void one(const char *what, long count)
             for (int j = 0; j < 1; j++)
                 sum++;
         }
+    } else if (strcmp(what, "combined") == 0) {
+        for (long i = 0; i < count; i++) {
+#pragma omp parallel for schedule(dynamic) num_threads(1)
+            for (int j = 0; j < 1; j++)
+                sum++;
+        }
     } else if (strcmp(what, "critical") == 0) {
         for (long i = 0; i < count; i++) {
 #pragma omp critical(one)
@@ -44,6 +50,12 @@ static void one(const char *what, long count)
 #pragma omp parallel num_threads(1)
         for (long i = 0; i < count; i++) {
 #pragma omp task shared(sum)
+            sum++;
+        }
+    } else if (strcmp(what, "undeferred") == 0) {
+#pragma omp parallel num_threads(1)
+        for (long i = 0; i < count; i++) {
+#pragma omp task shared(sum) if(0)
             sum++;
         }
     } else if (strcmp(what, "depend") == 0) {
