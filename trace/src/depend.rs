@@ -13,6 +13,7 @@
 //! address that the children of a running task have named. A set of `in` entries grows until the next write, which has an edge from each.
 
 use hashbrown::HashMap;
+use smallvec::SmallVec;
 
 use crate::event::{Dep, DependKind, Deps, TaskId};
 use crate::model::{At, Begin, End, Mark, Since, Sink, Span};
@@ -37,8 +38,8 @@ pub(crate) struct Node {
 #[derive(Debug, Default)]
 struct Sets {
     kind: Option<DependKind>,
-    previous: Vec<Node>,
-    current: Vec<Node>,
+    previous: SmallVec<[Node; 1]>,
+    current: SmallVec<[Node; 1]>,
 }
 
 /// How many sets each task is in.
@@ -149,6 +150,13 @@ impl Graph {
         }
         let room = MAX_PENDING - pending.entries.len();
         pending.entries.extend(entries.take(room));
+    }
+
+    /// Whether the thread has given entries for this task, which it creates next.
+    #[inline]
+    pub(crate) fn expects(&self, position: usize, task: TaskId) -> bool {
+        let pending = self.pending.get(position);
+        pending.is_some_and(|pending| !pending.entries.is_empty() && pending.task == task)
     }
 
     /// The body `at.body` creates a task. Its predecessors, ascending.

@@ -15,6 +15,8 @@ const NONE: u32 = u32::MAX;
 const MAX_THREADS: usize = 1 << 12;
 /// Numbers that a list may leave out at a time.
 const MAX_GAP: usize = 1 << 8;
+/// Places that are made at a time: they never move, and no more room is taken than they fill.
+const CHUNK: usize = 1 << 10;
 /// A list is not cut below this length.
 const MIN_LIST: usize = 1 << 10;
 
@@ -44,8 +46,14 @@ struct Place<T> {
 pub(crate) struct TaskMap<T> {
     lists: Vec<List>,
     others: HashMap<TaskId, u32>,
-    places: Vec<Place<T>>,
+    places: Places<T>,
     free: Vec<u32>,
+}
+
+/// Places by number.
+#[derive(Debug)]
+struct Places<T> {
+    chunks: Vec<Vec<Place<T>>>,
 }
 
 /// Places of the last tasks of a thread.
@@ -121,9 +129,41 @@ impl<T> Default for TaskMap<T> {
         Self {
             lists: Vec::new(),
             others: HashMap::new(),
-            places: Vec::new(),
+            places: Places { chunks: Vec::new() },
             free: Vec::new(),
         }
+    }
+}
+
+impl<T> Places<T> {
+    #[inline]
+    fn get(&self, place: u32) -> Option<&Place<T>> {
+        let place = place as usize;
+        self.chunks.get(place / CHUNK)?.get(place % CHUNK)
+    }
+
+    #[inline]
+    fn get_mut(&mut self, place: u32) -> Option<&mut Place<T>> {
+        let place = place as usize;
+        self.chunks.get_mut(place / CHUNK)?.get_mut(place % CHUNK)
+    }
+
+    /// Its number.
+    fn push(&mut self, place: Place<T>) -> u32 {
+        match self.chunks.last_mut() {
+            Some(chunk) if chunk.len() < CHUNK => chunk.push(place),
+            _ => {
+                let mut chunk = Vec::with_capacity(CHUNK);
+                chunk.push(place);
+                self.chunks.push(chunk);
+            }
+        }
+        (self.len() - 1) as u32
+    }
+
+    fn len(&self) -> usize {
+        let last = self.chunks.last().map_or(0, Vec::len);
+        self.chunks.len().saturating_sub(1) * CHUNK + last
     }
 }
 
@@ -137,7 +177,7 @@ impl<T: Value> TaskMap<T> {
             None if self.others.is_empty() => return None,
             None => *self.others.get(&task)?,
         };
-        let serial = self.places[place as usize].serial;
+        let serial = self.places.get(place)?.serial;
         Some(Key { place, serial })
     }
 
@@ -149,20 +189,19 @@ impl<T: Value> TaskMap<T> {
         }
         let place = match self.free.pop() {
             Some(place) => place,
-            None => {
-                self.places.push(Place {
-                    serial: 0,
-                    used: false,
-                    task,
-                    value: T::default(),
-                });
-                (self.places.len() - 1) as u32
-            }
+            None => self.places.push(Place {
+                serial: 0,
+                used: false,
+                task,
+                value: T::default(),
+            }),
         };
-        let slot = &mut self.places[place as usize];
-        slot.serial = slot.serial.wrapping_add(1);
-        (slot.task, slot.used) = (task, true);
-        let serial = slot.serial;
+        let mut serial = 0;
+        if let Some(slot) = self.places.get_mut(place) {
+            slot.serial = slot.serial.wrapping_add(1);
+            (slot.task, slot.used) = (task, true);
+            serial = slot.serial;
+        }
         self.list(task, place);
         Key { place, serial }
     }
@@ -191,19 +230,19 @@ impl<T: Value> TaskMap<T> {
 
     #[inline]
     pub(crate) fn get(&self, key: Key) -> Option<&T> {
-        let slot = self.places.get(key.place as usize)?;
+        let slot = self.places.get(key.place)?;
         (slot.used && slot.serial == key.serial).then_some(&slot.value)
     }
 
     #[inline]
     pub(crate) fn get_mut(&mut self, key: Key) -> Option<&mut T> {
-        let slot = self.places.get_mut(key.place as usize)?;
+        let slot = self.places.get_mut(key.place)?;
         (slot.used && slot.serial == key.serial).then_some(&mut slot.value)
     }
 
     #[inline]
     pub(crate) fn remove(&mut self, key: Key) {
-        let slot = match self.places.get_mut(key.place as usize) {
+        let slot = match self.places.get_mut(key.place) {
             Some(slot) if slot.used && slot.serial == key.serial => slot,
             _ => return,
         };
@@ -220,7 +259,7 @@ impl<T: Value> TaskMap<T> {
     /// The key of what is in this place now.
     #[inline]
     pub(crate) fn at(&self, place: u32) -> Option<Key> {
-        let slot = self.places.get(place as usize)?;
+        let slot = self.places.get(place)?;
         let serial = slot.serial;
         slot.used.then_some(Key { place, serial })
     }
@@ -228,13 +267,14 @@ impl<T: Value> TaskMap<T> {
     /// What is in this place now.
     #[inline]
     pub(crate) fn at_mut(&mut self, place: u32) -> Option<&mut T> {
-        let slot = self.places.get_mut(place as usize)?;
+        let slot = self.places.get_mut(place)?;
         slot.used.then_some(&mut slot.value)
     }
 
     /// All values, in no order of meaning.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (Key, &T)> {
-        let used = self.places.iter().zip(0..).filter(|(slot, _)| slot.used);
+        let places = self.places.chunks.iter().flatten();
+        let used = places.zip(0..).filter(|(slot, _)| slot.used);
         used.map(|(slot, place)| {
             let serial = slot.serial;
             (Key { place, serial }, &slot.value)

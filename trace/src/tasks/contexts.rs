@@ -5,14 +5,14 @@ use std::collections::VecDeque;
 use super::Parent;
 use super::path::{Joins, OUTSIDE, Point};
 use super::region::UnitKey;
-use super::slab::Key;
+use super::slab::{Key, Serial, after};
 use crate::task_map;
 
 /// A task of any kind between its begin and its end.
 #[derive(Debug)]
 pub(super) struct Context {
-    /// Of its [`Key`]; 0: it has ended.
-    serial: u64,
+    /// Of its [`Key`]; none: it has ended.
+    serial: Option<Serial>,
     pub(super) parent: Parent,
     /// The record of an explicit task.
     pub(super) task: Option<task_map::Key>,
@@ -41,7 +41,7 @@ pub(super) struct Context {
 impl Context {
     fn ended() -> Self {
         Self {
-            serial: 0,
+            serial: None,
             parent: Parent::Initial { thread: 0 },
             task: None,
             owner: OUTSIDE,
@@ -69,7 +69,8 @@ impl Context {
 #[derive(Debug, Default)]
 pub(super) struct Bodies {
     contexts: Vec<Context>,
-    serial: u64,
+    /// Of the last one that began.
+    last: Option<Serial>,
 }
 
 impl Bodies {
@@ -79,14 +80,15 @@ impl Bodies {
         if at >= self.contexts.len() {
             self.contexts.resize_with(at + 1, Context::ended);
         }
-        self.serial += 1;
+        let serial = self.last.map_or(Serial::MIN, after);
+        self.last = Some(serial);
         let context = &mut self.contexts[at];
         let mut children = std::mem::take(&mut context.children);
         children.clear();
         let mut groups = std::mem::take(&mut context.groups);
         groups.clear();
         *context = Context {
-            serial: self.serial,
+            serial: Some(serial),
             parent,
             point,
             children,
@@ -99,25 +101,25 @@ impl Bodies {
     /// A task has ended.
     pub(super) fn end(&mut self, body: u32) {
         if let Some(context) = self.contexts.get_mut(body as usize) {
-            context.serial = 0;
+            context.serial = None;
         }
     }
 
     #[inline]
     pub(super) fn at(&self, body: u32) -> Option<&Context> {
         let context = self.contexts.get(body as usize)?;
-        (context.serial != 0).then_some(context)
+        context.serial.is_some().then_some(context)
     }
 
     #[inline]
     pub(super) fn at_mut(&mut self, body: u32) -> Option<&mut Context> {
         let context = self.contexts.get_mut(body as usize)?;
-        (context.serial != 0).then_some(context)
+        context.serial.is_some().then_some(context)
     }
 
     #[inline]
     pub(super) fn key(&self, body: u32) -> Option<Key> {
-        let serial = self.at(body)?.serial;
+        let serial = self.at(body)?.serial?;
         Some(Key {
             index: body,
             serial,
@@ -127,13 +129,13 @@ impl Bodies {
     #[inline]
     pub(super) fn get(&self, key: Key) -> Option<&Context> {
         let context = self.contexts.get(key.index as usize)?;
-        (context.serial == key.serial).then_some(context)
+        (context.serial == Some(key.serial)).then_some(context)
     }
 
     #[inline]
     pub(super) fn get_mut(&mut self, key: Key) -> Option<&mut Context> {
         let context = self.contexts.get_mut(key.index as usize)?;
-        (context.serial == key.serial).then_some(context)
+        (context.serial == Some(key.serial)).then_some(context)
     }
 }
 

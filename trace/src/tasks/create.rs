@@ -107,32 +107,37 @@ impl<S: TaskSink> TaskStates<S> {
             return;
         };
         let (task, unit) = (live.record.id, live.unit);
+        let expected = self.graph.expects(at.position, task);
+        let own = expected.then(|| self.predecessors.insert(task));
+        if let Some(own) = own.and_then(|own| self.predecessors.get_mut(own)) {
+            own.task = Some(key);
+        }
         let node = Node {
             task,
-            at: key.place,
+            at: own.map_or(0, |own| own.place),
         };
         let (mut start, mut chain, mut latest) = (Joins::default(), (0, 0), 0);
         let (mut edges, mut waiting) = (0, 0);
         for from in self.graph.create(at, node) {
             self.out.edge(from.task, task);
             edges += 1;
-            let Some(predecessor) = self.live.at_mut(from.at) else {
+            let Some(predecessor) = self.predecessors.at_mut(from.at) else {
                 continue;
             };
-            match predecessor.record.complete {
-                Some(time) => {
-                    start.add(predecessor.end);
-                    chain.0 = predecessor.chain.0.max(chain.0);
-                    chain.1 = predecessor.chain.1.max(chain.1);
-                    latest = time.max(latest);
-                }
-                None => {
-                    predecessor.successors.push(key);
-                    waiting += 1;
-                }
+            if let Some(done) = predecessor.done {
+                start.add(done.end);
+                chain.0 = done.chain.0.max(chain.0);
+                chain.1 = done.chain.1.max(chain.1);
+                latest = done.time.max(latest);
+            } else if let Some(running) = predecessor.task
+                && let Some(running) = self.live.get_mut(running)
+            {
+                running.successors.push(key);
+                waiting += 1;
             }
         }
         if let Some(live) = self.live.get_mut(key) {
+            live.node = own;
             live.start.append(&mut start);
             live.follow(chain, latest);
             live.waiting = waiting;

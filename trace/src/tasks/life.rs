@@ -1,5 +1,6 @@
 //! A task from its begin to its last change.
 
+use super::live::Done;
 use super::path::{Joins, Point, add};
 use super::region::Level;
 use super::slab::Key;
@@ -153,9 +154,12 @@ impl<S: TaskSink> TaskStates<S> {
         live.record.complete = Some(time);
         live.chain.0 = live.chain.0.saturating_add(live.record.work);
         live.chain.1 += 1;
-        let (end, chain) = (live.end, live.chain);
+        let (end, chain, node) = (live.end, live.chain, live.node);
         let (creator, group, team, unit) = (live.creator, live.group, live.team, live.unit);
         let successors = std::mem::take(&mut live.successors);
+        if let Some(node) = node.and_then(|node| self.predecessors.get_mut(node)) {
+            node.done = Some(Done { time, end, chain });
+        }
         if let Some(creator) = creator.and_then(|creator| self.bodies.get_mut(creator)) {
             creator.children.add(end);
         }
@@ -188,6 +192,12 @@ impl<S: TaskSink> TaskStates<S> {
         };
         live.follow(chain, time);
         live.waiting = live.waiting.saturating_sub(1);
+        if let Some(node) = live.node
+            && let Some(node) = self.predecessors.get_mut(node)
+            && let Some(done) = &mut node.done
+        {
+            done.chain = live.chain;
+        }
         match live.record.begin {
             None => live.start.add(end),
             Some(begin) if begin < time => self.order_violations += 1,
@@ -269,7 +279,8 @@ impl<S: TaskSink> TaskStates<S> {
         }
         self.given.insert(live.record.id);
         self.out.task(&live.record);
-        let (unit, at) = (live.unit, live.open_at as usize);
+        let (unit, at, node) = (live.unit, live.open_at as usize, live.node);
+        let is_complete = live.record.complete.is_some();
         if let Some(unit) = unit.and_then(|unit| self.units.get_mut(unit))
             && unit.open.get(at) == Some(&key)
         {
@@ -282,7 +293,9 @@ impl<S: TaskSink> TaskStates<S> {
                 moved.open_at = at as u32;
             }
         }
-        if !self.graph.is_live(key.place) {
+        // One that never became complete may still do so, and others wait for that.
+        let waited_for = !is_complete && node.is_some_and(|node| self.graph.is_live(node.place));
+        if !waited_for {
             self.live.remove(key);
         }
     }
@@ -329,10 +342,15 @@ impl<S: TaskSink> TaskStates<S> {
     #[inline]
     pub(super) fn forget_released(&mut self) {
         while let Some(place) = self.graph.released() {
-            if let Some(key) = self.live.at(place)
-                && self.live.get(key).is_some_and(|live| live.given)
+            let Some(node) = self.predecessors.at(place) else {
+                continue;
+            };
+            let task = self.predecessors.get(node).and_then(|node| node.task);
+            self.predecessors.remove(node);
+            if let Some(task) = task
+                && self.live.get(task).is_some_and(|live| live.given)
             {
-                self.live.remove(key);
+                self.live.remove(task);
             }
         }
     }

@@ -1,5 +1,7 @@
 //! What is known of a task that can still change.
 
+use smallvec::SmallVec;
+
 use super::TaskRecord;
 use super::path::{Joins, Point};
 use super::region::UnitKey;
@@ -10,7 +12,29 @@ use crate::task_map::{self, Value};
 /// Longer lists of successors are not kept to be used again.
 const MAX_KEPT: usize = 1 << 4;
 
-/// What is kept of a task that can still change, or be a predecessor.
+/// What is kept of a task with dependences as long as it can become a predecessor, which may be long after its end.
+#[derive(Debug, Default)]
+pub(super) struct Predecessor {
+    /// What is kept of it as a task, while it is.
+    pub(super) task: Option<task_map::Key>,
+    pub(super) done: Option<Done>,
+}
+
+/// A complete task, for its successors.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Done {
+    pub(super) time: u64,
+    pub(super) end: Point,
+    pub(super) chain: (u64, u32),
+}
+
+impl Value for Predecessor {
+    fn clear(&mut self) {
+        *self = Self::default();
+    }
+}
+
+/// What is kept of a task that can still change.
 #[derive(Debug)]
 pub(super) struct Live {
     pub(super) record: TaskRecord,
@@ -31,8 +55,10 @@ pub(super) struct Live {
     pub(super) latest: u64,
     /// Predecessors that are not complete, and who waits for this one.
     pub(super) waiting: u32,
-    pub(super) successors: Vec<task_map::Key>,
+    pub(super) successors: SmallVec<[task_map::Key; 2]>,
     pub(super) context: Option<Key>,
+    /// Itself as a predecessor.
+    pub(super) node: Option<task_map::Key>,
     /// It counts among the ready tasks of its region.
     pub(super) counted: bool,
     pub(super) nowait: bool,
@@ -44,7 +70,7 @@ pub(super) struct Live {
     pub(super) detached: bool,
     pub(super) fulfilled: Option<u64>,
     /// Addresses of `mutexinoutset` entries.
-    pub(super) exclusive: Vec<u64>,
+    pub(super) exclusive: SmallVec<[u64; 1]>,
 }
 
 impl Default for Live {
@@ -63,15 +89,16 @@ impl Default for Live {
             chain: (0, 0),
             latest: 0,
             waiting: 0,
-            successors: Vec::new(),
+            successors: SmallVec::new(),
             context: None,
+            node: None,
             counted: false,
             nowait: false,
             suspends_creator: false,
             is_final: false,
             detached: false,
             fulfilled: None,
-            exclusive: Vec::new(),
+            exclusive: SmallVec::new(),
         }
     }
 }
@@ -81,7 +108,7 @@ impl Value for Live {
         let mut successors = std::mem::take(&mut self.successors);
         successors.clear();
         if successors.capacity() > MAX_KEPT {
-            successors = Vec::new();
+            successors = SmallVec::new();
         }
         *self = Self {
             successors,

@@ -1,5 +1,7 @@
 //! Paths through the fork-join graph: running values, and the graph itself when it is kept.
 
+use smallvec::SmallVec;
+
 /// Owner of the segments outside of explicit tasks.
 pub const OUTSIDE: u32 = u32::MAX;
 /// Not a segment: nothing is kept.
@@ -32,7 +34,7 @@ impl Point {
 pub(super) struct Joins {
     pub(super) ns: u64,
     pub(super) hops: u32,
-    segments: Vec<u32>,
+    segments: SmallVec<[u32; 4]>,
 }
 
 impl Joins {

@@ -1,19 +1,29 @@
 //! Values with small keys that are never taken for those of an earlier value in the same place.
 
+use std::num::NonZeroU32;
+
 /// Key of a value in a [`Slab`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Key {
     pub(super) index: u32,
-    /// Not 0.
-    pub(super) serial: u64,
+    pub(super) serial: Serial,
+}
+
+/// Number of a value among those that were in any place: it comes again after 2^32 others. An [`Option`] of it takes no room.
+pub(super) type Serial = NonZeroU32;
+
+/// The serial behind this one.
+#[inline]
+pub(super) fn after(serial: Serial) -> Serial {
+    serial.checked_add(1).unwrap_or(Serial::MIN)
 }
 
 /// A growing table with reused places.
 #[derive(Debug)]
 pub(super) struct Slab<T> {
-    places: Vec<Option<(u64, T)>>,
+    places: Vec<Option<(Serial, T)>>,
     free: Vec<u32>,
-    serial: u64,
+    serial: Serial,
 }
 
 impl<T> Default for Slab<T> {
@@ -21,15 +31,15 @@ impl<T> Default for Slab<T> {
         Self {
             places: Vec::new(),
             free: Vec::new(),
-            serial: 0,
+            serial: Serial::MIN,
         }
     }
 }
 
 impl<T> Slab<T> {
     pub(super) fn insert(&mut self, value: T) -> Key {
-        self.serial += 1;
         let serial = self.serial;
+        self.serial = after(serial);
         let index = match self.free.pop() {
             Some(index) => {
                 self.places[index as usize] = Some((serial, value));
@@ -68,7 +78,7 @@ impl<T> Slab<T> {
 
     /// Keys of all values, by place.
     pub(super) fn keys(&self) -> Vec<Key> {
-        let key = |(index, place): (usize, &Option<(u64, T)>)| {
+        let key = |(index, place): (usize, &Option<(Serial, T)>)| {
             let (serial, _) = place.as_ref()?;
             Some(Key {
                 index: index as u32,

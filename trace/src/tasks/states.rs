@@ -3,7 +3,7 @@
 use hashbrown::HashMap;
 
 use super::contexts::{Bodies, Taskloop, Team, Thread};
-use super::live::Live;
+use super::live::{Live, Predecessor};
 use super::path::{Joins, Point, add};
 use super::region::{Unit, UnitKey};
 use super::slab::{Key, Slab};
@@ -30,6 +30,8 @@ pub struct TaskStates<S> {
     pub(super) regions: HashMap<RegionId, Key>,
     pub(super) taskloops: Recent<Taskloop>,
     pub(super) live: TaskMap<Live>,
+    /// Tasks that may become predecessors, by the numbers they have in `graph`.
+    pub(super) predecessors: TaskMap<Predecessor>,
     /// Tasks whose records were given.
     pub(super) given: TaskSet,
     /// Tasks that complete now.
@@ -78,6 +80,7 @@ impl<S: TaskSink> TaskStates<S> {
             regions: HashMap::new(),
             taskloops: Recent::default(),
             live: TaskMap::default(),
+            predecessors: TaskMap::default(),
             given: TaskSet::default(),
             completing: Vec::new(),
             number: 0,
