@@ -11,7 +11,9 @@ use crate::console::{Console, NO_OUTPUT};
 use crate::output::{is_folder, write_to};
 use crate::progress::Progress;
 use crate::summary::units::{count, counted};
-use crate::symbols::{as_names, of_session, open_session, program_name, warn_of_losses};
+use crate::symbols::{
+    as_names, of_session, open_session, program_name, warn_of_losses, warn_of_unreadable,
+};
 
 /// Runs the command.
 ///
@@ -37,6 +39,8 @@ pub fn run(options: &ExportOptions, console: &mut Console<'_>) -> Result<()> {
         Ok(())
     })?;
     drop(bar);
+    let traces = session.traces().iter();
+    traces.for_each(|trace| warn_of_unreadable(trace, console));
     symbols.iter().for_each(|symbols| symbols.report(console));
     if path == Path::new("-") {
         return Ok(());

@@ -8,10 +8,12 @@ use instr_trace::paraver::{self, Options, Stats};
 
 use crate::cli::{Comms, MergeOptions};
 use crate::console::{Console, NO_OUTPUT, WrongUsage};
-use crate::output::is_folder;
+use crate::output::{is_folder, is_special};
 use crate::progress::Progress;
 use crate::summary::units::{count, counted};
-use crate::symbols::{as_names, of_session, open_session, program_name, warn_of_losses};
+use crate::symbols::{
+    as_names, of_session, open_session, program_name, warn_of_losses, warn_of_unreadable,
+};
 
 impl From<Comms> for paraver::Comms {
     fn from(comms: Comms) -> Self {
@@ -34,6 +36,14 @@ pub fn run(options: &MergeOptions, console: &mut Console<'_>) -> Result<()> {
         let why = "`-o -` is not possible here: merge writes three files; give a base name";
         return Err(WrongUsage(why.to_owned()).into());
     }
+    let special = options.output.as_deref().filter(|path| is_special(path));
+    if let Some(path) = special {
+        let why = format!(
+            "cannot write {}: it is not a file, and merge writes three; give a base name",
+            path.display()
+        );
+        return Err(WrongUsage(why).into());
+    }
     let session = open_session(&options.traces, console)?;
     let traces = session.traces().iter();
     traces.for_each(|trace| warn_of_losses(trace, console));
@@ -48,6 +58,8 @@ pub fn run(options: &MergeOptions, console: &mut Console<'_>) -> Result<()> {
         bar.at(done, total)
     })?;
     drop(bar);
+    let traces = session.traces().iter();
+    traces.for_each(|trace| warn_of_unreadable(trace, console));
     symbols.iter().for_each(|symbols| symbols.report(console));
     report(&stats, console).context(NO_OUTPUT)
 }

@@ -1,13 +1,17 @@
-//! Output files: written under a temporary name in the destination folder, renamed when complete.
+//! Output files: written under a temporary name in the destination folder, renamed when complete. What is no file (a device, a pipe) is written
+//! to, and what a symbolic link leads to is replaced, not the link.
 
+use std::fs::OpenOptions;
 use std::io::{BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
 use crate::console::{Console, NO_OUTPUT};
 
 const BUFFER_BYTES: usize = 1 << 18;
+/// As many links in a row as Linux follows.
+const MAX_LINKS: usize = 40;
 
 /// Whether an output is a folder, or was meant to be one.
 pub fn is_folder(path: &Path) -> bool {
@@ -31,6 +35,16 @@ pub fn write_to(
         return out.flush().context(NO_OUTPUT);
     }
     let cannot = || format!("cannot write {}", path.display());
+    if is_special(path) {
+        let file = OpenOptions::new()
+            .write(true)
+            .open(path)
+            .with_context(cannot)?;
+        let mut out = BufWriter::with_capacity(BUFFER_BYTES, file);
+        write(&mut out).with_context(cannot)?;
+        return out.flush().with_context(cannot);
+    }
+    let path = &behind_links(path);
     let folder = path
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty())
@@ -46,6 +60,25 @@ pub fn write_to(
         .map_err(|error| error.error)
         .with_context(cannot)?;
     Ok(())
+}
+
+/// Whether something is there that is neither a file nor a folder: a file must not take its place.
+pub fn is_special(path: &Path) -> bool {
+    path.metadata()
+        .is_ok_and(|status| !status.is_file() && !status.is_dir())
+}
+
+/// Where symbolic links lead to, which need not be there.
+pub fn behind_links(path: &Path) -> PathBuf {
+    let mut path = path.to_owned();
+    for _ in 0..MAX_LINKS {
+        let Ok(to) = std::fs::read_link(&path) else {
+            break;
+        };
+        // Beside the link, or from the root.
+        path = path.parent().map_or(to.clone(), |folder| folder.join(&to));
+    }
+    path
 }
 
 /// The error without the name of a temporary file, which tells the user nothing: the caller names the file that was asked for.
@@ -96,6 +129,28 @@ mod tests {
             write_to(Path::new("-"), console, |out| Ok(out.write_all(b"text")?)).unwrap()
         });
         assert_eq!(out, b"text");
+    }
+
+    #[test]
+    fn a_device_stays_one_and_a_link_too() {
+        let folder = tempfile::tempdir().unwrap();
+        let [link, chain, target] =
+            ["link", "chain", "target"].map(|name| folder.path().join(name));
+        std::os::unix::fs::symlink("chain", &link).unwrap();
+        std::os::unix::fs::symlink(&target, &chain).unwrap();
+        for text in ["first", "again"] {
+            with_console(|console| {
+                write_to(&link, console, |out| Ok(out.write_all(text.as_bytes())?)).unwrap()
+            });
+            assert_eq!(std::fs::read_to_string(&target).unwrap(), text);
+            assert!(link.is_symlink() && chain.is_symlink() && !target.is_symlink());
+        }
+        // Through a link, so that a fault here costs the link and no device.
+        let null = folder.path().join("null");
+        std::os::unix::fs::symlink("/dev/null", &null).unwrap();
+        with_console(|console| write_to(&null, console, |out| Ok(out.write_all(b"x")?)).unwrap());
+        assert!(null.is_symlink() && !null.metadata().unwrap().is_file());
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 4);
     }
 
     #[test]

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use instr_symtab::{CallFrames, Directive, Image, ModuleMap, is_vdso, parse_outlined};
 
-use instr_trace::{CodeName, Metadata, Module, Names, Session, Trace};
+use instr_trace::{CodeName, Metadata, Module, Names, Session, Trace, Warning};
 
 use self::files::Opened;
 use crate::cli::SymbolOptions;
@@ -370,10 +370,20 @@ pub fn program_name(session: &Session) -> &OsStr {
 }
 
 fn warn_of_damage(trace: &Trace, console: &mut Console<'_>) {
-    for warning in trace.warnings().iter().take(MAX_WARNINGS) {
+    warn_of(trace, trace.warnings(), trace.warning_count(), console);
+}
+
+/// Warns about what could not be read, when the events of a trace have been read.
+pub fn warn_of_unreadable(trace: &Trace, console: &mut Console<'_>) {
+    let (places, count) = trace.unreadable();
+    warn_of(trace, &places, count, console);
+}
+
+fn warn_of(trace: &Trace, warnings: &[Warning], count: u64, console: &mut Console<'_>) {
+    for warning in warnings.iter().take(MAX_WARNINGS) {
         console.warn(&warning.to_string());
     }
-    let more = trace.warning_count().saturating_sub(MAX_WARNINGS as u64);
+    let more = count.saturating_sub(MAX_WARNINGS as u64);
     if more > 0 {
         console.warn(&format!(
             "{}: {more} more places are damaged",

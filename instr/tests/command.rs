@@ -197,3 +197,36 @@ fn the_wrapper_is_a_command_too() {
         assert_eq!(told, words.join("\n") + "\n", "{command}");
     }
 }
+
+/// Every command that reads events says what it could not read, and where.
+#[test]
+fn zeros_inside_a_packet_are_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let trace = dir.path().join("app");
+    std::fs::create_dir(&trace).unwrap();
+    synth::tasks(&trace, synth::layouts()[0], 1, 200_000).unwrap();
+    let stream = synth::stream_path(&trace, 0);
+    let mut bytes = std::fs::read(&stream).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle..middle + 512].fill(0);
+    std::fs::write(&stream, bytes).unwrap();
+    let out = dir.path().join("out");
+    for (command, to_file) in [
+        ("summary", false),
+        ("graph", false),
+        ("merge", true),
+        ("export", true),
+    ] {
+        let mut run = instr();
+        run.arg(command).arg(&trace);
+        if to_file {
+            run.arg("-o").arg(&out);
+        }
+        let (status, error) = status_and_error(&run.output().unwrap());
+        assert_eq!(status, Some(0), "{command}: {error}");
+        let told = error.lines().find(|line| {
+            line.contains("app/thread_0000 at byte ") && line.contains("no event begins here")
+        });
+        assert!(told.is_some(), "{command}: {error}");
+    }
+}

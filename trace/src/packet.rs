@@ -1,9 +1,10 @@
 //! Packets: header, context, and the index of those in a stream file.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use crate::error::{Error, Warning};
 use crate::event::{RegionId, TaskId};
@@ -174,6 +175,7 @@ impl Source {
                     packets: Vec::new(),
                     discarded: 0,
                     empty: false,
+                    unreadable: Mutex::default(),
                 });
                 streams.len() - 1
             });
@@ -211,9 +213,36 @@ pub(crate) struct Stream {
     pub(crate) discarded: u64,
     /// No event can be read of it, so that what is told of gaps in it belongs to no thread that does anything.
     pub(crate) empty: bool,
+    /// Packets whose rest readers could not read, by place: whether in the window, and offset; and how many bytes.
+    unreadable: Mutex<BTreeMap<(bool, u64), u64>>,
 }
 
 impl Stream {
+    /// No event begins at this offset of the packet, and `left` bytes of it follow.
+    pub(crate) fn cannot_read(&self, packet: &PacketInfo, offset: u64, left: u64) {
+        let mut places = self
+            .unreadable
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        places.insert((packet.in_window, offset), left);
+    }
+
+    /// What readers could not read so far.
+    pub(crate) fn unreadable(&self, warnings: &mut Warnings) {
+        let places = self
+            .unreadable
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        for ((in_window, offset), left) in &*places {
+            let file = if *in_window { &self.window } else { &self.file };
+            if let Some(path) = file {
+                let what =
+                    format!("no event begins here: {left} bytes of the packet cannot be read");
+                warnings.add(path, *offset, what);
+            }
+        }
+    }
+
     pub(crate) fn path(&self, packet: &PacketInfo) -> Option<&Path> {
         if packet.in_window {
             self.window.as_deref()

@@ -413,6 +413,11 @@ impl<'t> StreamReader<'t> {
         if damaged {
             self.damaged += 1;
             self.after_damage = true;
+            if let Some(packet) = self.packet.filter(|packet| !packet.torn) {
+                let at = self.position();
+                let end = packet.offset + packet.bytes;
+                self.stream.cannot_read(&packet, at, end.saturating_sub(at));
+            }
         }
         if let Some(packet) = self.packet.take()
             && !packet.torn

@@ -197,6 +197,16 @@ impl Trace {
         self.warnings.count
     }
 
+    /// What was met while events were read, which is more than [`Trace::warnings`] has: packets whose rest holds no events. The first hundred, and
+    /// how many there are.
+    pub fn unreadable(&self) -> (Vec<Warning>, u64) {
+        let mut found = Warnings::default();
+        for stream in self.streams.iter().chain(self.other_streams()) {
+            stream.unreadable(&mut found);
+        }
+        (found.list, found.count)
+    }
+
     /// Whether any explicit task was created (never `false` for a trace with tasks).
     pub fn has_tasks(&self) -> bool {
         self.has_tasks

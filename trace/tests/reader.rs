@@ -818,3 +818,50 @@ fn every_event_of_the_table_is_read_back() {
         assert_eq!(ids, once.repeat(20), "{layout:?}");
     }
 }
+
+#[test]
+fn zeros_inside_a_packet_are_told_with_their_place() {
+    for layout in synth::layouts() {
+        let dir = tempfile::tempdir().unwrap();
+        synth::begin(dir.path(), layout, 1_000_000_000).unwrap();
+        let event = synth::user_event_bytes(layout);
+        let mut stream = StreamWriter::create(dir.path(), layout, 0, 10 * event).unwrap();
+        for number in 0..100 {
+            stream
+                .event(T + number, 8, |b| _ = b.u32(1).u64(number))
+                .unwrap();
+        }
+        stream.finish().unwrap();
+        let path = synth::stream_path(dir.path(), 0);
+        let mut bytes = std::fs::read(&path).unwrap();
+        // In packet 5, the events behind the fourth one.
+        let packet = bytes.len() / 10;
+        let end = 6 * packet;
+        let begin = end - 6 * event;
+        bytes[begin..begin + event].fill(0);
+        std::fs::write(&path, &bytes).unwrap();
+        let trace = Trace::open(dir.path()).unwrap();
+        for _ in 0..2 {
+            let mut merge = trace.merge();
+            let mut values = Vec::new();
+            while let Some(event) = merge.next().unwrap() {
+                if let Payload::UserEvent { value, .. } = event.payload {
+                    values.push(value);
+                }
+            }
+            let expected: Vec<u64> = (0..54).chain(60..100).collect();
+            assert_eq!(values, expected);
+            // However often it is read.
+            let (places, count) = trace.unreadable();
+            let what = format!(
+                "no event begins here: {} bytes of the packet cannot be read",
+                6 * event
+            );
+            let found: Vec<_> = places
+                .iter()
+                .map(|place| (place.offset, &place.what))
+                .collect();
+            assert_eq!((found, count), (vec![(begin as u64, &what)], 1));
+        }
+    }
+}

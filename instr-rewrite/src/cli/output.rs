@@ -36,6 +36,8 @@ fn write_file(path: &Path, bytes: &[u8], mode: Mode) -> Result<()> {
         // A device or pipe is written to; renaming would put a file in its place.
         return Ok(std::fs::write(path, bytes)?);
     }
+    // What a link leads to is replaced, not the link.
+    let path = &std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let directory = path
         .parent()
         .filter(|parent| !parent.as_os_str().is_empty())

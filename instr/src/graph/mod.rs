@@ -114,6 +114,7 @@ pub fn run(options: &GraphOptions, console: &mut Console<'_>) -> Result<()> {
         Ok(())
     })?;
     drop(progress);
+    symbols::warn_of_unreadable(&trace, console);
     names.report(console);
     if let Some(warning) = warning {
         console.warn(&warning);

@@ -109,6 +109,7 @@ fn of_process(
     let chip = chip.or(own.as_ref());
     let summary = summarize(trace, &names, chip, progress.by_time(trace.end_time()))?;
     drop(progress);
+    symbols::warn_of_unreadable(trace, console);
     names.report(console);
     Ok(summary)
 }

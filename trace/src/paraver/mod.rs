@@ -437,7 +437,10 @@ impl Outputs {
             let mut path = OsString::from(base);
             path.push(extension);
             let path = PathBuf::from(path);
-            let file = temporary(&dir).map_err(Error::io("create", &path))?;
+            // What a link leads to is replaced, not the link.
+            let behind = std::fs::canonicalize(&path);
+            let folder = behind.as_deref().ok().and_then(Path::parent);
+            let file = temporary(folder.unwrap_or(&dir)).map_err(Error::io("create", &path))?;
             files.push((file, path));
         }
         Ok(Self { dir, files })
@@ -462,7 +465,8 @@ impl Outputs {
     /// Gives the files their names, the `.prv` last.
     fn publish(self) -> Result<(), Error> {
         for (file, path) in self.files.into_iter().rev() {
-            file.persist(&path)
+            let behind = std::fs::canonicalize(&path).unwrap_or_else(|_| path.clone());
+            file.persist(&behind)
                 .map_err(|error| Error::io("create", &path)(error.error))?;
         }
         Ok(())

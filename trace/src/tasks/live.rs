@@ -123,3 +123,14 @@ impl Live {
         self.latest = self.latest.max(time);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_task_takes_little_room() {
+        let bytes = (size_of::<Live>(), size_of::<Predecessor>());
+        assert!(bytes.0 <= 400 && bytes.1 <= 64, "{bytes:?}");
+    }
+}
