@@ -104,21 +104,47 @@ static bool returns_to(uintptr_t address, uintptr_t pc)
 #endif
 
 #if INSTR_SAMPLE_BEHIND != 0
-/* See sampling.h. */
-static unsigned behind(const struct instr_interrupted *at, uintptr_t high, bool guessed, uintptr_t *stack)
+#define REACH ((uintptr_t)1 << 31) /* of calls inside a program or library */
+
+static bool is_near(uintptr_t word, uintptr_t code)
 {
+    return word - code + REACH < 2 * REACH;
+}
+
+/* A word that is no place in this stack, and not near code that is known to run, is the program's own: nobody needs it, and it may be a secret. */
+static uintptr_t address_or_zero(uintptr_t word, const struct instr_interrupted *at, uintptr_t high, const uintptr_t *returns, unsigned count)
+{
+    if ((word >= at->sp && word <= high) || is_near(word, at->pc))
+        return word;
+    for (unsigned i = 0; i < count; i++)
+        if (is_near(word, returns[i]))
+            return word;
+    return 0;
+}
+
+/* See sampling.h. Behind `count` return addresses. */
+static unsigned behind(const struct instr_interrupted *at, uintptr_t high, bool guessed, uintptr_t *returns, unsigned count)
+{
+    uintptr_t *const stack = returns + count;
     if (at->sp % sizeof(uintptr_t) != 0 || at->sp >= high)
         return 0;
     const size_t there = (high - at->sp) / sizeof(uintptr_t);
     const unsigned words = there < INSTR_SAMPLE_WORDS ? (unsigned)there : INSTR_SAMPLE_WORDS;
     stack[0] = guessed;
-    stack[1] = at->frame;
-    memcpy(stack + 2, (const void *)at->sp, words * sizeof(uintptr_t));
+    stack[1] = address_or_zero(at->frame, at, high, returns, count);
+    for (unsigned i = 0; i < words; i++)
+        stack[2 + i] = address_or_zero(((const uintptr_t *)at->sp)[i], at, high, returns, count);
     return 2 + words;
 }
 #endif
 
-#define FIRST_PAGE 4096u /* no code */
+/* Addresses of code are between these. */
+#define FIRST_PAGE 4096u
+#if defined(__x86_64__)
+#define LAST_ADDRESS ((uintptr_t)1 << 47)
+#else
+#define LAST_ADDRESS UINTPTR_MAX
+#endif
 
 /* Where functions keep a frame pointer, it leads to a record of two words: the caller's frame pointer and the return address. */
 unsigned instr_sampling_frames(const struct instr_interrupted *at, uintptr_t high, uintptr_t *stack, unsigned room)
@@ -138,14 +164,14 @@ unsigned instr_sampling_frames(const struct instr_interrupted *at, uintptr_t hig
     while (count < room && frame >= low && frame < high && high - frame >= 2 * sizeof(uintptr_t) &&
            frame % sizeof(uintptr_t) == 0) {
         const uintptr_t *words = (const uintptr_t *)frame;
-        if (words[1] < FIRST_PAGE)
+        if (words[1] < FIRST_PAGE || words[1] >= LAST_ADDRESS)
             break;
         stack[count++] = words[1];
         low = frame + 2 * sizeof(uintptr_t);
         frame = words[0] - BELOW;
     }
 #if INSTR_SAMPLE_BEHIND != 0
-    count += behind(at, high, guessed, stack + count);
+    count += behind(at, high, guessed, stack, count);
 #endif
     return count;
 }

@@ -22,7 +22,8 @@ struct instr_thread;
 
 /*
  * x86-64: behind the return addresses stand 0, or 1 when the first of them is a leaf's and a guess, the frame pointer, and the words of the
- * stack from the stack pointer on. In a function's first and last instructions its return address is among these; the host knows which.
+ * stack from the stack pointer on. In a function's first and last instructions its return address is among these; the host knows which. What can
+ * be neither a return address nor a frame pointer is 0.
  */
 #if defined(__x86_64__) && !INSTR_PLATFORM_SMALL
 #define INSTR_SAMPLE_WORDS 8u

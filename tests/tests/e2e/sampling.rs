@@ -23,6 +23,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("sampling::paraver", paraver),
         trial("sampling::guest", guest),
         trial("sampling::hole-in-front-of-the-code", hole),
+        trial("sampling::secrets-stay-in-the-stack", secret),
         trial("sampling::sanitizer", sanitizer),
         trial("sampling::sensors-and-counters-at-samples", at_samples),
     ];
@@ -117,6 +118,44 @@ fn hole() -> Check {
     ensure(samples.contains("spin"), || {
         format!("no sample of the loop: {samples}")
     })
+}
+
+/// No part of a text on the top of the stack is in the trace, whatever the compiler does with frames.
+fn secret() -> Check {
+    let secret = "correct-horse.battery_staple";
+    for frame in ["-fomit-frame-pointer", "-fno-omit-frame-pointer"] {
+        let dir = workspace::work_dir("sampling-secret")?;
+        let program = program(
+            dir.path(),
+            "secret",
+            Target::X86_64,
+            Family::Gcc,
+            &["-O2", frame],
+        )?;
+        let run = Run::new(&program).arg(secret).dir(dir.path());
+        let run = run.env("INSTR_SAMPLING_PERIOD", "1ms");
+        run.succeed()?;
+        let trace = dir.path().join("secret.instr");
+        let samples = cases::summary(&trace)?["samples"]["taken"].as_u64();
+        ensure(samples.is_some_and(|taken| taken > 20), || {
+            format!("{samples:?} samples")
+        })?;
+        for name in ["thread_0000", "switches_0000"] {
+            let Ok(bytes) = std::fs::read(trace.join(name)) else {
+                continue;
+            };
+            let piece = |at: usize| &secret.as_bytes()[at..at + 5];
+            for at in 0..secret.len() - 5 {
+                ensure(!bytes.windows(5).any(|window| window == piece(at)), || {
+                    format!(
+                        "{frame}: {} is in {name}",
+                        String::from_utf8_lossy(piece(at))
+                    )
+                })?;
+            }
+        }
+    }
+    Ok(())
 }
 
 fn guest() -> Check {

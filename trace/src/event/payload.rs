@@ -352,7 +352,7 @@ pub enum Payload<'a> {
         signal: u32,
         period_ns: u64,
     },
-    /// the thread was at `pc`; `stack` has return addresses, innermost first; `weight`: how many periods it stands for. On x86-64 Linux there stand behind them 0, or 1 when the first of them is a guess (a leaf's, taken from the top of the stack); the frame pointer; and up to 8 words of the stack from `sp` on: with the unwind tables a reader finds the caller that frame pointers leave out in a function's first and last instructions.
+    /// the thread was at `pc`; `stack` has return addresses, innermost first; `weight`: how many periods it stands for. On x86-64 Linux there stand behind them 0, or 1 when the first of them is a guess (a leaf's, taken from the top of the stack); the frame pointer; and up to 8 words of the stack from `sp` on, 0 in place of one that is neither in the stack nor near code that runs: with the unwind tables a reader finds the caller that frame pointers leave out in a function's first and last instructions.
     Sample {
         pc: u64,
         sp: u64,
