@@ -184,6 +184,50 @@ fn a_region_of_two_threads_worked_out_by_hand() {
     assert_eq!((starts, load.starting_ns), (vec![10, 20], 40));
 }
 
+/// Two threads lead a region of two at the same time, 100–300; of the first one's team the other thread works until 200.
+#[test]
+fn regions_at_the_same_time_worked_out_by_hand() {
+    let leader = |index: u32, function| {
+        vec![
+            begin(0, index == 0),
+            fork(100, 1, function),
+            implicit(100, index, 1, 0),
+            end(300, 19, &[]),
+            end(300, 17, &[1]),
+            end(400, 2, &[]),
+        ]
+    };
+    let other = |leader, until| {
+        vec![
+            begin(100, false),
+            implicit(100, leader, 1, 1),
+            end(until, 19, &[]),
+            end(400, 2, &[]),
+        ]
+    };
+    let report = collect(&[
+        leader(0, 0x1000),
+        other(0, 200),
+        leader(2, 0x2000),
+        other(2, 300),
+    ]);
+    let budget = &report.budget;
+    // Of 4 · 400: useful 2 · 200 outside and 300 + 400 inside; 100 of imbalance; two threads wait 200 each for the others' serial code.
+    assert_eq!((budget.threads, budget.elapsed_ns), (4, 400));
+    assert!(budget.overlapping);
+    assert_eq!(
+        (budget.serial_useful_ns, budget.region_useful_ns),
+        (400, 700)
+    );
+    let e = budget.efficiencies().unwrap();
+    close(e.parallel_efficiency, 1100.0 / 1600.0, "PE");
+    close(e.serial_efficiency, 1.0 - 400.0 / 1600.0, "serial");
+    close(e.region_load_balance, 1.0 - 100.0 / 1600.0, "region LB");
+    close(e.region_scheduling, 1.0, "region sched");
+    close(e.region_team_size, 1.0, "team");
+    identities(&e);
+}
+
 #[test]
 fn a_region_whose_end_is_lost_ends_with_the_loss() {
     let dir = tempfile::tempdir().unwrap();

@@ -207,6 +207,7 @@ impl Collector {
                 begin: now,
                 ..Root::default()
             };
+            self.report.budget.overlapping |= !self.roots.is_empty();
             self.roots.insert(id, root);
             self.parallel_since.get_or_insert(now);
         }

@@ -42,6 +42,8 @@ pub struct Budget {
     pub longest_useful_ns: u64,
     /// Sum over executions of outermost regions: mean useful time.
     pub mean_useful_ns: f64,
+    /// Outermost regions of several initial threads ran at the same time.
+    pub overlapping: bool,
 }
 
 impl Budget {
@@ -86,6 +88,17 @@ impl Budget {
         let region_mean = self.region_useful_ns as f64 / threads;
         let serial_total = elapsed - self.parallel_ns as f64;
         let loss = |ns: f64| 1.0 - ns / elapsed;
+        let additive = if self.overlapping {
+            self.of_overlapping()
+        } else {
+            Additive {
+                serial: loss(serial_total - self.serial_useful_ns as f64 / threads),
+                region: loss(self.parallel_ns as f64 - region_mean),
+                load_balance: loss(self.longest_useful_ns as f64 - self.mean_useful_ns),
+                scheduling: loss(self.parallel_ns as f64 - self.longest_useful_ns as f64),
+                team_size: loss(self.mean_useful_ns - region_mean),
+            }
+        };
         Some(Efficiencies {
             parallel_efficiency: mean / elapsed,
             load_balance: ratio(mean, longest),
@@ -93,13 +106,38 @@ impl Budget {
             omp_serialization: ratio(useful, serial),
             omp_load_balance: ratio(serial, balanced),
             omp_scheduling: ratio(balanced, whole),
-            region_efficiency: loss(self.parallel_ns as f64 - region_mean),
-            region_load_balance: loss(self.longest_useful_ns as f64 - self.mean_useful_ns),
-            region_scheduling: loss(self.parallel_ns as f64 - self.longest_useful_ns as f64),
-            region_team_size: loss(self.mean_useful_ns - region_mean),
-            serial_efficiency: loss(serial_total - self.serial_useful_ns as f64 / threads),
+            region_efficiency: additive.region,
+            region_load_balance: additive.load_balance,
+            region_scheduling: additive.scheduling,
+            region_team_size: additive.team_size,
+            serial_efficiency: additive.serial,
         })
     }
+
+    /// Regions at the same time take threads from each other, so that their times do not add up to the process's: what their own threads lose does.
+    fn of_overlapping(&self) -> Additive {
+        let capacity = self.capacity_ns() as f64;
+        let loss = |ns: u64| 1.0 - ns as f64 / capacity;
+        let (imbalance, scheduling) = (self.imbalance_ns, self.scheduling_ns);
+        let unused = self.unused_ns();
+        let inside = imbalance.saturating_add(scheduling).saturating_add(unused);
+        Additive {
+            serial: loss(self.serialization_ns() - unused),
+            region: loss(inside),
+            load_balance: loss(imbalance),
+            scheduling: loss(scheduling),
+            team_size: loss(unused),
+        }
+    }
+}
+
+/// POP's additive tree below the parallel efficiency.
+struct Additive {
+    serial: f64,
+    region: f64,
+    load_balance: f64,
+    scheduling: f64,
+    team_size: f64,
 }
 
 /// 0/0 is 1: nothing is lost of nothing.
