@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use comfy_table::{CellAlignment, ContentLineStyle, LineStyle, Table, TableStyle};
-use instr_trace::{Metadata, Session};
+use instr_trace::{Metadata, Session, Trace};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::Serialize;
@@ -169,13 +169,22 @@ impl Run {
             program: metadata.program,
             arguments: metadata.arguments,
             started_realtime_ns: Some(metadata.start_realtime_ns).filter(|ns| *ns != 0),
-            duration_ns: (0..traces.len()).map(end).max(),
+            // Where no event is, there is no end.
+            duration_ns: (0..traces.len())
+                .filter(|process| has_events(&traces[*process]))
+                .map(end)
+                .max(),
             threads: opened.then_some(threads),
             processes: opened.then_some(traces.len() as u64),
             bytes: bytes(dir, 0),
             trouble,
         }
     }
+}
+
+fn has_events(trace: &Trace) -> bool {
+    let mut threads = trace.threads().iter();
+    threads.any(|thread| thread.last_time > 0 || thread.packets > 0)
 }
 
 fn state(metadata: &Metadata) -> State {
@@ -310,6 +319,20 @@ mod tests {
         let text = fs::read_to_string(&path).unwrap();
         assert!(text.contains(from), "{from} in {text}");
         fs::write(path, text.replacen(from, to, 1)).unwrap();
+    }
+
+    #[test]
+    fn a_trace_without_an_event_took_no_time() {
+        let dir = tempfile::tempdir().unwrap();
+        let trace = dir.path().join("full.instr");
+        fs::create_dir(&trace).unwrap();
+        synth::tasks(&trace, synth::layouts()[0], 1, 40).unwrap();
+        // Nothing of its stream found room.
+        fs::write(synth::stream_path(&trace, 0), "").unwrap();
+        let (status, out, err) = instr(&["list".into(), "--json".into(), dir.path().into()]);
+        assert_eq!(status, Status::Done, "{err}");
+        let runs: serde_json::Value = serde_json::from_str(&out).unwrap();
+        assert!(runs[0]["duration_ns"].is_null(), "{out}");
     }
 
     #[test]

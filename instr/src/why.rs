@@ -113,6 +113,14 @@ impl Question<'_> {
                 format!("INSTR_SINK={} makes no folder", sink.display()),
                 "instr extract makes one of what a console printed, or of a dump of memory",
             ));
+        } else if begun(&self.place()) {
+            reasons.push(reason(
+                format!(
+                    "{} is there, but has no metadata: the program ended before it was written, or there was no space left",
+                    self.place().display()
+                ),
+                "INSTR_TRACE=DIR names a folder where there is space; df shows how much is left",
+            ));
         } else if let Err(why) = can_be_made(&self.place()) {
             let help = "INSTR_TRACE=DIR names a folder for the trace";
             reasons.push(reason(why, help));
@@ -200,6 +208,17 @@ pub(crate) fn can_be_made(place: &Path) -> Result<(), String> {
     }
 }
 
+/// A folder with files of a trace, and without what says what they are.
+fn begun(place: &Path) -> bool {
+    let is_stream = |entry: std::fs::DirEntry| {
+        let name = entry.file_name();
+        let name = name.as_encoded_bytes();
+        name == b".lock" || name.starts_with(b"thread_") || name.starts_with(b".window_")
+    };
+    let entries = std::fs::read_dir(place).into_iter().flatten().flatten();
+    !place.join("metadata").exists() && entries.into_iter().any(is_stream)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -228,6 +247,31 @@ mod tests {
         std::fs::write(&file, "#!/bin/sh\n").unwrap();
         assert_eq!(contents(&file), Some(Contents::NotElf));
         assert_eq!(contents(&dir.path().join("none")), None);
+    }
+
+    #[test]
+    fn a_folder_that_was_only_begun_is_told() {
+        let dir = tempfile::tempdir().unwrap();
+        let trace = dir.path().join("app.instr");
+        let program = elf(dir.path(), "app", RUNTIME);
+        let told = || {
+            let question = Question {
+                program: &program,
+                folder: dir.path(),
+                variables: &[],
+                preloaded: false,
+            };
+            let reasons = question.reasons();
+            reasons
+                .iter()
+                .any(|reason| reason.note.contains("has no metadata"))
+        };
+        std::fs::create_dir(&trace).unwrap();
+        assert!(!told(), "an empty folder");
+        std::fs::write(trace.join("thread_0000"), "").unwrap();
+        assert!(told());
+        std::fs::write(trace.join("metadata"), "").unwrap();
+        assert!(!told());
     }
 
     #[test]

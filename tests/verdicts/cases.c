@@ -1,5 +1,7 @@
 /* Programs that lose time in one way each. What is printed is the processor time of the process since `main` began, ns, as getrusage(2) counts it. */
 #define _GNU_SOURCE
+#include <omp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -67,6 +69,36 @@ int main(int argc, char **argv)
         work_for(0.3);
 #pragma omp parallel
         work_for(0.1);
+    } else if (strcmp(name, "reads") == 0) {
+        for (int i = 0; i < 10; i++)
+            usleep(40000);
+#pragma omp parallel
+        work_for(0.05);
+    } else if (strcmp(name, "small") == 0) {
+#pragma omp parallel
+        work_for(0.02);
+#pragma omp parallel num_threads(1)
+        work_for(0.4);
+    } else if (strcmp(name, "try") == 0) {
+        omp_lock_t lock;
+        omp_init_lock(&lock);
+#pragma omp parallel
+        for (int i = 0; i < 20; i++) {
+            while (!omp_test_lock(&lock)) {
+            }
+            work_for(0.005);
+            omp_unset_lock(&lock);
+            work_for(0.00001); /* so that the other one gets it */
+        }
+        omp_destroy_lock(&lock);
+    } else if (strcmp(name, "killed") == 0) {
+#pragma omp parallel
+        {
+            work_for(0.3);
+#pragma omp masked
+            raise(SIGKILL);
+            work_for(5);
+        }
     } else if (strcmp(name, "lock") == 0) {
 #pragma omp parallel
         for (int i = 0; i < 20; i++) {

@@ -111,7 +111,8 @@ impl Sink for Collector {
                     count.acquired(at.position as u32, Some(asked), at.time);
                 }
                 End::Refused => {
-                    self.mutexes.entry((kind, object)).or_default().failed += 1;
+                    let count = self.mutexes.entry((kind, object)).or_default();
+                    count.refused(ns);
                 }
                 _ => {}
             },

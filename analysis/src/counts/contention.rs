@@ -9,7 +9,7 @@ pub struct MutexCount {
     pub contended: u64,
     /// Failed tries.
     pub failed: u64,
-    /// From request to acquisition.
+    /// From request to acquisition, and in failed tries.
     pub wait_ns: u64,
     /// The longest of them.
     pub wait_max_ns: u64,
@@ -67,6 +67,12 @@ impl MutexCount {
         self.free = (!contended).then_some(thread);
     }
 
+    /// A try that took `ns` found it taken.
+    pub fn refused(&mut self, ns: u64) {
+        self.failed += 1;
+        self.wait_ns = self.wait_ns.saturating_add(ns);
+    }
+
     /// `thread`, which has had it since `since`, gives it back.
     pub fn released(&mut self, thread: u32, since: u64, now: u64) {
         self.held(now.saturating_sub(since));
@@ -109,6 +115,16 @@ mod tests {
         assert_eq!((mutex.count, mutex.contended), (4, 1));
         assert_eq!((mutex.wait_ns, mutex.wait_max_ns), (1 + 32 + 1 + 2, 32));
         assert_eq!((mutex.held_ns, mutex.held_max_ns), (39 + 8 + 9 + 9, 39));
+    }
+
+    #[test]
+    fn who_tries_again_and_again_waits() {
+        let mut mutex = MutexCount::default();
+        mutex.acquired(0, Some(0), 1);
+        for _ in 0..10 {
+            mutex.refused(7);
+        }
+        assert_eq!((mutex.count, mutex.failed, mutex.wait_ns), (1, 10, 71));
     }
 
     #[test]

@@ -114,6 +114,8 @@ impl Sink for Collector {
                 end = end.max(line.last);
             }
         }
+        let roots = self.roots.values().map(|root| (root.code, root.begin));
+        self.report.open = roots.min_by_key(|(code, begin)| (*begin, *code));
         let mut open: Vec<_> = self.regions.keys().copied().collect();
         open.sort_unstable();
         for region in open {

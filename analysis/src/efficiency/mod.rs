@@ -217,4 +217,6 @@ pub struct Report {
     pub budget: Budget,
     /// Parallel regions by their code (address 0: the begin was lost), nested ones too.
     pub regions: BTreeMap<Code, RegionLoad>,
+    /// Code and begin of the outermost region that was open at the end of the trace; of several the one that began first.
+    pub open: Option<(Code, u64)>,
 }

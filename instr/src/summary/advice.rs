@@ -82,6 +82,11 @@ pub(super) const KINDS: &[(&str, &str, &str)] = &[
         "Regions with few threads",
         "look for num_threads clauses, OMP_THREAD_LIMIT, and nested regions (OMP_MAX_ACTIVE_LEVELS)",
     ),
+    (
+        "cut off",
+        "A run that was cut off",
+        "let it come to its end, or record where it is meanwhile: INSTR_SAMPLING_PERIOD=10ms, or events of your own (<instr/instr.h>)",
+    ),
     ("scheduling", "Other losses", ""),
 ];
 

@@ -16,6 +16,9 @@ use super::model::{
     TaskFunction, Tasks, Times, UserEvent, UserRegion,
 };
 
+/// Label of what is in no parallel region.
+pub(super) const OUTSIDE: &str = "(outside of parallel regions)";
+
 impl Place {
     /// The place of a construct; [`None`] and address 0 stand for code that is not known.
     pub fn of(names: &dyn Names, code: Option<impl Into<Code>>, role: CodeRole) -> Self {
@@ -50,7 +53,7 @@ impl Place {
         match code {
             Some(_) => Self::of(names, code, CodeRole::Parallel),
             None => Self {
-                label: "(outside of parallel regions)".to_owned(),
+                label: OUTSIDE.to_owned(),
                 ..Self::default()
             },
         }

@@ -5,11 +5,13 @@ use std::io::{self, Write};
 
 use super::model::{Place, Summary};
 use super::table::Section;
-use super::units::{count, counted, elide, percent, size, time};
+use super::units::{brief, count, counted, elide, percent, size, time};
 use crate::page::Page;
 use crate::sheet::{Sheet, parts};
 
 const LABEL_WIDTH: usize = 48;
+/// Names of functions in sentences.
+const MAX_NAME: usize = 60;
 /// Rows of the table of what takes most.
 pub(super) const MOST: usize = 5;
 /// It is never longer: the sections have all.
@@ -25,7 +27,18 @@ const FIRST_DATE_NS: u64 = 946_684_800_000_000_000;
 ///
 /// Those of the page.
 pub(super) fn title(summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {
-    let mut threads = counted(summary.threads.len() as u64, "thread");
+    let all = summary.threads.len() as u64;
+    let mut threads = match &summary.efficiency {
+        // Teams of nested regions come and go.
+        Some(efficiency) if efficiency.threads < all => {
+            format!(
+                "{} of {}",
+                count(efficiency.threads),
+                counted(all, "thread")
+            ) + " at a time"
+        }
+        _ => counted(all, "thread"),
+    };
     if let Some(processors) = summary.processors {
         threads = format!("{threads} on {}", counted(processors, "processor"));
     }
@@ -105,8 +118,8 @@ fn verdict(summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {
 
 /// `main, a.c:12 (parallel)` of `main [omp parallel a.c:12]`.
 fn place(label: &str) -> String {
-    let (name, construct, place) = parts(label);
-    let mut text = elide(&name, 200);
+    let (name, construct, place) = parts(&brief(label, MAX_NAME));
+    let mut text = name;
     if !place.is_empty() {
         text = format!("{text}, {}", elide(&place, 200));
     }
@@ -183,11 +196,7 @@ fn timed(name: &str, share: f64, whole: u64) -> [String; 4] {
 
 /// Part of the rows above, whichever: ready to run, but without a processor.
 fn waited(summary: &Summary, whole: u64, page: &mut Page<'_>) -> io::Result<()> {
-    let waits = summary
-        .threads
-        .iter()
-        .filter_map(|thread| thread.processor_wait_ns);
-    let waited = waits.fold(0, u64::saturating_add);
+    let waited = super::verdict::waited_ns(summary).unwrap_or(0);
     if (waited as f64) < whole as f64 / 100.0 {
         return Ok(());
     }
@@ -310,8 +319,12 @@ fn waits(summary: &Summary) -> Option<String> {
     let longest = summary.syncs.iter().max_by_key(|sync| sync.times.total_ns);
     let mut parts = Vec::new();
     if let Some(sync) = longest.filter(|sync| sync.times.total_ns > 0) {
+        let with = match summary.tasks.executed {
+            0 => "",
+            _ => ", with the tasks that ran meanwhile",
+        };
         parts.push(format!(
-            "{} in {} ({}, {} at most)",
+            "{} in {}{with} ({}, {} at most)",
             time(sync.times.total_ns),
             sync.kind,
             counted(sync.times.count, "time"),

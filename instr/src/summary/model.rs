@@ -39,6 +39,8 @@ pub struct Summary {
     pub forked: bool,
     /// Whether the trace was closed in order; false after a crash or kill.
     pub closed: bool,
+    /// The outermost parallel region that ran when the trace ended; null when none did.
+    pub open_region: Option<OpenRegion>,
     /// The clock of the time stamps.
     pub clock: Clock,
     /// From the first to the last event of any thread, ns.
@@ -163,6 +165,15 @@ pub struct Clock {
     pub source: String,
     /// Ticks per second, as measured over the run.
     pub frequency_hz: u64,
+}
+
+/// A region without an end.
+#[derive(Debug, Default, Clone, PartialEq, Serialize)]
+pub struct OpenRegion {
+    /// Its name and place.
+    pub label: String,
+    /// From its begin to the trace's end, ns.
+    pub since_ns: u64,
 }
 
 /// One sentence about the run.

@@ -45,13 +45,14 @@ pub fn losses(summary: &Summary) -> Vec<String> {
     if summary.truncated_streams > 0 {
         let streams = summary.truncated_streams;
         notes.push(match streams {
-            1 => "1 stream is cut: its last events are missing".to_owned(),
-            _ => format!("{streams} streams are cut: their last events are missing"),
+            1 => "1 stream was not closed: its last event may be missing".to_owned(),
+            _ => format!("{streams} streams were not closed: their last events may be missing"),
         });
     }
     if !summary.closed {
         notes.push(
-            "the trace was not closed (the program was killed, crashed, or still runs)".to_owned(),
+            "the trace was not closed (the program was killed, crashed, or still runs, or the disk was full)"
+                .to_owned(),
         );
     }
     notes
@@ -218,7 +219,7 @@ mod tests {
             "3 of them belong to no thread shown",
             "4 of them were lost with 2 lines of the console",
             "not as it was set: INSTR_BUFFER is too small",
-            "2 streams are cut",
+            "2 streams were not closed",
             "not closed",
             "1.50 us",
         ] {

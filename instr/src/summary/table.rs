@@ -9,12 +9,13 @@ use super::memory;
 use super::model::{Place, Summary, Thread, Times};
 use super::notes::Told;
 use super::samples;
-use super::units::{count, counted, elide, percent, share, time};
+use super::units::{brief, count, counted, elide, percent, share, time};
 use crate::page::Page;
 use crate::sheet::Sheet;
 
 const LABEL_WIDTH: usize = 64;
-const MAX_LABEL: usize = 200;
+/// Names of C++ functions may be longer than a screen.
+const MAX_NAME: usize = 120;
 
 /// A part of the summary that can be asked for by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -520,7 +521,7 @@ fn thread_counters(summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {
 
 /// Whole but for a limit; a [`Sheet`] shortens what does not fit.
 pub(super) fn label(place: &Place) -> String {
-    elide(&place.label, MAX_LABEL)
+    brief(&place.label, MAX_NAME)
 }
 
 /// A number and its share of another.

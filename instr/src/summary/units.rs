@@ -96,6 +96,78 @@ fn harmless(text: impl Iterator<Item = char>) -> String {
     text.map(|c| if c.is_control() { '?' } else { c }).collect()
 }
 
+/// A label whose name has at most `width` characters: arguments of templates and functions go first, then the middle. The place at its end stays.
+pub fn brief(label: &str, width: usize) -> String {
+    let place = label.rfind(" [").filter(|_| label.ends_with(']'));
+    let (name, place) = label.split_at(place.unwrap_or(label.len()));
+    let name = match name.chars().count() > width {
+        true => elide_middle(&without_arguments(name), width),
+        false => elide(name, width),
+    };
+    name + &elide(place, MAX_PLACE)
+}
+
+/// Longer places are cut.
+const MAX_PLACE: usize = 200;
+
+/// `f<…>(…)` of `f<int, long>(char)`: names of C++ without what stands in brackets. A name whose brackets do not match stays.
+fn without_arguments(name: &str) -> String {
+    let mut short = String::new();
+    let mut depth = 0_u32;
+    let mut rest = name;
+    while let Some(c) = rest.chars().next() {
+        // Brackets that are a part of a name.
+        let whole = [
+            "(anonymous namespace)",
+            "operator<=>",
+            "operator<<",
+            "operator<",
+            "operator->",
+            "operator>>",
+            "operator>",
+            "operator()",
+        ];
+        if let Some(part) = whole.iter().find(|part| rest.starts_with(**part)) {
+            if depth == 0 {
+                short += part;
+            }
+            rest = &rest[part.len()..];
+            continue;
+        }
+        match c {
+            '<' | '(' => {
+                if depth == 0 {
+                    short.push(c);
+                    short.push('…');
+                }
+                depth += 1;
+            }
+            '>' | ')' => {
+                depth = match depth.checked_sub(1) {
+                    Some(less) => less,
+                    None => return name.to_owned(),
+                };
+                if depth == 0 {
+                    short.push(c);
+                }
+            }
+            _ if depth == 0 => short.push(c),
+            _ => {}
+        }
+        rest = &rest[c.len_utf8()..];
+    }
+    if depth != 0 {
+        return name.to_owned();
+    }
+    // Before a function of a template stands what it returns.
+    match short.rsplit_once(' ') {
+        Some((_, function)) if !short.contains("operator") && function.contains('(') => {
+            function.to_owned()
+        }
+        _ => short,
+    }
+}
+
 /// A name is cut to fewer characters than these only where even the file and line leave it no more room.
 const MIN_NAME: usize = 12;
 
@@ -132,6 +204,23 @@ mod tests {
             }
         }
         assert_eq!(elide_middle("a\u{1b}[2Jbcdefghij", 9), "a?[2…ghij");
+    }
+
+    #[test]
+    fn long_names_lose_their_arguments_before_anything_else() {
+        let name = "void a::apply<std::map<int, b<c> >, int>(main::{lambda(double)#1}, int) [omp parallel a.cc:7]";
+        assert_eq!(brief(name, 40), "a::apply<…>(…) [omp parallel a.cc:7]");
+        assert_eq!(brief(name, 13), "a::app…<…>(…) [omp parallel a.cc:7]");
+        assert_eq!(brief("f(int) [a.cc:7]", 40), "f(int) [a.cc:7]");
+        assert_eq!(
+            brief(
+                "(anonymous namespace)::c::operator()<int, long>(int, long)",
+                48
+            ),
+            "(anonymous namespace)::c::operator()<…>(…)"
+        );
+        let odd = "f<(<".repeat(30);
+        assert_eq!(brief(&odd, 9), elide_middle(&odd, 9));
     }
 
     #[test]

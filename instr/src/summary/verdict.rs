@@ -7,9 +7,10 @@
 use instr_analysis::scheduling::Split;
 
 use super::advice;
+use super::build::OUTSIDE;
 use super::load::model::Efficiency;
 use super::model::{Summary, Thread, Verdict};
-use super::units::{count, counted, elide, percent, time};
+use super::units::{brief, count, counted, elide, percent, time};
 
 /// A smaller share of the threads' time is not worth a word.
 const LEAST: f64 = 0.05;
@@ -21,6 +22,8 @@ const CAUSE_OF_MANY: f64 = 0.3;
 
 /// A place is named when it has this part of what is told.
 const MOST: f64 = 0.5;
+/// Names of functions in remarks.
+const MAX_NAME: usize = 60;
 
 /// The system's account of the threads that have one, in shares of all threads' time.
 struct Account {
@@ -89,7 +92,7 @@ fn beside(largest: Option<&Verdict>, waiting: &Verdict) -> Option<String> {
 fn remark(beside: &Verdict, summary: &Summary) -> String {
     let mut text = beside.text.clone();
     if let Some(label) = &beside.region {
-        text = format!("{text}; most of it in {label}");
+        text = format!("{text}; most of it in {}", brief(label, MAX_NAME));
     }
     if beside.kind == "oversubscribed" {
         let (advice, _) = advice::of(beside.kind, summary);
@@ -98,15 +101,21 @@ fn remark(beside: &Verdict, summary: &Summary) -> String {
     text
 }
 
+/// What the threads waited for a processor, ns; none where the system has told nothing of it.
+pub(super) fn waited_ns(summary: &Summary) -> Option<u64> {
+    let times = summary.threads.iter().filter_map(of_thread);
+    times.map(|(waited, _)| waited).reduce(u64::saturating_add)
+}
+
 impl Account {
     fn of(summary: &Summary) -> Option<Self> {
         let sum = |all: &mut dyn Iterator<Item = u64>| all.fold(0, u64::saturating_add);
         let times = || summary.threads.iter().filter_map(of_thread);
         let capacity = summary.capacity_ns();
-        if capacity == 0 || times().next().is_none() {
+        let waited_ns = waited_ns(summary)?;
+        if capacity == 0 {
             return None;
         }
-        let waited_ns = sum(&mut times().map(|(waited, _)| waited));
         let asleep_ns = sum(&mut times().map(|(_, asleep)| asleep));
         let share = |ns: u64| ns as f64 / capacity as f64;
         Some(Self {
@@ -131,6 +140,9 @@ pub(super) fn of(summary: &Summary) -> (Option<Verdict>, Vec<String>) {
 }
 
 fn chosen(summary: &Summary) -> (Option<Verdict>, Vec<String>) {
+    if let Some(verdict) = cut_off(summary) {
+        return (Some(verdict), Vec::new());
+    }
     let largest = largest(summary);
     let Some(account) = Account::of(summary) else {
         return (largest, Vec::new());
@@ -148,7 +160,10 @@ fn chosen(summary: &Summary) -> (Option<Verdict>, Vec<String>) {
     let mut remarks = Vec::new();
     let largest_but_for = largest.clone();
     let mut verdict = largest;
-    if account.asleep >= LEAST {
+    let idle = (kind == "serial").then(|| serial_sleep(summary, &account));
+    if let Some(idle) = idle.flatten() {
+        verdict = Some(idle);
+    } else if account.asleep >= LEAST {
         let asleep = sleeping(&account);
         if account.asleep >= share {
             verdict = Some(asleep);
@@ -170,6 +185,26 @@ fn chosen(summary: &Summary) -> (Option<Verdict>, Vec<String>) {
         }
     }
     (verdict, remarks)
+}
+
+/// A run that ended inside a region, without an event there: what is known is its begin, which looks like a loss.
+fn cut_off(summary: &Summary) -> Option<Verdict> {
+    let open = summary.open_region.as_ref().filter(|_| !summary.closed)?;
+    let loss = &summary.efficiency.as_ref()?.largest_loss;
+    let is_of_it = loss.region.as_ref() == Some(&open.label);
+    let once = summary.parallel_regions.iter().any(|region| {
+        region.place.label == open.label
+            && region.load.as_ref().is_some_and(|load| load.outermost <= 1)
+    });
+    (loss.share >= LEAST && is_of_it && once).then(|| Verdict {
+        kind: "cut off",
+        region: Some(open.label.clone()),
+        text: format!(
+            "the trace ends inside of a parallel region, {} after it began: the program was ended there, or goes on, and what it did since its last event is not known",
+            time(open.since_ns)
+        ),
+        ..Verdict::default()
+    })
 }
 
 /// The largest loss of the efficiency tree, by its cause.
@@ -226,8 +261,12 @@ fn locks(summary: &Summary, efficiency: &Efficiency) -> Verdict {
         None => "locks".to_owned(),
     };
     let times = most.map_or(String::new(), |most| {
+        let failed = match most.failed {
+            0 => String::new(),
+            failed => format!(" ({})", counted(failed, "failed attempt")),
+        };
         format!(
-            ": {} times it was taken, {} wait for it, {} inside",
+            ": {} times it was taken, {} wait for it{failed}, {} inside",
             count(most.count),
             time(most.wait_ns),
             time(most.held_ns)
@@ -254,20 +293,31 @@ fn of_tasks(summary: &Summary, efficiency: &Efficiency) -> Option<(&'static str,
     let tasks = summary.tasks.executed;
     let lost = graph.delay_ns.saturating_add(graph.no_work_ns);
     let share = |ns: u64| ns as f64 / efficiency.capacity_ns.max(1) as f64;
+    // Threads that come late, or have no processor, are no cost of tasks.
+    let regions = summary.parallel_regions.iter();
+    let starting = regions.filter_map(|region| region.load.as_ref());
+    let starting = starting
+        .map(|load| load.starting_ns)
+        .fold(0, u64::saturating_add);
     // Else the loss is elsewhere than in regions with tasks.
-    if tasks == 0 || share(lost) < efficiency.largest_loss.share / 2.0 {
+    let least = efficiency.largest_loss.share / 2.0;
+    if tasks == 0 || share(lost.saturating_sub(starting)) < least {
         return None;
     }
     let work = graph.task_work_ns / tasks;
+    let outside = 1.0 - efficiency.useful_ns as f64 / efficiency.capacity_ns.max(1) as f64;
+    let waited = waited_ns(summary).unwrap_or(0) as f64 * outside.clamp(0.0, 1.0);
+    let others = starting.saturating_add(waited as u64);
     let created = summary.threads.iter().map(|thread| thread.sched_ns);
-    let created = created.fold(0, u64::saturating_add) / summary.tasks.created.max(1);
+    let created = created.fold(0, u64::saturating_add).saturating_sub(others);
     // Not in user code although a task was ready.
-    let delayed = graph.delay_ns / tasks;
-    if work < SHORT_TASK_NS && work <= created.max(delayed) {
+    let delayed = graph.delay_ns.saturating_sub(others) / tasks;
+    let cost = delayed.max(created / summary.tasks.created.max(1));
+    if work < SHORT_TASK_NS && work <= cost {
         let text = format!(
-            "tasks are too small: {} of work each, and {} to create, fetch and wait for each",
+            "tasks are too small: {} of work each, and {} to create and fetch each",
             time(work),
-            time(lost / tasks)
+            time(cost)
         );
         return Some(("fine tasks", share(lost), text));
     }
@@ -287,8 +337,39 @@ fn of_tasks(summary: &Summary, efficiency: &Efficiency) -> Option<(&'static str,
         );
         return Some(("dependences", share(graph.no_work_ns), text));
     }
-    let text = format!("{idle}: tasks are created too late, or too few of them");
+    let text = format!(
+        "{idle}: tasks are created too late, too few of them, or the last ones take too long"
+    );
     Some(("late tasks", share(graph.no_work_ns), text))
+}
+
+/// Serial code of which most is sleep: no processor works meanwhile.
+fn serial_sleep(summary: &Summary, account: &Account) -> Option<Verdict> {
+    let efficiency = summary.efficiency.as_ref()?;
+    let serial = efficiency.serial_useful_ns;
+    let mut places = summary.scheduling.iter();
+    let outside = places.find(|at| at.place.label == OUTSIDE);
+    let asleep = match outside {
+        Some(outside) => outside.useful.blocked_ns.min(account.asleep_ns),
+        // Without records nobody knows where: what there is beyond the regions' user code was outside.
+        None => account
+            .asleep_ns
+            .saturating_sub(efficiency.region_useful_ns),
+    };
+    (efficiency.largest_loss.share >= LEAST && asleep as f64 > MOST * serial as f64).then(|| {
+        Verdict {
+            kind: "sleeping",
+            share: efficiency.largest_loss.share,
+            region: Some(OUTSIDE.to_owned()),
+            text: format!(
+                "outside of parallel regions the program slept {} of {}, and all threads waited, {} of their time: input and output, sleep, or waits that are not OpenMP's",
+                time(asleep),
+                time(serial),
+                percent(efficiency.largest_loss.share)
+            ),
+            ..Verdict::default()
+        }
+    })
 }
 
 fn sleeping(account: &Account) -> Verdict {

@@ -24,6 +24,10 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("verdict::serial-code", || {
             of_program("serial", "serial", "outside of parallel regions")
         }),
+        trial("verdict::serial-code-that-sleeps", serial_sleep),
+        trial("verdict::small-teams-have-a-place", small_teams),
+        trial("verdict::tries-of-a-lock-are-waiting", tries),
+        trial("verdict::killed-in-a-region", killed),
         trial("verdict::critical-section", || {
             of_program(
                 "lock",
@@ -218,6 +222,73 @@ fn of_program(case: &str, kind: &str, words: &str) -> Check {
     ensure(said == kind || said == "preempted", || {
         format!("expected {kind} or preempted: {}", summary["verdict"])
     })
+}
+
+/// 400 ms of sleep before a region of 50: nobody works meanwhile, so that it is no serial code.
+fn serial_sleep() -> Check {
+    let (summary, used) = program()?.run(&[], "reads", 2)?;
+    accounted(&summary, used)?;
+    is(
+        &summary,
+        "sleeping",
+        "outside of parallel regions the program slept 4",
+    )?;
+    ensure(
+        summary["verdict"]["region"] == "(outside of parallel regions)",
+        || summary["verdict"].to_string(),
+    )
+}
+
+fn small_teams() -> Check {
+    let (summary, _) = program()?.run(&[], "small", 2)?;
+    let loss = &summary["efficiency"]["largest_loss"];
+    let region = loss["region"].as_str().unwrap_or_default();
+    let source = std::fs::read_to_string(workspace::root()?.join("tests/verdicts/cases.c"))?;
+    let line = source
+        .lines()
+        .position(|line| line.contains("num_threads(1)"));
+    let line = format!("cases.c:{}]", line.ok_or("no such line")? + 1);
+    ensure(
+        loss["kind"] == "team size" && region.ends_with(&line),
+        || format!("{line}: {loss}"),
+    )
+}
+
+/// Two threads that try again and again have no barrier to wait in, and the wait is that of the tries.
+fn tries() -> Check {
+    let (summary, _) = program()?.run(&[], "try", 2)?;
+    let lock = &summary["criticals"][0];
+    let number = |name: &str| lock[name].as_u64().unwrap_or_default();
+    ensure(number("count") == 40 && number("failed") > 100, || {
+        lock.to_string()
+    })?;
+    // A try takes some 20 ns or more of waiting.
+    ensure(number("wait_ns") > 10 * number("failed"), || {
+        lock.to_string()
+    })?;
+    let loss = &summary["efficiency"]["largest_loss"];
+    ensure(loss["cause"] != "barriers", || loss.to_string())
+}
+
+fn killed() -> Check {
+    let program = program()?;
+    let trace = program.dir.path().join("trace");
+    let run = Run::new(&program.path).arg("killed");
+    let run = run.env("INSTR_TRACE", &trace).env("OMP_NUM_THREADS", "2");
+    let outcome = run.output()?;
+    ensure(outcome.text().is_empty(), || outcome.text())?;
+    let summary = cases::summary(&trace)?;
+    is(
+        &summary,
+        "cut off",
+        "the trace ends inside of a parallel region",
+    )?;
+    ensure(
+        summary["open_region"]["label"]
+            .as_str()
+            .is_some_and(|label| label.contains("cases.c:")),
+        || summary["open_region"].to_string(),
+    )
 }
 
 fn imbalance() -> Check {

@@ -5,7 +5,7 @@ use instr_trace::Names;
 use instr_trace::names::CodeRole;
 use instr_trace::tasks::Totals;
 
-use super::super::model::{ParallelRegion, Place, Summary};
+use super::super::model::{OpenRegion, ParallelRegion, Place, Summary};
 use super::super::units::percent;
 use super::model::{
     Additive, Efficiency, Graph, LargestLoss, Multiplicative, RegionLoad, Talp, ThreadLoad,
@@ -33,6 +33,10 @@ pub fn fill(summary: &mut Summary, report: &Report, totals: &Totals, names: &dyn
         }
     }
     summary.efficiency = efficiency(summary, report, names);
+    summary.open_region = report.open.map(|(code, begin)| OpenRegion {
+        label: Place::of(names, Some(code), CodeRole::Parallel).label,
+        since_ns: summary.duration_ns.saturating_sub(begin),
+    });
     summary.graph = graph(totals);
 }
 
@@ -121,7 +125,8 @@ fn largest_loss(
             text: "next to nothing is lost: the threads are in user code all the time".to_owned(),
         };
     }
-    let worst = |of: fn(&efficiency::RegionLoad) -> u64| {
+    let threads = report.budget.threads;
+    let worst = |of: &dyn Fn(&efficiency::RegionLoad) -> u64| {
         let (code, load) = report
             .regions
             .iter()
@@ -139,17 +144,21 @@ fn largest_loss(
         ),
         Loss::Imbalance => (
             "imbalance",
-            worst(|load| load.imbalance_ns),
+            worst(&|load| load.imbalance_ns),
             imbalance_cause(summary, report),
         ),
         Loss::Scheduling => (
             "scheduling",
-            worst(|load| load.scheduling_ns),
+            worst(&|load| load.scheduling_ns),
             scheduling_cause(summary, report),
         ),
         Loss::TeamSize => (
             "team size",
-            None,
+            // What the other threads had of its time.
+            worst(&|load| {
+                let all = threads.saturating_mul(load.outermost_elapsed_ns);
+                all.saturating_sub(load.allotted_ns)
+            }),
             ("team size", "regions with fewer threads than there are"),
         ),
     };
