@@ -327,9 +327,14 @@ mod tests {
         let trace = dir.path().join("full.instr");
         fs::create_dir(&trace).unwrap();
         synth::tasks(&trace, synth::layouts()[0], 1, 40).unwrap();
-        // Nothing of its stream found room.
-        fs::write(synth::stream_path(&trace, 0), "").unwrap();
-        let (status, out, err) = instr(&["list".into(), "--json".into(), dir.path().into()]);
+        // Nothing of its streams found room.
+        for entry in fs::read_dir(&trace).unwrap().flatten() {
+            if entry.file_name() != "metadata" {
+                fs::write(entry.path(), "").unwrap();
+            }
+        }
+        let (status, out, err) =
+            instr::<std::ffi::OsString>(&["list".into(), "--json".into(), dir.path().into()]);
         assert_eq!(status, Status::Done, "{err}");
         let runs: serde_json::Value = serde_json::from_str(&out).unwrap();
         assert!(runs[0]["duration_ns"].is_null(), "{out}");
