@@ -59,7 +59,12 @@ impl Type {
     }
 }
 
-const fn event(id: u8, name: &'static str, fields: &'static [Field], when: &'static str) -> Event {
+pub(crate) const fn event(
+    id: u8,
+    name: &'static str,
+    fields: &'static [Field],
+    when: &'static str,
+) -> Event {
     Event {
         id,
         name,
@@ -106,7 +111,7 @@ const fn field(name: &'static str, ty: Type) -> Field {
 
 macro_rules! simple {
     ($($function:ident $ty:ident),*) => {
-        $(const fn $function(name: &'static str) -> Field {
+        $(pub(crate) const fn $function(name: &'static str) -> Field {
             field(name, Type::$ty)
         })*
     };
@@ -117,7 +122,7 @@ simple!(
     signed Signed, addresses Addresses, deps Deps
 );
 
-const fn kind(name: &'static str, kind: &'static Kind) -> Field {
+pub(crate) const fn kind(name: &'static str, kind: &'static Kind) -> Field {
     field(name, Type::Kind(kind))
 }
 

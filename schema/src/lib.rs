@@ -15,6 +15,7 @@
 pub mod declarations;
 pub mod events;
 pub mod generate;
+pub mod kernel;
 pub mod kinds;
 pub mod settings;
 

@@ -280,13 +280,13 @@ fn uuid(value: &Value) -> Option<[u8; 16]> {
 
 /// A value of a `key = value;` line.
 #[derive(Clone, Debug)]
-enum Value {
+pub(crate) enum Value {
     Number(i128),
     Text(String),
 }
 
 impl Value {
-    fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         match self {
             Self::Number(number) => number.to_string(),
             Self::Text(text) => text.clone(),
@@ -300,7 +300,7 @@ impl Value {
         }
     }
 
-    fn number(&self) -> u64 {
+    pub(crate) fn number(&self) -> u64 {
         u64::try_from(self.wide()).unwrap_or(0)
     }
 
@@ -333,7 +333,7 @@ enum Token {
 }
 
 /// The top-level blocks `name { key = value; … }` with their direct entries; nested blocks are passed over.
-fn blocks(text: &str) -> Vec<(String, Vec<(String, Value)>)> {
+pub(crate) fn blocks(text: &str) -> Vec<(String, Vec<(String, Value)>)> {
     let tokens = tokens(text);
     let mut found: Vec<(String, Vec<(String, Value)>)> = Vec::new();
     let mut depth = 0usize;
@@ -406,6 +406,19 @@ fn tokens(text: &str) -> Vec<Token> {
 
 fn is_word(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '_' | '-' | '+' | '.')
+}
+
+/// A text as it stands in a string literal. What would end or break it is replaced, as the runtime does.
+pub(crate) fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            c if c.is_ascii_control() => out.push('?'),
+            c => out.push(c),
+        }
+    }
+    out
 }
 
 /// The rest of a string literal, escapes resolved as in C.

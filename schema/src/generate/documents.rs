@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::wire_2;
+use super::{wire_1, wire_2};
 use crate::events::EVENTS;
 use crate::kinds::KINDS;
 use crate::settings::SETTINGS;
@@ -15,7 +15,11 @@ pub(super) fn parts() -> Vec<(&'static str, Vec<Part>)> {
     vec![
         (
             "docs/trace-format.md",
-            vec![("events", events()), ("kinds", kinds())],
+            vec![
+                ("events", events()),
+                ("kinds", kinds()),
+                ("kernel events", kernel_events()),
+            ],
         ),
         ("docs/environment.md", vec![("settings", settings())]),
     ]
@@ -34,6 +38,19 @@ fn events() -> String {
     let mut out = String::from("| id | event | fields | when |\n|---|---|---|---|\n");
     for event in EVENTS {
         let fields: Vec<String> = wire_2(event)
+            .iter()
+            .map(|(ty, name)| format!("{ty} {name}"))
+            .collect();
+        let (id, name, when) = (event.id, event.name, event.when);
+        _ = writeln!(out, "| {id} | `{name}` | {} | {when} |", fields.join(", "));
+    }
+    out
+}
+
+fn kernel_events() -> String {
+    let mut out = String::from("| id | event | fields | when |\n|---|---|---|---|\n");
+    for event in crate::kernel::EVENTS {
+        let fields: Vec<String> = wire_1(event)
             .iter()
             .map(|(ty, name)| format!("{ty} {name}"))
             .collect();

@@ -1,0 +1,157 @@
+//! One event: to bytes, and from them.
+
+/// Bytes of a name or of arguments that are kept.
+const MOST_TEXT: usize = 4096;
+
+/// A thread, by the numbers that the system has for it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ThreadId {
+    /// Its process.
+    pub pid: u32,
+    /// The thread.
+    pub tid: u32,
+}
+
+/// Why a thread left its processor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Leave {
+    /// It waits for something.
+    Blocked,
+    /// It could go on.
+    Ready,
+}
+
+/// What happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum What {
+    /// The processor begins to run the thread.
+    In,
+    /// It ends to run it.
+    Out(Leave),
+    /// The thread was made by this one; it begins a process where the process ids differ.
+    Fork(ThreadId),
+    /// The thread ends.
+    Exit,
+    /// The process became a program of this name.
+    Exec(String),
+    /// The thread has this name.
+    Name(String),
+    /// The program of the process with its arguments.
+    Arguments(String),
+    /// So many events were lost.
+    Lost(u64),
+}
+
+/// An event of a processor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// `CLOCK_MONOTONIC`, ns.
+    pub time: u64,
+    /// Number of the processor.
+    pub processor: u32,
+    /// Whose event it is; of a loss nobody's.
+    pub thread: ThreadId,
+    /// The event.
+    pub what: What,
+}
+
+impl What {
+    fn id(&self) -> u8 {
+        match self {
+            Self::In => 1,
+            Self::Out(_) => 2,
+            Self::Fork(_) => 3,
+            Self::Exit => 4,
+            Self::Exec(_) => 5,
+            Self::Name(_) => 6,
+            Self::Arguments(_) => 7,
+            Self::Lost(_) => 8,
+        }
+    }
+}
+
+impl Record {
+    /// Appends the event. Its time has 56 bits.
+    pub(super) fn encode(&self, out: &mut Vec<u8>) {
+        let header = u64::from(self.what.id()) | self.time << 8;
+        out.extend(header.to_le_bytes());
+        let mut put = |number: u32| out.extend(number.to_le_bytes());
+        if let What::Lost(count) = self.what {
+            put(count as u32);
+            put((count >> 32) as u32);
+            return;
+        }
+        put(self.thread.tid);
+        put(self.thread.pid);
+        match &self.what {
+            What::Out(leave) => put(u32::from(*leave == Leave::Ready)),
+            What::Fork(parent) => {
+                put(parent.tid);
+                put(parent.pid);
+            }
+            What::Exec(text) | What::Name(text) | What::Arguments(text) => {
+                let kept = text.bytes().take_while(|byte| *byte != 0).take(MOST_TEXT);
+                out.extend(kept);
+                let ends = (out.len() / 4 + 1) * 4;
+                out.resize(ends, 0);
+            }
+            What::In | What::Exit | What::Lost(_) => {}
+        }
+    }
+
+    /// Reads an event from the beginning of `bytes`, and how many it has; `None`: there is no whole one, or none of these kinds.
+    pub(super) fn decode(bytes: &[u8], processor: u32) -> Option<(Self, usize)> {
+        let header = u64::from_le_bytes(bytes.first_chunk().copied()?);
+        let number = |at: usize| {
+            let field = bytes.get(at..)?.first_chunk()?;
+            Some(u32::from_le_bytes(*field))
+        };
+        let (first, second) = (number(8)?, number(12)?);
+        let mut thread = ThreadId {
+            tid: first,
+            pid: second,
+        };
+        let (what, size) = match header as u8 {
+            1 => (What::In, 16),
+            2 => {
+                let leave = match number(16)? {
+                    0 => Leave::Blocked,
+                    _ => Leave::Ready,
+                };
+                (What::Out(leave), 20)
+            }
+            3 => {
+                let parent = ThreadId {
+                    tid: number(16)?,
+                    pid: number(20)?,
+                };
+                (What::Fork(parent), 24)
+            }
+            4 => (What::Exit, 16),
+            id @ 5..=7 => {
+                let rest = bytes.get(16..)?;
+                let end = rest.iter().position(|byte| *byte == 0)?;
+                let text = String::from_utf8_lossy(&rest[..end]).into_owned();
+                let what = match id {
+                    5 => What::Exec(text),
+                    6 => What::Name(text),
+                    _ => What::Arguments(text),
+                };
+                (what, 16 + (end / 4 + 1) * 4)
+            }
+            8 => {
+                thread = ThreadId::default();
+                let count = u64::from(first) | u64::from(second) << 32;
+                (What::Lost(count), 16)
+            }
+            _ => return None,
+        };
+        let record = Self {
+            time: header >> 8,
+            processor,
+            thread,
+            what,
+        };
+        (size <= bytes.len()).then_some((record, size))
+    }
+}
