@@ -6,6 +6,7 @@
 //! | [`counts`] | constructs, tasks, waits, locks, user events and regions |
 //! | [`efficiency`] | useful time and waiting by region and thread, efficiencies |
 //! | [`processor_time`] | how long each thread ran, and waited for a processor |
+//! | [`processors`] | who ran on which processor, and who took it from whom, for whole trees of processes |
 //! | [`memory`] | the heap, mapped pages, stacks |
 //! | [`samples`] | functions and chains of calls by their share |
 //! | [`scheduling`] | useful time by what the system did with the thread: running, ready, blocked |
@@ -17,6 +18,7 @@ pub mod counts;
 pub mod efficiency;
 pub mod memory;
 pub mod processor_time;
+pub mod processors;
 pub mod samples;
 pub mod scheduling;
 pub mod sensors;

@@ -1,0 +1,385 @@
+//! From switches to states.
+
+use hashbrown::HashMap;
+use instr_trace::kernel::{Info, Leave, Record, Recorded, ThreadId, What};
+
+use super::Slice;
+use super::load::{Bins, InUse};
+use super::model::{Allocation, Application, Counted, Processor};
+use super::threads::{State, Threads};
+use super::waits::{Queue, Waits};
+
+/// A processor while events are read.
+#[derive(Debug)]
+struct Lane {
+    /// Who runs there, and since when.
+    runs: Option<(usize, u64)>,
+    /// Its last event.
+    last: u64,
+    queue: Queue,
+    busy: Vec<u64>,
+    others: u64,
+    switches: u64,
+    bins: Bins,
+}
+
+/// Takes the events of all recordings in order of time.
+pub(super) struct Collector<'a> {
+    infos: &'a [&'a Info],
+    begin: u64,
+    /// Of the time line; the last event, if the recording was not ended.
+    length: u64,
+    threads: Threads,
+    numbers: Vec<u32>,
+    lanes: Vec<Lane>,
+    by_number: HashMap<u32, usize>,
+    in_use: InUse,
+    bins: Bins,
+    waits: Waits,
+    lost: u64,
+    each: &'a mut dyn FnMut(&Slice<'_>),
+}
+
+impl<'a> Collector<'a> {
+    /// `processors`: those that have streams.
+    pub(super) fn new(
+        infos: &'a [&'a Info],
+        processors: impl Iterator<Item = u32>,
+        each: &'a mut dyn FnMut(&Slice<'_>),
+    ) -> Self {
+        let begin = infos.iter().map(|info| info.start_monotonic_ns).min();
+        let end = infos.iter().map(|info| info.end_monotonic_ns).max();
+        let begin = begin.unwrap_or(0);
+        let length = end.unwrap_or(0).saturating_sub(begin);
+        let mut numbers: Vec<u32> = processors.collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        let lane = |_: &u32| Lane {
+            runs: None,
+            last: 0,
+            queue: Queue::default(),
+            busy: vec![0; infos.len()],
+            others: 0,
+            switches: 0,
+            bins: Bins::new(length),
+        };
+        Self {
+            infos,
+            begin,
+            length,
+            threads: Threads::default(),
+            lanes: numbers.iter().map(lane).collect(),
+            by_number: numbers.iter().copied().zip(0..).collect(),
+            numbers,
+            in_use: InUse::default(),
+            bins: Bins::new(length),
+            waits: Waits::default(),
+            lost: 0,
+            each,
+        }
+    }
+
+    /// Takes an event of a recording.
+    pub(super) fn add(&mut self, part: usize, record: &Record) {
+        let Some(&lane) = self.by_number.get(&record.processor) else {
+            return;
+        };
+        let time = record.time.saturating_sub(self.begin);
+        let id = record.thread;
+        match &record.what {
+            What::In => self.runs(part, id, lane, time),
+            What::Out(leave) => self.leaves(part, id, lane, time, *leave),
+            What::Fork(parent) => self.forks(part, id, *parent, time),
+            What::Exit => {
+                if let Some(thread) = self.threads.find(part, id.tid) {
+                    self.set(thread, time, State::Ended);
+                }
+            }
+            What::Exec(name) => self.becomes(part, id, lane, time, name),
+            What::Name(name) => {
+                let thread = self.thread(part, id, time);
+                self.threads.all[thread].name.clone_from(name);
+                let process = self.threads.all[thread].process;
+                let process = &mut self.threads.processes[process];
+                if process.name.is_empty() && id.tid == id.pid {
+                    process.name.clone_from(name);
+                }
+            }
+            What::Arguments(text) => {
+                let process = self.process(part, id, time);
+                self.threads.processes[process].arguments.clone_from(text);
+            }
+            What::Lost(count) => self.loses(lane, time, *count),
+        }
+        self.lanes[lane].last = time;
+    }
+
+    /// The process, made known if it is not.
+    fn process(&mut self, part: usize, id: ThreadId, time: u64) -> usize {
+        let known = self.threads.process(part, id.pid);
+        known.unwrap_or_else(|| {
+            let info = self.infos[part];
+            let is_own = info.recorded != Recorded::System || info.pid == id.pid;
+            self.threads
+                .add_process(part, id.pid, is_own.then_some(part), time)
+        })
+    }
+
+    /// The thread, made known if it is not.
+    fn thread(&mut self, part: usize, id: ThreadId, time: u64) -> usize {
+        if let Some(thread) = self.threads.find(part, id.tid) {
+            return thread;
+        }
+        let process = self.process(part, id, time);
+        self.threads.add(part, id, process, State::Unknown, time)
+    }
+
+    fn runs(&mut self, part: usize, id: ThreadId, lane: usize, time: u64) {
+        self.vacate(lane, time, State::Unknown);
+        if id.tid == 0 {
+            return; // the processor has nothing to do
+        }
+        let thread = self.thread(part, id, time);
+        self.set(thread, time, State::Runs(lane));
+    }
+
+    fn leaves(&mut self, part: usize, id: ThreadId, lane: usize, time: u64, leave: Leave) {
+        if id.tid == 0 {
+            return;
+        }
+        let Some(thread) = self.threads.find(part, id.tid) else {
+            return; // it has ended, and leaves for the last time
+        };
+        let times = &mut self.threads.all[thread].times;
+        let to = match leave {
+            Leave::Blocked => {
+                times.voluntary += 1;
+                State::Blocked
+            }
+            Leave::Ready => {
+                times.involuntary += 1;
+                State::Ready
+            }
+        };
+        self.set(thread, time, to);
+        if to == State::Ready && self.lanes[lane].queue.leave(thread, time) {
+            self.threads.all[thread].waits_at = Some(lane);
+        }
+    }
+
+    fn forks(&mut self, part: usize, id: ThreadId, parent: ThreadId, time: u64) {
+        if let Some(old) = self.threads.find(part, id.tid) {
+            self.set(old, time, State::Ended); // its end was lost
+        }
+        let of_parent = self.process(part, parent, time);
+        let process = match id.pid == parent.pid {
+            true => of_parent,
+            false => {
+                let info = self.infos[part];
+                let old = &self.threads.processes[of_parent];
+                let (name, mut own) = (old.name.clone(), old.application);
+                if id.pid == info.pid {
+                    own = Some(part);
+                }
+                let new = self.threads.add_process(part, id.pid, own, time);
+                let process = &mut self.threads.processes[new];
+                process.name = name;
+                process.parent = Some(parent.pid).filter(|_| id.pid != info.pid);
+                new
+            }
+        };
+        self.threads.add(part, id, process, State::Ready, time);
+    }
+
+    /// The process becomes another program: of its threads the one is left.
+    fn becomes(&mut self, part: usize, id: ThreadId, lane: usize, time: u64, name: &str) {
+        let thread = self.thread(part, id, time);
+        let process = self.threads.all[thread].process;
+        let others = self.threads.processes[process].threads.clone();
+        for other in others.into_iter().filter(|other| *other != thread) {
+            self.set(other, time, State::Ended);
+        }
+        name.clone_into(&mut self.threads.all[thread].name);
+        let process = &mut self.threads.processes[process];
+        name.clone_into(&mut process.name);
+        process.arguments.clear();
+        if !matches!(self.threads.all[thread].state, State::Runs(_)) {
+            self.vacate(lane, time, State::Unknown);
+            self.set(thread, time, State::Runs(lane));
+        }
+    }
+
+    /// What the processor did since its last event is not known.
+    fn loses(&mut self, lane: usize, time: u64, count: u64) {
+        self.lost = self.lost.saturating_add(count);
+        let last = self.lanes[lane].last.min(time);
+        self.vacate(lane, last, State::Unknown);
+    }
+
+    /// Nobody runs on the processor any more.
+    fn vacate(&mut self, lane: usize, time: u64, to: State) {
+        if let Some((thread, _)) = self.lanes[lane].runs {
+            self.set(thread, time, to);
+        }
+    }
+
+    /// Ends what a thread did, with all that follows from it; from now on it does something else.
+    fn set(&mut self, thread: usize, time: u64, to: State) {
+        if let State::Runs(lane) = self.threads.all[thread].state {
+            self.tell(thread, lane, time, to);
+            self.stops(thread, lane, time);
+        }
+        if let Some(lane) = self.threads.all[thread].waits_at.take() {
+            let lane = &mut self.lanes[lane];
+            lane.queue.end(thread, time, lane.runs, &mut self.waits);
+            let thread = &mut self.threads.all[thread];
+            thread.preempted_ns += time.saturating_sub(thread.since);
+        }
+        self.threads.change(thread, time, to);
+        if let State::Runs(lane) = to {
+            self.begins(thread, lane, time);
+        }
+    }
+
+    fn tell(&mut self, thread: usize, lane: usize, time: u64, to: State) {
+        let live = &self.threads.all[thread];
+        let process = &self.threads.processes[live.process];
+        (self.each)(&Slice {
+            processor: self.numbers[lane],
+            begin_ns: live.since,
+            end_ns: time.max(live.since),
+            application: process.application,
+            pid: process.pid,
+            tid: live.tid,
+            name: &live.name,
+            process_name: &process.name,
+            then: match to {
+                State::Blocked => "blocked",
+                State::Ready => "ready",
+                State::Ended => "ended",
+                State::Runs(_) | State::Unknown => "unknown",
+            },
+        });
+    }
+
+    fn begins(&mut self, thread: usize, lane: usize, time: u64) {
+        let live = &mut self.threads.all[thread];
+        live.times.migrations += u64::from(live.last.is_some_and(|last| last != lane));
+        live.last = Some(lane);
+        let is_own = self.threads.processes[live.process].application.is_some();
+        let lane = &mut self.lanes[lane];
+        lane.switches += 1;
+        lane.runs = Some((thread, time));
+        lane.queue.take(thread, time, &mut self.waits);
+        if is_own {
+            self.in_use.change(time, true);
+        }
+    }
+
+    fn stops(&mut self, thread: usize, lane: usize, time: u64) {
+        let process = self.threads.all[thread].process;
+        let application = self.threads.processes[process].application;
+        let from = self.threads.all[thread].since;
+        let lane = &mut self.lanes[lane];
+        lane.runs = None;
+        lane.queue.ran(thread, from, time, &mut self.waits);
+        let ns = time.saturating_sub(from);
+        match application {
+            Some(application) => {
+                lane.busy[application] += ns;
+                lane.bins.add(from, time);
+                self.bins.add(from, time);
+                self.in_use.change(time, false);
+            }
+            None => lane.others += ns,
+        }
+    }
+
+    /// What there was. States that last at the end of their recording end there.
+    pub(super) fn finish(mut self) -> Allocation {
+        let last = self.lanes.iter().map(|lane| lane.last).max().unwrap_or(0);
+        for thread in 0..self.threads.all.len() {
+            let process = self.threads.all[thread].process;
+            let application = self.threads.processes[process].application;
+            let info = self.infos[application.unwrap_or(0)];
+            let end = match info.end_monotonic_ns {
+                0 => last,
+                end => end.saturating_sub(self.begin),
+            };
+            let state = self.threads.all[thread].state;
+            // The state stays: the thread has not ended.
+            let end = end.max(self.threads.all[thread].since);
+            match state {
+                State::Ended => {}
+                State::Runs(_) => self.set(thread, end, State::Unknown),
+                _ => self.set(thread, end, state),
+            }
+        }
+        let mut applications = Vec::new();
+        for (at, info) in self.infos.iter().enumerate() {
+            let processes = self.threads.of_application(at, &self.numbers);
+            applications.push(application(info, self.begin, processes));
+        }
+        let is_system = self
+            .infos
+            .iter()
+            .any(|info| info.recorded == Recorded::System);
+        let processor = |(lane, number): (Lane, &u32)| Processor {
+            processor: *number,
+            busy_ns: lane.busy,
+            others_ns: is_system.then_some(lane.others),
+            switches: lane.switches,
+            busy: lane.bins.shares(),
+        };
+        let (interference, unattributed_ns) = self.waits.finish(&self.threads);
+        Allocation {
+            recorded: recorded(self.infos).word(),
+            trouble: self.infos.iter().find_map(|info| info.trouble.clone()),
+            duration_ns: self.length.max(last),
+            lost: self.lost,
+            damaged_streams: 0,
+            applications,
+            processors: self
+                .lanes
+                .into_iter()
+                .zip(&self.numbers)
+                .map(processor)
+                .collect(),
+            in_use_ns: self.in_use.finish(self.length.max(last)),
+            in_use: self.bins.shares(),
+            interference,
+            unattributed_ns,
+        }
+    }
+}
+
+fn recorded(infos: &[&Info]) -> Recorded {
+    let of = |kind| infos.iter().any(|info| info.recorded == kind);
+    match (of(Recorded::Sums), of(Recorded::System)) {
+        (true, _) => Recorded::Sums,
+        (_, true) => Recorded::System,
+        _ => Recorded::Tree,
+    }
+}
+
+fn application(info: &Info, begin: u64, processes: Vec<super::model::Process>) -> Application {
+    let mut found = Application {
+        program: info.program.clone(),
+        arguments: info.arguments.clone(),
+        pid: info.pid,
+        begin_ns: info.start_monotonic_ns.saturating_sub(begin),
+        end_ns: info.end_monotonic_ns.saturating_sub(begin),
+        counted: info.usage.map(|usage| Counted {
+            user_ns: usage.user_ns,
+            system_ns: usage.system_ns,
+            voluntary: usage.voluntary,
+            involuntary: usage.involuntary,
+        }),
+        ..Application::default()
+    };
+    for process in &processes {
+        found.times.add(&process.times);
+    }
+    found.processes = processes;
+    found
+}

@@ -1,0 +1,362 @@
+use std::path::Path;
+
+use instr_trace::kernel::{
+    Info, Leave, Part, Record, Recorded, ThreadId, What, Writer, write_info,
+};
+
+use super::model::{Allocation, Thread};
+use super::{allocation, comparable};
+
+/// Begin of every recording, and the length of most.
+const BEGIN: u64 = 1_000_000_000;
+
+fn id(pid: u32, tid: u32) -> ThreadId {
+    ThreadId { pid, tid }
+}
+
+/// A recording of process 10 from [`BEGIN`] to `end` behind it, with these events: processor, time, thread, what.
+fn part(dir: &Path, end: u64, recorded: Recorded, events: &[(u32, u64, ThreadId, What)]) -> Part {
+    std::fs::create_dir_all(dir).unwrap();
+    for processor in 0..2 {
+        let mut writer = Writer::new(dir, [1; 16], processor).unwrap();
+        for (_, time, thread, what) in events.iter().filter(|event| event.0 == processor) {
+            let record = Record {
+                time: BEGIN + time,
+                processor,
+                thread: *thread,
+                what: what.clone(),
+            };
+            writer.add(&record).unwrap();
+        }
+        writer.flush().unwrap();
+    }
+    let info = Info {
+        recorded,
+        pid: 10,
+        program: "app".into(),
+        boot_id: "b".into(),
+        start_monotonic_ns: BEGIN,
+        end_monotonic_ns: BEGIN + end,
+        ..Info::default()
+    };
+    write_info(dir, [1; 16], &info).unwrap();
+    Part::open(dir).unwrap()
+}
+
+fn of(end: u64, recorded: Recorded, events: &[(u32, u64, ThreadId, What)]) -> Allocation {
+    let dir = tempfile::tempdir().unwrap();
+    let part = part(dir.path(), end, recorded, events);
+    allocation(&[&part]).unwrap()
+}
+
+fn exec(name: &str) -> What {
+    What::Exec(name.into())
+}
+
+const OUT: What = What::Out(Leave::Blocked);
+const PREEMPTED: What = What::Out(Leave::Ready);
+
+fn thread(allocation: &Allocation, tid: u32) -> &Thread {
+    let processes = &allocation.applications[0].processes;
+    let mut threads = processes.iter().flat_map(|process| &process.threads);
+    threads.find(|thread| thread.tid == tid).unwrap()
+}
+
+/// On a processor, ready, blocked, voluntary, involuntary, migrations.
+fn times(thread: &Thread) -> [u64; 6] {
+    let times = &thread.times;
+    [
+        times.on_processor_ns,
+        times.ready_ns,
+        times.blocked_ns,
+        times.voluntary,
+        times.involuntary,
+        times.migrations,
+    ]
+}
+
+#[test]
+fn the_life_of_a_thread_is_divided_without_a_rest() {
+    let one = id(10, 10);
+    let found = of(
+        1000,
+        Recorded::Tree,
+        &[
+            (0, 100, one, exec("app")),
+            (0, 300, one, OUT),
+            (1, 450, one, What::In),
+            (1, 500, one, PREEMPTED),
+            (1, 580, one, What::In),
+            (1, 900, one, What::Exit),
+        ],
+    );
+    let one = thread(&found, 10);
+    assert_eq!(times(one), [200 + 50 + 320, 80, 150, 1, 1, 1]);
+    assert_eq!((one.begin_ns, one.end_ns), (100, Some(900)));
+    let on: Vec<_> = one
+        .processors
+        .iter()
+        .map(|at| (at.processor, at.ns))
+        .collect();
+    assert_eq!(on, [(0, 200), (1, 370)]);
+    assert_eq!(found.in_use_ns, [1000 - 570, 570]);
+    assert_eq!(found.duration_ns, 1000);
+}
+
+#[test]
+fn two_threads_on_one_processor_wait_for_each_other() {
+    let (a, b) = (id(10, 10), id(10, 11));
+    let mut events = vec![
+        (0, 0, a, exec("app")),
+        (0, 0, b, What::Fork(a)),
+        (0, 10, a, PREEMPTED),
+    ];
+    // From 10 on they take turns, 10 each.
+    for turn in 1..100u64 {
+        let (ends, begins) = if turn % 2 == 1 { (b, a) } else { (a, b) };
+        if turn == 1 {
+            events.push((0, 10, b, What::In));
+        }
+        events.push((0, 10 + turn * 10, ends, PREEMPTED));
+        events.push((0, 10 + turn * 10, begins, What::In));
+    }
+    let found = of(1010, Recorded::Tree, &events);
+    // The last turn, from 1000 to the end, is a's.
+    assert_eq!(times(thread(&found, 10))[..2], [10 + 50 * 10, 50 * 10]);
+    let pair = |waited: u32, ran: u32| {
+        let mut pairs = found.interference.iter();
+        let pair = pairs.find(|pair| {
+            pair.waited.tid == waited && pair.ran.as_ref().is_some_and(|ran_by| ran_by.tid == ran)
+        });
+        pair.map(|pair| (pair.times, pair.ns)).unwrap()
+    };
+    assert_eq!(pair(10, 11), (50, 500));
+    // The new thread's wait for its first turn is nobody's fault that is known.
+    assert_eq!(pair(11, 10), (50, 500 - 10 + 10));
+    assert_eq!(found.interference.len(), 2);
+    assert_eq!(found.in_use_ns, [0, 1010]);
+}
+
+#[test]
+fn who_is_not_recorded_is_told_apart() {
+    let one = id(10, 10);
+    let far = 100_000;
+    let events = [
+        (0, 0, one, exec("app")),
+        (0, far, one, PREEMPTED),
+        (0, 3 * far, one, What::In),
+        (0, 4 * far, one, PREEMPTED),
+        (0, 4 * far + 50, one, What::In), // it gave the processor away, and nobody wanted it
+    ];
+    let found = of(5 * far, Recorded::Tree, &events);
+    let [pair] = &found.interference[..] else {
+        panic!("{:?}", found.interference);
+    };
+    assert!(pair.ran.is_none());
+    assert_eq!((pair.times, pair.ns), (1, 2 * far + 50));
+}
+
+#[test]
+fn the_whole_system_has_others_and_idle_processors() {
+    let (one, other, idle) = (id(10, 10), id(99, 99), id(0, 0));
+    let events = [
+        (0, 0, other, What::Name("other".into())),
+        (0, 50, id(10, 10), What::Fork(id(7, 7))),
+        (0, 100, one, What::In),
+        (0, 300, one, PREEMPTED),
+        (0, 300, other, What::In),
+        (0, 700, other, OUT),
+        (0, 700, one, What::In),
+        (0, 800, one, OUT),
+        (0, 800, idle, What::In),
+        (0, 950, idle, PREEMPTED),
+        (0, 950, other, What::In),
+    ];
+    let found = of(1000, Recorded::System, &events);
+    assert_eq!(times(thread(&found, 10)), [300, 50 + 400, 200, 1, 1, 0]);
+    let lane = &found.processors[0];
+    assert_eq!(lane.busy_ns, [300]);
+    assert_eq!(lane.others_ns, Some(400 + 50));
+    let [pair] = &found.interference[..] else {
+        panic!("{:?}", found.interference);
+    };
+    let ran = pair.ran.as_ref().unwrap();
+    assert_eq!((ran.name.as_str(), ran.application), ("other", None));
+    assert_eq!((pair.times, pair.ns), (1, 400));
+    assert_eq!(
+        found.applications[0].processes.len(),
+        1,
+        "others are none of its processes"
+    );
+}
+
+#[test]
+fn processes_have_parents_names_and_ends() {
+    let (shell, child) = (id(10, 10), id(20, 20));
+    let events = [
+        (0, 0, shell, exec("sh")),
+        (0, 1, shell, What::Arguments("sh -c x".into())),
+        (0, 10, child, What::Fork(shell)),
+        (0, 20, shell, OUT),
+        (0, 20, child, What::In),
+        (0, 30, child, exec("cc")),
+        (0, 40, id(20, 21), What::Fork(child)),
+        (0, 50, child, What::Exit),
+        (0, 60, id(20, 21), What::In),
+        (0, 70, id(20, 21), What::Exit),
+        (0, 70, shell, What::In),
+        (0, 80, id(20, 20), What::Fork(shell)), // the number again
+    ];
+    let found = of(100, Recorded::Tree, &events);
+    let processes = &found.applications[0].processes;
+    let shown: Vec<_> = processes
+        .iter()
+        .map(|process| {
+            (
+                process.pid,
+                process.parent,
+                process.name.as_str(),
+                process.end_ns,
+            )
+        })
+        .collect();
+    let expected = [
+        (10, None, "sh", None),
+        (20, Some(10), "cc", Some(70)),
+        (20, Some(10), "sh", None),
+    ];
+    assert_eq!(shown, expected);
+    assert_eq!(processes[0].arguments, "sh -c x");
+    assert_eq!(processes[1].threads.len(), 2);
+}
+
+#[test]
+fn an_exec_ends_the_other_threads() {
+    let (first, second) = (id(10, 10), id(10, 11));
+    let events = [
+        (0, 0, first, exec("app")),
+        (0, 10, second, What::Fork(first)),
+        (0, 20, first, OUT),
+        (0, 20, second, What::In),
+        (0, 50, first, exec("next")), // the second thread is the first one from now on
+        (0, 90, first, OUT),
+    ];
+    let found = of(100, Recorded::Tree, &events);
+    assert_eq!(thread(&found, 11).end_ns, Some(50));
+    assert_eq!(times(thread(&found, 11))[0], 30);
+    assert_eq!(times(thread(&found, 10))[..3], [20 + 40, 0, 30 + 10]);
+    assert_eq!(found.in_use_ns, [10, 90]);
+}
+
+#[test]
+fn lost_events_leave_unknown_time_and_no_wrong_one() {
+    let one = id(10, 10);
+    let events = [
+        (0, 0, one, exec("app")),
+        (0, 100, one, OUT),
+        (0, 150, one, What::In),
+        (0, 500, ThreadId::default(), What::Lost(7)),
+        (0, 600, one, What::In),
+        (0, 700, one, What::Exit),
+    ];
+    let found = of(1000, Recorded::Tree, &events);
+    let one = thread(&found, 10);
+    assert_eq!(times(one)[..3], [100 + 100, 0, 50]);
+    assert_eq!(one.times.unknown_ns, 450);
+    assert_eq!(found.lost, 7);
+}
+
+#[test]
+fn recordings_of_one_machine_are_put_on_one_time_line() {
+    let dir = tempfile::tempdir().unwrap();
+    let one = id(10, 10);
+    let a = part(
+        &dir.path().join("a"),
+        1000,
+        Recorded::Tree,
+        &[
+            (0, 0, one, exec("a")),
+            (0, 200, one, PREEMPTED),
+            (0, 600, one, What::In),
+        ],
+    );
+    let two = id(30, 30);
+    let b = part(
+        &dir.path().join("b"),
+        2000,
+        Recorded::Tree,
+        &[(0, 200, two, What::In), (0, 600, two, OUT)],
+    );
+    assert_eq!(comparable(&[&a, &b]), None);
+    let found = allocation(&[&a, &b]).unwrap();
+    let [pair] = &found.interference[..] else {
+        panic!("{:?}", found.interference);
+    };
+    let ran = pair.ran.as_ref().unwrap();
+    assert_eq!(
+        (pair.waited.application, ran.application),
+        (Some(0), Some(1))
+    );
+    assert_eq!((pair.times, pair.ns), (1, 400));
+    assert_eq!(found.processors[0].busy_ns, [600, 400]);
+    assert_eq!(found.duration_ns, 2000);
+    let on: Vec<_> = found.processors[0]
+        .busy
+        .iter()
+        .map(|share| *share > 0.0)
+        .collect();
+    assert_eq!((on[29], on[30]), (true, false), "busy up to the middle");
+}
+
+#[test]
+fn recordings_of_two_machines_or_starts_are_not() {
+    let dir = tempfile::tempdir().unwrap();
+    let a = part(&dir.path().join("a"), 1, Recorded::Tree, &[]);
+    let b = part(&dir.path().join("b"), 1, Recorded::System, &[]);
+    assert!(comparable(&[&a, &b]).unwrap().contains("whole system"));
+    let path = dir.path().join("b/metadata");
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, text.replace("boot_id = \"b\"", "boot_id = \"c\"")).unwrap();
+    let b = Part::open(&dir.path().join("b")).unwrap();
+    assert!(comparable(&[&a, &b]).unwrap().contains("started"));
+    assert_eq!(comparable(&[&b]), None);
+}
+
+#[test]
+fn hostile_events_end_in_time_and_without_a_panic() {
+    fastrand::seed(3);
+    for _ in 0..200 {
+        let mut events = Vec::new();
+        let mut time = 0;
+        for _ in 0..400 {
+            time += fastrand::u64(0..50);
+            let any = |most| fastrand::u32(0..most);
+            let thread = id(any(4), any(6));
+            let what = match any(9) {
+                0..=2 => What::In,
+                3 => OUT,
+                4 => PREEMPTED,
+                5 => What::Fork(id(any(4), any(6))),
+                6 => What::Exit,
+                7 => exec("x"),
+                _ => What::Lost(u64::MAX),
+            };
+            events.push((any(2), time, thread, what));
+        }
+        let kind = if fastrand::bool() {
+            Recorded::Tree
+        } else {
+            Recorded::System
+        };
+        let found = of(fastrand::u64(0..20_000), kind, &events);
+        let processes = found.applications.iter().flat_map(|one| &one.processes);
+        for thread in processes.flat_map(|process| &process.threads) {
+            let times = &thread.times;
+            let sum = times.on_processor_ns + times.ready_ns + times.blocked_ns + times.unknown_ns;
+            let end = thread.end_ns.unwrap_or(found.duration_ns.max(time));
+            assert!(sum <= end.saturating_sub(thread.begin_ns), "{thread:?}");
+        }
+        let in_use: u64 = found.in_use_ns.iter().sum();
+        assert!(in_use <= found.duration_ns.max(time));
+    }
+}
