@@ -85,12 +85,14 @@ impl Call {
 
     /// Runs the program as if this process were it: what other processes send to this one reaches the program, what a terminal sends reaches both
     /// from there, and what is ignored stays ignored. The handlers stay: the caller ends soon, by [`end_instead`].
+    /// `started` gets the process id.
     ///
     /// # Errors
     /// When it cannot be started.
-    pub fn run_instead(&self) -> io::Result<ExitStatus> {
+    pub fn run_instead(&self, started: impl FnOnce(u32)) -> io::Result<ExitStatus> {
         take_sent_signals();
         let mut child = self.command().spawn()?;
+        started(child.id());
         let id = i32::try_from(child.id()).unwrap_or(0);
         CHILD.store(id, Ordering::SeqCst);
         let early = EARLY.swap(0, Ordering::SeqCst);

@@ -32,15 +32,22 @@ pub struct Cli {
 #[must_use]
 pub fn command() -> clap::Command {
     let note = instr_cc::documents::note();
-    ["run", "export", "summary", "graph", "symbolize"]
-        .into_iter()
-        .fold(Cli::command(), |command, name| {
-            let text = match name {
-                "summary" => format!("{ABOUT_PAGES}\n{note}"),
-                _ => note.clone(),
-            };
-            command.mut_subcommand(name, |sub| sub.after_help(text.trim_end().to_owned()))
-        })
+    [
+        "run",
+        "export",
+        "summary",
+        "processors",
+        "graph",
+        "symbolize",
+    ]
+    .into_iter()
+    .fold(Cli::command(), |command, name| {
+        let text = match name {
+            "summary" => format!("{ABOUT_PAGES}\n{note}"),
+            _ => note.clone(),
+        };
+        command.mut_subcommand(name, |sub| sub.after_help(text.trim_end().to_owned()))
+    })
 }
 
 /// The commands of `instr`.
@@ -69,6 +76,8 @@ pub enum Command {
     Export(ExportOptions),
     /// Show where the time went, and what helps; as tables or JSON
     Summary(SummaryOptions),
+    /// Show who ran on which processor, and who took it from whom: of one trace, or of several that ran at once
+    Processors(ProcessorOptions),
     /// Show how parallel the tasks are, and write their graph as a picture or for other tools
     Graph(GraphOptions),
     /// Complete the trace of a killed program, so that every CTF reader can open it
@@ -109,6 +118,9 @@ pub struct RunOptions {
     /// Do not say where the trace is
     #[arg(short, long)]
     pub quiet: bool,
+    /// Record who runs on which processor of all programs of the machine, not only of this one (CAP_PERFMON, or kernel.perf_event_paranoid at most 0)
+    #[arg(long)]
+    pub system: bool,
     /// The program and its arguments; instr run returns its exit status
     #[arg(
         required = true,
@@ -257,6 +269,26 @@ pub struct SummaryOptions {
     pub symbols: SymbolOptions,
 }
 
+/// Options of `instr processors`.
+#[derive(Debug, Args)]
+pub struct ProcessorOptions {
+    /// Traces (NAME.instr) of `instr run`, or the programs beside them; several are put on one time line
+    #[arg(default_value = ".", value_name = "DIR")]
+    pub traces: Vec<PathBuf>,
+    /// Print JSON (docs/summary-json.md)
+    #[arg(long, conflicts_with_all = ["csv", "svg"])]
+    pub json: bool,
+    /// Write each time in which a processor ran a thread into FILE, a line each; - is standard output
+    #[arg(long, value_name = "FILE", conflicts_with = "svg")]
+    pub csv: Option<PathBuf>,
+    /// Draw the processors over time into FILE; - is standard output
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+    /// Show at most N rows of each table [default: 40]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub top: Option<u64>,
+}
+
 /// Sections of the summary, by name; several can be given.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Sections")]
@@ -267,6 +299,9 @@ pub struct SectionOptions {
     /// States of threads, and the processors they ran on
     #[arg(long)]
     pub threads: bool,
+    /// Who ran on which processor, of all processes that instr run started
+    #[arg(long)]
+    pub processors: bool,
     /// Efficiencies of POP and TALP
     #[arg(long)]
     pub efficiency: bool,
@@ -303,6 +338,7 @@ impl SectionOptions {
         let asked = |section: &Section| match section {
             _ if self.all => true,
             Section::Threads => self.threads,
+            Section::Processors => self.processors,
             Section::Efficiency => self.efficiency,
             Section::Regions => self.regions,
             Section::Tasks => self.tasks,

@@ -8,7 +8,8 @@
 //! | [`page`], `sheet`, `pager` | text for people: its width, tables, more than a screen |
 //! | [`progress`] | the bar on a terminal |
 //! | [`symbols`] | run-time addresses to names, through the metadata's module list |
-//! | [`wrapper`], [`config`], [`mod@run`], [`list`], [`doctor`], [`merge`], [`export`], [`summary`], [`graph`], [`repair`], [`extract`], [`symbolize`] | one command each |
+//! | `kernel` | who runs on which processor, while `instr run` runs a program |
+//! | [`wrapper`], [`config`], [`mod@run`], [`list`], [`doctor`], [`merge`], [`export`], [`summary`], [`mod@processors`], [`graph`], [`repair`], [`extract`], [`symbolize`] | one command each |
 
 pub mod cli;
 pub mod config;
@@ -21,11 +22,13 @@ mod find;
 mod fixture;
 pub mod graph;
 mod kept;
+mod kernel;
 pub mod list;
 pub mod merge;
 pub mod output;
 pub mod page;
 mod pager;
+pub mod processors;
 pub mod progress;
 pub mod repair;
 pub mod run;
@@ -76,6 +79,7 @@ fn dispatch(command: &Command, console: &mut Console<'_>) -> Result<()> {
         Command::Merge(options) => merge::run(options, console),
         Command::Export(options) => export::run(options, console),
         Command::Summary(options) => summary::run(options, console),
+        Command::Processors(options) => processors::run(options, console),
         Command::Graph(options) => graph::run(options, console),
         Command::Extract(options) => extract::run(options, console),
         Command::Repair(options) => repair::run(options, console),

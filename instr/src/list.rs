@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use comfy_table::{CellAlignment, ContentLineStyle, LineStyle, Table, TableStyle};
+use instr_trace::kernel::Part;
 use instr_trace::{Metadata, Session, Trace};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -150,6 +151,14 @@ impl Run {
             .iter()
             .map(|trace| trace.threads().len() as u64)
             .sum();
+        // Where the program recorded nothing itself, the launcher did.
+        let part = Part::of_trace(dir).ok().flatten();
+        let launched = part.as_ref().map(|part| part.info());
+        let launched = launched.map(|info| {
+            info.end_monotonic_ns
+                .saturating_sub(info.start_monotonic_ns)
+        });
+        let with_events = traces.iter().any(|trace| !trace.threads().is_empty());
         let earlier = runs::is_earlier(dir);
         let newest = if earlier {
             runs::base(dir)
@@ -170,10 +179,13 @@ impl Run {
             arguments: metadata.arguments,
             started_realtime_ns: Some(metadata.start_realtime_ns).filter(|ns| *ns != 0),
             // Where no event is, there is no end.
-            duration_ns: (0..traces.len())
-                .filter(|process| has_events(&traces[*process]))
-                .map(end)
-                .max(),
+            duration_ns: match with_events {
+                true => (0..traces.len())
+                    .filter(|process| has_events(&traces[*process]))
+                    .map(end)
+                    .max(),
+                false => launched,
+            },
             threads: opened.then_some(threads),
             processes: opened.then_some(traces.len() as u64),
             bytes: bytes(dir, 0),

@@ -6,6 +6,8 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+mod report;
+
 use anyhow::{Context as _, Result, anyhow};
 use instr_cc::compiler::Machine;
 use instr_cc::exec::{Call, end_instead};
@@ -15,17 +17,17 @@ use instr_trace::Metadata;
 
 use crate::cli::RunOptions;
 use crate::console::{Console, Refusal};
-use crate::find;
-use crate::runs;
-use crate::settings;
+use crate::kernel::{Owner, Program, Recorder};
 use crate::why::{self, Contents, Question};
 
 /// Larger configurations are refused.
 const MAX_CONFIG: u64 = 1 << 20;
 /// OpenMP's variable that names libraries with tools.
 const TOOLS: &str = "OMP_TOOL_LIBRARIES";
-/// Traces that are named after a run.
-const SHOWN: usize = 8;
+/// Runs of a command line whose traces stay, where nothing else is said.
+const KEPT: u64 = 8;
+/// Bytes of the program's arguments that a trace has.
+const MOST_ARGUMENTS: usize = 1023;
 
 /// Runs the program and ends as it ends; returns only when it could not be started.
 ///
@@ -67,14 +69,99 @@ pub fn run(options: &RunOptions, console: &mut Console<'_>) -> Result<()> {
     let begin = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default();
+    let recorder = record(&question, arguments, options, console)?;
+    let mut pid = 0;
     let status = call
-        .run_instead()
+        .run_instead(|id| pid = id)
         .with_context(|| format!("cannot run {}", program.display()))?;
-    if !options.quiet {
-        let begin = u64::try_from(begin.as_nanos()).unwrap_or(0);
-        report(&question, begin, told, console);
+    let begin = u64::try_from(begin.as_nanos()).unwrap_or(0);
+    let finished = recorder.map(|recorder| recorder.finish(pid));
+    let put = |console: &mut Console<'_>| {
+        report::report(&question, begin, told, finished, console);
+    };
+    if options.quiet {
+        let (mut out, mut err) = (std::io::sink(), std::io::sink());
+        put(&mut Console {
+            out: &mut out,
+            err: &mut err,
+            colour: false,
+            progress: false,
+            width: console.width,
+            height: None,
+        });
+    } else {
+        put(console);
     }
     end_instead(status)
+}
+
+/// Begins to record context switches, where the settings want it and the trace's place can have them.
+fn record(
+    question: &Question<'_>,
+    arguments: &[OsString],
+    options: &RunOptions,
+    console: &mut Console<'_>,
+) -> Result<Option<Recorder>> {
+    let is = |name, value: &str| question.variable(name).is_some_and(|found| found == value);
+    let to_files = question
+        .variable("INSTR_SINK")
+        .is_none_or(|sink| sink == "file");
+    if is("INSTR_ENABLED", "0") || is("INSTR_SWITCHES", "0") || !to_files {
+        return Ok(None);
+    }
+    let place = question.place();
+    let folder = place.ancestors().skip(1).map(|folder| match folder {
+        folder if folder.as_os_str().is_empty() => Path::new("."),
+        folder => folder,
+    });
+    let Some(folder) = folder.into_iter().find(|folder| folder.is_dir()) else {
+        return Ok(None);
+    };
+    let words: Vec<_> = arguments
+        .iter()
+        .map(|word| word.to_string_lossy())
+        .collect();
+    let mut text = words.join(" ");
+    while text.len() > MOST_ARGUMENTS {
+        text.pop();
+    }
+    let program = Program {
+        name: question.name().to_string_lossy().into_owned(),
+        arguments: text,
+    };
+    let asked = is("INSTR_SWITCHES", "1");
+    let recorder = match Recorder::start(folder, &program, options.system, asked) {
+        Ok(recorder) => recorder,
+        // The program's own trace has the same trouble, and says so.
+        Err(_) => return Ok(None),
+    };
+    match recorder.trouble() {
+        Some(why) if options.system => Err(anyhow!("cannot record the whole system: {why}")),
+        Some(why) if !options.quiet => {
+            console.note(&format!(
+                "context switches are not recorded: {why}; only their number and the processor time of the whole run are known, not who ran where or waited"
+            ));
+            Ok(Some(recorder))
+        }
+        _ => Ok(Some(recorder)),
+    }
+}
+
+/// How many runs of each command line stay.
+fn kept(question: &Question<'_>) -> u64 {
+    let set = question
+        .variable("INSTR_KEEP")
+        .and_then(|text| text.to_str());
+    let number = set.and_then(|text| text.parse().ok());
+    number.filter(|number| *number <= 1000).unwrap_or(KEPT)
+}
+
+/// Of a trace that the launcher makes.
+fn owner<'a>(question: &'a Question<'_>) -> Owner<'a> {
+    Owner {
+        executable: question.program,
+        keep: kept(question),
+    }
 }
 
 /// What the options put into the environment of the program.
@@ -170,80 +257,6 @@ fn variables_of(question: &Question<'_>, library: &Path) -> Vec<(&'static str, O
         variables.push((TOOLS, library.into()));
     }
     variables
-}
-
-/// Says where the trace is; else why there is none, unless that is `known`.
-fn report(question: &Question<'_>, begin: u64, known: bool, console: &mut Console<'_>) {
-    let place = question.place();
-    let found = made_since(&place, begin);
-    for (dir, metadata) in found.iter().take(SHOWN) {
-        console.note(&described(dir, metadata));
-        if let Some(trouble) = settings::trouble(metadata) {
-            console.warn(&format!("settings: {trouble}"));
-        }
-    }
-    if found.len() > SHOWN {
-        console.note(&format!("and {} more traces", found.len() - SHOWN));
-    }
-    if !found.is_empty() || known {
-        return;
-    }
-    let mut text = format!("no trace was made at {}", place.display());
-    let reasons = question.reasons();
-    for reason in &reasons {
-        text += &format!("\n  note: {}", reason.note);
-        text += &reason
-            .help
-            .as_ref()
-            .map_or(String::new(), |help| format!("\n  help: {help}"));
-    }
-    if reasons.is_empty() {
-        text += "\n  note: the program ended before main, or closed every file it may open\n  help: INSTR_VERBOSE=1 has the program say why it is not traced";
-    }
-    console.warn(&text);
-}
-
-/// The traces in the folder of `place` that began at this time or later, ns since 1970: those named after it, or all if none is (a script
-/// starts other programs).
-fn made_since(place: &Path, begin: u64) -> Vec<(PathBuf, Metadata)> {
-    let read = |dir: PathBuf| {
-        let metadata = Metadata::read(&dir.join("metadata")).ok()?;
-        (metadata.start_realtime_ns >= begin).then_some((dir, metadata))
-    };
-    let all = find::all_in(runs::folder_of(place)).into_iter();
-    let mut found: Vec<_> = all.filter_map(read).collect();
-    let name = place.file_name().unwrap_or_default().as_encoded_bytes();
-    let is_named = |dir: &Path| {
-        let own = dir.file_name().unwrap_or_default().as_encoded_bytes();
-        own.starts_with(name)
-    };
-    if found.iter().any(|(dir, _)| is_named(dir)) {
-        found.retain(|(dir, _)| is_named(dir));
-    }
-    found
-}
-
-fn described(dir: &Path, metadata: &Metadata) -> String {
-    let dir = dir.strip_prefix("./").unwrap_or(dir);
-    let shown = dir.display();
-    if metadata.empty {
-        return match runs::is_earlier(dir) {
-            true => format!(
-                "{} made no call that is recorded; the trace before it stays {}",
-                metadata.program,
-                runs::base(dir).display()
-            ),
-            false => format!(
-                "{} made no call that is recorded: {shown} is empty",
-                metadata.program
-            ),
-        };
-    }
-    let run = metadata
-        .run
-        .map_or(String::new(), |run| format!(" (run {run})"));
-    let state = if metadata.closed { "" } else { ", not closed" };
-    format!("trace: {shown}{run}{state}; instr summary {shown} shows it")
 }
 
 fn read(file: &Path) -> Result<Vec<(&'static str, String)>> {

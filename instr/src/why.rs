@@ -92,11 +92,16 @@ impl Question<'_> {
         if let Some(place) = self.variable("INSTR_TRACE") {
             return self.folder.join(place);
         }
-        let file = self.program.canonicalize();
-        let file = file.as_deref().unwrap_or(self.program);
-        let mut name = file.file_name().unwrap_or_default().to_owned();
+        let mut name = self.name();
         name.push(".instr");
         self.folder.join(name)
+    }
+
+    /// The program's name: that of its file, links followed.
+    pub(crate) fn name(&self) -> OsString {
+        let file = self.program.canonicalize();
+        let file = file.as_deref().unwrap_or(self.program);
+        file.file_name().unwrap_or_default().to_owned()
     }
 
     /// All reasons that can be seen, the surest first.

@@ -73,11 +73,17 @@ static bool is_numbered(const char *name, const char *prefix, const char *digits
     return name[0] != '\0' && name[strspn(name, digits)] == '\0';
 }
 
-/* Files the runtime itself makes in a trace directory, beside its lock. */
+/* Files of a trace directory, beside its lock. Those of processors are the launcher's (instr run). */
 static bool is_ours(const char *name)
 {
     return strcmp(name, "metadata") == 0 || is_numbered(name, "thread_", DIGITS) || is_numbered(name, "switches_", DIGITS) ||
-           is_numbered(name, ".window_", DIGITS);
+           is_numbered(name, ".window_", DIGITS) || (INSTR_KEEPS_RUNS && is_numbered(name, "processor_", DIGITS));
+}
+
+/* Folders in one: traces of forked children, and what the launcher recorded of the processors. */
+static bool is_folder_of_ours(const char *name)
+{
+    return is_numbered(name, "fork-", DIGITS "-") || (INSTR_KEEPS_RUNS && strcmp(name, "kernel") == 0);
 }
 
 /* The same; without a metadata they are nothing, but what a run left that was killed before it had one. */
@@ -154,7 +160,7 @@ FOR_RUNS enum instr_content instr_place_look(int in, unsigned depth, bool clear)
         const bool beside = is_ours_beside(name);
         if (!clear && beside)
             continue;
-        const bool child = is_numbered(name, "fork-", DIGITS "-");
+        const bool child = is_folder_of_ours(name);
         found = child || beside || is_ours(name) ? CONTENT_OURS : CONTENT_FOREIGN;
         if (!clear)
             continue;

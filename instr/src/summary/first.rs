@@ -7,6 +7,7 @@ use super::model::{Place, Summary};
 use super::table::Section;
 use super::units::{brief, count, counted, elide, percent, size, time};
 use crate::page::Page;
+use crate::processors::table::{line, thread_count};
 use crate::sheet::{Sheet, parts};
 
 const LABEL_WIDTH: usize = 48;
@@ -28,15 +29,15 @@ const FIRST_DATE_NS: u64 = 946_684_800_000_000_000;
 /// Those of the page.
 pub(super) fn title(summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {
     let all = summary.threads.len() as u64;
-    let mut threads = match &summary.efficiency {
+    let allocated = summary.core_allocation.as_ref();
+    let mut threads = match (&summary.efficiency, allocated) {
+        (_, Some(found)) if summary.is_only_processors() => counted(thread_count(found), "thread"),
         // Teams of nested regions come and go.
-        Some(efficiency) if efficiency.threads < all => {
-            format!(
-                "{} of {}",
-                count(efficiency.threads),
-                counted(all, "thread")
-            ) + " at a time"
-        }
+        (Some(efficiency), _) if efficiency.threads < all => format!(
+            "{} of {} at a time",
+            count(efficiency.threads),
+            counted(all, "thread")
+        ),
         _ => counted(all, "thread"),
     };
     if let Some(processors) = summary.processors {
@@ -280,13 +281,19 @@ fn lines(summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {
         );
         lines.push(("energy   ", text));
     }
+    if let Some(found) = &summary.core_allocation {
+        lines.push(("processors ", line(found)));
+    }
+    let is_all = summary.is_only_processors();
     let events = format!(
         "{}, {} ({:.1} bytes an event)",
         counted(summary.events, "event"),
         size(summary.bytes),
         summary.bytes_per_event
     );
-    lines.push(("trace    ", events));
+    if !is_all {
+        lines.push(("trace    ", events));
+    }
     writeln!(page)?;
     lines
         .iter()
@@ -364,6 +371,7 @@ fn memory(summary: &Summary) -> Option<String> {
 pub(super) fn nothing(section: Section, summary: &Summary) -> &'static str {
     match section {
         Section::Threads => "the trace has no thread",
+        Section::Processors => "not recorded; start the program by instr run",
         Section::Efficiency | Section::Regions => "no parallel region was seen",
         Section::Tasks => "no explicit task was created",
         Section::Loops if summary.parallel_regions.is_empty() => {
@@ -407,6 +415,10 @@ pub(super) fn next(summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {
     writeln!(page)?;
     page.paragraph("next  ", &format!("instr summary {name} --all"))?;
     page.paragraph("        or ", &sections.join(" "))?;
+    if summary.is_only_processors() {
+        let command = format!("instr processors {name} --svg FILE   a picture");
+        return page.paragraph("      ", &command);
+    }
     let mut more = vec![
         ("instr merge", "for Paraver"),
         ("instr export", "for Perfetto"),

@@ -54,6 +54,16 @@ fn show(session: &Session, options: &SummaryOptions, console: &mut Console<'_>) 
     let mut summaries = Vec::new();
     for (process, trace) in session.traces().iter().enumerate() {
         let mut summary = of_process(trace, options, chip.as_ref(), console)?;
+        summary.core_allocation = crate::processors::of_trace(trace.dir())?;
+        if let Some(found) = summary
+            .core_allocation
+            .as_ref()
+            .filter(|_| summary.is_only_processors())
+        {
+            summary.duration_ns = found.duration_ns;
+            summary.processors = Some(found.processors.len() as u64);
+            summary.verdict = None;
+        }
         summary.forked = session.parent(process).is_some();
         summaries.push(summary);
     }

@@ -11,6 +11,7 @@ use super::constructs::model::{
 use super::load::model::{Efficiency, Graph, RegionLoad};
 use super::memory::model::Memory;
 use super::sensors::model::{Power, RegionEnergy, Sensor, ThreadCount, Trouble, ZoneEnergy};
+use instr_analysis::processors::Allocation as CoreAllocation;
 use instr_analysis::samples::Samples;
 use instr_analysis::scheduling::{Split, ThreadScheduling};
 use instr_analysis::switches::ContextSwitches;
@@ -120,6 +121,8 @@ pub struct Summary {
     pub power: Option<Power>,
     /// Which threads ran on which processors; null on systems that do not tell.
     pub context_switches: Option<ContextSwitches>,
+    /// Who ran on which processor, of the whole tree of processes; null unless `instr run` recorded it.
+    pub core_allocation: Option<CoreAllocation>,
     /// Sensors and counters that were asked for and are not there.
     pub sensor_troubles: Vec<Trouble>,
     /// A setting that was not understood, or could not be followed.
@@ -155,6 +158,11 @@ impl Summary {
             Some(efficiency) => efficiency.capacity_ns,
             None => lives.fold(0, u64::saturating_add),
         }
+    }
+
+    /// Whether the trace has nothing but who ran on which processor: the program recorded nothing itself.
+    pub(super) fn is_only_processors(&self) -> bool {
+        self.threads.is_empty() && self.core_allocation.is_some()
     }
 }
 

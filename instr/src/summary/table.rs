@@ -22,6 +22,8 @@ const MAX_NAME: usize = 120;
 pub enum Section {
     /// States of threads, processors.
     Threads,
+    /// Who ran on which processor, of the whole tree of processes.
+    Processors,
     /// The efficiency tree.
     Efficiency,
     /// Parallel regions and their load.
@@ -44,8 +46,9 @@ pub enum Section {
 
 impl Section {
     /// All, in the order of the page.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Threads,
+        Self::Processors,
         Self::Efficiency,
         Self::Regions,
         Self::Tasks,
@@ -62,6 +65,7 @@ impl Section {
     pub fn option(self) -> &'static str {
         match self {
             Self::Threads => "--threads",
+            Self::Processors => "--processors",
             Self::Efficiency => "--efficiency",
             Self::Regions => "--regions",
             Self::Tasks => "--tasks",
@@ -85,6 +89,10 @@ impl Section {
                 threads(summary, page)?;
                 super::switches::table::write(summary, page)
             }
+            Self::Processors => match &summary.core_allocation {
+                Some(found) => crate::processors::table::write(found, page),
+                None => Ok(()),
+            },
             Self::Efficiency => load::table::efficiency(summary, page),
             Self::Regions => {
                 parallel_regions(summary, page)?;
@@ -124,6 +132,9 @@ pub fn write(
     }
     if sections.is_empty() || sections.len() == Section::ALL.len() {
         first::screen(summary, page)?;
+    }
+    if sections.is_empty() && summary.is_only_processors() {
+        Section::Processors.write(summary, page)?;
     }
     for section in sections {
         let mut written = Vec::new();

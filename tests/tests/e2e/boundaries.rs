@@ -294,8 +294,8 @@ const FLOORS: [(&str, u32); 9] = [
     ("instr-runtime", 0),
     ("instr-schema", 1), // a test of its settings reads the runtime's sources
     ("instr-symtab", 1),
-    ("instr-trace", 1),
-    ("instr-analysis", 2),
+    ("instr-trace", 2),
+    ("instr-analysis", 3),
     ("instr-rewrite", 2),
     ("instr-cc", 3),
     ("instr", 4),

@@ -1,0 +1,259 @@
+//! Who runs on which processor while `instr run` runs a program: context switches of the whole tree of processes, by perf, without any right.
+//! The launcher records them, so that nothing is added to the program (docs/decisions/0025).
+
+mod drain;
+mod perf;
+mod place;
+mod records;
+
+use std::io::{self, Read as _};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use instr_trace::kernel::{FOLDER, Info, Record, Recorded, ThreadId, Usage, What, write_info};
+use rustix::time::{ClockId, clock_gettime};
+
+use self::drain::Drain;
+use self::perf::{Ring, Whose};
+pub(crate) use self::place::Owner;
+
+/// Threads that are named when the whole system is recorded.
+const MOST_THREADS: usize = 100_000;
+
+/// What the program is, for the trace's metadata.
+#[derive(Clone, Debug)]
+pub(crate) struct Program {
+    /// Name of its file.
+    pub(crate) name: String,
+    /// Its arguments, a blank between them.
+    pub(crate) arguments: String,
+}
+
+/// A recording.
+#[derive(Debug)]
+pub(crate) struct Recorder {
+    folder: tempfile::TempDir,
+    uuid: [u8; 16],
+    info: Info,
+    drain: Option<Drain>,
+    before: Usage,
+}
+
+impl Recorder {
+    /// Begins to record what this thread starts from now on, or with `system` all threads of the machine, into a temporary folder in `folder`. Where perf is
+    /// refused only sums are kept. `asked`: perf is asked even where a filter of system calls is in place.
+    ///
+    /// # Errors
+    ///
+    /// A folder that cannot be written.
+    pub(crate) fn start(
+        folder: &Path,
+        program: &Program,
+        system: bool,
+        asked: bool,
+    ) -> io::Result<Self> {
+        let folder = tempfile::Builder::new()
+            .prefix(".instr-kernel-")
+            .permissions(PermissionsExt::from_mode(0o700))
+            .tempdir_in(folder)?;
+        let uuid = fastrand::u128(..).to_ne_bytes();
+        let mut info = Info {
+            hostname: line("/proc/sys/kernel/hostname"),
+            boot_id: line("/proc/sys/kernel/random/boot_id"),
+            program: program.name.clone(),
+            arguments: program.arguments.clone(),
+            ..Info::default()
+        };
+        let drain = match record(folder.path(), uuid, (system, asked), &mut info) {
+            Ok(drain) => Some(drain),
+            Err(why) => {
+                info.recorded = Recorded::Sums;
+                info.trouble = Some(why);
+                None
+            }
+        };
+        info.start_monotonic_ns = now(ClockId::Monotonic);
+        info.start_realtime_ns = now(ClockId::Realtime);
+        Ok(Self {
+            folder,
+            uuid,
+            info,
+            drain,
+            before: usage(),
+        })
+    }
+
+    /// Why there are only sums; `None`: switches are recorded.
+    pub(crate) fn trouble(&self) -> Option<&str> {
+        self.info.trouble.as_deref()
+    }
+
+    /// Ends the recording: the program, process `pid`, has ended. Returns what was recorded, which [`Finished::put`] puts in its place.
+    pub(crate) fn finish(mut self, pid: u32) -> io::Result<Finished> {
+        // The program's limits on files are this process's, too: a signal would end it before it has told the program's status.
+        block_signals();
+        self.info.pid = pid;
+        self.info.end_monotonic_ns = now(ClockId::Monotonic);
+        let drained = self.drain.take().map(Drain::finish).unwrap_or_default();
+        self.info.lost = drained.lost;
+        self.info.trouble = self.info.trouble.take().or(drained.trouble);
+        let (before, after) = (self.before, usage());
+        self.info.usage = Some(Usage {
+            user_ns: after.user_ns - before.user_ns,
+            system_ns: after.system_ns - before.system_ns,
+            voluntary: after.voluntary - before.voluntary,
+            involuntary: after.involuntary - before.involuntary,
+        });
+        write_info(self.folder.path(), self.uuid, &self.info)?;
+        Ok(Finished {
+            folder: self.folder,
+            info: self.info,
+        })
+    }
+}
+
+/// A recording that has ended.
+#[derive(Debug)]
+pub(crate) struct Finished {
+    folder: tempfile::TempDir,
+    info: Info,
+}
+
+impl Finished {
+    /// The process of the program.
+    pub(crate) fn pid(&self) -> u32 {
+        self.info.pid
+    }
+
+    /// Events that were lost.
+    pub(crate) fn lost(&self) -> u64 {
+        self.info.lost
+    }
+
+    /// Whether there are no events.
+    pub(crate) fn only_sums(&self) -> bool {
+        self.info.recorded == Recorded::Sums
+    }
+
+    /// Why the recording is not what it might be.
+    pub(crate) fn trouble(&self) -> Option<&str> {
+        self.info.trouble.as_deref()
+    }
+
+    /// Puts the recording into a trace that is there.
+    ///
+    /// # Errors
+    ///
+    /// A folder that is not this user's alone, or has such a part.
+    pub(crate) fn put(self, trace: &Path) -> io::Result<()> {
+        place::put(self.folder, trace, FOLDER)
+    }
+
+    /// Makes a trace at this place, or beside it, as the runtime does, and puts the recording into it.
+    ///
+    /// # Errors
+    ///
+    /// Places that cannot be made.
+    pub(crate) fn put_new(self, first: &Path, owner: &Owner<'_>) -> io::Result<PathBuf> {
+        let trace = place::take(first, owner, &self.info)?;
+        place::put(self.folder, &trace, FOLDER)?;
+        Ok(trace)
+    }
+}
+
+/// Opens the rings and begins to empty them.
+fn record(
+    folder: &Path,
+    uuid: [u8; 16],
+    (system, asked): (bool, bool),
+    info: &mut Info,
+) -> Result<Drain, String> {
+    if !asked && perf::is_filtered() {
+        return Err(
+            "a seccomp filter is in place, which may end who asks perf (INSTR_SWITCHES=1 asks all the same)"
+                .to_owned(),
+        );
+    }
+    let (whose, processors) = match system {
+        true => (Whose::All, perf::online()),
+        false => (Whose::Children, perf::allowed()),
+    };
+    let rings: io::Result<Vec<_>> = processors
+        .iter()
+        .map(|processor| Ring::open(*processor, whose))
+        .collect();
+    let rings = rings.map_err(|error| perf::refusal(&error))?;
+    let mut first = Vec::new();
+    if system {
+        info.recorded = Recorded::System;
+        let enabled = rings.iter().try_for_each(Ring::enable);
+        enabled.map_err(|error| perf::refusal(&error))?;
+        first = threads();
+    }
+    info.processors = u32::try_from(rings.len()).unwrap_or(u32::MAX);
+    Drain::start(rings, folder, uuid, first).map_err(|error| error.to_string())
+}
+
+/// The threads that there are, by name.
+fn threads() -> Vec<Record> {
+    let numbers = |path: String| {
+        let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
+        entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok())
+    };
+    let time = now(ClockId::Monotonic);
+    let of_process = |pid: u32| {
+        numbers(format!("/proc/{pid}/task")).map(move |tid| Record {
+            time,
+            processor: 0,
+            thread: ThreadId { pid, tid },
+            what: What::Name(line(&format!("/proc/{pid}/task/{tid}/comm"))),
+        })
+    };
+    let all = numbers("/proc".to_owned()).flat_map(of_process);
+    all.take(MOST_THREADS).collect()
+}
+
+/// The first line of a small file; empty if it cannot be read.
+fn line(path: &str) -> String {
+    let mut text = String::new();
+    let file = std::fs::File::open(path);
+    let _ = file.and_then(|file| file.take(4096).read_to_string(&mut text));
+    text.lines().next().unwrap_or_default().to_owned()
+}
+
+fn now(clock: ClockId) -> u64 {
+    let time = clock_gettime(clock);
+    let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
+    seconds * 1_000_000_000 + u64::try_from(time.tv_nsec).unwrap_or(0)
+}
+
+/// What the children used that this process has waited for.
+fn usage() -> Usage {
+    // SAFETY: zeros are valid in all fields of the structure, which outlives the call.
+    let usage = unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        libc::getrusage(libc::RUSAGE_CHILDREN, &raw mut usage);
+        usage
+    };
+    let ns = |time: libc::timeval| {
+        let ns = i128::from(time.tv_sec) * 1_000_000_000 + i128::from(time.tv_usec) * 1000;
+        u64::try_from(ns).unwrap_or(0)
+    };
+    Usage {
+        user_ns: ns(usage.ru_utime),
+        system_ns: ns(usage.ru_stime),
+        voluntary: u64::try_from(usage.ru_nvcsw).unwrap_or(0),
+        involuntary: u64::try_from(usage.ru_nivcsw).unwrap_or(0),
+    }
+}
+
+/// Keeps signals from this thread that would end the process because a file is too large.
+fn block_signals() {
+    // SAFETY: the set is initialized by `sigemptyset`, and outlives the calls.
+    unsafe {
+        let mut set: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&raw mut set);
+        libc::sigaddset(&raw mut set, libc::SIGXFSZ);
+        libc::pthread_sigmask(libc::SIG_BLOCK, &raw const set, std::ptr::null_mut());
+    }
+}

@@ -1,0 +1,90 @@
+//! `instr processors`: who ran on which processor, of one trace or of several that ran at the same time.
+
+mod csv;
+mod svg;
+pub(crate) mod table;
+
+use std::path::Path;
+
+use anyhow::{Context as _, Result, anyhow};
+use instr_analysis::processors::{Allocation, allocation, comparable, each_slice};
+use instr_trace::kernel::Part;
+
+use crate::cli::ProcessorOptions;
+use crate::console::{Console, NO_OUTPUT, Refusal};
+use crate::find;
+use crate::output::write_to;
+use crate::page::Page;
+use crate::sheet::MAX_ROWS;
+
+/// Runs the command.
+///
+/// # Errors
+///
+/// Traces without what `instr run` records of processors, traces that cannot be put on one time line, and failures to write.
+pub fn run(options: &ProcessorOptions, console: &mut Console<'_>) -> Result<()> {
+    let traces = find::traces(&options.traces)?;
+    let parts: Vec<Part> = traces
+        .iter()
+        .map(|trace| part_of(trace))
+        .collect::<Result<_>>()?;
+    let parts: Vec<&Part> = parts.iter().collect();
+    if let Some(why) = comparable(&parts) {
+        return Err(anyhow!("the traces cannot be put on one time line: {why}"));
+    }
+    if let Some(file) = &options.csv {
+        return write_to(file, console, |out| csv::write(&parts, out));
+    }
+    if let Some(file) = &options.svg {
+        return write_to(file, console, |out| svg::write(&parts, out));
+    }
+    let found = allocation(&parts)?;
+    if options.json {
+        serde_json::to_writer_pretty(&mut *console.out, &found).context(NO_OUTPUT)?;
+        return writeln!(console.out).context(NO_OUTPUT);
+    }
+    let rows = options.top.map_or(MAX_ROWS, |top| top as usize);
+    let tables = |page: &mut Page<'_>| table::write(&found, page);
+    console.page(rows, tables).context(NO_OUTPUT)
+}
+
+/// The kernel's part of a trace.
+fn part_of(trace: &Path) -> Result<Part> {
+    Part::of_trace(trace)?.ok_or_else(|| {
+        Refusal {
+            message: format!(
+                "{} does not have who ran on which processor",
+                trace.display()
+            ),
+            notes: Vec::new(),
+            help: Some("`instr run PROGRAM` records it".to_owned()),
+        }
+        .into()
+    })
+}
+
+/// What the kernel's part of a trace says, if there is one.
+///
+/// # Errors
+///
+/// Streams that cannot be read.
+pub(crate) fn of_trace(trace: &Path) -> Result<Option<Allocation>> {
+    let Some(part) = Part::of_trace(trace)? else {
+        return Ok(None);
+    };
+    Ok(Some(allocation(&[&part])?))
+}
+
+/// Calls `each` with every time in which a processor ran a thread, in order of their ends.
+fn slices(
+    parts: &[&Part],
+    each: &mut dyn FnMut(&instr_analysis::processors::Slice<'_>) -> Result<()>,
+) -> Result<Allocation> {
+    let mut failed = None;
+    let found = each_slice(parts, &mut |slice| {
+        if failed.is_none() {
+            failed = each(slice).err();
+        }
+    })?;
+    failed.map_or(Ok(found), Err)
+}
