@@ -161,6 +161,7 @@ fn owner<'a>(question: &'a Question<'_>) -> Owner<'a> {
     Owner {
         executable: question.program,
         keep: kept(question),
+        empty: None,
     }
 }
 

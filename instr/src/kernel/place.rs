@@ -32,6 +32,8 @@ pub(crate) struct Owner<'a> {
     pub(crate) executable: &'a Path,
     /// `INSTR_KEEP`.
     pub(crate) keep: u64,
+    /// The number of a run that recorded nothing though it might have: it takes the place of the last one that did so.
+    pub(crate) empty: Option<u64>,
 }
 
 /// What a folder holds.
@@ -88,7 +90,7 @@ pub(super) fn take(first: &Path, owner: &Owner<'_>, info: &Info) -> io::Result<P
             continue;
         };
         let (folder, _) = enter(parent.as_fd(), &name)?;
-        write_metadata(&folder, owner, info, made.run)?;
+        write_metadata(&folder, owner, info, owner.empty.unwrap_or(made.run))?;
         if made.moved {
             remove_older(&parent, &name, made.run, owner, info);
         }
@@ -345,7 +347,7 @@ fn remove(parent: &OwnedFd, name: &OsStr, folder: &OwnedFd) {
 /// The metadata of a trace that has no events but the kernel's.
 fn write_metadata(folder: &OwnedFd, owner: &Owner<'_>, info: &Info, run: u64) -> io::Result<()> {
     let executable = owner.executable.display().to_string();
-    let text = metadata_around(info, &executable, run);
+    let text = metadata_around(info, &executable, run, owner.empty.is_some());
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
     let file = openat(folder, ".metadata.new", flags, Mode::RUSR | Mode::WUSR)?;
     File::from(file).write_all(text.as_bytes())?;
@@ -373,6 +375,7 @@ mod tests {
         let owner = Owner {
             executable: Path::new("/bin/app"),
             keep,
+            empty: None,
         };
         let found = take(&dir.join("app.instr"), &owner, &info(arguments)).unwrap();
         let part = tempfile::tempdir_in(dir).unwrap();

@@ -72,6 +72,13 @@ fn expects_more(question: &Question<'_>) -> bool {
     )
 }
 
+/// The number of an earlier run that stays the newest one, since the program might have recorded something itself as that did, and has not.
+fn displaced(question: &Question<'_>, place: &Path) -> Option<u64> {
+    let earlier = Metadata::read(&place.join("metadata")).ok()?;
+    let is_whole = !earlier.empty && place.join("thread_0000").exists();
+    (is_whole && expects_more(question)).then(|| earlier.run.unwrap_or(1))
+}
+
 /// Puts the recording into the trace of the program's process, if it made one; else into a new trace, which is returned.
 fn put(
     question: &Question<'_>,
@@ -94,7 +101,17 @@ fn put(
         if let Some((dir, _)) = found.iter().find(|(_, metadata)| metadata.pid == pid) {
             return finished.put(dir).map(|()| None);
         }
-        finished.put_new(place, &owner(question)).map(Some)
+        let mut owner = owner(question);
+        let Some(before) = displaced(question, place) else {
+            return finished.put_new(place, &owner).map(Some);
+        };
+        owner.keep = 0;
+        owner.empty = Some(before + 1);
+        let mut name = place.file_name().unwrap_or_default().to_owned();
+        name.push(".empty");
+        finished
+            .put_new(&place.with_file_name(name), &owner)
+            .map(Some)
     };
     match finished.and_then(|finished| put(finished, console)) {
         Ok(dir) => dir.and_then(|dir| {

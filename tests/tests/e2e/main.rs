@@ -18,6 +18,7 @@ mod mistyped;
 mod no_trace;
 mod perfetto;
 mod preload;
+mod processors;
 mod programs;
 mod readme;
 mod redirected;
@@ -53,6 +54,7 @@ const PARTS: &[fn() -> Vec<Trial>] = &[
     memory::trials,
     perfetto::trials,
     preload::trials,
+    processors::trials,
     sampling::trials,
     footprint::trials,
     costs::trials,

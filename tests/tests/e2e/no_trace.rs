@@ -92,9 +92,9 @@ type Way = (
 #[rustfmt::skip]
 const WAYS: &[Way] = &[
     (&["summary", "plain"], &[], &["calls OpenMP, but was not linked by instr-cc", "`instr run` records it as it is", "remove the program first if make finds it up to date"]),
-    (&["run", "./serial"], &[], &["no trace was made", "calls no OpenMP", "CC=instr-cc"]),
-    (&["run", "./script"], &[], &["no trace was made", "is no ELF file"]),
-    (&["run", "./early"], &[], &["no trace was made", "ended before main"]),
+    (&["run", "./serial"], &[("INSTR_SWITCHES", "0")], &["no trace was made", "calls no OpenMP", "CC=instr-cc"]),
+    (&["run", "./script"], &[("INSTR_SWITCHES", "0")], &["no trace was made", "is no ELF file"]),
+    (&["run", "./early"], &[("INSTR_SWITCHES", "0")], &["no trace was made", "ended before main"]),
     (&["run", "./app"], &[("INSTR_ENABLED", "0")], &["INSTR_ENABLED=0 switches recording off"]),
     (&["run", "./app"], &[("INSTR_SINK", "ram")], &["INSTR_SINK=ram makes no folder", "instr extract"]),
     (&["run", "./app"], &[("INSTR_TRACE", "app.c/t")], &["app.c/t cannot be made: ", "it is no directory"]),

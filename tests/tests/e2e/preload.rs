@@ -79,10 +79,16 @@ impl Place {
         Ok(run.dir(self.dir.path()))
     }
 
-    /// The names of all folders of traces, sorted.
+    /// The names of all folders of traces that programs left themselves, sorted. Those that `instr run` makes of who ran on which processor have no threads.
     fn traces(&self) -> Check<Vec<String>> {
+        let is_own = |entry: &std::fs::DirEntry| {
+            let is_there = |name| entry.path().join(name).exists();
+            !is_there("kernel") || is_there("thread_0000")
+        };
         let entries = std::fs::read_dir(self.dir.path())?.flatten();
-        let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+        let names = entries
+            .filter(is_own)
+            .map(|entry| entry.file_name().to_string_lossy().into_owned());
         let mut names: Vec<_> = names.filter(|name| name.contains(".instr")).collect();
         names.sort();
         Ok(names)

@@ -7,9 +7,10 @@ use instr_schema::declarations::{FIRST, events, types};
 use super::info::Info;
 use crate::metadata::escaped;
 
-/// The text: of a closed trace without streams, by the layout of the runtime, which reads it when the program runs again.
+/// The text: of a closed trace without streams, by the layout of the runtime, which reads it when the program runs again. `empty`: the program should have recorded
+/// something, and its trace gives its name back to the run before.
 #[must_use]
-pub fn metadata(info: &Info, executable: &str, run: u64) -> String {
+pub fn metadata(info: &Info, executable: &str, run: u64, empty: bool) -> String {
     let mut out = [FIRST, &types(64)].concat();
     out.push_str(
         "trace {\n    major = 1;\n    minor = 8;\n    byte_order = le;\n    packet.header := struct {\n        u32 magic;\n        u8 uuid[16];\n        u32 stream_id;\n    };\n};\n\nenv {\n",
@@ -37,6 +38,7 @@ pub fn metadata(info: &Info, executable: &str, run: u64) -> String {
         ("start_realtime_ns", info.start_realtime_ns),
         ("closed", 1),
         ("run", run),
+        ("empty", empty.into()),
     ];
     for (key, value) in numbers {
         _ = writeln!(out, "    {key} = {value};");
