@@ -84,7 +84,15 @@ enum {
     INSTR_EV_PROCESSOR = 89,
     INSTR_EV_THREAD_NAME = 90,
     INSTR_EV_THREAD_TIME = 91,
-    INSTR_EV_SCHEDULED = 92
+    INSTR_EV_SCHEDULED = 92,
+    INSTR_EV_THREAD_CREATE = 93,
+    INSTR_EV_THREAD_CREATED = 94,
+    INSTR_EV_THREAD_START = 95,
+    INSTR_EV_WAIT = 96,
+    INSTR_EV_LOCK_TAKEN = 97,
+    INSTR_EV_LOCK_WAIT = 98,
+    INSTR_EV_LOCK_WAITED = 99,
+    INSTR_EV_LOCK_BUSY = 100
 };
 
 /* Numbers that share a word (INSTR_BITS: core/format.h), and the largest of each. */

@@ -249,4 +249,12 @@ pub const EVENTS: &[Event] = &[
     event(90, "thread_name", &[text("name"), addr("os_tid")], "what the system calls the thread `os_tid` (RTEMS); in its own stream, behind `thread_begin`"),
     event(91, "thread_time", &[u64("run_ns"), u64("wait_ns")], "since the thread's beginning: its time on a processor, and the time that it was ready to run and waited for one, as the system counts them (Linux: `/proc/PID/schedstat`). When it ends or the trace does, where it was recorded for 10 ms at least; and at the begin of its record, where it had run for more than 1 ms before"),
     event(92, "scheduled", &[kind("state", &SCHEDULED_KIND), u32("number")], "from now on the system has the thread in this state; `number` is the processor of `RUNNING` (0xffffffff: not known), and how many records the system lost at `UNKNOWN` (0: not known). The only event of streams of context switches (`switches_NNNN`): the `os_tid` of their packets is the thread's, `thread` is its index with bit 31 set. The last one says `UNKNOWN`"),
+    event(93, "thread_create", &[u32("seq"), addr("function"), addr("site")], "a thread is about to be made, which begins with `function`; `site`: return address of the call. The new thread is (thread of this stream, seq)"),
+    event(94, "thread_created", &[u32("error")], "the call returned; not 0: there is no new thread"),
+    event(95, "thread_start", &[u32("creator"), u32("seq"), addr("function"), addr("handle")], "a thread begins that thread `creator` made, there with `seq`; `handle`: its `pthread_t`, by which it is joined (`wait`(14))"),
+    event(96, "wait", &[kind("kind", &SYNC_KIND), addr("object"), addr("site")], "the thread begins to wait for the object (11 to 16), up to `sync_end`; `site`: return address of the call"),
+    event(97, "lock_taken", &[kind("kind", &MUTEX_KIND), addr("object"), addr("site")], "it has the lock, without having waited for it; also behind the wait for a condition, which gives its mutex back meanwhile"),
+    event(98, "lock_wait", &[kind("kind", &MUTEX_KIND), addr("object"), addr("site")], "the lock is not free: the thread waits, up to `mutex_acquired`, `lock_waited` or `mutex_failed`"),
+    event(99, "lock_waited", &[kind("kind", &MUTEX_KIND), addr("object")], "it has the lock; when it gives it back is not recorded (`INSTR_PTHREAD=waits`)"),
+    event(100, "lock_busy", &[kind("kind", &MUTEX_KIND), addr("object"), addr("site")], "a try (`pthread_mutex_trylock`) found it taken"),
 ];

@@ -199,6 +199,22 @@ pub(crate) const SYNC_KIND: Kind = kind(
         ),
         value(9, "REDUCTION", "Reduction", "A reduction."),
         value(10, "TEAMS", "TeamsEnd", "The end of a league of teams."),
+        value(11, "CONDITION", "Condition", "A condition variable."),
+        value(
+            12,
+            "PTHREAD_BARRIER",
+            "ThreadBarrier",
+            "`pthread_barrier_wait`.",
+        ),
+        value(13, "SEMAPHORE", "Semaphore", "A semaphore."),
+        value(14, "JOIN", "Join", "The end of another thread."),
+        value(
+            15,
+            "ONCE",
+            "Once",
+            "`pthread_once`, where another thread runs the function, or up to its begin.",
+        ),
+        value(16, "FUTURE", "Future", "A value of C++'s `std::future`."),
     ],
 );
 
@@ -213,6 +229,20 @@ pub(crate) const MUTEX_KIND: Kind = kind(
         value(4, "ORDERED", "Ordered", "An `ordered` block."),
         value(5, "LOCK", "Lock", "`omp_lock_t`."),
         value(6, "NEST_LOCK", "NestLock", "`omp_nest_lock_t`."),
+        value(
+            7,
+            "PTHREAD",
+            "Mutex",
+            "`pthread_mutex_t`, `mtx_t`, `std::mutex`.",
+        ),
+        value(
+            8,
+            "READ",
+            "ReadLock",
+            "`pthread_rwlock_t` for reading. Given back: or for writing, which the call does not tell.",
+        ),
+        value(9, "WRITE", "WriteLock", "`pthread_rwlock_t` for writing."),
+        value(10, "SPIN", "SpinLock", "`pthread_spinlock_t`."),
     ],
 );
 

@@ -1,8 +1,8 @@
-//! Kinds in the words of OpenMP, as tables, JSON and other outputs show them.
+//! Kinds in the words of OpenMP and POSIX, as tables, JSON and other outputs show them.
 
 use crate::event::{AllocatorKind, CancelKind, MutexKind, SyncKind, TargetKind};
 
-/// What a thread waits for, in the words of the OpenMP specification.
+/// What a thread waits for, in the words of the OpenMP specification and of POSIX.
 pub fn sync_name(kind: SyncKind) -> &'static str {
     match kind {
         SyncKind::ExplicitBarrier => "barrier",
@@ -15,6 +15,12 @@ pub fn sync_name(kind: SyncKind) -> &'static str {
         SyncKind::DoacrossSink => "doacross sink",
         SyncKind::Reduction => "reduction",
         SyncKind::TeamsEnd => "end of teams",
+        SyncKind::Condition => "condition variable",
+        SyncKind::ThreadBarrier => "thread barrier",
+        SyncKind::Semaphore => "semaphore",
+        SyncKind::Join => "join",
+        SyncKind::Once => "once",
+        SyncKind::Future => "future",
         _ => "unknown",
     }
 }
@@ -28,6 +34,10 @@ pub fn mutex_name(kind: MutexKind) -> &'static str {
         MutexKind::Ordered => "ordered",
         MutexKind::Lock => "lock",
         MutexKind::NestLock => "nest lock",
+        MutexKind::Mutex => "mutex",
+        MutexKind::ReadLock => "read lock",
+        MutexKind::WriteLock => "write lock",
+        MutexKind::SpinLock => "spin lock",
         _ => "unknown",
     }
 }

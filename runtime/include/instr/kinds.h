@@ -47,7 +47,13 @@ enum {
     INSTR_SYNC_COPYPRIVATE = 7,
     INSTR_SYNC_DOACROSS = 8,
     INSTR_SYNC_REDUCTION = 9,
-    INSTR_SYNC_TEAMS = 10
+    INSTR_SYNC_TEAMS = 10,
+    INSTR_SYNC_CONDITION = 11,
+    INSTR_SYNC_PTHREAD_BARRIER = 12,
+    INSTR_SYNC_SEMAPHORE = 13,
+    INSTR_SYNC_JOIN = 14,
+    INSTR_SYNC_ONCE = 15,
+    INSTR_SYNC_FUTURE = 16
 };
 
 /* Kind of mutual exclusion. */
@@ -57,7 +63,11 @@ enum {
     INSTR_MUTEX_ATOMIC = 3,
     INSTR_MUTEX_ORDERED = 4,
     INSTR_MUTEX_LOCK = 5,
-    INSTR_MUTEX_NEST_LOCK = 6
+    INSTR_MUTEX_NEST_LOCK = 6,
+    INSTR_MUTEX_PTHREAD = 7,
+    INSTR_MUTEX_READ = 8,
+    INSTR_MUTEX_WRITE = 9,
+    INSTR_MUTEX_SPIN = 10
 };
 
 /* The construct that is cancelled, in libgomp's numbers. */

@@ -81,6 +81,12 @@ fn sync_type(kind: SyncKind) -> (u64, i128) {
         SyncKind::Copyprivate => (20_000_006, 1),
         SyncKind::Reduction => (20_000_006, 2),
         SyncKind::TeamsEnd => (20_000_006, 3),
+        SyncKind::Condition => (20_000_006, 5),
+        SyncKind::ThreadBarrier => (20_000_006, 6),
+        SyncKind::Semaphore => (20_000_006, 7),
+        SyncKind::Join => (20_000_006, 8),
+        SyncKind::Once => (20_000_006, 9),
+        SyncKind::Future => (20_000_006, 10),
         _ => (20_000_006, 4),
     }
 }
@@ -90,6 +96,9 @@ fn lock_type(kind: MutexKind) -> u64 {
     match kind {
         MutexKind::NamedCritical | MutexKind::Lock | MutexKind::NestLock => 60_000_006,
         MutexKind::Ordered => 60_000_033,
+        MutexKind::Mutex | MutexKind::ReadLock | MutexKind::WriteLock | MutexKind::SpinLock => {
+            20_000_012
+        }
         _ => 60_000_007,
     }
 }

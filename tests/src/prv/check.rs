@@ -42,7 +42,7 @@ const REGIONS: &[u64] = &[
 ];
 
 /// Types of mutual exclusion: waiting (3), held (6), leaving (5), out (0).
-const LOCKS: &[u64] = &[60_000_006, 60_000_007, 60_000_033];
+const LOCKS: &[u64] = &[60_000_006, 60_000_007, 60_000_033, 20_000_012];
 
 /// The state of a thread that does not exist yet (or any more).
 const NOT_CREATED: u32 = 2;

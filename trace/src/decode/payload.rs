@@ -92,6 +92,14 @@ pub(super) const fn sizes(word: usize) -> [u8; IDS] {
     table[90] = VARIABLE;
     table[91] = 16;
     table[92] = 8;
+    table[93] = (4 + 2 * word) as u8;
+    table[94] = 4;
+    table[95] = (8 + 2 * word) as u8;
+    table[96] = (4 + 2 * word) as u8;
+    table[97] = (4 + 2 * word) as u8;
+    table[98] = (4 + 2 * word) as u8;
+    table[99] = (4 + word) as u8;
+    table[100] = (4 + 2 * word) as u8;
     table
 }
 
@@ -476,6 +484,44 @@ pub(super) fn payload<'a, T>(
         92 => Some(made(Payload::Scheduled {
             state: u32(0).into(),
             number: u32(4),
+        })),
+        93 => Some(made(Payload::ThreadCreate {
+            seq: u32(0),
+            function: addr(4),
+            site: addr(4 + word),
+        })),
+        94 => Some(made(Payload::ThreadCreated {
+            error: u32(0),
+        })),
+        95 => Some(made(Payload::ThreadStart {
+            creator: u32(0),
+            seq: u32(4),
+            function: addr(8),
+            handle: addr(8 + word),
+        })),
+        96 => Some(made(Payload::Wait {
+            kind: u32(0).into(),
+            object: addr(4),
+            site: addr(4 + word),
+        })),
+        97 => Some(made(Payload::LockTaken {
+            kind: u32(0).into(),
+            object: addr(4),
+            site: addr(4 + word),
+        })),
+        98 => Some(made(Payload::LockWait {
+            kind: u32(0).into(),
+            object: addr(4),
+            site: addr(4 + word),
+        })),
+        99 => Some(made(Payload::LockWaited {
+            kind: u32(0).into(),
+            object: addr(4),
+        })),
+        100 => Some(made(Payload::LockBusy {
+            kind: u32(0).into(),
+            object: addr(4),
+            site: addr(4 + word),
         })),
         _ => None,
     }

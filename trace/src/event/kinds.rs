@@ -142,6 +142,18 @@ pub enum SyncKind {
     Reduction,
     /// The end of a league of teams.
     TeamsEnd,
+    /// A condition variable.
+    Condition,
+    /// `pthread_barrier_wait`.
+    ThreadBarrier,
+    /// A semaphore.
+    Semaphore,
+    /// The end of another thread.
+    Join,
+    /// `pthread_once`, where another thread runs the function, or up to its begin.
+    Once,
+    /// A value of C++'s `std::future`.
+    Future,
     /// A number that this version does not name.
     Other(u32),
 }
@@ -160,6 +172,12 @@ impl From<u32> for SyncKind {
             8 => Self::DoacrossSink,
             9 => Self::Reduction,
             10 => Self::TeamsEnd,
+            11 => Self::Condition,
+            12 => Self::ThreadBarrier,
+            13 => Self::Semaphore,
+            14 => Self::Join,
+            15 => Self::Once,
+            16 => Self::Future,
             other => Self::Other(other),
         }
     }
@@ -179,6 +197,12 @@ impl From<SyncKind> for u32 {
             SyncKind::DoacrossSink => 8,
             SyncKind::Reduction => 9,
             SyncKind::TeamsEnd => 10,
+            SyncKind::Condition => 11,
+            SyncKind::ThreadBarrier => 12,
+            SyncKind::Semaphore => 13,
+            SyncKind::Join => 14,
+            SyncKind::Once => 15,
+            SyncKind::Future => 16,
             SyncKind::Other(other) => other,
         }
     }
@@ -200,6 +224,14 @@ pub enum MutexKind {
     Lock,
     /// `omp_nest_lock_t`.
     NestLock,
+    /// `pthread_mutex_t`, `mtx_t`, `std::mutex`.
+    Mutex,
+    /// `pthread_rwlock_t` for reading. Given back: or for writing, which the call does not tell.
+    ReadLock,
+    /// `pthread_rwlock_t` for writing.
+    WriteLock,
+    /// `pthread_spinlock_t`.
+    SpinLock,
     /// A number that this version does not name.
     Other(u32),
 }
@@ -214,6 +246,10 @@ impl From<u32> for MutexKind {
             4 => Self::Ordered,
             5 => Self::Lock,
             6 => Self::NestLock,
+            7 => Self::Mutex,
+            8 => Self::ReadLock,
+            9 => Self::WriteLock,
+            10 => Self::SpinLock,
             other => Self::Other(other),
         }
     }
@@ -229,6 +265,10 @@ impl From<MutexKind> for u32 {
             MutexKind::Ordered => 4,
             MutexKind::Lock => 5,
             MutexKind::NestLock => 6,
+            MutexKind::Mutex => 7,
+            MutexKind::ReadLock => 8,
+            MutexKind::WriteLock => 9,
+            MutexKind::SpinLock => 10,
             MutexKind::Other(other) => other,
         }
     }

@@ -396,6 +396,52 @@ pub enum Payload<'a> {
         state: kinds::ScheduledKind,
         number: u32,
     },
+    /// a thread is about to be made, which begins with `function`; `site`: return address of the call. The new thread is (thread of this stream, seq).
+    ThreadCreate {
+        seq: u32,
+        function: u64,
+        site: u64,
+    },
+    /// the call returned; not 0: there is no new thread.
+    ThreadCreated {
+        error: u32,
+    },
+    /// a thread begins that thread `creator` made, there with `seq`; `handle`: its `pthread_t`, by which it is joined (`wait`(14)).
+    ThreadStart {
+        creator: u32,
+        seq: u32,
+        function: u64,
+        handle: u64,
+    },
+    /// the thread begins to wait for the object (11 to 16), up to `sync_end`; `site`: return address of the call.
+    Wait {
+        kind: kinds::SyncKind,
+        object: u64,
+        site: u64,
+    },
+    /// it has the lock, without having waited for it; also behind the wait for a condition, which gives its mutex back meanwhile.
+    LockTaken {
+        kind: kinds::MutexKind,
+        object: u64,
+        site: u64,
+    },
+    /// the lock is not free: the thread waits, up to `mutex_acquired`, `lock_waited` or `mutex_failed`.
+    LockWait {
+        kind: kinds::MutexKind,
+        object: u64,
+        site: u64,
+    },
+    /// it has the lock; when it gives it back is not recorded (`INSTR_PTHREAD=waits`).
+    LockWaited {
+        kind: kinds::MutexKind,
+        object: u64,
+    },
+    /// a try (`pthread_mutex_trylock`) found it taken.
+    LockBusy {
+        kind: kinds::MutexKind,
+        object: u64,
+        site: u64,
+    },
     /// Not in a trace: made by the reader, at the time a flush began (the `Flush` that ends it follows).
     FlushBegin,
     /// Not in a trace: made by the reader where events of this thread are missing before the packet that begins here.
@@ -494,6 +540,14 @@ impl Payload<'_> {
             Self::ThreadName { .. } => 90,
             Self::ThreadTime { .. } => 91,
             Self::Scheduled { .. } => 92,
+            Self::ThreadCreate { .. } => 93,
+            Self::ThreadCreated { .. } => 94,
+            Self::ThreadStart { .. } => 95,
+            Self::Wait { .. } => 96,
+            Self::LockTaken { .. } => 97,
+            Self::LockWait { .. } => 98,
+            Self::LockWaited { .. } => 99,
+            Self::LockBusy { .. } => 100,
             Self::FlushBegin | Self::Lost { .. } => 0,
         }
     }

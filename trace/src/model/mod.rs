@@ -21,6 +21,8 @@
 //! * A thread that waits for a lock does nothing else with locks: what it does instead ends the wait ([`End::Implied`]).
 //! * A lock that a thread gets without having asked for it (that event was lost) is held from then on ([`Begin::Found`]). A lock that it
 //!   gives back without having it, or asked for in vain without having asked, is passed over.
+//! * A lock that was free when a thread asked for it is held from then on ([`Begin::Found`], behind [`Mark::Lock`]). One whose release is
+//!   not recorded ends at once ([`End::Implied`]).
 //! * Where the program switches recording off, its own regions and calls end, on all threads ([`End::Cut`]): what ends them later is
 //!   recorded no more, or taken for the end of something else.
 //! * A single block whose end is not recorded (libgomp before GCC 17) ends with the next construct of its team ([`End::Implied`]): not
@@ -83,7 +85,7 @@ pub use sample::{Frames, Sample};
 pub use sched::{Run, Scheduler, Switch, is_idle};
 pub use scheduled::Scheduled;
 pub use sensor::{Count, Reading, Value};
-pub use sink::{At, Intervals, Mark, Sink};
+pub use sink::{At, Found, Intervals, Mark, Sink};
 pub use span::{
     Activity, Begin, Code, End, Interval, NO_NUMBER, Ran, Since, Span, State, Target, Work,
 };
@@ -441,13 +443,18 @@ impl Thread {
             | Payload::TargetEnd { .. } => self.work(at, payload, sink),
             Payload::SyncBegin { .. }
             | Payload::SyncEnd { .. }
+            | Payload::Wait { .. }
             | Payload::TaskgroupBegin
             | Payload::FlushBegin
             | Payload::Flush { .. } => self.wait(at, payload, sink),
             Payload::MutexAcquire { .. }
             | Payload::MutexAcquired { .. }
             | Payload::MutexReleased { .. }
-            | Payload::MutexFailed { .. } => self.lock(at, payload, sink),
+            | Payload::MutexFailed { .. }
+            | Payload::LockTaken { .. }
+            | Payload::LockWait { .. }
+            | Payload::LockWaited { .. }
+            | Payload::LockBusy { .. } => self.lock(at, payload, sink),
             Payload::MemGet { .. }
             | Payload::MemMove { .. }
             | Payload::MemGot { .. }

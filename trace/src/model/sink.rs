@@ -1,6 +1,6 @@
 //! What outputs are: receivers of spans, states and marks.
 
-use crate::event::{AllocatorKind, CancelKind, Deps, RegionId, TaskId};
+use crate::event::{AllocatorKind, CancelKind, Deps, MutexKind, RegionId, SyncKind, TaskId};
 
 use super::memory::Memory;
 use super::sample::Sample;
@@ -67,6 +67,41 @@ pub enum Mark<'a> {
     },
     /// It is given back.
     Free { kind: AllocatorKind, address: u64 },
+    /// A call that returns to `site` asks for a lock of threads, and finds it so. Its [`Span::Hold`], or [`Span::Acquire`], begins next.
+    Lock {
+        kind: MutexKind,
+        object: u64,
+        site: u64,
+        found: Found,
+    },
+    /// A call that returns to `site` waits for something of threads: its [`Span::Sync`] begins next.
+    Wait {
+        kind: SyncKind,
+        object: u64,
+        site: u64,
+    },
+    /// A thread is about to make another one, that begins with `function`; `seq` is its number among those that it makes.
+    CreateThread { seq: u32, function: u64, site: u64 },
+    /// The call has returned; not 0: in vain.
+    CreatedThread { error: u32 },
+    /// A thread begins that the thread with the index `creator` made; `handle` is its `pthread_t`.
+    StartThread {
+        creator: u32,
+        seq: u32,
+        function: u64,
+        handle: u64,
+    },
+}
+
+/// What a thread finds a lock to be that it asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// Free: it has it now.
+    Free,
+    /// Held: it waits.
+    Held,
+    /// Held, and it does not wait.
+    Refused,
 }
 
 impl Mark<'_> {
@@ -104,6 +139,39 @@ impl Mark<'_> {
                 bytes,
             },
             Self::Free { kind, address } => Mark::Free { kind, address },
+            Self::Lock {
+                kind,
+                object,
+                site,
+                found,
+            } => Mark::Lock {
+                kind,
+                object,
+                site,
+                found,
+            },
+            Self::Wait { kind, object, site } => Mark::Wait { kind, object, site },
+            Self::CreateThread {
+                seq,
+                function,
+                site,
+            } => Mark::CreateThread {
+                seq,
+                function,
+                site,
+            },
+            Self::CreatedThread { error } => Mark::CreatedThread { error },
+            Self::StartThread {
+                creator,
+                seq,
+                function,
+                handle,
+            } => Mark::StartThread {
+                creator,
+                seq,
+                function,
+                handle,
+            },
         })
     }
 }

@@ -31,7 +31,9 @@ pub(super) enum Tag {
     Sync,
 }
 
-const TAGS: usize = Tag::Sync as usize + 11;
+/// The largest kind of wait with a name.
+const SYNCS: usize = 16;
+const TAGS: usize = Tag::Sync as usize + 1 + SYNCS;
 
 impl Tag {
     fn number(span: &Span) -> usize {
@@ -67,7 +69,7 @@ fn sync(kind: SyncKind) -> usize {
     Tag::Sync as usize
         + match kind {
             SyncKind::Other(_) => 0,
-            known => (u32::from(known) as usize).min(10),
+            known => (u32::from(known) as usize).min(SYNCS),
         }
 }
 

@@ -53,6 +53,27 @@ impl Thread {
                 bytes,
             },
             Payload::OmpFree { kind, address } => Mark::Free { kind, address },
+            Payload::ThreadCreate {
+                seq,
+                function,
+                site,
+            } => Mark::CreateThread {
+                seq,
+                function,
+                site,
+            },
+            Payload::ThreadCreated { error } => Mark::CreatedThread { error },
+            Payload::ThreadStart {
+                creator,
+                seq,
+                function,
+                handle,
+            } => Mark::StartThread {
+                creator,
+                seq,
+                function,
+                handle,
+            },
             _ => return self.own_region(at, payload, sink),
         };
         sink.mark(at, mark);

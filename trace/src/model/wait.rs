@@ -2,7 +2,7 @@
 
 use crate::event::{Payload, SyncKind};
 
-use super::sink::{At, Sink};
+use super::sink::{At, Mark, Sink};
 use super::span::{Begin, End, Span};
 use super::stack::Tag;
 use super::{MAX_DEPTH, Thread};
@@ -13,6 +13,12 @@ impl Thread {
             Payload::SyncBegin { kind } => {
                 if !is_for_tasks(kind) {
                     self.end_single(at, End::Implied, sink);
+                }
+                self.open(at, Span::Sync(kind), sink);
+            }
+            Payload::Wait { kind, object, site } => {
+                if S::MARKS {
+                    sink.mark(at, Mark::Wait { kind, object, site });
                 }
                 self.open(at, Span::Sync(kind), sink);
             }

@@ -23,6 +23,12 @@ pub(super) fn sync(kind: SyncKind) -> (u32, u64) {
         SyncKind::Reduction => (WAIT, 2),
         SyncKind::TeamsEnd => (WAIT, 3),
         SyncKind::Other(_) => (WAIT, 4),
+        SyncKind::Condition => (WAIT, 5),
+        SyncKind::ThreadBarrier => (WAIT, 6),
+        SyncKind::Semaphore => (WAIT, 7),
+        SyncKind::Join => (WAIT, 8),
+        SyncKind::Once => (WAIT, 9),
+        SyncKind::Future => (WAIT, 10),
     }
 }
 
@@ -32,7 +38,15 @@ pub(super) fn lock_type(kind: MutexKind) -> u32 {
         MutexKind::NamedCritical | MutexKind::Lock | MutexKind::NestLock => NAMED_LOCK,
         MutexKind::Critical | MutexKind::Atomic | MutexKind::Other(_) => LOCK,
         MutexKind::Ordered => ORDERED,
+        MutexKind::Mutex | MutexKind::ReadLock | MutexKind::WriteLock | MutexKind::SpinLock => {
+            THREAD_LOCK
+        }
     }
+}
+
+/// Whether locks of a type are told by their addresses.
+pub(super) fn has_name(lock_type: u32) -> bool {
+    matches!(lock_type, NAMED_LOCK | THREAD_LOCK)
 }
 
 /// Types that get a 0 when a span ends.

@@ -19,7 +19,7 @@ use super::rows::{Cpus, Row};
 use super::tasks::Tasks;
 use super::types::*;
 use super::{constructs, heap, samples};
-use constructs::{lock_type, sync, types};
+use constructs::{has_name, lock_type, sync, types};
 
 /// Processors that get a label.
 const MAX_LABELS: usize = 4096;
@@ -213,7 +213,7 @@ impl<W: Write> Sink for Output<'_, '_, '_, W> {
                     self.put(at, lock_type(kind), LOCK_WAIT);
                 }
                 self.put(at, lock_type(kind), LOCK_HELD);
-                if lock_type(kind) == NAMED_LOCK {
+                if has_name(lock_type(kind)) {
                     self.put(at, LOCK_NAME, object);
                 }
             }
@@ -260,7 +260,7 @@ impl<W: Write> Sink for Output<'_, '_, '_, W> {
             Span::Hold { kind, .. } => {
                 self.put(at, lock_type(kind), LOCK_LEAVE);
                 self.put(at, lock_type(kind), 0);
-                if lock_type(kind) == NAMED_LOCK {
+                if has_name(lock_type(kind)) {
                     self.put(at, LOCK_NAME, 0);
                 }
             }

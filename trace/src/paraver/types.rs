@@ -15,6 +15,7 @@
 //! | 20000009 | function of a `target` region |
 //! | 20000010 | bytes of the heap in use in the process, whenever that changes |
 //! | 20000011 | bytes of the thread's stack that were in use, at the least |
+//! | 20000012 | locks of POSIX, C11 and C++ threads, with the values of those of OpenMP |
 //! | 20000030 | processor on which the thread runs, from 1; 0: it does not run |
 //! | 20000100 + n | the n-th counter (`instr_counter`) by first use; the value is the counter's |
 //! | 22000000 + n | the n-th value of a sensor, or counter of threads that PAPI has no preset for: as read, or since the reading before |
@@ -100,6 +101,8 @@ pub(super) const TARGET: u32 = 60_000_034;
 pub(super) const COUNTER: u32 = 20_000_100;
 /// How deep the thread's stack was used.
 pub(super) const STACK: u32 = 20_000_011;
+/// Locks of POSIX, C11 and C++ threads.
+pub(super) const THREAD_LOCK: u32 = 20_000_012;
 /// The first sensor, the first of temperature and of power, and the most of each.
 pub(super) const READING: u32 = 22_000_000;
 pub(super) const TEMPERATURE: u32 = 22_100_000;
@@ -164,6 +167,7 @@ pub(super) const FIXED: &[(u32, &str, Values)] = &[
     (NAMED_LOCK, "OpenMP named-Lock", LOCK_VALUES),
     (LOCK, "OpenMP unnamed-Lock", LOCK_VALUES),
     (LOCK_NAME, "OpenMP named-Lock address name", &[]),
+    (THREAD_LOCK, "Lock of threads", LOCK_VALUES),
     (
         DISPATCH,
         "OpenMP Worksharing work dispatcher",
@@ -271,13 +275,19 @@ pub(super) const FIXED: &[(u32, &str, Values)] = &[
     ),
     (
         WAIT,
-        "OpenMP wait",
+        "Wait",
         &[
             (0, "End"),
             (1, "copyprivate"),
             (2, "reduction"),
             (3, "end of teams"),
             (4, "other"),
+            (5, "condition variable"),
+            (6, "thread barrier"),
+            (7, "semaphore"),
+            (8, "join"),
+            (9, "once"),
+            (10, "future"),
         ],
     ),
     (DETACH, "OpenMP detach event handle", &[]),

@@ -89,6 +89,14 @@ pub const EVENTS: &[Row] = &[
     (90, "thread_name", &[("string", "name"), ("addr", "os_tid")]),
     (91, "thread_time", &[("u64", "run_ns"), ("u64", "wait_ns")]),
     (92, "scheduled", &[("u32", "state"), ("u32", "number")]),
+    (93, "thread_create", &[("u32", "seq"), ("addr", "function"), ("addr", "site")]),
+    (94, "thread_created", &[("u32", "error")]),
+    (95, "thread_start", &[("u32", "creator"), ("u32", "seq"), ("addr", "function"), ("addr", "handle")]),
+    (96, "wait", &[("u32", "kind"), ("addr", "object"), ("addr", "site")]),
+    (97, "lock_taken", &[("u32", "kind"), ("addr", "object"), ("addr", "site")]),
+    (98, "lock_wait", &[("u32", "kind"), ("addr", "object"), ("addr", "site")]),
+    (99, "lock_waited", &[("u32", "kind"), ("addr", "object")]),
+    (100, "lock_busy", &[("u32", "kind"), ("addr", "object"), ("addr", "site")]),
 ];
 
 /// The same of those that stand in another way in version 2: `uN` are numbers of N bits that share a word.
@@ -419,6 +427,38 @@ impl<W: Write> StreamWriter<W> {
 
     pub fn scheduled(&mut self, at: u64, state: impl Into<u32>, number: u32) -> Result<()> {
         self.event(at, 92, |body| _ = body.u32(state.into()).u32(number))
+    }
+
+    pub fn thread_create(&mut self, at: u64, seq: u32, function: u64, site: u64) -> Result<()> {
+        self.event(at, 93, |body| _ = body.u32(seq).addr(function).addr(site))
+    }
+
+    pub fn thread_created(&mut self, at: u64, error: u32) -> Result<()> {
+        self.event(at, 94, |body| _ = body.u32(error))
+    }
+
+    pub fn thread_start(&mut self, at: u64, creator: u32, seq: u32, function: u64, handle: u64) -> Result<()> {
+        self.event(at, 95, |body| _ = body.u32(creator).u32(seq).addr(function).addr(handle))
+    }
+
+    pub fn wait(&mut self, at: u64, kind: impl Into<u32>, object: u64, site: u64) -> Result<()> {
+        self.event(at, 96, |body| _ = body.u32(kind.into()).addr(object).addr(site))
+    }
+
+    pub fn lock_taken(&mut self, at: u64, kind: impl Into<u32>, object: u64, site: u64) -> Result<()> {
+        self.event(at, 97, |body| _ = body.u32(kind.into()).addr(object).addr(site))
+    }
+
+    pub fn lock_wait(&mut self, at: u64, kind: impl Into<u32>, object: u64, site: u64) -> Result<()> {
+        self.event(at, 98, |body| _ = body.u32(kind.into()).addr(object).addr(site))
+    }
+
+    pub fn lock_waited(&mut self, at: u64, kind: impl Into<u32>, object: u64) -> Result<()> {
+        self.event(at, 99, |body| _ = body.u32(kind.into()).addr(object))
+    }
+
+    pub fn lock_busy(&mut self, at: u64, kind: impl Into<u32>, object: u64, site: u64) -> Result<()> {
+        self.event(at, 100, |body| _ = body.u32(kind.into()).addr(object).addr(site))
     }
 
 }
