@@ -81,7 +81,7 @@ fn build(builder: &Builder<'_>, own: &Path) -> Result<PathBuf> {
         fs::copy(&shared, &beside)?;
         let emit = || {
             Ok(stubs::emit_for_preload(
-                &index::parse(&[], false)?,
+                &index::parse(&[], GROUPS)?,
                 is_preloaded,
             ))
         };
@@ -94,10 +94,18 @@ fn build(builder: &Builder<'_>, own: &Path) -> Result<PathBuf> {
     Ok(entry.join(NAME))
 }
 
-/// OpenMP's functions, and the ends of a process that run no handlers. Handlers of signals stay the program's.
+/// Descriptions beside those that are always there.
+const GROUPS: index::Groups = index::Groups {
+    memory: false,
+    threads: true,
+};
+
+/// OpenMP's functions, threads with what they wait for, and the ends of a process that run no handlers. Handlers of signals stay the program's.
 fn is_preloaded(function: &Function) -> bool {
     let is_exit = |probe: &instr_rewrite::Probe| probe.name == "process_exit";
-    openmp::is_openmp_description(&function.source) || function.probe.as_ref().is_some_and(is_exit)
+    openmp::is_openmp_description(&function.source)
+        || function.is_of_threads()
+        || function.probe.as_ref().is_some_and(is_exit)
 }
 
 /// What [`VARIABLE`] is to be: the user's own libraries stay the first ones.

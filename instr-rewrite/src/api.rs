@@ -43,6 +43,7 @@ const BUILTIN: &[(&str, &str)] = &[
 
 /// Descriptions of the tool's own that are there only when asked for: file name, text.
 const MEMORY: (&str, &str) = ("memory.rs", include_str!("../api/memory.rs"));
+const THREADS: (&str, &str) = ("pthread.rs", include_str!("../api/pthread.rs"));
 
 /// Why a description was refused.
 #[derive(Debug, thiserror::Error)]
@@ -110,6 +111,11 @@ pub struct Function {
 }
 
 impl Function {
+    /// Whether it is one of threads (see [`Api::add_threads`]).
+    pub fn is_of_threads(&self) -> bool {
+        self.source == THREADS.0
+    }
+
     /// The prototype in C with `name` as function name, without semicolon.
     pub fn c_prototype(&self, name: &str) -> String {
         let params = crate::ctype::parameter_list(&self.params, self.variadic);
@@ -176,7 +182,21 @@ impl Api {
     ///
     /// Never in a tested build: the embedded text is parsed by a unit test.
     pub fn add_memory(&mut self) {
-        let (name, text) = MEMORY;
+        self.add_own(MEMORY);
+    }
+
+    /// Adds the threads of POSIX, C11 and C++, with their locks and waits, as they are on Linux.
+    ///
+    /// They are not among the [built-in](Self::builtin) ones, since their probes are not there on RTEMS.
+    ///
+    /// # Panics
+    ///
+    /// Never in a tested build: the embedded text is parsed by a unit test.
+    pub fn add_threads(&mut self) {
+        self.add_own(THREADS);
+    }
+
+    fn add_own(&mut self, (name, text): (&str, &str)) {
         if let Err(error) = self.add_source(name, text) {
             panic!("embedded description: {error}");
         }
@@ -237,6 +257,24 @@ mod tests {
         let new = api.get("_Znwj").expect("described");
         assert_eq!(new.c_prototype("f"), "void *f(size_t)");
         assert_eq!(api.get("mremap").map(|f| f.refusal.is_none()), Some(true));
+    }
+
+    #[test]
+    fn threads_are_described_when_asked_for() {
+        let mut api = Api::builtin();
+        assert!(api.get("pthread_mutex_lock").is_none());
+        api.add_threads();
+        let create = api.get("pthread_create").expect("described");
+        assert_eq!(
+            create.c_prototype("f"),
+            "int f(unsigned long *, const void *, void *(*)(void *), void *)"
+        );
+        let of_threads = |f: &&Function| f.source == "pthread.rs";
+        assert!(
+            api.functions()
+                .filter(of_threads)
+                .all(|f| f.refusal.is_none() && f.probe.is_some())
+        );
     }
 
     #[test]

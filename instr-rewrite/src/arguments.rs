@@ -23,6 +23,9 @@ pub struct Arguments {
     /// Include the heap: malloc and its family, new and delete, mmap
     #[arg(long)]
     pub memory: bool,
+    /// Include threads of POSIX, C11 and C++ on Linux, their locks and waits
+    #[arg(long)]
+    pub threads: bool,
     /// Form of the options: for the compiler, for the linker, or quoted for an @file
     #[arg(long, value_enum, default_value = "gcc")]
     pub style: Style,

@@ -90,6 +90,9 @@ fn run(arguments: &Arguments) -> Result<()> {
     if arguments.memory {
         api.add_memory();
     }
+    if arguments.threads {
+        api.add_threads();
+    }
     for file in &arguments.api {
         api.add_file(file)?;
     }

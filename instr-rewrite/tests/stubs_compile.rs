@@ -44,6 +44,7 @@ const ALL_LINKAGES: [Linkage; 4] = [
 fn all_stubs_of_libraries_compile_everywhere() {
     let mut api = Api::builtin();
     api.add_memory();
+    api.add_threads();
     let symbols = || api.functions().map(|function| &function.symbol);
     for linkage in ALL_LINKAGES {
         let text = emit_for_library(symbols().map(|symbol| (symbol, linkage)), &api, 3);
@@ -60,6 +61,7 @@ fn all_stubs_of_libraries_compile_everywhere() {
 fn all_stubs_compile_everywhere() {
     let mut api = Api::builtin();
     api.add_memory();
+    api.add_threads();
     for linkage in ALL_LINKAGES {
         let text = emit(
             api.functions().map(|function| &function.symbol),
@@ -139,9 +141,10 @@ fn a_description_that_does_not_fit_its_probe_is_caught_by_the_compiler() {
 /// The prototypes agree with GCC's own: `omp.h` for the library routines, the built-in declarations for `_exit` and friends.
 #[test]
 fn prototypes_agree_with_the_headers() {
-    const HEADERS: &str = "#pragma GCC diagnostic ignored \"-Wunused-result\"\n#define _GNU_SOURCE\n#include <malloc.h>\n#include <omp.h>\n#include <stdint.h>\n#include <stdlib.h>\n#include <sys/mman.h>\n#include <unistd.h>\n";
+    const HEADERS: &str = "#pragma GCC diagnostic ignored \"-Wunused-result\"\n#define _GNU_SOURCE\n#include <malloc.h>\n#include <omp.h>\n#include <pthread.h>\n#include <semaphore.h>\n#include <stdint.h>\n#include <stdlib.h>\n#include <sys/mman.h>\n#include <threads.h>\n#include <unistd.h>\n";
     let mut api = Api::builtin();
     api.add_memory();
+    api.add_threads();
     let described: Vec<&Function> = api.functions().filter(|f| has_header(f)).collect();
     // Routines newer than this compiler's `omp.h` are unknown to it.
     let name_each = |function: &&Function| format!("__typeof__(&{0}) p_{0};\n", function.symbol);
@@ -307,7 +310,8 @@ fn untyped_unless_integers(ty: &CType) -> CType {
 
 fn has_header(function: &Function) -> bool {
     // `omp_init_lock_with_hint` takes an enumeration: same representation, other type.
-    let described_in_header = ["memory.rs", "omp.rs", "process.rs"].contains(&&*function.source);
+    let described_in_header =
+        ["memory.rs", "omp.rs", "process.rs", "pthread.rs"].contains(&&*function.source);
     let is_cpp = function.symbol.starts_with("_Z");
     described_in_header
         && !is_cpp

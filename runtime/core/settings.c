@@ -226,6 +226,8 @@ void instr_settings_read(void)
     if (INSTR_SENSORS_LINKED)
         instr_sensors_settings();
 #if !INSTR_PLATFORM_SMALL
+    if (instr_pthread_settings != NULL)
+        instr_pthread_settings();
     look_for_missing();
 #endif
 #if INSTR_KEEPS_RUNS

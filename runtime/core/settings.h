@@ -55,6 +55,9 @@ void instr_settings_complain(const char *why);
 /* Reads the environment. Malformed values keep their default and leave a word in `trouble`. */
 void instr_settings_read(void);
 
+/* Where there are probes of threads (probes/pthread_settings.c): reads what is recorded of them. */
+void instr_pthread_settings(void) __attribute__((weak));
+
 const char *instr_policy_name(enum instr_policy policy);
 
 /* The value of a setting; NULL when it is empty or not there. */

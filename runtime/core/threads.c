@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/packet.h"
+#include "core/process.h"
 #include "core/record.h"
 #include "core/registry.h"
 #include "core/settings.h"
@@ -193,6 +194,10 @@ static void append_last(struct instr_thread *t)
     if (INSTR_HAS_STACK)
         instr_stack_end(t);
     instr_thread_time_end(t);
+#if !INSTR_PLATFORM_SMALL
+    if (instr_pthread_end != NULL)
+        instr_pthread_end(t);
+#endif
     instr_append_clock_sync(t);
     (void)instr_packet_append(t, INSTR_EV_THREAD_END, NULL, 0);
 }

@@ -40,6 +40,7 @@ void instr_library_join(struct instr_library *library)
     if (instr_config_given == NULL)
         instr_config_given = library->config;
 #endif
+    flags_seen |= library->flags & INSTR_LIBRARY_PRELOADED; /* decides a setting */
     instr_process_begin();
     flags_seen |= library->flags;
     if (brings_heap)

@@ -43,7 +43,8 @@ struct place {
     uintptr_t high;
     const struct link_map *map;        /* NULL: a call from no module */
     uint32_t joins;                    /* *instr_preload_joins when it was looked at */
-    bool own;                          /* its calls of OpenMP are recorded by stubs of its own, or come from the runtime */
+    bool own;                          /* its calls are recorded by stubs of its own, or come from the runtime */
+    bool openmp;                       /* it is an OpenMP library */
     struct provider *_Atomic provider; /* the OpenMP library that it sees, if it is known */
 };
 
@@ -158,6 +159,14 @@ static int (*getter(const struct link_map *from, const char *name))(void)
     return (int (*)(void))see(from, name);
 }
 
+static void find_getters(const struct link_map *from)
+{
+    self.getters = (struct instr_getters){
+        getter(from, "omp_get_thread_num"), getter(from, "omp_get_num_threads"), getter(from, "omp_get_team_num"),
+        getter(from, "omp_get_num_teams"),  getter(from, "omp_get_num_devices"),
+    };
+}
+
 /* Begins the trace, and gives the stubs their probes. `from`: where OpenMP's functions are seen; `llvm`: they are libomp's. */
 static void find_runtime(const struct link_map *from, bool llvm)
 {
@@ -168,10 +177,7 @@ static void find_runtime(const struct link_map *from, bool llvm)
         return;
     self.version = INSTR_TABLE_VERSION;
     self.flags = INSTR_LIBRARY_PRELOADED | (llvm ? INSTR_LIBRARY_OMPT : 0);
-    self.getters = (struct instr_getters){
-        getter(from, "omp_get_thread_num"), getter(from, "omp_get_num_threads"), getter(from, "omp_get_team_num"),
-        getter(from, "omp_get_num_teams"),  getter(from, "omp_get_num_devices"),
-    };
+    find_getters(from);
     found->join(&self);
     call_begin = (__typeof__(call_begin))found->find("instr_call_begin");
     call_end = (__typeof__(call_end))found->find("instr_call_end");
@@ -185,8 +191,11 @@ static void find_runtime(const struct link_map *from, bool llvm)
 static void begin(const struct link_map *from, bool llvm)
 {
     int expected = BEFORE;
-    if (state == BEGUN)
+    if (state == BEGUN) {
+        if (self.getters.thread_num == NULL) /* threads began it, and OpenMP comes now */
+            find_getters(from);
         return;
+    }
     if (atomic_compare_exchange_strong(&state, &expected, BEGINNING)) {
         beginner = pthread_self();
         find_runtime(from, llvm);
@@ -240,6 +249,12 @@ static bool is_own(const struct place *place)
     return holds(place, (uintptr_t)shared);
 }
 
+/* Whether a module defines a function itself. */
+static bool has(const struct place *place, const char *name)
+{
+    return holds(place, (uintptr_t)see(place->map, name));
+}
+
 static const struct link_map *map_of(uintptr_t address)
 {
     struct link_map *map = NULL;
@@ -263,6 +278,7 @@ static struct place *place_of(uintptr_t caller, struct place *unknown)
     unknown->low = wanted.low;
     unknown->high = wanted.high;
     unknown->own = is_own(unknown);
+    unknown->openmp = has(unknown, "GOMP_parallel") || has(unknown, "__kmpc_fork_call");
     if (!atomic_flag_test_and_set_explicit(&searching, memory_order_acquire)) {
         const uint32_t at = atomic_load_explicit(&place_count, memory_order_relaxed);
         if (at < PLACES) {
@@ -378,6 +394,32 @@ struct instr_way instr_preload_search(struct instr_slot *slot, const void *calle
         if (place->own)
             way.probe = NULL;
     }
+    errno = error;
+    return way;
+}
+
+struct instr_way instr_preload_thread_way(struct instr_slot *slot, const void *caller, bool makes)
+{
+    struct instr_way way = {atomic_load_explicit(&slot->real, memory_order_acquire), NULL};
+    instr_function *const offered = atomic_load_explicit(&slot->offered, memory_order_relaxed);
+    if (__builtin_expect(way.real != NULL && offered == NULL && (!makes || state == BEGUN), 0))
+        return way; /* nothing is recorded, or not yet */
+    const int error = errno;
+    struct place unknown;
+    const struct place *const place = place_of((uintptr_t)caller, &unknown);
+    if (way.real == NULL) {
+        way.real = see(NULL, slot->name);
+        if (way.real != NULL) {
+            atomic_store_explicit(&slot->real, way.real, memory_order_release);
+        } else { /* C++'s library came with one that was loaded later */
+            const struct link_map *const from = seer_of(place, slot->name);
+            way.real = from != NULL ? see(from, slot->name) : NULL;
+        }
+    }
+    if (makes && state != BEGUN && !place->own && !place->openmp)
+        begin(NULL, false);
+    if (!place->own && !place->openmp)
+        way.probe = atomic_load_explicit(&slot->offered, memory_order_relaxed);
     errno = error;
     return way;
 }

@@ -6,6 +6,7 @@
 #define INSTR_LIBRARY_PRELOAD_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -44,6 +45,12 @@ static inline struct instr_way instr_preload_way(struct instr_slot *slot, const 
         return instr_preload_search(slot, caller);
     return way;
 }
+
+/*
+ * The same for functions of threads, of which a process has one each. They are not recorded before the process makes a thread (`makes`) or the
+ * trace has begun for another reason, nor for libraries that make threads for OpenMP, whose constructs tell of them.
+ */
+__attribute__((visibility("hidden"))) struct instr_way instr_preload_thread_way(struct instr_slot *slot, const void *caller, bool makes);
 
 /* Calls without a probe of their own, as in instr/probes.h. */
 __attribute__((visibility("hidden"))) void instr_call_begin(const char *name, uint32_t count, const uint64_t *args);

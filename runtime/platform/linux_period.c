@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "core/record.h"
+#include "core/registry.h"
 #include "platform/platform.h"
 #include "sensors/sensors.h"
 
@@ -105,7 +106,7 @@ static void *run(void *unused)
     return NULL;
 }
 
-const char *instr_sensors_period_begin(uint64_t period_ns)
+static const char *period_begin(uint64_t period_ns)
 {
     pthread_attr_t attributes;
     pthread_condattr_t clock;
@@ -132,7 +133,7 @@ const char *instr_sensors_period_begin(uint64_t period_ns)
     return failed == 0 ? NULL : "a thread cannot be made";
 }
 
-void instr_sensors_period_end(void)
+static void period_end(void)
 {
     struct timespec give_up;
     if (pthread_equal(pthread_self(), period.thread)) { /* the last thread of the process ends it */
@@ -152,4 +153,22 @@ void instr_sensors_period_end(void)
         pthread_join(period.thread, NULL);
     else
         pthread_detach(period.thread);
+}
+
+/* Threads and locks of the runtime's own are none of the program's, whose calls may be recorded (probes/pthread.h). */
+const char *instr_sensors_period_begin(uint64_t period_ns)
+{
+    const bool inside = instr_inside;
+    instr_inside = true;
+    const char *const trouble = period_begin(period_ns);
+    instr_inside = inside;
+    return trouble;
+}
+
+void instr_sensors_period_end(void)
+{
+    const bool inside = instr_inside;
+    instr_inside = true;
+    period_end();
+    instr_inside = inside;
 }

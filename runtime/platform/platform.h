@@ -55,6 +55,27 @@ static inline bool instr_platform_in_interrupt(void)
 }
 #endif
 
+/* Not on small systems, for the probes of threads (platform/linux_pthread.c). Tries to take a lock, INSTR_MUTEX_…: 0, or an errno; INSTR_NO_TRY: it
+ * was not tried. */
+#define INSTR_NO_TRY (-1)
+int instr_platform_lock_try(unsigned kind, void *lock);
+bool instr_platform_semaphore_try(void *semaphore);
+
+/* The thread ends here when another one has cancelled it. */
+void instr_platform_test_cancel(void);
+
+/* Whether calls that wait up to this time of this clock look at their lock before they refuse it. */
+bool instr_platform_is_time(int clock, const void *time);
+
+/* Whether the function of a pthread_once_t has run. */
+bool instr_platform_has_run(const void *control);
+
+/* The calling thread's pthread_t. */
+uintptr_t instr_platform_self(void);
+
+/* What the system calls a thread of the process, 0: the calling one; "": nobody knows. */
+void instr_platform_name_of(uint32_t os_tid, char *name, size_t bytes);
+
 /* Whether the program has rights that its user has not: files would be written with these rights where the user says. */
 #if INSTR_PLATFORM_SMALL
 static inline bool instr_platform_is_privileged(void)

@@ -73,6 +73,14 @@ const SYSTEM: &[&str] = &[
 /// Descriptions that come along with others, but are no reason to instrument a program.
 const COMPANIONS: &[&str] = &["process.rs", "signals.rs"];
 
+/// The description of threads. A program that makes some is a reason to instrument it; locks alone are none.
+const THREADS: &str = "pthread.rs";
+const MAKES_THREADS: [&str; 3] = [
+    "_ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE",
+    "pthread_create",
+    "thrd_create",
+];
+
 /// The description of the heap, and its functions that libraries call of each other: in a static program all are wrapped, or none. Else
 /// memory that a library got (`getline`) and the program gives back would come from nowhere.
 const HEAP: &str = "memory.rs";
@@ -241,7 +249,10 @@ impl<'a> Calls<'a> {
                 Some(entry) => match self.refusal(name, entry.refusal.as_deref()) {
                     Some(why) => demand.notes.push(format!("{name} is not wrapped: {why}")),
                     None => {
-                        is_reason |= !COMPANIONS.contains(&entry.source.as_str());
+                        is_reason |= match entry.source.as_str() {
+                            THREADS => MAKES_THREADS.contains(&name),
+                            source => !COMPANIONS.contains(&source),
+                        };
                         demand.wrap.push(name.to_owned());
                     }
                 },

@@ -30,14 +30,26 @@ pub struct Index {
     functions: BTreeMap<String, Entry>,
 }
 
-/// Parses the descriptions: our own, with `memory` those of the heap too, then the user's.
+/// Descriptions of our own beside those that are always there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Groups {
+    /// The heap.
+    pub memory: bool,
+    /// Threads of POSIX, C11 and C++.
+    pub threads: bool,
+}
+
+/// Parses the descriptions: our own, with those of these groups, then the user's.
 ///
 /// # Errors
 /// When one of the user's cannot be read or is wrong.
-pub fn parse(apis: &[PathBuf], memory: bool) -> Result<Api> {
+pub fn parse(apis: &[PathBuf], groups: Groups) -> Result<Api> {
     let mut api = Api::builtin();
-    if memory {
+    if groups.memory {
         api.add_memory();
+    }
+    if groups.threads {
+        api.add_threads();
     }
     for path in apis {
         api.add_file(path)?;
@@ -51,13 +63,13 @@ impl Index {
     ///
     /// # Errors
     /// As [`parse`].
-    pub fn open(cache: &Cache, own: &Path, apis: &[PathBuf], memory: bool) -> Result<Self> {
+    pub fn open(cache: &Cache, own: &Path, apis: &[PathBuf], groups: Groups) -> Result<Self> {
         let mut parts = vec![
             identity(own)
                 .context("cannot find this program's file")?
                 .into_bytes(),
         ];
-        parts.push(vec![u8::from(memory)]);
+        parts.push(vec![u8::from(groups.memory), u8::from(groups.threads)]);
         for path in apis {
             parts.push(path.as_os_str().as_bytes().to_vec());
             parts.push(instr_rewrite::api::read_text(path)?.into_bytes());
@@ -66,7 +78,7 @@ impl Index {
         let entry = cache.entry(&format!("index-{key}"), |dir| -> Result<()> {
             Ok(fs::write(
                 dir.join("names"),
-                Self::of(&parse(apis, memory)?, String::new()).to_text(),
+                Self::of(&parse(apis, groups)?, String::new()).to_text(),
             )?)
         })?;
         let text = fs::read_to_string(entry.join("names"))?;
@@ -153,7 +165,7 @@ mod tests {
         let own = std::env::current_exe().unwrap();
         let open = |text: &str| {
             fs::write(&api, text).unwrap();
-            Index::open(&cache, &own, std::slice::from_ref(&api), false)
+            Index::open(&cache, &own, std::slice::from_ref(&api), Groups::default())
         };
         let first = open("extern \"C\" { fn one(); }").unwrap();
         let second = open("extern \"C\" { fn two(); }").unwrap();

@@ -31,7 +31,7 @@ use crate::say;
 
 use context::Context;
 use demand::{Demand, demand};
-use index::Index;
+use index::{Groups, Index};
 use line::{Input, Line};
 
 /// The names that the shim stands under.
@@ -174,7 +174,11 @@ fn instrumented(real: &Path, words: &[OsString], context: &Context, own: &Path) 
         runtime::identify(&cache, &context.compiler).context("cannot identify the compiler")?;
     // Images of RTEMS have fixed addresses, without an option that says so.
     line.fixed |= facts.os == "rtems" && !line.shared;
-    let index = Index::open(&cache, own, &context.apis, context.memory)?;
+    let groups = Groups {
+        memory: context.memory,
+        threads: facts.os == "linux",
+    };
+    let index = Index::open(&cache, own, &context.apis, groups)?;
     let order = if linker::looks_back(real) {
         ArchiveOrder::Any
     } else {
@@ -205,7 +209,7 @@ fn instrumented(real: &Path, words: &[OsString], context: &Context, own: &Path) 
     };
     let stubs = (line.shared || !wanted.is_empty()).then(|| {
         let emit = || {
-            let api = index::parse(&context.apis, context.memory)?;
+            let api = index::parse(&context.apis, groups)?;
             let symbols = wanted.iter().copied();
             Ok(match kind {
                 Stubs::Library(flags) => stubs::emit_for_library(symbols, &api, flags),

@@ -8,6 +8,9 @@ use crate::api::Api;
 use crate::ctype::parameter_list;
 use std::fmt::Write as _;
 
+/// Probes of functions that make threads: with the first one the record of a process begins.
+const MAKE_THREADS: [&str; 3] = ["cxx_thread", "pthread_create", "thrd_create"];
+
 /// The C source of the stubs of all functions for which `wanted` holds and that may be wrapped, and the list by which
 /// `runtime/library/preload.c` finds the real ones.
 ///
@@ -64,9 +67,14 @@ fn emit_stub(text: &mut String, function: &Function, number: usize) {
     _ = writeln!(text, "\n/* {source} */");
     _ = writeln!(text, "extern {stub} __asm__(\"{name}\"){noreturn};");
     _ = writeln!(text, "{stub}\n{{");
+    let (way, more) = match (function.is_of_threads(), &function.probe) {
+        (true, Some(probe)) if MAKE_THREADS.contains(&&*probe.name) => ("thread_way", ", true"),
+        (true, _) => ("thread_way", ", false"),
+        (false, _) => ("way", ""),
+    };
     _ = writeln!(
         text,
-        "    const struct instr_way way = instr_preload_way(&instr_slots[{number}], __builtin_return_address(0));"
+        "    const struct instr_way way = instr_preload_{way}(&instr_slots[{number}], __builtin_return_address(0){more});"
     );
     _ = writeln!(text, "    {real} = ({cast})way.real;");
     text.push_str("    if (way.probe == NULL) {\n");

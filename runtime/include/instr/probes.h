@@ -222,6 +222,44 @@ int instr_probe_sigwait(int (*real)(const void *, void *), const void *set, void
 int instr_probe_sigtimedwait(int (*real)(const void *, void *, const void *), const void *set, void *found, const void *timeout);
 int instr_probe_signalfd(int (*real)(int, const void *, int), int file, const void *set, int flags);
 
+/*
+ * Threads of POSIX, C11 and C++. `kind` is INSTR_MUTEX_PTHREAD, _READ, _WRITE or _SPIN; that of an unlock of a read-write lock is _READ.
+ */
+int instr_probe_pthread_create(int (*real)(unsigned long *, const void *, void *(*)(void *), void *), uintptr_t site, unsigned long *thread,
+                               const void *attributes, void *(*function)(void *), void *arg);
+int instr_probe_pthread_join(int (*real)(unsigned long, void **), uintptr_t site, unsigned long thread, void **result);
+int instr_probe_pthread_timedjoin(int (*real)(unsigned long, void **, const void *), uintptr_t site, unsigned long thread, void **result,
+                                  const void *until);
+int instr_probe_pthread_clockjoin(int (*real)(unsigned long, void **, int, const void *), uintptr_t site, unsigned long thread, void **result,
+                                  int clock, const void *until);
+int instr_probe_pthread_setname(int (*real)(unsigned long, const char *), unsigned long thread, const char *name);
+int instr_probe_pthread_lock(int (*real)(void *), unsigned kind, uintptr_t site, void *lock);
+int instr_probe_pthread_trylock(int (*real)(void *), unsigned kind, uintptr_t site, void *lock);
+int instr_probe_pthread_timedlock(int (*real)(void *, const void *), unsigned kind, uintptr_t site, void *lock, const void *until);
+int instr_probe_pthread_clocklock(int (*real)(void *, int, const void *), unsigned kind, uintptr_t site, void *lock, int clock,
+                                  const void *until);
+int instr_probe_pthread_unlock(int (*real)(void *), unsigned kind, void *lock);
+int instr_probe_pthread_cond_wait(int (*real)(void *, void *), uintptr_t site, void *condition, void *mutex);
+int instr_probe_pthread_cond_timedwait(int (*real)(void *, void *, const void *), uintptr_t site, void *condition, void *mutex,
+                                       const void *until);
+int instr_probe_pthread_cond_clockwait(int (*real)(void *, void *, int, const void *), uintptr_t site, void *condition, void *mutex, int clock,
+                                       const void *until);
+int instr_probe_pthread_barrier_wait(int (*real)(void *), uintptr_t site, void *barrier);
+int instr_probe_pthread_once(int (*real)(void *, void (*)(void)), uintptr_t site, void *control, void (*function)(void));
+int instr_probe_sem_wait(int (*real)(void *), uintptr_t site, void *semaphore);
+int instr_probe_sem_timedwait(int (*real)(void *, const void *), uintptr_t site, void *semaphore, const void *until);
+int instr_probe_sem_clockwait(int (*real)(void *, int, const void *), uintptr_t site, void *semaphore, int clock, const void *until);
+int instr_probe_thrd_create(int (*real)(unsigned long *, int (*)(void *), void *), uintptr_t site, unsigned long *thread,
+                            int (*function)(void *), void *arg);
+int instr_probe_thrd_join(int (*real)(unsigned long, int *), uintptr_t site, unsigned long thread, int *result);
+void instr_probe_call_once(void (*real)(void *, void (*)(void)), uintptr_t site, void *control, void (*function)(void));
+/* `owner` is a unique_ptr to what the thread runs, `lock` a unique_lock. */
+void instr_probe_cxx_thread(void (*real)(void *, void *, void (*)(void)), uintptr_t site, void *thread, void *owner, void (*depend)(void));
+void instr_probe_cxx_join(void (*real)(void *), uintptr_t site, void *thread);
+void instr_probe_cxx_wait(void (*real)(void *, void *), uintptr_t site, void *condition, void *lock);
+bool instr_probe_cxx_future(bool (*real)(void *, void *, unsigned, bool, long, long), uintptr_t site, void *future, void *word, unsigned value,
+                            bool has_end, long seconds, long nanoseconds);
+
 /* Process end: _exit, _Exit. The trace is closed, then the real function called. */
 void instr_probe_process_exit(void (*real)(int), int status);
 
