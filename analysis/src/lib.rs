@@ -12,6 +12,7 @@
 //! | [`scheduling`] | useful time by what the system did with the thread: running, ready, blocked |
 //! | [`sensors`] | readings, energy, power |
 //! | [`states`] | time of each thread in each state |
+//! | [`threads`] | who made which thread, waits and locks of threads by call |
 //! | [`switches`] | which thread ran on which processor |
 
 pub mod counts;
@@ -24,6 +25,7 @@ pub mod scheduling;
 pub mod sensors;
 pub mod states;
 pub mod switches;
+pub mod threads;
 mod times;
 
 pub use times::{Spread, Times};

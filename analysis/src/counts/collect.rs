@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use hashbrown::HashMap;
 use instr_trace::ThreadInfo;
 use instr_trace::event::{AllocatorKind, MutexKind, SyncKind, task_flags};
-use instr_trace::model::{At, Begin, End, Mark, Ran, Since, Sink, Span};
+use instr_trace::model::{At, Begin, End, Found, Mark, Ran, Since, Sink, Span};
 
 use super::work::OpenWork;
 use super::{Code, Collected, MutexCount, TaskCount};
@@ -33,6 +33,8 @@ pub(super) struct Thread {
     /// Chunks and sections of the open work-sharing constructs.
     work: Vec<OpenWork>,
     strings: HashMap<u64, String>,
+    /// What the last call of threads for a lock found.
+    found: Option<Found>,
 }
 
 impl Collector {
@@ -83,7 +85,10 @@ impl Sink for Collector {
             Span::Single if is_first => out.singles += 1,
             Span::Hold { kind, object } if how == Begin::Found => {
                 let count = self.mutexes.entry((kind, object)).or_default();
-                count.acquired(at.position as u32, None, at.time);
+                match self.threads[at.position].found.take() {
+                    Some(Found::Free) => count.taken(),
+                    _ => count.acquired(at.position as u32, None, at.time),
+                }
             }
             Span::Work(work) => self.threads[at.position].work.push(OpenWork::new(work)),
             Span::Asking { called: true } => {
@@ -104,18 +109,7 @@ impl Sink for Collector {
         match *span {
             Span::Task { .. } if how == End::Suspended => self.out.special_tasks.suspended += 1,
             Span::Work(_) => self.end_work(at, how, ns),
-            Span::Acquire { kind, object } => match how {
-                End::Told => {
-                    let count = self.mutexes.entry((kind, object)).or_default();
-                    let asked = at.time.saturating_sub(ns);
-                    count.acquired(at.position as u32, Some(asked), at.time);
-                }
-                End::Refused => {
-                    let count = self.mutexes.entry((kind, object)).or_default();
-                    count.refused(ns);
-                }
-                _ => {}
-            },
+            Span::Acquire { kind, object } => self.asked(at, (kind, object), how, ns),
             Span::Hold { kind, object } => {
                 let count = self.mutexes.entry((kind, object)).or_default();
                 match is_told {
@@ -164,6 +158,17 @@ impl Sink for Collector {
                 let text = String::from_utf8_lossy(text).into_owned();
                 thread.strings.insert(address, text);
             }
+            Mark::Lock {
+                kind,
+                object,
+                found,
+                ..
+            } => {
+                thread.found = Some(found);
+                if found == Found::Refused {
+                    self.mutexes.entry((kind, object)).or_default().failed += 1;
+                }
+            }
             Mark::Counter { name, value } => {
                 let counters = &mut self.out.counters;
                 counters.entry(thread.text(name)).or_default().add(value);
@@ -189,6 +194,23 @@ impl Collector {
             Span::User { name } => thread.add_named(&mut out.user_regions, name, ns),
             Span::Call { name } => thread.add_named(&mut out.calls, name, ns),
             _ => {}
+        }
+    }
+
+    /// The wait for a lock is over, of which calls of threads say by themselves that it was one.
+    fn asked(&mut self, at: At, lock: (MutexKind, u64), how: End, ns: u64) {
+        let is_wait = self.threads[at.position].found.take() == Some(Found::Held);
+        if !matches!(how, End::Told | End::Refused) {
+            return;
+        }
+        let count = self.mutexes.entry(lock).or_default();
+        match how {
+            End::Told if is_wait => count.waited(ns),
+            End::Told => {
+                let asked = at.time.saturating_sub(ns);
+                count.acquired(at.position as u32, Some(asked), at.time);
+            }
+            _ => count.refused(ns),
         }
     }
 

@@ -57,8 +57,7 @@ impl MutexCount {
             return;
         };
         let wait = now.saturating_sub(asked);
-        self.wait_ns = self.wait_ns.saturating_add(wait);
-        self.wait_max_ns = self.wait_max_ns.max(wait);
+        self.waits(wait);
         let contended = self
             .releases
             .by_others(thread)
@@ -71,6 +70,25 @@ impl MutexCount {
     pub fn refused(&mut self, ns: u64) {
         self.failed += 1;
         self.wait_ns = self.wait_ns.saturating_add(ns);
+    }
+
+    /// It was free when a thread asked for it.
+    pub fn taken(&mut self) {
+        self.count += 1;
+        self.free = None;
+    }
+
+    /// A thread has it now that is known to have waited for it so long.
+    pub fn waited(&mut self, ns: u64) {
+        self.count += 1;
+        self.contended += 1;
+        self.free = None;
+        self.waits(ns);
+    }
+
+    fn waits(&mut self, ns: u64) {
+        self.wait_ns = self.wait_ns.saturating_add(ns);
+        self.wait_max_ns = self.wait_max_ns.max(ns);
     }
 
     /// `thread`, which has had it since `since`, gives it back.

@@ -43,6 +43,11 @@ pub(super) const KINDS: &[(&str, &str, &str)] = &[
         "hold it for less time, use reduction or atomic instead, or several locks for parts of the data",
     ),
     (
+        "waiting",
+        "Waiting for other threads",
+        "see which calls wait (instr summary --waiting), and hand work over earlier or in larger pieces",
+    ),
+    (
         "fine tasks",
         "Tasks that are too small",
         "make fewer and larger tasks: a cut-off (if or final clause), taskloop with grainsize, blocks of work",

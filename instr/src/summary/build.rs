@@ -4,7 +4,6 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use instr_analysis::scheduling;
-use instr_symtab::critical_name;
 use instr_trace::Names;
 use instr_trace::event::MutexKind;
 use instr_trace::names::{CodeRole, format_label, format_site_label};
@@ -15,6 +14,7 @@ use super::model::{
     Counter, Critical, Loop, ParallelRegion, Place, Scheduling, Sections, Summary, Sync,
     TaskFunction, Tasks, Times, UserEvent, UserRegion,
 };
+use super::threads::build::object_name;
 
 /// Label of what is in no parallel region.
 pub(super) const OUTSIDE: &str = "(outside of parallel regions)";
@@ -213,17 +213,15 @@ fn regions_and_work(summary: &mut Summary, collected: &Collected, names: &dyn Na
 }
 
 fn critical(kind: MutexKind, object: u64, count: &MutexCount, names: &dyn Names) -> Critical {
-    let symbol = || names.resolve(object).and_then(|name| name.function);
     let name = match kind {
         MutexKind::Critical | MutexKind::Atomic | MutexKind::Ordered => mutex_name(kind).to_owned(),
-        _ => match symbol() {
-            Some(symbol) => critical_name(&symbol).unwrap_or(&symbol).to_owned(),
-            None => format!("{object:#x}"),
-        },
+        _ => object_name(names, object),
     };
     Critical {
         name,
         kind: mutex_name(kind),
+        address: Some(object),
+        calls: Vec::new(),
         count: count.count,
         contended: count.contended,
         failed: count.failed,

@@ -156,17 +156,10 @@ fn times(summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {
             (title, rows)
         }
         None => {
-            let sum = |of: fn(&super::model::Thread) -> u64| {
-                summary.threads.iter().map(of).fold(0, u64::saturating_add)
-            };
             let part = |ns: u64| ns as f64 / whole.max(1) as f64;
-            let rows = vec![
-                ("user code", part(sum(|thread| thread.useful_ns))),
-                ("synchronization", part(sum(|thread| thread.sync_ns))),
-                ("scheduling", part(sum(|thread| thread.sched_ns))),
-                ("idle", part(sum(|thread| thread.idle_ns))),
-                ("flush", part(sum(|thread| thread.flush_ns))),
-            ];
+            let rows = super::threads::verdict::times(summary);
+            let rows = rows.into_iter().map(|(name, ns)| (name, part(ns)));
+            let rows = rows.collect();
             let title = format!(
                 "the time of {}",
                 counted(summary.threads.len() as u64, "thread")

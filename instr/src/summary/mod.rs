@@ -15,6 +15,7 @@ pub mod switches;
 pub mod table;
 #[cfg(test)]
 mod tests;
+pub mod threads;
 pub mod units;
 mod verdict;
 
@@ -172,7 +173,10 @@ fn summarize_by(
             Collector::new(threads),
             (
                 efficiency::Collector::new(threads),
-                States::new(threads.len()),
+                (
+                    States::new(threads.len()),
+                    instr_analysis::threads::Collector::new(threads),
+                ),
             ),
         ),
         (
@@ -200,7 +204,7 @@ fn summarize_by(
     })?;
     let totals = tasks.finish();
     let (
-        (collector, (load, states)),
+        (collector, (load, (states, made))),
         ((samples, memory), (readings, (switches, (times, scheduled)))),
     ) = sinks;
     let mut summary = head(trace);
@@ -210,6 +214,7 @@ fn summarize_by(
     summary.events = volume.events.iter().sum();
     summary.bytes_per_event = per_event(summary.bytes, summary.events);
     build::fill(&mut summary, collector.finish(), &totals, names);
+    threads::build::fill(&mut summary, made.finish(), names);
     summary.samples = samples.finish();
     samples::label(&mut summary);
     summary.memory = memory::build::build(memory.finish(), begin, names);
@@ -288,6 +293,7 @@ fn of_threads(
             processor_ns: time.map(|time| time.run_ns),
             processor_wait_ns: time.map(|time| time.wait_ns),
             scheduling: None,
+            birth: None,
             events: volume.events[position],
             discarded: info.discarded,
         }

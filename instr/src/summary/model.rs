@@ -11,6 +11,7 @@ use super::constructs::model::{
 use super::load::model::{Efficiency, Graph, RegionLoad};
 use super::memory::model::Memory;
 use super::sensors::model::{Power, RegionEnergy, Sensor, ThreadCount, Trouble, ZoneEnergy};
+use super::threads::model::{Birth, LockCall, WaitCall};
 use instr_analysis::processors::Allocation as CoreAllocation;
 use instr_analysis::samples::Samples;
 use instr_analysis::scheduling::{Split, ThreadScheduling};
@@ -101,8 +102,12 @@ pub struct Summary {
     pub samples: Option<Samples>,
     /// Waiting by kind: barriers, taskwait, taskgroup …
     pub syncs: Vec<Sync>,
-    /// Critical sections, ordered blocks, atomic locks, OpenMP locks.
+    /// Critical sections, ordered blocks, atomic locks, OpenMP locks, locks of threads.
     pub criticals: Vec<Critical>,
+    /// Waits of threads of POSIX, C11 and C++ by object and call, longest total first.
+    pub waits: Vec<WaitCall>,
+    /// Threads that the program tried to make, in vain.
+    pub threads_not_made: u64,
     /// Events of `instr_event`, by type.
     pub user_events: Vec<UserEvent>,
     /// Regions of `instr_region_begin`, by name.
@@ -227,6 +232,8 @@ pub struct Thread {
     pub processor_wait_ns: Option<u64>,
     /// What the system did with it; null where its context switches were not recorded.
     pub scheduling: Option<ThreadScheduling>,
+    /// Who made it, of threads of POSIX, C11 and C++; null where that was not recorded.
+    pub birth: Option<Birth>,
     /// Events in the stream.
     pub events: u64,
     /// Events lost.
@@ -399,13 +406,16 @@ pub struct Sync {
 pub struct Critical {
     /// Name of the critical section, symbol of the lock, or its address.
     pub name: String,
-    /// `critical`, `named critical`, `atomic`, `ordered`, `lock` or `nest lock`.
+    /// `critical`, `named critical`, `atomic`, `ordered`, `lock` or `nest lock`; of threads: `mutex`, `read lock`, `write lock`, `spin lock`.
     pub kind: &'static str,
+    /// Its address.
+    #[serde(skip)]
+    pub address: Option<u64>,
     /// Acquisitions.
     pub count: u64,
     /// Acquisitions that had to wait for another thread's release.
     pub contended: u64,
-    /// Tries that found it taken (`omp_test_lock`).
+    /// Tries that found it taken (`omp_test_lock`), and waits that were given up.
     pub failed: u64,
     /// Time from asking to having, ns.
     pub wait_ns: u64,
@@ -415,6 +425,8 @@ pub struct Critical {
     pub held_ns: u64,
     /// The longest of them, ns.
     pub held_max_ns: u64,
+    /// The calls that took locks of threads, longest wait first.
+    pub calls: Vec<LockCall>,
 }
 
 /// User events of one type.

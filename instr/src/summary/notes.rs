@@ -124,6 +124,7 @@ pub fn of(summary: &Summary, told: &mut Told, detailed: bool) -> Vec<String> {
         && summary.parallel_regions.is_empty()
         && summary.tasks.created == 0
         && !sequential
+        && summary.threads.iter().all(|thread| thread.birth.is_none())
     {
         notes.push("no OpenMP construct was seen".to_owned());
     }

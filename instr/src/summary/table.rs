@@ -87,6 +87,7 @@ impl Section {
         match self {
             Self::Threads => {
                 threads(summary, page)?;
+                super::threads::table::births(summary, page)?;
                 super::switches::table::write(summary, page)
             }
             Self::Processors => match &summary.core_allocation {
@@ -472,6 +473,7 @@ fn waiting(summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {
         ]);
     }
     table.print(summary.criticals.len(), page)?;
+    super::threads::table::calls(summary, page)?;
     constructs::table::rest(summary, page)
 }
 
@@ -536,7 +538,7 @@ pub(super) fn label(place: &Place) -> String {
 }
 
 /// A number and its share of another.
-fn share_of_count(part: u64, whole: u64) -> String {
+pub(super) fn share_of_count(part: u64, whole: u64) -> String {
     match part {
         0 => "0".to_owned(),
         _ => format!(

@@ -69,11 +69,12 @@ fn mostly(summary: &Summary, part: fn(&Split) -> u64) -> Option<String> {
 
 /// What the program does to itself, where other programs kept its threads from their processors: less than it seems, but not nothing.
 fn beside(largest: Option<&Verdict>, waiting: &Verdict) -> Option<String> {
-    const OWN: [&str; 7] = [
+    const OWN: [&str; 8] = [
         "sequential",
         "serial",
         "imbalance",
         "locks",
+        "waiting",
         "fine tasks",
         "late tasks",
         "dependences",
@@ -147,9 +148,10 @@ fn chosen(summary: &Summary) -> (Option<Verdict>, Vec<String>) {
     let Some(account) = Account::of(summary) else {
         return (largest, Vec::new());
     };
-    let (kind, share) = match &summary.efficiency {
-        Some(efficiency) => (efficiency.largest_loss.kind, efficiency.largest_loss.share),
-        None => ("none", 0.0),
+    let (kind, share) = match (&summary.efficiency, &largest) {
+        (Some(efficiency), _) => (efficiency.largest_loss.kind, efficiency.largest_loss.share),
+        (None, Some(largest)) => (largest.kind, largest.share),
+        (None, None) => ("none", 0.0),
     };
     let threads = summary.efficiency.as_ref().map_or(1, |all| all.threads);
     let explained = match kind {
@@ -210,6 +212,9 @@ fn cut_off(summary: &Summary) -> Option<Verdict> {
 /// The largest loss of the efficiency tree, by its cause.
 fn largest(summary: &Summary) -> Option<Verdict> {
     let Some(efficiency) = &summary.efficiency else {
+        if let Some(of_threads) = super::threads::verdict::of(summary) {
+            return Some(of_threads);
+        }
         let sequential = summary.events > 0 && summary.threads.len() == 1;
         return sequential.then(|| Verdict {
             kind: "sequential",
