@@ -20,6 +20,7 @@ mod perfetto;
 mod preload;
 mod processors;
 mod programs;
+mod pthread;
 mod readme;
 mod redirected;
 mod robust;
@@ -55,6 +56,7 @@ const PARTS: &[fn() -> Vec<Trial>] = &[
     perfetto::trials,
     preload::trials,
     processors::trials,
+    pthread::trials,
     sampling::trials,
     footprint::trials,
     costs::trials,
