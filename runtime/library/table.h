@@ -107,10 +107,11 @@ const struct instr_getters *instr_library_getters(void);
     P(omp_realloc) P(omp_free) P(malloc) P(calloc) P(realloc) P(reallocarray) P(free) P(posix_memalign) P(aligned_alloc) \
     P(page_alloc) P(new) P(new_nothrow) P(new_aligned) P(new_aligned_nothrow) P(delete) P(delete_word) P(delete_two_words) \
     P(delete_nothrow) P(delete_aligned_nothrow) P(mmap) P(mmap64) P(munmap) P(mremap) P(sigaction) P(signal) P(sigwait) \
-    P(sigtimedwait) P(signalfd) P(process_exit) P(pthread_create) P(pthread_join) P(pthread_timedjoin) P(pthread_clockjoin) \
+    P(sigtimedwait) P(signalfd) P(pthread_create) P(pthread_join) P(pthread_timedjoin) P(pthread_clockjoin) \
     P(pthread_setname) P(pthread_lock) P(pthread_trylock) P(pthread_timedlock) P(pthread_clocklock) P(pthread_unlock) \
     P(pthread_cond_wait) P(pthread_cond_timedwait) P(pthread_cond_clockwait) P(pthread_barrier_wait) P(pthread_once) P(sem_wait) \
-    P(sem_timedwait) P(sem_clockwait) P(thrd_create) P(thrd_join) P(call_once) P(cxx_thread) P(cxx_join) P(cxx_wait) P(cxx_future)
+    P(sem_timedwait) P(sem_clockwait) P(thrd_create) P(thrd_join) P(call_once) P(cxx_thread) P(cxx_join) P(cxx_wait) P(cxx_future) \
+    P(process_exit)
 
 #define INSTR_FUNCTIONS(F) \
     F(instr_call_begin) F(instr_call_end) F(instr_counter) F(instr_event) F(instr_flush) F(instr_region_begin) F(instr_region_end) \

@@ -406,8 +406,8 @@ fn before_the_first() -> Check {
 /// `lock` and `unlock` of a mutex that nobody else wants: what tracing adds, and what is left of it where only waits are recorded.
 const PAIRS: &str = "#include <pthread.h>\n#include <stdlib.h>\nstatic pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;\nstatic void *none(void *a) { return a; }\nint main(int c, char **v)\n{\n    pthread_t t;\n    pthread_create(&t, NULL, none, NULL);\n    pthread_join(t, NULL);\n    for (long i = atol(v[c - 1]); i > 0; i--) {\n        pthread_mutex_lock(&m);\n        pthread_mutex_unlock(&m);\n    }\n    return 0;\n}\n";
 
-/// The most instructions that a pair takes more than a plain one, by level. GCC 12 makes fewer.
-const MOST: [(&str, f64); 3] = [("all", 210.0), ("waits", 110.0), ("threads", 40.0)];
+/// The most instructions that a pair takes more than a plain one, by level: what GCC 12 makes, and an eighth more.
+const MOST: [(&str, f64); 3] = [("all", 325.0), ("waits", 153.0), ("threads", 61.0)];
 
 fn instructions() -> Check {
     need("valgrind")?;
@@ -438,9 +438,14 @@ fn instructions() -> Check {
         Ok((executed(program, level, 3000)? - less) / 2000.0)
     };
     let own = each(&plain, "all")?;
+    executed(&traced, "all", 1)?;
+    let metadata = std::fs::read(dir.path().join("trace/metadata"))?;
+    let is_fast = String::from_utf8_lossy(&metadata).contains("clock_source = \"tsc\"");
     let mut found = Vec::new();
     for (level, most) in MOST {
         let added = each(&traced, level)? - own;
+        // Where the processor's counter is no clock, each look at the system's takes more.
+        let most = if is_fast { most } else { 6.0 * most };
         println!("a pair, {level}: +{added:.0} instructions, at most {most}");
         if !(0.0..=most).contains(&added) {
             found.push(format!("{level}: +{added:.0}, not up to {most}"));

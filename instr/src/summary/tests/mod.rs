@@ -105,7 +105,7 @@ fn every_number_follows_from_the_events_in_all_byte_orders_and_word_sizes() {
             ]),
         );
         let critical = json!({"name": "0x9000", "kind": "named critical", "count": 1, "contended": 0, "failed": 0,
-            "wait_ns": 20, "wait_max_ns": 20, "held_ns": 50, "held_max_ns": 50});
+            "wait_ns": 20, "wait_max_ns": 20, "held_ns": 50, "held_max_ns": 50, "calls": []});
         is("criticals", json!([critical]));
         is("user_events", json!([{"type": 7, "count": 1}]));
         is(
@@ -130,10 +130,10 @@ fn thread_states_add_up_to_the_threads_life() {
     let summary =
         serde_json::to_value(summarize(&fixture.open(), &NoNames, None, |_| {}).unwrap()).unwrap();
     let first = json!({"index": 0, "os_tid": 4000, "name": "main", "useful_ns": 1500, "sync_ns": 425, "sched_ns": 75,
-        "idle_ns": 0, "flush_ns": 0, "processor_ns": null, "processor_wait_ns": null, "scheduling": null, "events": 40, "discarded": 0});
+        "idle_ns": 0, "flush_ns": 0, "processor_ns": null, "processor_wait_ns": null, "scheduling": null, "birth": null, "events": 40, "discarded": 0});
     // The worker waits for its first region, too.
     let second = json!({"index": 1, "os_tid": 4001, "name": "thread 1", "useful_ns": 480, "sync_ns": 895, "sched_ns": 10,
-        "idle_ns": 410, "flush_ns": 0, "processor_ns": null, "processor_wait_ns": null, "scheduling": null, "events": 13, "discarded": 0});
+        "idle_ns": 410, "flush_ns": 0, "processor_ns": null, "processor_wait_ns": null, "scheduling": null, "birth": null, "events": 13, "discarded": 0});
     assert_eq!(summary["threads"], json!([first, second]));
 }
 

@@ -127,3 +127,128 @@ fn lock(most: &Critical, share: f64) -> Verdict {
         ..Verdict::default()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::model::{Place, Sync, Times};
+    use super::super::model::{Birth, LockCall, WaitCall};
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    fn times(ms: u64) -> Times {
+        let mut times = Times::default();
+        times.add(ms * MS);
+        times
+    }
+
+    fn place(label: &str) -> Place {
+        Place {
+            label: label.to_owned(),
+            ..Place::default()
+        }
+    }
+
+    /// Main joins two threads that live 100 ms, and wait for a lock and a condition so long.
+    fn run(locked: u64, waited: u64) -> Summary {
+        let made = Thread {
+            useful_ns: 100 * MS - (locked + waited) * MS / 2,
+            sync_ns: (locked + waited) * MS / 2,
+            birth: Some(Birth::default()),
+            ..Thread::default()
+        };
+        let main = Thread {
+            sync_ns: 100 * MS,
+            ..Thread::default()
+        };
+        let wait = |kind, ms, label| WaitCall {
+            kind,
+            object: "queue".to_owned(),
+            place: place(label),
+            times: times(ms),
+        };
+        let sync = |kind, ms| Sync {
+            kind,
+            times: times(ms),
+        };
+        let calls = [(1, "first"), (locked, "second")].map(|(ms, label)| LockCall {
+            place: place(label),
+            wait_ns: ms * MS,
+            ..LockCall::default()
+        });
+        Summary {
+            events: 100,
+            threads: vec![main, made.clone(), made],
+            criticals: vec![Critical {
+                name: "table".to_owned(),
+                kind: "mutex",
+                count: 1234,
+                wait_ns: locked * MS,
+                held_ns: 7 * MS,
+                calls: calls.into(),
+                ..Critical::default()
+            }],
+            waits: vec![
+                wait("condition variable", waited, "taker"),
+                wait("join", 100, "main"),
+            ],
+            syncs: vec![sync("condition variable", waited), sync("join", 100)],
+            ..Summary::default()
+        }
+    }
+
+    #[test]
+    fn the_larger_of_locks_and_waits_is_named_with_its_call() {
+        let locks = of(&run(60, 30)).expect("one");
+        assert_eq!(
+            (locks.kind, locks.region.as_deref()),
+            ("locks", Some("second"))
+        );
+        assert!(
+            locks.text.contains("20.0%") && locks.text.contains("the mutex table: 1 234 times"),
+            "60 of 300: {}",
+            locks.text
+        );
+        let waiting = of(&run(30, 60)).expect("one");
+        assert_eq!(
+            (waiting.kind, waiting.region.as_deref()),
+            ("waiting", Some("taker"))
+        );
+        assert!(
+            waiting.text.contains("the condition variable queue"),
+            "{}",
+            waiting.text
+        );
+        // 14 of 300 is not worth a word; who joins others loses nothing.
+        let healthy = of(&run(14, 0)).expect("one");
+        assert_eq!(healthy.kind, "healthy");
+        assert!(
+            healthy.text.contains("93.0%"),
+            "186 of 200: {}",
+            healthy.text
+        );
+    }
+
+    #[test]
+    fn a_program_that_made_no_thread_has_other_verdicts() {
+        let mut summary = run(60, 30);
+        for thread in &mut summary.threads {
+            thread.birth = None;
+        }
+        assert_eq!(of(&summary), None);
+    }
+
+    #[test]
+    fn the_parts_add_up_to_the_time_of_all_threads() {
+        for (locked, waited) in [(60, 30), (0, 0), (200, 0), (0, 200)] {
+            let summary = run(locked, waited);
+            let parts = super::times(&summary);
+            let sum: u64 = parts.iter().map(|(_, ns)| ns).sum();
+            assert_eq!(sum, summary.capacity_ns(), "{parts:?}");
+            let part = |name| parts.iter().find(|part| part.0 == name).map(|part| part.1);
+            assert_eq!(part("waiting for locks"), Some(locked * MS));
+            assert_eq!(part("waiting for conditions"), Some(waited * MS));
+            assert_eq!(part("joining threads"), Some(100 * MS));
+        }
+    }
+}
