@@ -23,7 +23,7 @@ _instr__rewrite() {
 
     case "${cmd}" in
         instr__rewrite)
-            opts="-o -h -V --emit-wrap-flags --emit-stubs --list --redirect --output --api --memory --style --linkage --json --help --version"
+            opts="-o -h -V --emit-wrap-flags --emit-stubs --list --redirect --output --api --memory --threads --style --linkage --json --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

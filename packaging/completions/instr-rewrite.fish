@@ -10,6 +10,7 @@ complete -c instr-rewrite -l emit-stubs -d 'Print the C source of the stubs for 
 complete -c instr-rewrite -l list -d 'List the functions that would be recorded, and those that would not, with the reason'
 complete -c instr-rewrite -l redirect -d 'Rename the calls in one object or archive, for linkers without --wrap'
 complete -c instr-rewrite -l memory -d 'Include the heap: malloc and its family, new and delete, mmap'
+complete -c instr-rewrite -l threads -d 'Include threads of POSIX, C11 and C++ on Linux, their locks and waits'
 complete -c instr-rewrite -l json -d 'With --list: print JSON, not a table'
 complete -c instr-rewrite -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c instr-rewrite -s V -l version -d 'Print version'

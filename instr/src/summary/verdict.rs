@@ -64,7 +64,9 @@ fn mostly(summary: &Summary, part: fn(&Split) -> u64) -> Option<String> {
         .iter()
         .max_by_key(|at| part(&at.useful))?;
     let has_most = part(&at.useful) > 0 && part(&at.useful) as f64 > MOST * whole as f64;
-    has_most.then(|| at.place.label.clone())
+    // Without regions all code is outside of them.
+    let says_something = at.place.address.is_some() || !summary.parallel_regions.is_empty();
+    (has_most && says_something).then(|| at.place.label.clone())
 }
 
 /// What the program does to itself, where other programs kept its threads from their processors: less than it seems, but not nothing.
