@@ -7,9 +7,41 @@ pub const WIDTH: usize = 80;
 /// Narrower lines are not written, wider ones are hard to read.
 const WIDTHS: std::ops::RangeInclusive<usize> = 40..=200;
 
+/// A part of a page that others lay out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// A paragraph.
+    Text(String),
+    /// A table.
+    Table(Grid),
+}
+
+/// A table that others lay out.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Grid {
+    /// Headings of the columns, and whether numbers stand below.
+    pub(crate) header: Vec<(String, bool)>,
+    /// The cells.
+    pub(crate) rows: Vec<Vec<String>>,
+}
+
+impl Grid {
+    /// Whether a column holds numbers.
+    pub(crate) fn is_number(&self, column: usize) -> bool {
+        self.header.get(column).is_some_and(|(_, number)| *number)
+    }
+}
+
+/// Where a page goes.
+enum Target<'a> {
+    Stream(&'a mut dyn Write),
+    /// Parts, and the line that is not complete.
+    Parts(&'a mut Vec<Part>, Vec<u8>),
+}
+
 /// A stream, and how much of each table goes on it.
 pub struct Page<'a> {
-    out: &'a mut dyn Write,
+    out: Target<'a>,
     /// Characters of a line.
     pub width: usize,
     /// Rows of a table; the rest is counted.
@@ -22,11 +54,30 @@ impl<'a> Page<'a> {
     /// A page on `out`, `width` characters wide.
     pub fn new(out: &'a mut dyn Write, width: usize, rows: usize, colour: bool) -> Self {
         Self {
-            out,
+            out: Target::Stream(out),
             width: width.clamp(*WIDTHS.start(), *WIDTHS.end()),
             rows,
             colour,
         }
+    }
+
+    /// A page whose paragraphs and tables, with at most `rows` rows, others lay out.
+    pub(crate) fn in_parts(parts: &'a mut Vec<Part>, rows: usize) -> Self {
+        Self {
+            out: Target::Parts(parts, Vec::new()),
+            width: *WIDTHS.end(),
+            rows,
+            colour: false,
+        }
+    }
+
+    /// Takes a table if others lay out the page. False: it has to be written.
+    pub(crate) fn take(&mut self, grid: impl FnOnce() -> Grid) -> bool {
+        let Target::Parts(parts, _) = &mut self.out else {
+            return false;
+        };
+        parts.push(Part::Table(grid()));
+        true
     }
 
     /// Writes words on as few lines as the width allows, `first` before the first line and as many blanks before the others.
@@ -35,11 +86,15 @@ impl<'a> Page<'a> {
     ///
     /// Those of the stream.
     pub fn paragraph(&mut self, first: &str, text: &str) -> io::Result<()> {
+        if let Target::Parts(parts, _) = &mut self.out {
+            parts.push(Part::Text(format!("{}{text}", first.trim_start())));
+            return Ok(());
+        }
         let blanks = " ".repeat(first.chars().count());
         let room = self.width.saturating_sub(blanks.len()).max(20);
         for (at, line) in lines(text, room).iter().enumerate() {
             let before = if at == 0 { first } else { &blanks };
-            writeln!(self.out, "{before}{line}")?;
+            writeln!(self, "{before}{line}")?;
         }
         Ok(())
     }
@@ -47,11 +102,30 @@ impl<'a> Page<'a> {
 
 impl Write for Page<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.out.write(bytes)
+        let (parts, line) = match &mut self.out {
+            Target::Stream(out) => return out.write(bytes),
+            Target::Parts(parts, line) => (parts, line),
+        };
+        for byte in bytes {
+            if *byte != b'\n' {
+                line.push(*byte);
+                continue;
+            }
+            // Blank lines are for terminals.
+            let text = String::from_utf8_lossy(line).trim().to_owned();
+            if !text.is_empty() {
+                parts.push(Part::Text(text));
+            }
+            line.clear();
+        }
+        Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
+        match &mut self.out {
+            Target::Stream(out) => out.flush(),
+            Target::Parts(..) => Ok(()),
+        }
     }
 }
 
@@ -93,6 +167,22 @@ mod tests {
             assert_eq!(read.join(" "), words);
             assert!(out.lines().skip(1).all(|line| line.starts_with("       ")));
         }
+    }
+
+    #[test]
+    fn parts_are_whole_whatever_their_width() {
+        let (words, mut parts) = (vec!["word"; 99].join(" "), Vec::new());
+        let mut page = Page::in_parts(&mut parts, 3);
+        writeln!(page, "\n one {}", 1).unwrap();
+        page.paragraph("note: ", &words).unwrap();
+        assert!(page.take(Grid::default));
+        let text = |text: &str| Part::Text(text.to_owned());
+        let note = format!("note: {words}");
+        let table = Part::Table(Grid::default());
+        assert_eq!(parts, [text("one 1"), text(&note), table]);
+        let mut out = Vec::new();
+        let mut page = Page::new(&mut out, 80, 1, false);
+        assert!(!page.take(Grid::default), "a stream takes text");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use comfy_table::{
     CellAlignment, ContentArrangement, ContentLineStyle, LineStyle, Table, TableStyle,
 };
 
-use crate::page::Page;
+use crate::page::{Grid, Page};
 use crate::summary::units::{count, elide_middle, elide_start};
 
 /// Rows of a table unless the user says otherwise; more threads share the last one, more of anything else is only counted.
@@ -103,6 +103,9 @@ impl Sheet {
         if self.labels {
             self.separate();
         }
+        if page.take(|| self.grid()) {
+            return Ok(());
+        }
         let left_out = self.fit(page.width);
         for line in std::iter::once(String::new()).chain(self.table().lines()) {
             writeln!(page, "{}", line.trim_end())?;
@@ -128,6 +131,21 @@ impl Sheet {
                 "... and {} more (--top {rows} shows them)",
                 count(more as u64)
             ),
+        }
+    }
+
+    /// All of it, but for bars.
+    fn grid(&self) -> Grid {
+        let shown = || self.kinds.iter().map(|kind| *kind != Kind::Bar);
+        let kinds = self.kinds.iter().map(|kind| *kind == Kind::Number);
+        let header = self.header.iter().cloned().zip(kinds).zip(shown());
+        let row = |row: &Vec<String>| {
+            let cells = row.iter().cloned().zip(shown());
+            cells.filter(|cell| cell.1).map(|cell| cell.0).collect()
+        };
+        Grid {
+            header: header.filter(|head| head.1).map(|head| head.0).collect(),
+            rows: self.rows.iter().map(row).collect(),
         }
     }
 

@@ -96,7 +96,7 @@ pub(super) const KINDS: &[(&str, &str, &str)] = &[
 ];
 
 /// What people do about a kind, and the heading that says more.
-pub(super) fn of(kind: &str, summary: &Summary) -> (String, &'static str) {
+pub(crate) fn of(kind: &str, summary: &Summary) -> (String, &'static str) {
     let found = KINDS.iter().find(|(name, ..)| *name == kind);
     let Some(&(_, reading, advice)) = found else {
         return (String::new(), "");

@@ -68,13 +68,24 @@ pub(super) fn title(summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {
 }
 
 /// A time of day, where the reader is.
-fn date(realtime_ns: u64) -> Option<String> {
+pub(crate) fn date(realtime_ns: u64) -> Option<String> {
     if realtime_ns < FIRST_DATE_NS {
         return None;
     }
     let stamp = jiff::Timestamp::from_nanosecond(i128::from(realtime_ns)).ok()?;
     let there = stamp.to_zoned(jiff::tz::TimeZone::system());
     Some(there.strftime("%Y-%m-%d %H:%M").to_string())
+}
+
+/// The same without what cost most.
+///
+/// # Errors
+///
+/// Those of the page.
+pub(crate) fn overview(summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {
+    times(summary, page)?;
+    most(summary, page)?;
+    lines(summary, page)
 }
 
 /// What cost most, where the time went, what takes most, and one line for each other part of the trace.
@@ -84,9 +95,7 @@ fn date(realtime_ns: u64) -> Option<String> {
 /// Those of the page.
 pub(super) fn screen(summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {
     verdict(summary, page)?;
-    times(summary, page)?;
-    most(summary, page)?;
-    lines(summary, page)
+    overview(summary, page)
 }
 
 fn verdict(summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {
@@ -118,7 +127,7 @@ fn verdict(summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {
 }
 
 /// `main, a.c:12 (parallel)` of `main [omp parallel a.c:12]`.
-fn place(label: &str) -> String {
+pub(crate) fn place(label: &str) -> String {
     let (name, construct, place) = parts(&brief(label, MAX_NAME));
     let mut text = name;
     if !place.is_empty() {
@@ -130,46 +139,45 @@ fn place(label: &str) -> String {
     text
 }
 
-/// Where the threads' time went: what adds up to all of it.
+/// Where the threads' time went: names and shares that add up to all of it, with a title. Nothing where there is no time.
+pub(crate) fn shares(summary: &Summary) -> Option<(String, Vec<(&'static str, f64)>)> {
+    let whole = summary.capacity_ns();
+    if whole == 0 {
+        return None;
+    }
+    let Some(e) = &summary.efficiency else {
+        let rows = super::threads::verdict::times(summary).into_iter();
+        let rows = rows.map(|(name, ns)| (name, ns as f64 / whole as f64));
+        let rows = rows.collect();
+        let threads = counted(summary.threads.len() as u64, "thread");
+        return Some((format!("the time of {threads}"), rows));
+    };
+    let lost = |efficiency: f64| (1.0 - efficiency).max(0.0);
+    let capacity = e.capacity_ns.max(1) as f64;
+    let rows = vec![
+        ("user code in regions", e.region_useful_ns as f64 / capacity),
+        ("user code outside", e.serial_useful_ns as f64 / capacity),
+        (
+            "waiting for serial code",
+            lost(e.additive.serial_region_efficiency),
+        ),
+        ("imbalance", lost(e.additive.load_balance)),
+        ("scheduling", lost(e.additive.scheduling)),
+        ("small teams", lost(e.additive.team_size)),
+    ];
+    let title = format!(
+        "the time of {}, {} each",
+        counted(e.threads, "thread"),
+        time(e.elapsed_ns)
+    );
+    Some((title, rows))
+}
+
 fn times(summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {
     let whole = summary.capacity_ns();
-    let (title, rows) = match &summary.efficiency {
-        Some(e) => {
-            let lost = |efficiency: f64| (1.0 - efficiency).max(0.0);
-            let capacity = e.capacity_ns.max(1) as f64;
-            let rows = vec![
-                ("user code in regions", e.region_useful_ns as f64 / capacity),
-                ("user code outside", e.serial_useful_ns as f64 / capacity),
-                (
-                    "waiting for serial code",
-                    lost(e.additive.serial_region_efficiency),
-                ),
-                ("imbalance", lost(e.additive.load_balance)),
-                ("scheduling", lost(e.additive.scheduling)),
-                ("small teams", lost(e.additive.team_size)),
-            ];
-            let title = format!(
-                "the time of {}, {} each",
-                counted(e.threads, "thread"),
-                time(e.elapsed_ns)
-            );
-            (title, rows)
-        }
-        None => {
-            let part = |ns: u64| ns as f64 / whole.max(1) as f64;
-            let rows = super::threads::verdict::times(summary);
-            let rows = rows.into_iter().map(|(name, ns)| (name, part(ns)));
-            let rows = rows.collect();
-            let title = format!(
-                "the time of {}",
-                counted(summary.threads.len() as u64, "thread")
-            );
-            (title, rows)
-        }
-    };
-    if whole == 0 {
+    let Some((title, rows)) = shares(summary) else {
         return Ok(());
-    }
+    };
     let mut table = Sheet::new(1, &[&title, "share", "total", ""]).with_bars();
     for (name, share) in rows {
         // What would be shown as nothing is not.

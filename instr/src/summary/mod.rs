@@ -1,9 +1,9 @@
 //! `instr summary`: what a program did, as tables or JSON.
 
-mod advice;
+pub(crate) mod advice;
 pub mod build;
 pub mod constructs;
-mod first;
+pub(crate) mod first;
 pub mod load;
 pub mod memory;
 pub mod model;
@@ -29,7 +29,7 @@ use instr_trace::model::{State, pays_apart, relayed, replay_with};
 use instr_trace::tasks::{TaskStates, Totals, follows};
 use instr_trace::{Event, Names, Session, ThreadInfo, Trace};
 
-use crate::cli::SummaryOptions;
+use crate::cli::{SummaryOptions, SymbolOptions};
 use crate::console::{Console, NO_OUTPUT};
 use crate::page::Page;
 use crate::progress::Progress;
@@ -52,26 +52,13 @@ pub fn run(options: &SummaryOptions, console: &mut Console<'_>) -> Result<()> {
 
 fn show(session: &Session, options: &SummaryOptions, console: &mut Console<'_>) -> Result<()> {
     let chip = options.target.as_deref().map(Chip::named).transpose()?;
-    let mut summaries = Vec::new();
-    for (process, trace) in session.traces().iter().enumerate() {
-        let mut summary = of_process(trace, options, chip.as_ref(), console)?;
-        summary.core_allocation = crate::processors::of_trace(trace.dir())?;
-        if let Some(found) = summary
-            .core_allocation
-            .as_ref()
-            .filter(|_| summary.is_only_processors())
-        {
-            summary.duration_ns = found.duration_ns;
-            summary.processors = Some(found.processors.len() as u64);
-            summary.verdict = None;
-        }
-        summary.forked = session.parent(process).is_some();
-        summaries.push(summary);
-    }
-    let summaries = nested(summaries, session);
+    let summaries = of_session(session, chip.as_ref(), &options.symbols, console)?;
     let rows = options.top.map_or(MAX_ROWS, |top| top as usize);
     if options.json {
-        return json(&summaries, console).context(NO_OUTPUT);
+        let written = json(&summaries, &mut *console.out);
+        return written
+            .and_then(|()| writeln!(console.out))
+            .context(NO_OUTPUT);
     }
     if options.leaks {
         let leaks = |page: &mut Page<'_>| {
@@ -89,12 +76,47 @@ fn show(session: &Session, options: &SummaryOptions, console: &mut Console<'_>) 
     console.page(rows, tables).context(NO_OUTPUT)
 }
 
-fn json(summaries: &[Summary], console: &mut Console<'_>) -> io::Result<()> {
+/// Writes an object for one summary, else an array.
+///
+/// # Errors
+///
+/// Those of `out`.
+pub(crate) fn json(summaries: &[Summary], out: &mut dyn io::Write) -> io::Result<()> {
     match summaries {
-        [one] => serde_json::to_writer_pretty(&mut *console.out, one)?,
-        several => serde_json::to_writer_pretty(&mut *console.out, several)?,
+        [one] => serde_json::to_writer_pretty(out, one)?,
+        several => serde_json::to_writer_pretty(out, several)?,
     }
-    writeln!(console.out)
+    Ok(())
+}
+
+/// The summaries of all processes, those of forked children in those of their parents.
+///
+/// # Errors
+///
+/// Stream files that cannot be read any more.
+pub(crate) fn of_session(
+    session: &Session,
+    chip: Option<&Chip>,
+    symbols: &SymbolOptions,
+    console: &mut Console<'_>,
+) -> Result<Vec<Summary>> {
+    let mut summaries = Vec::new();
+    for (process, trace) in session.traces().iter().enumerate() {
+        let mut summary = of_process(trace, symbols, chip, console)?;
+        summary.core_allocation = crate::processors::of_trace(trace.dir())?;
+        if let Some(found) = summary
+            .core_allocation
+            .as_ref()
+            .filter(|_| summary.is_only_processors())
+        {
+            summary.duration_ns = found.duration_ns;
+            summary.processors = Some(found.processors.len() as u64);
+            summary.verdict = None;
+        }
+        summary.forked = session.parent(process).is_some();
+        summaries.push(summary);
+    }
+    Ok(nested(summaries, session))
 }
 
 fn text(summaries: &[Summary], sections: &[table::Section], page: &mut Page<'_>) -> io::Result<()> {
@@ -110,11 +132,11 @@ fn text(summaries: &[Summary], sections: &[table::Section], page: &mut Page<'_>)
 
 fn of_process(
     trace: &Trace,
-    options: &SummaryOptions,
+    options: &SymbolOptions,
     chip: Option<&Chip>,
     console: &mut Console<'_>,
 ) -> Result<Summary> {
-    let names = symbols::Symbols::of(trace, &options.symbols);
+    let names = symbols::Symbols::of(trace, options);
     let mut progress = Progress::new("reading", console);
     let own = Chip::of(trace);
     let chip = chip.or(own.as_ref());

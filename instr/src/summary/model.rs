@@ -157,7 +157,7 @@ pub struct Summary {
 
 impl Summary {
     /// All of the threads' time, ns: number of threads × time where there are parallel regions, else the sum of the threads' lives.
-    pub(super) fn capacity_ns(&self) -> u64 {
+    pub(crate) fn capacity_ns(&self) -> u64 {
         let lives = self.threads.iter().map(Thread::life_ns);
         match &self.efficiency {
             Some(efficiency) => efficiency.capacity_ns,
