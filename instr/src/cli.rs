@@ -37,6 +37,7 @@ pub fn command() -> clap::Command {
         "export",
         "summary",
         "processors",
+        "report",
         "graph",
         "symbolize",
     ]
@@ -78,6 +79,8 @@ pub enum Command {
     Summary(SummaryOptions),
     /// Show who ran on which processor, and who took it from whom: of one trace, or of several that ran at once
     Processors(ProcessorOptions),
+    /// Write a page for the browser: what cost most, a time line, tables; one HTML file
+    Report(ReportOptions),
     /// Show how parallel the tasks are, and write their graph as a picture or for other tools
     Graph(GraphOptions),
     /// Complete the trace of a killed program, so that every CTF reader can open it
@@ -353,6 +356,23 @@ impl SectionOptions {
     }
 }
 
+/// Options of `instr report`.
+#[derive(Debug, Args)]
+pub struct ReportOptions {
+    /// Traces (NAME.instr), or the programs beside them; several become processes on one time line
+    #[arg(default_value = ".", value_name = "DIR")]
+    pub traces: Vec<PathBuf>,
+    /// Output file; - is standard output [default: the program's name with .html]
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Open the page in the browser when it is written
+    #[arg(long)]
+    pub open: bool,
+    /// Where names come from.
+    #[command(flatten)]
+    pub symbols: SymbolOptions,
+}
+
 /// Options of `instr graph`.
 #[derive(Debug, Args)]
 pub struct GraphOptions {
@@ -441,7 +461,7 @@ mod tests {
 
     #[test]
     fn commands_that_do_not_exist_yet_are_unknown() {
-        for name in ["report", "sweep", "query"] {
+        for name in ["sweep", "query"] {
             let error = parse(&[name]).expect_err(name);
             assert_eq!(
                 error.kind(),

@@ -9,7 +9,7 @@
 //! | [`progress`] | the bar on a terminal |
 //! | [`symbols`] | run-time addresses to names, through the metadata's module list |
 //! | `kernel` | who runs on which processor, while `instr run` runs a program |
-//! | [`wrapper`], [`config`], [`mod@run`], [`list`], [`doctor`], [`merge`], [`export`], [`summary`], [`mod@processors`], [`graph`], [`repair`], [`extract`], [`symbolize`] | one command each |
+//! | [`wrapper`], [`config`], [`mod@run`], [`list`], [`doctor`], [`merge`], [`export`], [`summary`], [`mod@processors`], [`mod@report`], [`graph`], [`repair`], [`extract`], [`symbolize`] | one command each |
 
 pub mod cli;
 pub mod config;
@@ -31,6 +31,7 @@ mod pager;
 pub mod processors;
 pub mod progress;
 pub mod repair;
+pub mod report;
 pub mod run;
 mod runs;
 mod settings;
@@ -80,6 +81,7 @@ fn dispatch(command: &Command, console: &mut Console<'_>) -> Result<()> {
         Command::Export(options) => export::run(options, console),
         Command::Summary(options) => summary::run(options, console),
         Command::Processors(options) => processors::run(options, console),
+        Command::Report(options) => report::run(options, console),
         Command::Graph(options) => graph::run(options, console),
         Command::Extract(options) => extract::run(options, console),
         Command::Repair(options) => repair::run(options, console),

@@ -1,0 +1,121 @@
+//! `instr report`: one HTML file that shows where time went, on a time line and in tables. `docs/report.md` says what is in it.
+//!
+//! | module | job |
+//! |---|---|
+//! | `timeline` | traces to bins, spans, lanes and histograms, in bounded memory |
+//! | `columns` | how numbers are stored, and the TypeScript that reads them |
+//! | `findings` | what cost most, as sentences with evidence and a place on the time line |
+//! | `view` | a summary as what the template shows |
+//! | `page` | the file: template, style, script, data |
+
+mod columns;
+mod findings;
+mod page;
+#[cfg(test)]
+mod schema;
+mod timeline;
+mod view;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result};
+use instr_cc::exec::Call;
+use instr_trace::Session;
+
+use crate::cli::ReportOptions;
+use crate::console::{Console, NO_OUTPUT, Refusal, WrongUsage};
+use crate::output::{is_folder, write_to};
+use crate::progress::Progress;
+use crate::summary;
+use crate::summary::units::{counted, size};
+use crate::symbols::{as_names, of_session, open_readable, program_name};
+
+/// Runs the command.
+///
+/// # Errors
+///
+/// Directories that hold no readable trace, and failures to write.
+pub fn run(options: &ReportOptions, console: &mut Console<'_>) -> Result<()> {
+    let path = options.output.as_deref();
+    if options.open && path == Some(Path::new("-")) {
+        let why = "`--open` needs a file: `-o -` writes to standard output";
+        return Err(WrongUsage(why.to_owned()).into());
+    }
+    let (session, refused) = open_readable(&options.traces, console)?;
+    let path = match path {
+        Some(path) if is_folder(path) => path.join(default_name(&session)),
+        Some(path) => path.to_owned(),
+        None => default_name(&session),
+    };
+    let written = write(&session, options, &path, console)?;
+    if path != Path::new("-") {
+        writeln!(
+            console.out,
+            "{}: {} of {}, {}",
+            path.display(),
+            counted(written.threads, "thread"),
+            counted(session.traces().len() as u64, "process").replace("processs", "processes"),
+            size(written.bytes)
+        )
+        .context(NO_OUTPUT)?;
+    }
+    if options.open {
+        open(&path)?;
+    }
+    refused.map_or(Ok(()), Err)
+}
+
+/// What was written.
+struct Written {
+    threads: u64,
+    bytes: u64,
+}
+
+fn write(
+    session: &Session,
+    options: &ReportOptions,
+    path: &Path,
+    console: &mut Console<'_>,
+) -> Result<Written> {
+    let summaries = summary::of_session(session, None, &options.symbols, console)?;
+    let symbols = of_session(session, &options.symbols);
+    let names = as_names(&symbols);
+    let mut bar = Progress::new("time line", console);
+    let collected = timeline::collect(session, &names, &mut |done, total| bar.at(done, total))?;
+    drop(bar);
+    let threads = collected.timeline.tracks.len() as u64;
+    let mut bytes = 0;
+    write_to(path, console, |out| {
+        bytes = page::write(&summaries, &collected, out)?;
+        Ok(())
+    })?;
+    Ok(Written { threads, bytes })
+}
+
+/// The first program's name with `.html`, in the current directory.
+fn default_name(session: &Session) -> PathBuf {
+    let mut name = program_name(session).to_owned();
+    name.push(".html");
+    name.into()
+}
+
+/// Opens the file in the user's browser.
+fn open(path: &Path) -> Result<()> {
+    let how = if cfg!(target_os = "macos") {
+        "open"
+    } else {
+        "xdg-open"
+    };
+    let refusal = |why: String| Refusal {
+        message: format!("cannot open {} in a browser: {why}", path.display()),
+        notes: Vec::new(),
+        help: Some("open the file yourself: it is complete".to_owned()),
+    };
+    // Its messages are of no use to the user; what failed is in its status.
+    let ended = Call::new(how).args([path]).run_privately();
+    match ended {
+        Ok(output) if output.status.success() => Ok(()),
+        Ok(output) => Err(refusal(format!("{how} failed ({})", output.status)).into()),
+        Err(error) => Err(refusal(format!("{how}: {error}")).into()),
+    }
+}

@@ -1,0 +1,194 @@
+//! The time line of a session for the page: a [`Sink`](instr_trace::model::Sink) that keeps as much as a page can hold, in memory that does not grow
+//! with the trace.
+//!
+//! | module | keeps |
+//! |---|---|
+//! | `bins` | levels of bins: how long each thread was in each state, and the code that ran longest; always exact |
+//! | `spans` | the spans themselves; the shortest ones go when there are too many |
+//! | `lanes` | values over time |
+//! | `longest` | the longest execution of each construct: where numbers of tables lead to |
+//! | `durations` | how long bodies ran, by thread |
+//! | `codes`, `waits` | numbers of names |
+//! | `model` | what is written |
+
+mod bins;
+mod codes;
+mod durations;
+mod lanes;
+pub(super) mod longest;
+pub(super) mod model;
+mod sink;
+mod spans;
+#[cfg(test)]
+mod tests;
+mod waits;
+
+use instr_trace::model::replay;
+use instr_trace::{Error, Names, Session, Trace};
+
+use super::columns::Block;
+use bins::Bins;
+use codes::Codes;
+use durations::Durations;
+use lanes::Lanes;
+use longest::Longest;
+use model::{Histogram, Lane, Level, Process, Timeline, Track};
+use spans::{Span, Spans};
+use waits::Waits;
+
+/// States of a thread.
+const STATES: usize = 5;
+/// Their names, by number.
+pub(super) const STATE_NAMES: [&str; STATES] =
+    ["useful", "synchronization", "scheduling", "idle", "flush"];
+
+/// Everything that is kept of all processes.
+#[derive(Debug)]
+struct Collector {
+    bins: Bins,
+    spans: Spans,
+    codes: Codes,
+    waits: Waits,
+    lanes: Lanes,
+    longest: Longest,
+    durations: Durations,
+}
+
+impl Collector {
+    fn new(tracks: usize, end: u64) -> Self {
+        Self {
+            bins: Bins::new(tracks, end),
+            spans: Spans::new(tracks),
+            codes: Codes::new(),
+            waits: Waits::new(),
+            lanes: Lanes::new(end),
+            longest: Longest::default(),
+            durations: Durations::default(),
+        }
+    }
+
+    fn add(&mut self, track: usize, span: Span) {
+        self.bins.add(track, &span);
+        self.spans.add(track, span);
+    }
+}
+
+/// The time line, and where its tables lead to.
+pub(super) struct Collected {
+    pub(super) timeline: Timeline,
+    pub(super) longest: Longest,
+    pub(super) histograms: Vec<Histogram>,
+    /// The tables.
+    pub(super) block: Block,
+}
+
+/// Reads all traces of a session. `names` are those of each process. `progress` is called now and then with (done, total).
+///
+/// # Errors
+///
+/// Stream files that cannot be read any more.
+pub(super) fn collect(
+    session: &Session,
+    names: &[Box<dyn Names + '_>],
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<Collected, Error> {
+    let traces = session.traces();
+    let ends = (0..).zip(traces);
+    let ends = ends.map(|(number, trace)| session.time(number, trace.end_time()));
+    let end = ends.max().unwrap_or(0);
+    let threads = traces.iter().map(|trace| trace.threads().len()).sum();
+    let mut collector = Collector::new(threads, end);
+    let total = traces.iter().map(Trace::end_time).sum();
+    let (mut done, mut tracks) = (0u64, Vec::new());
+    for (number, trace) in traces.iter().enumerate() {
+        let place = |time| session.time(number, time);
+        let mut at = |time: u64| progress(time.saturating_add(done).min(total), total);
+        let of = (number, tracks.len(), trace.threads().len());
+        let mut process = sink::Process::new(&mut collector, of, &place, &mut at);
+        replay(trace, &mut process)?;
+        done = done.saturating_add(trace.end_time());
+        tracks.extend(trace.threads().iter().map(|thread| Track {
+            process: number,
+            name: thread.name.clone(),
+            spans: 0,
+            begin_ns: place(thread.first_time),
+            end_ns: place(thread.last_time),
+        }));
+        let ended = place(trace.end_time());
+        let lanes = collector.lanes.all.iter_mut();
+        lanes
+            .filter(|lane| lane.process == number)
+            .for_each(|lane| lane.finish(ended));
+    }
+    Ok(store(collector, session, names, tracks, end))
+}
+
+fn store(
+    mut collector: Collector,
+    session: &Session,
+    names: &[Box<dyn Names + '_>],
+    mut tracks: Vec<Track>,
+    end: u64,
+) -> Collected {
+    let exact_from_ns = collector.spans.exact_from();
+    // Where all spans are there, bins save drawing many of them. One for two spans is enough.
+    let most = match exact_from_ns {
+        0 => (collector.spans.most() / 2).max(1024),
+        _ => usize::MAX,
+    };
+    collector.bins.finish(most);
+    let mut block = Block::default();
+    let (table, counts) = collector.spans.store(&mut block);
+    for (track, count) in tracks.iter_mut().zip(counts) {
+        track.spans = count;
+    }
+    let spans = model::Spans {
+        exact_from_ns,
+        table,
+    };
+    let levels = collector.bins.store(&mut block).into_iter();
+    let levels = levels.map(|level| Level {
+        width_ns: level.width,
+        bins: level.bins,
+        unit_ns: level.unit,
+        table: level.table,
+    });
+    let levels = levels.collect();
+    let lanes = collector.lanes.all.iter().map(|lane| {
+        let (least, most) = lane.range();
+        Lane {
+            process: lane.process,
+            name: lane.name.clone(),
+            unit: lane.unit.clone(),
+            step: lane.is_step(),
+            width_ns: lane.width(),
+            least,
+            most,
+            table: lane.store(&mut block),
+        }
+    });
+    let lanes = lanes.collect();
+    let processes = session.traces().iter().map(|trace| Process {
+        program: trace.metadata().program.clone(),
+        pid: trace.metadata().pid,
+    });
+    let timeline = Timeline {
+        end_ns: end,
+        realtime_ns: session.realtime(),
+        processes: processes.collect(),
+        tracks,
+        states: STATE_NAMES.to_vec(),
+        waits: collector.waits.into_names(),
+        codes: collector.codes.labels(names),
+        levels,
+        spans,
+        lanes,
+        lanes_left_out: collector.lanes.left_out,
+    };
+    Collected {
+        timeline,
+        longest: collector.longest,
+        histograms: collector.durations.finish(),
+        block,
+    }
+}

@@ -1,0 +1,327 @@
+// Draws rows of the time line on a canvas.
+
+import { scaleLinear } from "d3-scale";
+
+import { colours as readColours, type Colours, ofCode } from "./colours";
+import { compute, type Shares, spansIn, STATES } from "./columns";
+import type { Data } from "./data";
+import { tick, value } from "./format";
+import type { Row } from "./layout";
+import type { Window } from "./window";
+
+/** Pixels of the names of rows. */
+export const LABELS = 150;
+/** Pixels from a row to the next one. */
+const GAP = 3;
+/** A span of this width has room for a name. */
+const NAMED = 46;
+/** What the search did not find. */
+const FADED = 0.18;
+
+/** A canvas with a context in units of `scale` pixels of the page, whatever the pixels of the screen are. */
+export function fit(canvas: HTMLCanvasElement, width: number, height: number, scale: number): CanvasRenderingContext2D | null {
+  const ratio = (window.devicePixelRatio || 1) * scale;
+  const [wide, high] = [Math.round(width * ratio), Math.round(height * ratio)];
+  if (canvas.width !== wide || canvas.height !== high) {
+    canvas.width = wide;
+    canvas.height = high;
+    canvas.style.width = `${width * scale}px`;
+    canvas.style.height = `${height * scale}px`;
+  }
+  const context = canvas.getContext("2d");
+  context?.setTransform(ratio, 0, 0, ratio, 0, 0);
+  context?.clearRect(0, 0, width, height);
+  return context;
+}
+
+/** Ticks of the time axis, ns. */
+export function ticks(view: Window, width: number): number[] {
+  return scaleLinear().domain([view.from, view.to]).ticks(Math.max(2, Math.floor(width / 110)));
+}
+
+/** Cuts a text to a width. */
+function shortened(context: CanvasRenderingContext2D, text: string, width: number): string {
+  if (context.measureText(text).width <= width) return text;
+  const letters = Array.from(text);
+  let [least, most] = [0, letters.length];
+  while (least < most) {
+    const middle = Math.ceil((least + most) / 2);
+    const fits = context.measureText(`${letters.slice(0, middle).join("")}…`).width <= width;
+    if (fits) least = middle;
+    else most = middle - 1;
+  }
+  return least > 0 ? `${letters.slice(0, least).join("")}…` : "";
+}
+
+/** `main a.c:12` of `main [omp task a.c:12]`: what tells bodies apart comes early. */
+function short(label: string): string {
+  const parts = /^(.*) \[(?:omp \S+ )?(.*)\]$/.exec(label);
+  return parts ? `${parts[1]} ${parts[2]}` : label;
+}
+
+/** Everything that drawing needs. */
+export class Painter {
+  colours: Colours;
+  private readonly cache = new Map<string, Shares>();
+
+  constructor(
+    readonly data: Data,
+    readonly view: Window,
+  ) {
+    this.colours = readColours(data.timeline.states);
+  }
+
+  /** Reads the colours again, after the theme has changed. */
+  themed(): void {
+    this.colours = readColours(this.data.timeline.states);
+  }
+
+  private shares(track: number, from: number, perPixel: number, width: number): Shares {
+    const key = `${track} ${from} ${perPixel} ${width}`;
+    const known = this.cache.get(key);
+    if (known) return known;
+    if (this.cache.size > 600) this.cache.clear();
+    const found = compute(this.data, track, from, perPixel, width);
+    this.cache.set(key, found);
+    return found;
+  }
+
+  /** The time axis. */
+  ruler(context: CanvasRenderingContext2D, width: number, height: number): void {
+    const { view, colours } = this;
+    const room = width - LABELS;
+    const at = ticks(view, room);
+    const step = (at[1] ?? 1) - (at[0] ?? 0);
+    context.font = "11px system-ui, sans-serif";
+    context.textBaseline = "middle";
+    for (const ns of at) {
+      const x = LABELS + ((ns - view.from) / (view.to - view.from)) * room;
+      context.fillStyle = colours.line;
+      context.fillRect(Math.round(x), height - 6, 1, 6);
+      context.fillStyle = colours.text;
+      const label = tick(ns, step);
+      const wide = context.measureText(label).width;
+      const left = Math.min(Math.max(x - wide / 2, LABELS), width - wide - 2);
+      context.fillText(label, left, height / 2 - 2);
+    }
+  }
+
+  /** One row whose first pixel is at `top`. */
+  row(context: CanvasRenderingContext2D, row: Row, top: number, width: number): void {
+    const { colours } = this;
+    context.font = "12px system-ui, sans-serif";
+    context.textBaseline = "middle";
+    if (row.kind === "process") {
+      context.fillStyle = colours.text;
+      context.font = "600 12px system-ui, sans-serif";
+      context.fillText(shortened(context, row.label, width - 16), 8, top + row.height / 2 + 2);
+      return;
+    }
+    const room = width - LABELS;
+    context.save();
+    context.beginPath();
+    context.rect(LABELS, top, room, row.height);
+    context.clip();
+    if (row.kind === "track") this.track(context, row, top, room);
+    else this.lane(context, row, top, room);
+    context.restore();
+    context.fillStyle = row.kind === "track" ? colours.text : colours.faint;
+    const size = Math.min(12, row.height - 1);
+    context.font = `${size}px system-ui, sans-serif`;
+    context.fillText(shortened(context, row.label, LABELS - 14), 8, top + (row.height - GAP) / 2 - (row.kind === "lane" ? 8 : 0));
+    if (row.kind === "lane") {
+      const lane = this.data.timeline.lanes[row.number];
+      const range = lane ? `${value(lane.least, lane.unit)} … ${value(lane.most, lane.unit)}` : "";
+      context.font = "10px system-ui, sans-serif";
+      context.fillText(shortened(context, range, LABELS - 14), 8, top + row.height / 2 + 7);
+    }
+  }
+
+  private track(context: CanvasRenderingContext2D, row: Row, top: number, room: number): void {
+    const { view, colours } = this;
+    const perPixel = (view.to - view.from) / room;
+    const shares = this.shares(row.number, view.from, perPixel, room);
+    const high = row.height - GAP;
+    context.fillStyle = colours.row;
+    context.fillRect(LABELS, top, room, high);
+    this.bars(context, shares, LABELS, top, high, room);
+    this.names(context, row, top, high, room);
+    const selected = view.selected;
+    if (selected?.track === row.number) {
+      const spans = this.data.tracks[row.number];
+      const from = LABELS + ((spans?.begin[selected.span] ?? 0) - view.from) / perPixel;
+      const to = LABELS + ((spans?.end[selected.span] ?? 0) - view.from) / perPixel;
+      context.strokeStyle = colours.mark;
+      context.lineWidth = 2;
+      context.strokeRect(Math.max(from, LABELS - 4), top + 1, Math.max(3, Math.min(to, LABELS + room + 4) - Math.max(from, LABELS - 4)), high - 2);
+    }
+  }
+
+  /** Stacked shares, useful time at the bottom; equal neighbours become one rectangle. */
+  bars(context: CanvasRenderingContext2D, shares: Shares, left: number, top: number, high: number, room: number): void {
+    const { view } = this;
+    let start = 0;
+    const same = (a: number, b: number) => {
+      for (let state = 0; state < STATES; state++) {
+        if (Math.abs((shares.states[a * STATES + state] ?? 0) - (shares.states[b * STATES + state] ?? 0)) > 0.004) return false;
+      }
+      return shares.codes[a] === shares.codes[b];
+    };
+    for (let x = 1; x <= room; x++) {
+      if (x < room && same(start, x)) continue;
+      const code = shares.codes[start] ?? 0;
+      let bottom = top + high;
+      const searched = view.found !== null;
+      const faded = searched && !view.found?.has(code);
+      for (let state = 0; state < STATES; state++) {
+        const share = shares.states[start * STATES + state] ?? 0;
+        if (share <= 0.002) continue;
+        const tall = share > 0.996 ? high : share * high;
+        context.globalAlpha = faded ? FADED : 1;
+        context.fillStyle = this.colour(state, code);
+        context.fillRect(left + start, bottom - tall, x - start, tall);
+        bottom -= tall;
+      }
+      start = x;
+    }
+    context.globalAlpha = 1;
+  }
+
+  private colour(state: number, code: number): string {
+    const { view, colours } = this;
+    if (view.byCode && code > 0 && state === 0) return ofCode(colours, code);
+    return colours.states[state] ?? colours.text;
+  }
+
+  /** Names in spans that are wide enough. */
+  private names(context: CanvasRenderingContext2D, row: Row, top: number, high: number, room: number): void {
+    const { view, data, colours } = this;
+    const spans = data.tracks[row.number];
+    const perPixel = (view.to - view.from) / room;
+    const [first, last] = spansIn(data, row.number, view.from, view.to);
+    if (!spans || high < 14 || last - first > 4 * room) return;
+    context.font = "11px system-ui, sans-serif";
+    for (let at = first; at < last; at++) {
+      const from = Math.max(0, ((spans.begin[at] ?? 0) - view.from) / perPixel);
+      const to = Math.min(room, ((spans.end[at] ?? 0) - view.from) / perPixel);
+      if (to - from < NAMED) continue;
+      const text = this.nameOf(spans.state[at] ?? 0, spans.wait[at] ?? 0, spans.code[at] ?? 0);
+      context.fillStyle = (spans.state[at] ?? 0) === 3 ? colours.faint : "#fff";
+      if ((spans.state[at] ?? 0) === 1) context.fillStyle = "#1c1200";
+      const code = spans.code[at] ?? 0;
+      if (view.byCode && code > 0 && (spans.state[at] ?? 0) === 0) context.fillStyle = "#101418";
+      if (view.found !== null && !view.found.has(code)) continue;
+      context.fillText(shortened(context, text, to - from - 8), LABELS + from + 4, top + high / 2 + 0.5);
+    }
+  }
+
+  /** What a span shows: the body that computes, or what it waits for. */
+  nameOf(state: number, wait: number, code: number): string {
+    const { timeline } = this.data;
+    const label = timeline.codes[code]?.label ?? "";
+    if (state === 0) return label ? short(label) : "outside of regions";
+    return timeline.waits[wait] || timeline.states[state] || "";
+  }
+
+  private lane(context: CanvasRenderingContext2D, row: Row, top: number, room: number): void {
+    const { view, data, colours } = this;
+    const lane = data.timeline.lanes[row.number];
+    const columns = data.lanes[row.number];
+    if (!lane || !columns) return;
+    const high = row.height - GAP - 4;
+    const least = Math.min(0, lane.least);
+    const range = lane.most - least || 1;
+    const y = (value: number) => top + 2 + high - ((value - least) / range) * high;
+    const perPixel = (view.to - view.from) / room;
+    const intervals = columns.least.length;
+    context.fillStyle = colours.row;
+    context.fillRect(LABELS, top, room, high + 4);
+    context.fillStyle = colours.lane;
+    const first = Math.max(0, Math.floor(view.from / lane.width_ns));
+    const last = Math.min(intervals - 1, Math.ceil(view.to / lane.width_ns));
+    let before: [number, number] | null = null;
+    for (let at = first; at <= last; at++) {
+      const [low, most] = [columns.least[at] ?? NaN, columns.most[at] ?? NaN];
+      if (Number.isNaN(low)) continue;
+      // Whole pixels: neighbours neither overlap nor leave a gap.
+      const x = Math.round(LABELS + (at * lane.width_ns - view.from) / perPixel);
+      const right = Math.round(LABELS + ((at + 1) * lane.width_ns - view.from) / perPixel);
+      const wide = right - x;
+      if (lane.step && wide === 0) continue;
+      if (lane.step) {
+        context.globalAlpha = 0.35;
+        context.fillRect(x, y(most), wide, top + 2 + high - y(most));
+        context.globalAlpha = 1;
+        context.fillRect(x, y(most), wide, Math.max(1, y(low) - y(most)));
+        continue;
+      }
+      const middle: [number, number] = [x + wide / 2, y((low + most) / 2)];
+      context.strokeStyle = colours.lane;
+      context.lineWidth = 1.2;
+      context.beginPath();
+      context.moveTo(...(before ?? middle));
+      context.lineTo(...middle);
+      context.stroke();
+      context.fillRect(middle[0] - 1, y(most) - 1, 2, Math.max(2, y(low) - y(most)));
+      before = middle;
+    }
+  }
+
+  /** The range that is measured, and the pointer. */
+  overlay(context: CanvasRenderingContext2D, width: number, height: number): void {
+    const { view, colours } = this;
+    const room = width - LABELS;
+    const x = (ns: number) => LABELS + ((ns - view.from) / (view.to - view.from)) * room;
+    context.save();
+    context.beginPath();
+    context.rect(LABELS, 0, room, height);
+    context.clip();
+    if (view.range) {
+      const [from, to] = [x(view.range.from), x(view.range.to)];
+      context.fillStyle = colours.mark;
+      context.globalAlpha = 0.14;
+      context.fillRect(from, 0, to - from, height);
+      context.globalAlpha = 1;
+      context.fillRect(from, 0, 1.5, height);
+      context.fillRect(to - 1.5, 0, 1.5, height);
+    }
+    if (view.pointer) {
+      context.fillStyle = colours.faint;
+      context.fillRect(Math.round(x(view.pointer.time)), 0, 1, height);
+    }
+    context.restore();
+  }
+
+  /** All threads together, and the part of the time that is in view. */
+  map(context: CanvasRenderingContext2D, width: number, height: number): void {
+    const { data, view, colours } = this;
+    const end = Math.max(view.end, 1);
+    const sum = { states: new Float32Array(width * STATES), codes: new Uint16Array(width), longest: new Float32Array(width) };
+    const tracks = data.timeline.tracks.length;
+    const step = Math.max(1, Math.floor(tracks / 64));
+    let shown = 0;
+    for (let track = 0; track < tracks; track += step) {
+      const shares = this.shares(track, 0, end / width, width);
+      for (let at = 0; at < sum.states.length; at++) sum.states[at] = (sum.states[at] ?? 0) + (shares.states[at] ?? 0);
+      shown++;
+    }
+    for (let at = 0; at < sum.states.length; at++) sum.states[at] = (sum.states[at] ?? 0) / Math.max(1, shown);
+    context.fillStyle = colours.row;
+    context.fillRect(0, 0, width, height);
+    const found = view.found;
+    view.found = null;
+    const byCode = view.byCode;
+    view.byCode = false;
+    this.bars(context, sum, 0, 0, height, width);
+    [view.found, view.byCode] = [found, byCode];
+    const [from, to] = [(view.from / end) * width, (view.to / end) * width];
+    context.fillStyle = colours.back;
+    context.globalAlpha = 0.65;
+    context.fillRect(0, 0, from, height);
+    context.fillRect(to, 0, width - to, height);
+    context.globalAlpha = 1;
+    context.strokeStyle = colours.mark;
+    context.lineWidth = 2;
+    context.strokeRect(Math.min(from, width - 4) + 1, 1, Math.max(to - from - 2, 2), height - 2);
+  }
+}

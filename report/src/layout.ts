@@ -1,0 +1,54 @@
+// Where rows of the time line are: threads, then lanes.
+
+import type { Timeline } from "./schema";
+
+/** A row: a thread or a lane, or the name of a process. */
+export interface Row {
+  kind: "process" | "track" | "lane";
+  /** Its number among those of its kind. */
+  number: number;
+  /** First pixel, and pixels, of the whole list. */
+  top: number;
+  height: number;
+  label: string;
+}
+
+/** All rows, and how high they are together. */
+export interface Layout {
+  rows: Row[];
+  height: number;
+}
+
+/** Pixels of a row of a thread: fewer where there are many. */
+function rowHeight(threads: number): number {
+  if (threads <= 12) return 30;
+  if (threads <= 32) return 22;
+  return threads <= 128 ? 16 : 10;
+}
+
+/** The rows of a session. */
+export function layout(timeline: Timeline): Layout {
+  const rows: Row[] = [];
+  let top = 0;
+  const add = (kind: Row["kind"], number: number, height: number, label: string) => {
+    rows.push({ kind, number, top, height, label });
+    top += height;
+  };
+  const several = timeline.processes.length > 1;
+  const high = rowHeight(timeline.tracks.length);
+  for (const [process, { program, pid }] of timeline.processes.entries()) {
+    if (several) add("process", process, 22, pid ? `${program} (${pid})` : program);
+    for (const [number, track] of timeline.tracks.entries()) {
+      if (track.process === process) add("track", number, high, track.name);
+    }
+    for (const [number, lane] of timeline.lanes.entries()) {
+      if (lane.process === process) add("lane", number, 44, lane.name);
+    }
+  }
+  return { rows, height: top };
+}
+
+/** The row at a pixel. */
+export function rowAt(layout: Layout, y: number): Row | null {
+  return layout.rows.find((row) => y >= row.top && y < row.top + row.height) ?? null;
+}

@@ -1,0 +1,266 @@
+// The page's script: the time line, keys, the theme, tables that can be sorted. Findings and tables are complete without it.
+
+import { type Data, read } from "./data";
+import { details, element } from "./details";
+import { count, time } from "./format";
+import { help, type Key, listen } from "./keys";
+import { countFound, find, type Found, next } from "./search";
+import { sortable } from "./tables";
+import { TimelineView } from "./timeline";
+import { type SpanId, Window } from "./window";
+
+/** How the time line is shown and searched. */
+class Controls {
+  readonly bar = element("div", "", "bar");
+  private readonly input = document.createElement("input");
+  private readonly result = element("span", "", "result");
+  private found: Found | null = null;
+
+  constructor(
+    readonly data: Data,
+    readonly view: Window,
+    readonly drawn: TimelineView,
+  ) {
+    const { input } = this;
+    input.type = "search";
+    input.placeholder = "search: region, task, wait ( / )";
+    input.setAttribute("aria-label", "Search for regions, tasks and waits");
+    input.addEventListener("input", () => this.search());
+    input.addEventListener("keydown", (event) => {
+      if (event.key === "Enter") this.step(event.shiftKey ? -1 : 1);
+    });
+    this.result.setAttribute("role", "status");
+    const search = element("span", "", "search");
+    search.append(input, this.button("‹", "Previous (N)", () => this.step(-1)), this.button("›", "Next (n)", () => this.step(1)), this.result);
+    const zoom = element("span", "", "zoom");
+    zoom.append(
+      this.button("−", "Zoom out (s)", () => view.zoom(1.5, this.middle)),
+      this.button("+", "Zoom in (w)", () => view.zoom(1 / 1.5, this.middle)),
+      this.button("all", "The whole time (0)", () => view.show(0, view.end)),
+    );
+    this.bar.append(this.colouring(), search, zoom);
+  }
+
+  private button(text: string, title: string, run: () => void): HTMLElement {
+    const made = element("button", text);
+    made.setAttribute("type", "button");
+    made.title = title;
+    made.setAttribute("aria-label", title);
+    made.addEventListener("click", run);
+    return made;
+  }
+
+  /** Where keys zoom: at the pointer, else in the middle. */
+  get middle(): number {
+    return this.view.pointer?.time ?? (this.view.from + this.view.to) / 2;
+  }
+
+  private colouring(): HTMLElement {
+    const label = element("label", "colours ");
+    const select = document.createElement("select");
+    for (const [value, text] of [
+      ["state", "by state"],
+      ["code", "by region and task"],
+    ] as const) {
+      const option = element("option", text) as HTMLOptionElement;
+      option.value = value;
+      select.append(option);
+    }
+    select.addEventListener("change", () => {
+      this.view.byCode = select.value === "code";
+      this.view.changed();
+    });
+    label.append(select);
+    return label;
+  }
+
+  focus(): void {
+    this.drawn.element.scrollIntoView({ block: "nearest" });
+    this.input.focus();
+    this.input.select();
+  }
+
+  private search(): void {
+    this.found = find(this.data, this.input.value);
+    this.view.found = this.found?.codes ?? null;
+    this.view.foundWaits = this.found?.waits ?? new Set();
+    if (!this.found) this.result.textContent = "";
+    else {
+      const names = this.found.codes.size + this.found.waits.size;
+      this.result.textContent = names === 0 ? "nothing found" : `${count(countFound(this.data, this.found))} spans`;
+    }
+    this.view.changed();
+  }
+
+  /** Shows the next span that was found. */
+  step(by: 1 | -1): void {
+    const span = this.found && next(this.data, this.view, this.found, by);
+    if (span) select(this.data, this.view, this.drawn, span);
+  }
+}
+
+/** Selects a span and shows it: where it is in view and wide enough, nothing moves. */
+function select(data: Data, view: Window, drawn: TimelineView, id: SpanId): void {
+  const spans = data.tracks[id.track];
+  const begin = spans?.begin[id.span] ?? 0;
+  const end = spans?.end[id.span] ?? 0;
+  view.selected = id;
+  view.range = null;
+  drawn.reveal(id.track);
+  const length = view.to - view.from;
+  const small = end - begin < length / 200;
+  if (small) view.show((begin + end) / 2 - (end - begin) * 20, (begin + end) / 2 + (end - begin) * 20);
+  else if (begin < view.from || end > view.to) view.showAround(begin, end);
+  else view.changed();
+}
+
+/** The span before or behind the selected one on its thread. */
+function neighbour(data: Data, view: Window, drawn: TimelineView, by: number): void {
+  const id = view.selected;
+  const spans = id && data.tracks[id.track];
+  if (!id || !spans) return view.pan(by * 0.1);
+  const span = Math.min(Math.max(id.span + by, 0), spans.begin.length - 1);
+  select(data, view, drawn, { track: id.track, span });
+}
+
+/** What is selected or measured. */
+function chosen(data: Data, view: Window): { from: number; to: number } | null {
+  const id = view.selected;
+  const spans = id && data.tracks[id.track];
+  if (id && spans) return { from: spans.begin[id.span] ?? 0, to: spans.end[id.span] ?? 0 };
+  return view.range;
+}
+
+function keysOf(data: Data, view: Window, drawn: TimelineView, controls: Controls, dialog: () => HTMLDialogElement): Key[] {
+  const zoom = (factor: number) => () => view.zoom(factor, controls.middle);
+  const key = (keys: string[], what: string, run: () => void): Key => ({ keys, what, run });
+  return [
+    key(["N"], "previous span that was found", () => controls.step(-1)),
+    key(["w"], "zoom in", zoom(1 / 1.5)),
+    key(["s"], "zoom out", zoom(1.5)),
+    key(["a"], "move left", () => view.pan(-0.2)),
+    key(["d"], "move right", () => view.pan(0.2)),
+    key(["f"], "zoom to what is selected or measured", () => {
+      const time = chosen(data, view);
+      if (time) view.showAround(time.from, time.to);
+    }),
+    key(["m"], "measure the selected span's time on all threads", () => {
+      const time = chosen(data, view);
+      if (!time) return;
+      view.range = { ...time, track: null };
+      view.changed();
+    }),
+    key(["0"], "show the whole time", () => view.show(0, view.end)),
+    key(["ArrowLeft"], "span before the selected one", () => neighbour(data, view, drawn, -1)),
+    key(["ArrowRight"], "span behind the selected one", () => neighbour(data, view, drawn, 1)),
+    key(["/"], "search", () => controls.focus()),
+    key(["n"], "next span that was found", () => controls.step(1)),
+    key(["Escape"], "select nothing", () => {
+      view.selected = null;
+      view.range = null;
+      view.changed();
+    }),
+    key(["?"], "this list", () => dialog().showModal()),
+  ];
+}
+
+function legend(data: Data): HTMLElement {
+  const list = element("ul", "", "legend");
+  for (const [at, name] of data.timeline.states.entries()) {
+    const item = element("li");
+    item.append(element("i", "", ["useful", "sync", "sched", "idle", "flush"][at] ?? ""), name);
+    list.append(item);
+  }
+  return list;
+}
+
+/** What the time line is exact about. */
+function exactness(data: Data): string {
+  const { spans, levels, lanes_left_out: lanes } = data.timeline;
+  const finest = levels[0]?.width_ns ?? 0;
+  const said =
+    spans.exact_from_ns === 0
+      ? "The time line has every change of state, to the nanosecond."
+      : `The time line has all spans of ${time(spans.exact_from_ns)} and more; shorter ones are in it as shares of ${time(finest)} each, which are exact sums.`;
+  const missing = lanes > 0 ? ` ${lanes} lanes are not shown.` : "";
+  return said + missing;
+}
+
+/** Buttons of findings and regions lead to their time. */
+function links(view: Window, drawn: TimelineView): void {
+  for (const button of document.querySelectorAll<HTMLElement>("button.goto")) {
+    button.addEventListener("click", () => {
+      const [from, to, track] = ["from", "to", "track"].map((name) => Number(button.dataset[name])) as [number, number, number];
+      view.selected = null;
+      view.range = { from, to, track };
+      view.showAround(from, to);
+      drawn.reveal(track);
+      document.getElementById("time-line")?.scrollIntoView({ block: "start" });
+      drawn.element.focus({ preventScroll: true });
+    });
+  }
+}
+
+async function timeline(): Promise<void> {
+  const place = document.getElementById("timeline");
+  if (!place) return;
+  const data = await read();
+  const view = new Window(data.timeline.end_ns);
+  const drawn = new TimelineView(data, view);
+  const controls = new Controls(data, view, drawn);
+  let dialog: HTMLDialogElement | null = null;
+  const keys = keysOf(data, view, drawn, controls, () => {
+    dialog ??= document.body.appendChild(help(keys));
+    return dialog;
+  });
+  controls.bar.append(legend(data));
+  place.append(controls.bar, drawn.element, details(data, view));
+  place.hidden = false;
+  document.getElementById("no-timeline")?.remove();
+  const said = document.getElementById("exactness");
+  if (said) said.textContent = exactness(data);
+  place.append(element("p", exactness(data), "line exactness"));
+  listen(keys, () => document.activeElement === drawn.element);
+  document.getElementById("help")?.addEventListener("click", () => keys.at(-1)?.run());
+  links(view, drawn);
+  themes(() => {
+    drawn.painter.themed();
+    view.changed();
+  });
+  drawn.ask();
+  requestAnimationFrame(() => {
+    performance.mark("instr-ready");
+    document.documentElement.dataset["ready"] = "1";
+  });
+}
+
+/** The switch of dark and light, which begins as the system has it. */
+function themes(changed: () => void): void {
+  const root = document.documentElement;
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  document.getElementById("theme")?.addEventListener("click", () => {
+    const now = root.dataset["theme"] ?? (dark.matches ? "dark" : "light");
+    root.dataset["theme"] = now === "dark" ? "light" : "dark";
+    changed();
+  });
+  dark.addEventListener("change", changed);
+}
+
+/** Says in the page what went wrong: its tables are still right. */
+function failed(error: unknown): void {
+  const said = document.getElementById("no-timeline");
+  if (said) said.textContent = `The time line cannot be drawn: ${String(error)}`;
+  document.documentElement.dataset["ready"] = "failed";
+}
+
+function start(): void {
+  for (const tools of document.querySelectorAll<HTMLElement>(".tools")) tools.hidden = false;
+  for (const table of document.querySelectorAll<HTMLTableElement>("main .scroll > table:not(.tree)")) sortable(table);
+  if (document.getElementById("timeline")) timeline().catch(failed);
+  else {
+    themes(() => undefined);
+    document.documentElement.dataset["ready"] = "1";
+  }
+}
+
+start();
