@@ -26,6 +26,9 @@ TABLE
 # Debian from 13 on and Ubuntu from 25.04 on, which have the C library 2.41, keep gold and dwp apart from binutils.
 gold_is_apart() { dpkg --compare-versions "$(dpkg-query -W -f '${Version}' libc6)" ge 2.41; }
 
+# Ubuntu has it as a snap alone.
+has_no_chromium() { grep -qx ID=ubuntu /etc/os-release; }
+
 test_packages() { # compilers, linkers, emulators, and independent readers of everything that the tools write
     cat <<'TABLE'
 g++|has g++
@@ -64,6 +67,9 @@ gcc-12-source|compgen -G '/usr/src/gcc-12/gcc-*.tar.*'
 xz-utils|has xz && has tar
 binutils|has readelf
 python3-venv|python3 -c 'import ensurepip'
+nodejs|has node
+npm|has npm
+chromium|has chromium || has_no_chromium
 python3-numpy|/usr/bin/python3 -c 'import numpy'
 TABLE
 }
@@ -131,8 +137,19 @@ add_python() {
     fi
 }
 
+# What checks the page of `instr report`: packages of npm, in the target folder.
+add_report() {
+    [[ $level == test ]] && ! cmp -s report/package-lock.json "${CARGO_TARGET_DIR:-target}/report/node_modules/.instr-lock" || return 0
+    [[ ${INSTR_SETUP:-} == off ]] && echo "setup: missing: the packages of report/package-lock.json" && return
+    echo "setup: npm ci, in ${CARGO_TARGET_DIR:-target}/report"
+    if ! scripts/report.sh --install >/dev/null 2>&1; then
+        echo "setup: warning: cannot install the packages of report/package-lock.json: tests that open reports in a browser are skipped" >&2
+    fi
+}
+
 if [[ ${#missing[@]} == 0 && $rust == complete ]]; then
     add_python
+    add_report
     exit 0
 fi
 
@@ -167,6 +184,7 @@ if [[ $rust == without-lints ]] && has_rustup=$(scripts/cargo.sh --exec rustup -
     rust=complete
     if [[ ${#missing[@]} == 0 ]]; then
         add_python
+        add_report
         exit 0
     fi
 fi
@@ -256,4 +274,5 @@ begin=$SECONDS
 quietly "${as_root[@]}" apt-get install -y -q --no-install-recommends -o Dpkg::Use-Pty=0 "${packages[@]}" || give_up "apt-get install failed"
 scripts/cargo.sh --check
 add_python
+add_report
 echo "setup: done in $((SECONDS - begin)) s"

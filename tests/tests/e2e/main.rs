@@ -23,6 +23,7 @@ mod programs;
 mod pthread;
 mod readme;
 mod redirected;
+mod report;
 mod robust;
 mod sampling;
 mod sensors;
@@ -57,6 +58,7 @@ const PARTS: &[fn() -> Vec<Trial>] = &[
     preload::trials,
     processors::trials,
     pthread::trials,
+    report::trials,
     sampling::trials,
     footprint::trials,
     costs::trials,
