@@ -49,11 +49,11 @@ _instr() {
             instr,merge)
                 cmd="instr__subcmd__merge"
                 ;;
-            instr,processors)
-                cmd="instr__subcmd__processors"
-                ;;
             instr,repair)
                 cmd="instr__subcmd__repair"
+                ;;
+            instr,report)
+                cmd="instr__subcmd__report"
                 ;;
             instr,run)
                 cmd="instr__subcmd__run"
@@ -97,11 +97,11 @@ _instr() {
             instr__subcmd__help,merge)
                 cmd="instr__subcmd__help__subcmd__merge"
                 ;;
-            instr__subcmd__help,processors)
-                cmd="instr__subcmd__help__subcmd__processors"
-                ;;
             instr__subcmd__help,repair)
                 cmd="instr__subcmd__help__subcmd__repair"
+                ;;
+            instr__subcmd__help,report)
+                cmd="instr__subcmd__help__subcmd__report"
                 ;;
             instr__subcmd__help,run)
                 cmd="instr__subcmd__help__subcmd__run"
@@ -119,7 +119,7 @@ _instr() {
 
     case "${cmd}" in
         instr)
-            opts="-h -V --help --version cc c++ fortran run list doctor config merge export summary processors graph repair extract symbolize help"
+            opts="-h -V --help --version cc c++ fortran run list doctor config merge export summary report graph repair extract symbolize help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -305,7 +305,7 @@ _instr() {
             return 0
             ;;
         instr__subcmd__help)
-            opts="cc c++ fortran run list doctor config merge export summary processors graph repair extract symbolize help"
+            opts="cc c++ fortran run list doctor config merge export summary report graph repair extract symbolize help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -472,7 +472,7 @@ _instr() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        instr__subcmd__help__subcmd__processors)
+        instr__subcmd__help__subcmd__repair)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -486,7 +486,7 @@ _instr() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        instr__subcmd__help__subcmd__repair)
+        instr__subcmd__help__subcmd__report)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -590,32 +590,6 @@ _instr() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        instr__subcmd__processors)
-            opts="-h --json --csv --svg --top --help"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                --csv)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --svg)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --top)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
         instr__subcmd__repair)
             opts="-o -h --output --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -638,8 +612,38 @@ _instr() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        instr__subcmd__report)
+            opts="-o -h --output --open --exe --sysroot --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --output)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --exe)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --sysroot)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         instr__subcmd__run)
-            opts="-o -q -h --config --output --quiet --system --help"
+            opts="-o -q -h --config --output --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -665,7 +669,7 @@ _instr() {
             return 0
             ;;
         instr__subcmd__summary)
-            opts="-h --json --all --threads --processors --efficiency --regions --tasks --loops --waiting --memory --samples --sensors --user --leaks --top --target --exe --sysroot --help"
+            opts="-h --json --all --threads --efficiency --regions --tasks --loops --waiting --memory --samples --sensors --user --leaks --top --target --exe --sysroot --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -160,6 +160,9 @@ export class Painter {
   /** Stacked shares, useful time at the bottom; equal neighbours become one rectangle. */
   bars(context: CanvasRenderingContext2D, shares: Shares, left: number, top: number, high: number, room: number): void {
     const { view } = this;
+    // Borders lie between pixels of the screen: else two neighbours let what is behind them through.
+    const ratio = context.getTransform().a;
+    const snap = (x: number) => Math.round(x * ratio) / ratio;
     let start = 0;
     const same = (a: number, b: number) => {
       for (let state = 0; state < STATES; state++) {
@@ -179,7 +182,8 @@ export class Painter {
         const tall = share > 0.996 ? high : share * high;
         context.globalAlpha = faded ? FADED : 1;
         context.fillStyle = this.colour(state, code);
-        context.fillRect(left + start, bottom - tall, x - start, tall);
+        const from = snap(left + start);
+        context.fillRect(from, bottom - tall, snap(left + x) - from, tall);
         bottom -= tall;
       }
       start = x;
@@ -236,33 +240,56 @@ export class Painter {
     const intervals = columns.least.length;
     context.fillStyle = colours.row;
     context.fillRect(LABELS, top, room, high + 4);
-    context.fillStyle = colours.lane;
+    const [low, highest] = [new Float64Array(room).fill(NaN), new Float64Array(room).fill(NaN)];
     const first = Math.max(0, Math.floor(view.from / lane.width_ns));
     const last = Math.min(intervals - 1, Math.ceil(view.to / lane.width_ns));
-    let before: [number, number] | null = null;
     for (let at = first; at <= last; at++) {
-      const [low, most] = [columns.least[at] ?? NaN, columns.most[at] ?? NaN];
-      if (Number.isNaN(low)) continue;
-      // Whole pixels: neighbours neither overlap nor leave a gap.
-      const x = Math.round(LABELS + (at * lane.width_ns - view.from) / perPixel);
-      const right = Math.round(LABELS + ((at + 1) * lane.width_ns - view.from) / perPixel);
-      const wide = right - x;
-      if (lane.step && wide === 0) continue;
-      if (lane.step) {
+      const [least, most] = [columns.least[at] ?? NaN, columns.most[at] ?? NaN];
+      if (Number.isNaN(least)) continue;
+      const from = (at * lane.width_ns - view.from) / perPixel;
+      const to = from + lane.width_ns / perPixel;
+      // A reading is at one moment of its interval, a step holds for all of it.
+      const begin = lane.step ? Math.floor(from) : Math.floor((from + to) / 2);
+      const end = lane.step ? Math.max(Math.ceil(to), begin + 1) : begin + 1;
+      for (let x = Math.max(0, begin); x < Math.min(room, end); x++) {
+        low[x] = Number.isNaN(low[x]) ? least : Math.min(low[x] ?? NaN, least);
+        highest[x] = Number.isNaN(highest[x]) ? most : Math.max(highest[x] ?? NaN, most);
+      }
+    }
+    this.values(context, lane.step, [low, highest], y, top + 2 + high);
+  }
+
+  /** Values by column of pixels: a line from each to the next, what is below it shaded where values hold. */
+  private values(
+    context: CanvasRenderingContext2D,
+    step: boolean,
+    [low, most]: [Float64Array, Float64Array],
+    y: (value: number) => number,
+    bottom: number,
+  ): void {
+    const ratio = context.getTransform().a;
+    const snap = (x: number) => Math.round(x * ratio) / ratio;
+    context.fillStyle = this.colours.lane;
+    context.strokeStyle = this.colours.lane;
+    context.lineWidth = 1.2;
+    let before: [number, number] | null = null;
+    for (let x = 0; x < low.length; x++) {
+      const [least, largest] = [low[x] ?? NaN, most[x] ?? NaN];
+      if (Number.isNaN(least)) continue;
+      const [from, to] = [snap(LABELS + x), snap(LABELS + x + 1)];
+      if (step) {
         context.globalAlpha = 0.35;
-        context.fillRect(x, y(most), wide, top + 2 + high - y(most));
+        context.fillRect(from, y(largest), to - from, bottom - y(largest));
         context.globalAlpha = 1;
-        context.fillRect(x, y(most), wide, Math.max(1, y(low) - y(most)));
+        context.fillRect(from, y(largest), to - from, Math.max(1, y(least) - y(largest)));
         continue;
       }
-      const middle: [number, number] = [x + wide / 2, y((low + most) / 2)];
-      context.strokeStyle = colours.lane;
-      context.lineWidth = 1.2;
+      const middle: [number, number] = [from, y((least + largest) / 2)];
       context.beginPath();
       context.moveTo(...(before ?? middle));
       context.lineTo(...middle);
       context.stroke();
-      context.fillRect(middle[0] - 1, y(most) - 1, 2, Math.max(2, y(low) - y(most)));
+      context.fillRect(from - 1, y(largest) - 1, 2, Math.max(2, y(least) - y(largest)));
       before = middle;
     }
   }

@@ -1,5 +1,6 @@
 // The page's script: the time line, keys, the theme, tables that can be sorted. Findings and tables are complete without it.
 
+import { ofCode } from "./colours";
 import { type Data, read } from "./data";
 import { details, element } from "./details";
 import { count, time } from "./format";
@@ -164,13 +165,35 @@ function keysOf(data: Data, view: Window, drawn: TimelineView, controls: Control
   ];
 }
 
-function legend(data: Data): HTMLElement {
+/** Bodies that the list of colours names. */
+const NAMED = 10;
+
+/** What the colours are. */
+function legend(data: Data, view: Window, drawn: TimelineView): HTMLElement {
   const list = element("ul", "", "legend");
-  for (const [at, name] of data.timeline.states.entries()) {
-    const item = element("li");
-    item.append(element("i", "", ["useful", "sync", "sched", "idle", "flush"][at] ?? ""), name);
-    list.append(item);
-  }
+  const item = (name: string, className: string, colour: string) => {
+    const made = element("li");
+    const box = element("i", "", className);
+    if (colour) box.style.background = colour;
+    made.append(box, name);
+    list.append(made);
+  };
+  let shown: boolean | null = null;
+  const update = () => {
+    if (shown === view.byCode) return;
+    shown = view.byCode;
+    list.replaceChildren();
+    const states = ["useful", "sync", "sched", "idle", "flush"];
+    const { timeline } = data;
+    for (const [at, name] of timeline.states.entries()) {
+      if (!shown || at > 0) item(name, states[at] ?? "", "");
+    }
+    const codes = shown ? timeline.codes.slice(1, NAMED + 1) : [];
+    for (const [at, { label }] of codes.entries()) item(label, "", ofCode(drawn.painter.colours, at + 1));
+    if (shown && timeline.codes.length > NAMED + 1) item(`and ${timeline.codes.length - NAMED - 1} more`, "", "");
+  };
+  view.listen(update);
+  update();
   return list;
 }
 
@@ -213,7 +236,7 @@ async function timeline(): Promise<void> {
     dialog ??= document.body.appendChild(help(keys));
     return dialog;
   });
-  controls.bar.append(legend(data));
+  controls.bar.append(legend(data, view, drawn));
   place.append(controls.bar, drawn.element, details(data, view));
   place.hidden = false;
   document.getElementById("no-timeline")?.remove();

@@ -123,12 +123,19 @@ fn check(trace: &Path, dir: &Path) -> Check {
     })
 }
 
-/// Builds, runs and checks a program; `settings` are of its environment. It ends as `ends`.
-fn traced(build: Build, target: Target, sources: &[&Path], settings: &[(&str, &str)]) -> Check {
+/// Builds, runs and checks a program, which may end as it likes; `settings` are of its environment.
+fn traced(
+    build: Build,
+    target: Target,
+    sources: &[&Path],
+    arguments: &[&str],
+    settings: &[(&str, &str)],
+) -> Check {
     let dir = workspace::work_dir("report")?;
     let [program, trace] = ["program", "trace"].map(|name| dir.path().join(name));
     build.traced(sources, &program)?;
-    let mut run = target.run(&program).env("INSTR_TRACE", &trace);
+    let run = target.run(&program).args(arguments);
+    let mut run = run.env("INSTR_TRACE", &trace);
     for (name, value) in settings {
         run = run.env(name, value);
     }
@@ -145,7 +152,7 @@ fn source(name: &str) -> Check {
         build = build.flag("--instr-memory");
     }
     let file = sources.join(name).join(format!("{name}.c"));
-    traced(build, Target::X86_64, &[&file], &[THREE])
+    traced(build, Target::X86_64, &[&file], &[], &[THREE])
 }
 
 fn sparselu(name: &str) -> Check {
@@ -153,13 +160,11 @@ fn sparselu(name: &str) -> Check {
 }
 
 fn sparselu_on(name: &str, target: Target, settings: &[(&str, &str)]) -> Check {
-    let example = workspace::root()?.join("examples/sparselu");
-    let main = format!("{name}.c");
-    let files = [main.as_str(), "kernels.c", "matrix.c", "program.c"];
-    let files = files.map(|file| example.join(file));
-    let sources = files.each_ref().map(PathBuf::as_path);
+    let files = crate::sparselu::sources(name)?;
+    let sources: Vec<_> = files.iter().map(PathBuf::as_path).collect();
     let build = Build::openmp(target).flag("-g").flag("-lm");
-    traced(build, target, &sources, settings)
+    // Few and small blocks: emulators are slow.
+    traced(build, target, &sources, &["12", "8"], settings)
 }
 
 fn sparc() -> Check {

@@ -45,7 +45,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     trials
 }
 
-fn sources(version: &str) -> Check<Vec<PathBuf>> {
+pub(crate) fn sources(version: &str) -> Check<Vec<PathBuf>> {
     let folder = workspace::root()?.join("examples/sparselu");
     Ok(SHARED
         .iter()
