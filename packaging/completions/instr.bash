@@ -49,6 +49,9 @@ _instr() {
             instr,merge)
                 cmd="instr__subcmd__merge"
                 ;;
+            instr,processors)
+                cmd="instr__subcmd__processors"
+                ;;
             instr,repair)
                 cmd="instr__subcmd__repair"
                 ;;
@@ -97,6 +100,9 @@ _instr() {
             instr__subcmd__help,merge)
                 cmd="instr__subcmd__help__subcmd__merge"
                 ;;
+            instr__subcmd__help,processors)
+                cmd="instr__subcmd__help__subcmd__processors"
+                ;;
             instr__subcmd__help,repair)
                 cmd="instr__subcmd__help__subcmd__repair"
                 ;;
@@ -119,7 +125,7 @@ _instr() {
 
     case "${cmd}" in
         instr)
-            opts="-h -V --help --version cc c++ fortran run list doctor config merge export summary report graph repair extract symbolize help"
+            opts="-h -V --help --version cc c++ fortran run list doctor config merge export summary processors report graph repair extract symbolize help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -305,7 +311,7 @@ _instr() {
             return 0
             ;;
         instr__subcmd__help)
-            opts="cc c++ fortran run list doctor config merge export summary report graph repair extract symbolize help"
+            opts="cc c++ fortran run list doctor config merge export summary processors report graph repair extract symbolize help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -472,6 +478,20 @@ _instr() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        instr__subcmd__help__subcmd__processors)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         instr__subcmd__help__subcmd__repair)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -590,6 +610,32 @@ _instr() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        instr__subcmd__processors)
+            opts="-h --json --csv --svg --top --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --csv)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --svg)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --top)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         instr__subcmd__repair)
             opts="-o -h --output --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -643,7 +689,7 @@ _instr() {
             return 0
             ;;
         instr__subcmd__run)
-            opts="-o -q -h --config --output --quiet --help"
+            opts="-o -q -h --config --output --quiet --system --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -669,7 +715,7 @@ _instr() {
             return 0
             ;;
         instr__subcmd__summary)
-            opts="-h --json --all --threads --efficiency --regions --tasks --loops --waiting --memory --samples --sensors --user --leaks --top --target --exe --sysroot --help"
+            opts="-h --json --all --threads --processors --efficiency --regions --tasks --loops --waiting --memory --samples --sensors --user --leaks --top --target --exe --sysroot --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

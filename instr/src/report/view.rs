@@ -289,7 +289,8 @@ fn regions(summary: &Summary, process: usize, longest: &Longest) -> Vec<Region> 
 fn sections(summary: &Summary) -> Vec<(&'static str, &'static str, Vec<Part>)> {
     let section = |section: &Section| {
         let title = match section {
-            Section::Threads => "Threads and processors",
+            Section::Threads => "Threads",
+            Section::Processors => "Processors",
             Section::Efficiency => "Efficiency",
             Section::Regions => "Parallel regions",
             Section::Tasks => "Tasks",
