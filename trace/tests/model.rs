@@ -298,6 +298,49 @@ fn a_lock_whose_request_is_lost_is_held_all_the_same() {
 }
 
 #[test]
+fn locks_of_threads_are_free_or_waited_for_and_given_back() {
+    let (_dir, trace) = alone(|thread| {
+        thread.lock_taken(AT + 10, 7u32, 0x10, 0x400).unwrap();
+        thread.mutex_released(AT + 20, 7u32, 0x10).unwrap();
+        thread.lock_wait(AT + 30, 9u32, 0x20, 0x500).unwrap();
+        thread.mutex_acquired(AT + 40, 9u32, 0x20).unwrap();
+        // What gives a lock for writing back tells of one for reading.
+        thread.mutex_released(AT + 50, 8u32, 0x20).unwrap();
+        thread.lock_wait(AT + 60, 7u32, 0x10, 0x400).unwrap();
+        thread.lock_waited(AT + 70, 7u32, 0x10).unwrap();
+        thread.lock_busy(AT + 80, 10u32, 0x30, 0x600).unwrap();
+        thread.thread_end(AT + 90).unwrap();
+    });
+    let told = protocol(&trace);
+    let lines: Vec<&String> = told
+        .iter()
+        .filter(|line| line.contains("hold") || line.contains("acquire") || line.contains("Lock"))
+        .collect();
+    let mutex = "{ kind: mutex, object: 16 }";
+    let write = "{ kind: writelock, object: 32 }";
+    let mark = |time, kind, object, site, found| {
+        format!("{time} 0 Lock {{ kind: {kind}, object: {object}, site: {site}, found: {found} }}")
+    };
+    let expected = [
+        mark(10, "Mutex", 0x10, 0x400, "Free"),
+        format!("10 0 +hold {mutex} Found"),
+        format!("20 0 -hold {mutex} Told"),
+        mark(30, "WriteLock", 0x20, 0x500, "Held"),
+        format!("30 0 +acquire {write} Told"),
+        format!("40 0 -acquire {write} Told"),
+        format!("40 0 +hold {write} Told"),
+        format!("50 0 -hold {write} Told"),
+        mark(60, "Mutex", 0x10, 0x400, "Held"),
+        format!("60 0 +acquire {mutex} Told"),
+        format!("70 0 -acquire {mutex} Told"),
+        format!("70 0 +hold {mutex} Told"),
+        format!("70 0 -hold {mutex} Implied"),
+        mark(80, "SpinLock", 0x30, 0x600, "Refused"),
+    ];
+    assert_eq!(lines, expected.iter().collect::<Vec<_>>());
+}
+
+#[test]
 fn a_single_block_ends_by_its_event_or_with_the_next_construct_of_the_team() {
     let (_dir, trace) = alone(|thread| {
         thread.single(AT + 10, true).unwrap();

@@ -6,7 +6,7 @@ use std::path::Path;
 use instr_trace::Trace;
 use instr_trace::event::{MutexKind, SyncKind};
 use instr_trace::model::{
-    At, Begin, End, Interval, Mark, Memory, Ran, Since, Sink, Span, State, replay,
+    At, Begin, End, Found, Interval, Mark, Memory, Ran, Since, Sink, Span, State, replay,
 };
 
 /// Number and sum of times, ns.
@@ -183,6 +183,10 @@ impl Sink for Facts {
 
     fn mark(&mut self, at: At, mark: Mark<'_>) {
         match mark {
+            Mark::Lock {
+                found: Found::Refused,
+                ..
+            } => self.refused += 1,
             Mark::User { kind, .. } => *self.user_events.entry(kind).or_default() += 1,
             Mark::Piece { .. } => self.pieces += 1,
             Mark::Alloc { .. } | Mark::Free { .. } => self.leaves_heap(at),

@@ -96,7 +96,7 @@ fn objects(target: Target, family: Family, flags: &[&str]) -> Check {
         let expected: BTreeSet<String> = undefined.intersection(&described).cloned().collect();
         seen += expected.len();
         let flags = Run::new(&tools()?.instr_rewrite)
-            .args(["--memory", "--emit-wrap-flags"])
+            .args(["--memory", "--threads", "--emit-wrap-flags"])
             .arg(&object)
             .succeed()?;
         let lines: Vec<String> = flags.text().lines().map(str::to_owned).collect();

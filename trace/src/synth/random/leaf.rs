@@ -1,12 +1,13 @@
 //! What a thread does by itself.
 
 use super::program::{Program, function, name, object};
+use crate::synth::Body;
 
 impl Program {
     /// One thing of many.
     pub(super) fn leaf(&mut self, thread: usize) {
         let (kind, number) = (self.random.u32(..5), self.random.u64(..4));
-        match self.random.u8(..20) {
+        match self.random.u8(..22) {
             0 | 1 => self.put(thread, 8, |body| _ = body.u32(1000 + kind).u64(number)),
             2 => self.around(thread, name(number)),
             3 => self.put(thread, 11, |body| {
@@ -35,6 +36,8 @@ impl Program {
                     _ = body.u32(0).u32(2).i64(values.0).i64(values.1)
                 });
             }
+            19 => self.lock_of_threads(thread),
+            20 => self.wait_of_threads(thread, kind),
             _ => self.pause(thread),
         }
     }
@@ -149,6 +152,59 @@ impl Program {
         self.put(thread, 8, |body| _ = body.u32(9).u64(1));
         self.put(thread, 36, |body| _ = body.u32(kind).addr(object));
         self.locks[number] = self.threads[thread].now;
+    }
+
+    /// The same by calls of POSIX threads, which say whether it was free.
+    fn lock_of_threads(&mut self, thread: usize) {
+        let number = self.random.usize(..4);
+        let (kind, object) = (7 + number as u32, object(4 + number as u64));
+        let site = function(self.random.u64(..8)) + 8;
+        let call = |body: &mut Body| _ = body.u32(kind).addr(object).addr(site);
+        let free = self.locks[4 + number];
+        let how = self.random.u8(..5);
+        if how == 0 {
+            return self.put(thread, 100, call);
+        }
+        if how == 1 {
+            self.not_before(thread, free);
+            self.put(thread, 97, call);
+        } else {
+            self.put(thread, 98, call);
+            if how == 2 {
+                return self.put(thread, 37, |body| _ = body.u32(kind).addr(object));
+            }
+            self.not_before(thread, free);
+            let id = if how == 3 { 99 } else { 35 };
+            self.put(thread, id, |body| _ = body.u32(kind).addr(object));
+        }
+        self.put(thread, 8, |body| _ = body.u32(9).u64(2));
+        if how != 3 {
+            // A read-write lock is given back without a word on what it was taken for.
+            let kind = if kind == 9 { 8 } else { kind };
+            self.put(thread, 36, |body| _ = body.u32(kind).addr(object));
+        }
+        self.locks[4 + number] = self.threads[thread].now;
+    }
+
+    /// A wait by a call of POSIX threads, or a thread that is made; each of those that there are may say who made it.
+    fn wait_of_threads(&mut self, thread: usize, number: u32) {
+        let site = function(u64::from(number)) + 16;
+        if number == 4 {
+            let seq = self.random.u32(..3);
+            self.put(thread, 93, |body| {
+                _ = body.u32(seq).addr(function(0)).addr(site)
+            });
+            self.put(thread, 94, |body| _ = body.u32(seq % 2));
+            return self.put(thread, 95, |body| {
+                _ = body.u32(0).u32(seq).addr(function(0)).addr(0x7F70)
+            });
+        }
+        let kind = 11 + self.random.u32(..6);
+        let object = object(u64::from(number));
+        self.put(thread, 96, |body| {
+            _ = body.u32(kind).addr(object).addr(site)
+        });
+        self.put(thread, 33, |body| _ = body.u32(kind));
     }
 
     /// The tracer writes for a while.

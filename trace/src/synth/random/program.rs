@@ -69,7 +69,7 @@ pub(super) struct Program {
     /// Addresses are handed out once.
     pub(super) next_address: u64,
     /// When each lock is free.
-    pub(super) locks: [u64; 4],
+    pub(super) locks: [u64; 8],
     pub(super) tasks_left: u32,
 }
 
@@ -94,7 +94,7 @@ impl Program {
             pages: Vec::new(),
             omp: Vec::new(),
             next_address: 0x10_0000,
-            locks: [0; 4],
+            locks: [0; 8],
             tasks_left: recipe.constructs.saturating_mul(TASKS),
         };
         program.begin(0);
