@@ -48,7 +48,7 @@ bool instr_is_inside(void);
 /* Where there is a probe of the heap (probes/memory.c): tells the state of the heap. */
 void instr_memory_heap(void) __attribute__((weak));
 
-/* Where there are probes of threads (probes/pthread_settings.c): tells the name of a thread that ends. */
+/* Where there are probes of threads (probes/pthread_settings.c): tells the name of a thread that ends. Not where code size counts. */
 void instr_pthread_end(struct instr_thread *t) __attribute__((weak));
 
 /* There in programs that are linked with probes of the heap; the probes themselves may be there for libraries. */

@@ -225,9 +225,11 @@ void instr_settings_read(void)
         instr_sampling_settings();
     if (INSTR_SENSORS_LINKED)
         instr_sensors_settings();
-#if !INSTR_PLATFORM_SMALL
+#if INSTR_KEEPS_RUNS
     if (instr_pthread_settings != NULL)
         instr_pthread_settings();
+#endif
+#if !INSTR_PLATFORM_SMALL
     look_for_missing();
 #endif
 #if INSTR_KEEPS_RUNS

@@ -55,8 +55,12 @@ void instr_settings_complain(const char *why);
 /* Reads the environment. Malformed values keep their default and leave a word in `trouble`. */
 void instr_settings_read(void);
 
-/* Where there are probes of threads (probes/pthread_settings.c): reads what is recorded of them. */
+/* Where there are probes of threads (probes/pthread_settings.c): reads what is recorded of them. Where code size counts, their first call does. */
+#if INSTR_KEEPS_RUNS
 void instr_pthread_settings(void) __attribute__((weak));
+#else
+void instr_pthread_settings(void);
+#endif
 
 const char *instr_policy_name(enum instr_policy policy);
 

@@ -194,7 +194,7 @@ static void append_last(struct instr_thread *t)
     if (INSTR_HAS_STACK)
         instr_stack_end(t);
     instr_thread_time_end(t);
-#if !INSTR_PLATFORM_SMALL
+#if INSTR_KEEPS_RUNS
     if (instr_pthread_end != NULL)
         instr_pthread_end(t);
 #endif

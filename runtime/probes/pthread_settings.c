@@ -10,7 +10,7 @@
 #include "library/table.h"
 #include "platform/platform.h"
 
-uint32_t instr_pthread_level = INSTR_PTHREAD_OFF;
+uint32_t instr_pthread_level = INSTR_KEEPS_RUNS ? INSTR_PTHREAD_OFF : INSTR_PTHREAD_ALL; /* until it is read */
 bool instr_pthread_made;
 static char program_name[INSTR_CFG_NAME_BYTES]; /* what threads are called that nobody has named */
 

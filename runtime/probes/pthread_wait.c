@@ -3,6 +3,8 @@
 
 #include "probes/pthread.h"
 
+#include <stdatomic.h>
+
 #include "platform/platform.h"
 
 _Thread_local struct instr_pthread_own instr_pthread_own __attribute__((tls_model("initial-exec")));
@@ -10,6 +12,11 @@ _Thread_local struct instr_pthread_own instr_pthread_own __attribute__((tls_mode
 struct instr_thread *instr_pthread_slow(uint32_t level)
 {
     struct instr_thread *const t = instr_thread();
+#if !INSTR_KEEPS_RUNS
+    static atomic_flag read = ATOMIC_FLAG_INIT;
+    if (!atomic_flag_test_and_set(&read))
+        instr_pthread_settings();
+#endif
     if (t == NULL || level > instr_pthread_level) /* the first event begins the record of a process, which reads the setting */
         return NULL;
     if (instr_pthread_own.waiting != 0)
