@@ -65,7 +65,7 @@ fn mostly(summary: &Summary, part: fn(&Split) -> u64) -> Option<String> {
         .max_by_key(|at| part(&at.useful))?;
     let has_most = part(&at.useful) > 0 && part(&at.useful) as f64 > MOST * whole as f64;
     // Without regions all code is outside of them.
-    let says_something = at.place.address.is_some() || !summary.parallel_regions.is_empty();
+    let says_something = !summary.parallel_regions.is_empty() || at.place.label != OUTSIDE;
     (has_most && says_something).then(|| at.place.label.clone())
 }
 
