@@ -182,6 +182,26 @@ mod tests {
     }
 
     #[test]
+    fn files_that_are_there_keep_their_mode() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let fixture = Fixture::new(synth::layouts()[0]);
+        let base = fixture.dir.path().join("x");
+        for ending in ["prv", "pcf", "row"] {
+            let file = base.with_extension(ending);
+            std::fs::write(&file, "").unwrap();
+            let mode = std::fs::Permissions::from_mode(0o600);
+            std::fs::set_permissions(&file, mode).unwrap();
+        }
+        let (status, _, err) = instr(&["merge", fixture.path(), "-o", base.to_str().unwrap()]);
+        assert_eq!(status, Status::Done, "{err}");
+        for ending in ["prv", "pcf", "row"] {
+            let status = base.with_extension(ending).metadata().unwrap();
+            assert_eq!(status.permissions().mode() & 0o777, 0o600, "{ending}");
+            assert!(status.len() > 0, "{ending}");
+        }
+    }
+
+    #[test]
     fn three_files_do_not_fit_into_standard_output() {
         let (status, _, err) = instr(&["merge", "somewhere", "-o", "-"]);
         assert_eq!(status, Status::Usage);
@@ -196,6 +216,9 @@ mod tests {
         let fixture = Fixture::new(synth::layouts()[0]);
         let (status, _, err) = instr(&["merge", fixture.path(), "-o", "/nonexistent/out"]);
         assert_eq!(status, Status::Refused);
-        assert!(err.contains("/nonexistent"), "{err}");
+        assert!(
+            err.contains("/nonexistent/out.prv") && !err.contains(".instr-"),
+            "{err}"
+        );
     }
 }

@@ -1,17 +1,16 @@
-//! Output files: written under a temporary name in the destination folder, renamed when complete. What is no file (a device, a pipe) is written
-//! to, and what a symbolic link leads to is replaced, not the link.
+//! Output files: they appear complete or not at all. What is no file (a device, a pipe) is written to, and what a symbolic link leads to is
+//! replaced, not the link.
 
 use std::fs::OpenOptions;
 use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context, Result};
+use instr_trace::new_file::NewFile;
 
 use crate::console::{Console, NO_OUTPUT};
 
 const BUFFER_BYTES: usize = 1 << 18;
-/// As many links in a row as Linux follows.
-const MAX_LINKS: usize = 40;
 
 /// Whether an output is a folder, or was meant to be one.
 pub fn is_folder(path: &Path) -> bool {
@@ -44,66 +43,18 @@ pub fn write_to(
         write(&mut out).with_context(cannot)?;
         return out.flush().with_context(cannot);
     }
-    let path = &behind_links(path);
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty())
-        .unwrap_or(Path::new("."));
-    let file = new_file(folder).map_err(plain).with_context(cannot)?;
-    let mut out = BufWriter::with_capacity(BUFFER_BYTES, file);
+    let file = NewFile::create(path).with_context(cannot)?;
+    let mut out = BufWriter::with_capacity(BUFFER_BYTES, file.file());
     write(&mut out).with_context(cannot)?;
-    let file = out
-        .into_inner()
-        .map_err(|error| error.into_error())
-        .with_context(cannot)?;
-    file.persist(path)
-        .map_err(|error| error.error)
-        .with_context(cannot)?;
-    Ok(())
+    out.flush().with_context(cannot)?;
+    drop(out);
+    file.publish().with_context(cannot)
 }
 
 /// Whether something is there that is neither a file nor a folder: a file must not take its place.
 pub fn is_special(path: &Path) -> bool {
     path.metadata()
         .is_ok_and(|status| !status.is_file() && !status.is_dir())
-}
-
-/// Where symbolic links lead to, which need not be there.
-pub fn behind_links(path: &Path) -> PathBuf {
-    let mut path = path.to_owned();
-    for _ in 0..MAX_LINKS {
-        let Ok(to) = std::fs::read_link(&path) else {
-            break;
-        };
-        // Beside the link, or from the root.
-        path = path.parent().map_or(to.clone(), |folder| folder.join(&to));
-    }
-    path
-}
-
-/// The error without the name of a temporary file, which tells the user nothing: the caller names the file that was asked for.
-pub(crate) fn plain(error: std::io::Error) -> std::io::Error {
-    let text = error.to_string();
-    let why = text.split(" at path \"").next().unwrap_or_default();
-    std::io::Error::new(error.kind(), why)
-}
-
-#[cfg(unix)]
-fn new_file(folder: &Path) -> std::io::Result<tempfile::NamedTempFile> {
-    use std::os::unix::fs::PermissionsExt;
-    // The mode an ordinary new file has; the process's umask is applied to it.
-    let mode = std::fs::Permissions::from_mode(0o666);
-    tempfile::Builder::new()
-        .prefix(".instr-")
-        .permissions(mode)
-        .tempfile_in(folder)
-}
-
-#[cfg(not(unix))]
-fn new_file(folder: &Path) -> std::io::Result<tempfile::NamedTempFile> {
-    tempfile::Builder::new()
-        .prefix(".instr-")
-        .tempfile_in(folder)
 }
 
 #[cfg(test)]

@@ -209,7 +209,7 @@ pub(crate) fn can_be_made(place: &Path) -> Result<(), String> {
         .tempdir_in(nearest);
     match tried {
         Ok(_) => Ok(()),
-        Err(error) => refused(&crate::output::plain(error)),
+        Err(error) => refused(&instr_trace::new_file::plain(error)),
     }
 }
 

@@ -23,6 +23,7 @@ mod merge;
 mod metadata;
 pub mod model;
 pub mod names;
+pub mod new_file;
 mod packet;
 pub mod paraver;
 mod recent;

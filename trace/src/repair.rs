@@ -28,6 +28,7 @@ impl Trace {
         let temporary = tempfile::Builder::new()
             .prefix(".instr-")
             .tempdir_in(parent)
+            .map_err(crate::new_file::plain)
             .map_err(Error::io("create", out_dir))?;
         // Open to others as the umask says, unlike a temporary directory.
         let inner = temporary.path().join("trace");

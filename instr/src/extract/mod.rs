@@ -108,6 +108,7 @@ pub fn run(options: &ExtractOptions, console: &mut Console<'_>) -> Result<()> {
     let temporary = tempfile::Builder::new()
         .prefix(".instr-")
         .tempdir_in(parent)
+        .map_err(instr_trace::new_file::plain)
         .with_context(|| format!("cannot make a directory in {}", parent.display()))?;
     let inner = temporary.path().join("trace");
     let done = extract(input, &inner, options.trace).with_context(cannot)?;

@@ -41,6 +41,7 @@ use crate::error::Error;
 use crate::event::Event;
 use crate::model::{Interpreter, Sink, pays_apart, relayed};
 use crate::names::Names;
+use crate::new_file::NewFile;
 use crate::session::{Session, SessionMerge};
 use crate::trace::Trace;
 
@@ -197,7 +198,7 @@ fn write_records<'n>(
     let traces = session.traces();
     let prv = &outputs.files[0].1;
     let failed = |error| Error::io("write", prv)(error);
-    let mut file = Background::new(outputs.files[0].0.as_file().try_clone().map_err(failed)?);
+    let mut file = Background::new(outputs.files[0].0.file().try_clone().map_err(failed)?);
     rows.header(&mut file).map_err(failed)?;
     let mut writer = Writer {
         rows,
@@ -423,7 +424,7 @@ impl<'p> Progress<'p> {
 /// The three files under temporary names.
 struct Outputs {
     dir: PathBuf,
-    files: Vec<(tempfile::NamedTempFile, PathBuf)>,
+    files: Vec<(NewFile, PathBuf)>,
 }
 
 impl Outputs {
@@ -437,10 +438,7 @@ impl Outputs {
             let mut path = OsString::from(base);
             path.push(extension);
             let path = PathBuf::from(path);
-            // What a link leads to is replaced, not the link.
-            let behind = std::fs::canonicalize(&path);
-            let folder = behind.as_deref().ok().and_then(Path::parent);
-            let file = temporary(folder.unwrap_or(&dir)).map_err(Error::io("create", &path))?;
+            let file = NewFile::create(&path).map_err(Error::io("create", &path))?;
             files.push((file, path));
         }
         Ok(Self { dir, files })
@@ -456,7 +454,7 @@ impl Outputs {
         body: impl FnOnce(&mut BufWriter<&File>) -> std::io::Result<()>,
     ) -> Result<(), Error> {
         let (file, path) = &self.files[file];
-        let mut out = BufWriter::new(file.as_file());
+        let mut out = BufWriter::new(file.file());
         body(&mut out)
             .and_then(|()| out.flush())
             .map_err(Error::io("write", path))
@@ -465,19 +463,8 @@ impl Outputs {
     /// Gives the files their names, the `.prv` last.
     fn publish(self) -> Result<(), Error> {
         for (file, path) in self.files.into_iter().rev() {
-            let behind = std::fs::canonicalize(&path).unwrap_or_else(|_| path.clone());
-            file.persist(&behind)
-                .map_err(|error| Error::io("create", &path)(error.error))?;
+            file.publish().map_err(Error::io("create", &path))?;
         }
         Ok(())
     }
-}
-
-/// A file that others may read once it has its name, as the umask says.
-fn temporary(dir: &Path) -> std::io::Result<tempfile::NamedTempFile> {
-    use std::os::unix::fs::PermissionsExt as _;
-    tempfile::Builder::new()
-        .prefix(".instr-")
-        .permissions(std::fs::Permissions::from_mode(0o666))
-        .tempfile_in(dir)
 }

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
 
 use crate::error::Error;
+use crate::new_file;
 
 /// Records sorted in memory at a time (48 bytes each); as many are on their way to a file.
 const RUN: usize = 1 << 18;
@@ -102,7 +103,7 @@ impl Sorter {
     fn spill(&mut self) -> std::io::Result<()> {
         let empty = self.spilled()?;
         let mut records = std::mem::replace(&mut self.records, empty);
-        let file = tempfile::tempfile_in(&self.dir)?;
+        let file = tempfile::tempfile_in(&self.dir).map_err(new_file::plain)?;
         self.spill = Some(std::thread::spawn(move || {
             records.sort_unstable();
             let mut out = BufWriter::with_capacity(1 << 18, file);
