@@ -6,6 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use anyhow::{Context, Result};
 
 use crate::page::{self, Page};
+use crate::quote::harmless;
 
 /// Context of failures to write to standard output.
 pub const NO_OUTPUT: &str = "cannot write to standard output";
@@ -75,7 +76,7 @@ impl Console<'_> {
     /// Prints `instr: warning: MESSAGE`.
     pub fn warn(&mut self, message: &str) {
         // A closed error stream is no reason to stop working.
-        let _ = writeln!(self.err, "instr: warning: {message}");
+        let _ = writeln!(self.err, "instr: warning: {}", harmless(message));
     }
 
     /// Lets `write` fill a page of text for people, `rows` rows of each table, and shows it: by a pager where it is longer than the
@@ -90,13 +91,14 @@ impl Console<'_> {
         write: impl FnOnce(&mut Page<'_>) -> io::Result<()>,
     ) -> io::Result<()> {
         let mut text = Vec::new();
-        write(&mut Page::new(&mut text, self.width, rows, self.colour))?;
+        let mut page = Page::new(&mut text, self.width, rows, self.colour);
+        write(&mut page)?;
         crate::pager::write(&text, self.height, self.out)
     }
 
     /// Prints `instr: MESSAGE`.
     pub fn note(&mut self, message: &str) {
-        let _ = writeln!(self.err, "instr: {message}");
+        let _ = writeln!(self.err, "instr: {}", harmless(message));
     }
 
     /// Turns a command's result into a status and prints what went wrong.
@@ -108,16 +110,16 @@ impl Console<'_> {
         if is_broken_pipe(&error) {
             return Status::Done;
         }
-        let _ = writeln!(self.err, "instr: error: {}", chain(&error));
+        let _ = writeln!(self.err, "instr: error: {}", harmless(&chain(&error)));
         for refusal in error
             .chain()
             .filter_map(|cause| cause.downcast_ref::<Refusal>())
         {
             for note in &refusal.notes {
-                let _ = writeln!(self.err, "  note: {note}");
+                let _ = writeln!(self.err, "  note: {}", harmless(note));
             }
             if let Some(help) = &refusal.help {
-                let _ = writeln!(self.err, "  help: {help}");
+                let _ = writeln!(self.err, "  help: {}", harmless(help));
             }
         }
         match error.chain().any(|cause| cause.is::<WrongUsage>()) {
@@ -137,7 +139,7 @@ impl Console<'_> {
                 _ => {
                     // Advice looks as in all messages.
                     let text = text.to_string().replace("\n\n  tip: ", "\n  help: ");
-                    write!(self.err, "instr: {text}")
+                    write!(self.err, "instr: {}", harmless(&text))
                 }
             };
             return Status::Usage;
@@ -322,6 +324,26 @@ pub(crate) mod tests {
             "found out only while flushing"
         );
         assert!(err.is_empty());
+    }
+
+    #[test]
+    fn names_of_any_kind_do_not_reach_the_terminal() {
+        let odd = "/nonexistent/\u{1b}[31m\u{7}x";
+        for arguments in [
+            &["summary", odd][..],
+            &["run", odd],
+            &["run", "--config", odd, "sh"],
+            &["run", "-o", "/dev/null/\u{1b}[31m", "sh"],
+            &["list", odd],
+            &["extract", odd],
+            &[odd],
+            &["summary", "--top", odd],
+        ] {
+            let (status, _, err) = instr(arguments);
+            assert_ne!(status, Status::Done, "{arguments:?}");
+            let is_raw = |c: char| c.is_control() && c != '\n';
+            assert!(!err.contains(is_raw), "{err:?}");
+        }
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 
 use crate::console::Refusal;
+use crate::quote::{shown, typed};
 use crate::runs::{self, is_trace};
 use crate::why::{Question, Reason};
 
@@ -37,12 +38,12 @@ pub(crate) fn trace(given: &Path) -> Result<PathBuf> {
             [] if has_streams(given) => Ok(given.to_owned()),
             [] if !runs::earlier(given).is_empty() => Ok(runs::newest(given).unwrap_or_default()),
             [] => Err(refusal(
-                format!("{} holds no trace", given.display()),
+                format!("{} holds no trace", shown(given)),
                 WHERE.to_owned(),
             )),
             [one] => Ok(one.clone()),
             several => Err(refusal(
-                format!("{} holds {} traces", given.display(), several.len()),
+                format!("{} holds {} traces", shown(given), several.len()),
                 format!("name one of them: {}", list(several)),
             )),
         };
@@ -141,13 +142,12 @@ fn traces_in(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// A path as one would type it.
-fn shown(path: &Path) -> String {
-    let typed = path.strip_prefix("./").unwrap_or(path);
-    typed.display().to_string()
+fn named(path: &Path) -> String {
+    typed(path.strip_prefix("./").unwrap_or(path))
 }
 
 fn list(traces: &[PathBuf]) -> String {
-    let shown: Vec<_> = traces.iter().take(LISTED).map(|path| shown(path)).collect();
+    let shown: Vec<_> = traces.iter().take(LISTED).map(|path| named(path)).collect();
     let more = traces.len().saturating_sub(LISTED);
     match more {
         0 => shown.join(", "),
@@ -159,11 +159,11 @@ fn missing(given: &Path) -> anyhow::Error {
     let message = match is_program(given) {
         true => format!(
             "{} is a program, and there is no trace of it here",
-            given.display()
+            shown(given)
         ),
         false => format!(
             "cannot read {}: there is no such trace or program",
-            given.display()
+            shown(given)
         ),
     };
     if let Some(help) = other_runs(given) {
@@ -185,7 +185,7 @@ fn missing(given: &Path) -> anyhow::Error {
     };
     let nearest = there.iter().max_by(|a, b| alike(a).total_cmp(&alike(b)));
     let help = match nearest {
-        Some(nearest) if alike(nearest) >= ALIKE => format!("did you mean {}?", shown(nearest)),
+        Some(nearest) if alike(nearest) >= ALIKE => format!("did you mean {}?", named(nearest)),
         _ if !reasons.is_empty() => reasons[0].help.clone().unwrap_or_else(|| WHERE.to_owned()),
         Some(_) => format!("traces that are there: {}", list(&there)),
         None => WHERE.to_owned(),
@@ -228,13 +228,17 @@ fn other_runs(given: &Path) -> Option<String> {
     numbers.extend(runs::run_of(&base));
     numbers.sort_unstable();
     numbers.dedup();
-    let shown = base.with_extension("");
+    let program = base.with_extension("");
     let names: Vec<_> = numbers
         .iter()
         .rev()
         .take(LISTED)
         .rev()
-        .map(|number| format!("{}.{number}", shown.display()))
+        .map(|number| {
+            let mut name = program.clone().into_os_string();
+            name.push(format!(".{number}"));
+            typed(name)
+        })
         .collect();
     (!names.is_empty()).then(|| format!("runs that are there: {}", names.join(", ")))
 }

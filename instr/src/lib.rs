@@ -30,6 +30,7 @@ pub mod page;
 mod pager;
 pub mod processors;
 pub mod progress;
+mod quote;
 pub mod repair;
 pub mod report;
 pub mod run;

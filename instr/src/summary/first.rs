@@ -411,10 +411,9 @@ pub(super) fn next(summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {
         .filter(|section| there(section))
         .map(|section| section.option())
         .collect();
-    // A name with a NUL is none that a shell takes.
-    let name = shlex::try_quote(&summary.directory).unwrap_or_default();
+    let name = crate::quote::typed(&summary.path);
     writeln!(page)?;
-    page.paragraph("next  ", &format!("instr summary {name} --all"))?;
+    command(page, "next  ", &format!("instr summary {name} --all"), "")?;
     page.paragraph("        or ", &sections.join(" "))?;
     if summary.is_only_processors() {
         let command = format!("instr processors {name} --svg FILE   a picture");
@@ -427,7 +426,15 @@ pub(super) fn next(summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {
     if summary.graph.is_some() {
         more.insert(0, ("instr graph", "the tasks, and what they wait for"));
     }
-    more.iter().try_for_each(|(command, what)| {
-        page.paragraph("      ", &format!("{command} {name}   {what}"))
-    })
+    more.iter()
+        .try_for_each(|(words, what)| command(page, "      ", &format!("{words} {name}"), what))
+}
+
+/// A command on a line of its own, however long it is: what is cut or parted cannot be typed. What it is for is added where there is room.
+fn command(page: &mut Page<'_>, before: &str, words: &str, what: &str) -> io::Result<()> {
+    let line = format!("{before}{words}   {what}");
+    match what.is_empty() || line.chars().count() > page.width {
+        true => writeln!(page, "{before}{words}"),
+        false => writeln!(page, "{line}"),
+    }
 }

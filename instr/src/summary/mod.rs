@@ -262,6 +262,7 @@ fn head(trace: &Trace) -> Summary {
     Summary {
         format: FORMAT,
         directory: trace.dir().display().to_string(),
+        path: trace.dir().to_owned(),
         program: metadata.program.clone(),
         executable: metadata.executable.clone(),
         target: metadata.target.clone(),

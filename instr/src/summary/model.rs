@@ -3,6 +3,8 @@
 //! Names, units and meaning are stable; fields may be added. Times are whole nanoseconds, addresses hexadecimal text.
 
 pub use instr_analysis::{Spread, Times};
+use std::path::PathBuf;
+
 use serde::{Serialize, Serializer};
 
 use super::constructs::model::{
@@ -27,6 +29,9 @@ pub struct Summary {
     pub format: u32,
     /// Trace directory as given (for a forked child: the directory inside its parent's).
     pub directory: String,
+    /// The same, whatever bytes it has.
+    #[serde(skip)]
+    pub path: PathBuf,
     /// Base name of the program.
     pub program: String,
     /// Path of the program as the traced process knew it.
