@@ -25,7 +25,7 @@ const NAME: &str = "libinstr-preload.so";
 const PRIVILEGED: u32 = 0o6000;
 /// So much of a program is looked through.
 const MAX_PROGRAM: u64 = 1 << 30;
-/// So much of this one: its headers.
+/// So much of a program has its headers.
 const HEADERS: u64 = 1 << 16;
 /// Libraries that must be the first ones of a process: of compilers' checks.
 const FIRST: [&str; 3] = ["libasan.so", "libtsan.so", "libhwasan.so"];
@@ -174,6 +174,15 @@ pub fn obstacle(program: &Path) -> Option<Obstacle> {
         );
     }
     None
+}
+
+/// The dynamic linker that a program names; nothing for what is linked statically, or is no ELF file.
+#[must_use]
+pub fn interpreter(program: &Path) -> Option<PathBuf> {
+    let mut bytes = Vec::new();
+    let file = File::open(program).ok()?;
+    file.take(HEADERS).read_to_end(&mut bytes).ok()?;
+    Program::parse(&bytes)?.interpreter.map(PathBuf::from)
 }
 
 fn base(path: &str) -> &str {

@@ -125,12 +125,7 @@ pub struct RunOptions {
     #[arg(long)]
     pub system: bool,
     /// The program and its arguments; instr run returns its exit status
-    #[arg(
-        required = true,
-        trailing_var_arg = true,
-        allow_hyphen_values = true,
-        value_name = "PROGRAM"
-    )]
+    #[arg(required = true, trailing_var_arg = true, value_name = "PROGRAM")]
     pub command: Vec<OsString>,
 }
 
@@ -490,6 +485,40 @@ mod tests {
         assert!(options.demangle.is_some());
         assert_eq!(options.exe, Some(PathBuf::from("prog")));
         assert_eq!(options.values, ["0x10", "20"]);
+    }
+
+    #[test]
+    fn what_stands_behind_the_program_is_its_own() {
+        let command = |arguments: &[&str]| match parse(arguments).unwrap().command {
+            Command::Run(options) => (options.quiet, options.command),
+            _ => panic!("another command"),
+        };
+        for (typed, quiet, words) in [
+            (
+                &["run", "./app", "-q", "--config", "-x"][..],
+                false,
+                &["./app", "-q", "--config", "-x"][..],
+            ),
+            (
+                &["run", "-q", "./app", "--", "-o"],
+                true,
+                &["./app", "--", "-o"],
+            ),
+            (&["run", "--", "-x", "-q"], false, &["-x", "-q"]),
+            (
+                &["run", "-q", "--", "./app", "--quiet"],
+                true,
+                &["./app", "--quiet"],
+            ),
+        ] {
+            let (is_quiet, found) = command(typed);
+            assert_eq!(is_quiet, quiet, "{typed:?}");
+            assert_eq!(found, words, "{typed:?}");
+        }
+        for mistyped in ["--quite", "-z", "--verbose"] {
+            let error = parse(&["run", mistyped, "./app"]).expect_err(mistyped);
+            assert_eq!(error.kind(), clap::error::ErrorKind::UnknownArgument);
+        }
     }
 
     #[test]

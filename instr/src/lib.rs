@@ -23,6 +23,7 @@ mod fixture;
 pub mod graph;
 mod kept;
 mod kernel;
+mod launch;
 pub mod list;
 pub mod merge;
 pub mod output;

@@ -3,13 +3,13 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io::Read as _;
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 mod report;
 
 use anyhow::{Context as _, Result, anyhow};
-use instr_cc::compiler::Machine;
 use instr_cc::exec::{Call, end_instead};
 use instr_cc::preload;
 use instr_schema::settings::parse;
@@ -18,6 +18,8 @@ use instr_trace::Metadata;
 use crate::cli::RunOptions;
 use crate::console::{Console, Refusal};
 use crate::kernel::{Owner, Program, Recorder};
+use crate::launch;
+use crate::quote::shown;
 use crate::why::{self, Contents, Question};
 
 /// Larger configurations are refused.
@@ -40,8 +42,7 @@ pub fn run(options: &RunOptions, console: &mut Console<'_>) -> Result<()> {
         .command
         .split_first()
         .context("no program is named")?;
-    let program = find_program(name)
-        .ok_or_else(|| anyhow!("cannot run {}: there is no such program", name.display()))?;
+    let program = launch::find(name)?;
     if let Some(dir) = &options.output {
         check_output(dir, &program)?;
     }
@@ -71,9 +72,7 @@ pub fn run(options: &RunOptions, console: &mut Console<'_>) -> Result<()> {
         .unwrap_or_default();
     let recorder = record(&question, arguments, options, console)?;
     let mut pid = 0;
-    let status = call
-        .run_instead(|id| pid = id)
-        .with_context(|| format!("cannot run {}", program.display()))?;
+    let status = launch::run_instead(&call, |id| pid = id)?;
     let begin = u64::try_from(begin.as_nanos()).unwrap_or(0);
     let finished = recorder.map(|recorder| recorder.finish(pid));
     let put = |console: &mut Console<'_>| {
@@ -187,7 +186,7 @@ fn settings_of(options: &RunOptions) -> Result<Vec<(&'static str, OsString)>> {
 fn check_output(dir: &Path, program: &Path) -> Result<()> {
     why::can_be_made(dir).map_err(|why| anyhow!("{why}"))?;
     let foreign = |what: String| Refusal {
-        message: format!("cannot use {} for the trace: {what}", dir.display()),
+        message: format!("cannot use {} for the trace: {what}", shown(dir)),
         notes: Vec::new(),
         help: Some("name a folder that is not there, or is empty".to_owned()),
     };
@@ -204,17 +203,18 @@ fn check_output(dir: &Path, program: &Path) -> Result<()> {
         let file = program
             .canonicalize()
             .unwrap_or_else(|_| program.to_owned());
-        let other = file.file_name() != Some(OsStr::new(&metadata.program));
+        let name = file.file_name().unwrap_or_default();
+        let other = why::recorded_name(name) != metadata.program;
         let is_elf = why::contents(program) != Some(Contents::NotElf);
         return match other && is_elf {
-            true => Err(foreign(format!("it is a trace of {}", metadata.program)).into()),
+            true => Err(foreign(format!("it is a trace of {}", shown(&metadata.program))).into()),
             false => Ok(()),
         };
     }
     let is_ours = |name: &OsStr| name.as_encoded_bytes().starts_with(b".");
     let mut others = entries.flatten().map(|entry| entry.file_name());
     match others.find(|name| !is_ours(name)) {
-        Some(name) => Err(foreign(format!("it holds {}", name.display())).into()),
+        Some(name) => Err(foreign(format!("it holds {}", shown(name))).into()),
         None => Ok(()),
     }
 }
@@ -229,7 +229,7 @@ fn preload_into(
         Some(Contents::Instrumented) => return (Vec::new(), false),
         contents => contents == Some(Contents::Plain { openmp: true }),
     };
-    let program = question.program.display();
+    let program = shown(question.program);
     let trouble = match preload::obstacle(question.program) {
         Some(obstacle) => format!(
             "{program} {}: it runs, but records nothing\n  help: {}",
@@ -261,7 +261,12 @@ fn variables_of(question: &Question<'_>, library: &Path) -> Vec<(&'static str, O
 }
 
 fn read(file: &Path) -> Result<Vec<(&'static str, String)>> {
-    let refused = || format!("cannot use the configuration {}", file.display());
+    let refused = || format!("cannot use the configuration {}", shown(file));
+    // A pipe that has a name may have no writer, and opening it would wait for one. What a shell makes for <(...) leads to none.
+    let is_pipe = |path: PathBuf| path.metadata().is_ok_and(|it| it.file_type().is_fifo());
+    if file.canonicalize().is_ok_and(is_pipe) {
+        return Err(anyhow!("it is not a file")).with_context(refused);
+    }
     let mut text = String::new();
     let opened = std::fs::File::open(file).with_context(refused)?;
     opened
@@ -272,13 +277,4 @@ fn read(file: &Path) -> Result<Vec<(&'static str, String)>> {
         return Err(anyhow!("it is larger than 1 MiB")).with_context(refused);
     }
     parse(&text).with_context(refused)
-}
-
-/// A path as it is, a name in `PATH`.
-fn find_program(name: &OsString) -> Option<PathBuf> {
-    let path = Path::new(name);
-    if path.components().count() > 1 {
-        return path.exists().then(|| path.to_owned());
-    }
-    Machine::new().find(name).map(|(path, _)| path)
 }

@@ -1,11 +1,13 @@
 //! Why a program has no trace: what its file, the place of the trace and the settings say.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::Read as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
+use crate::quote::shown;
 use crate::settings;
+use crate::summary::units::elide;
 
 /// A text that every program with the runtime inside holds: the name of a setting.
 const RUNTIME: &[u8] = b"INSTR_ENABLED";
@@ -13,6 +15,13 @@ const RUNTIME: &[u8] = b"INSTR_ENABLED";
 const OPENMP: [&[u8]; 2] = [b"GOMP_", b"__kmpc_"];
 /// Mode bits of a program that runs with rights its user has not.
 const PRIVILEGED: u32 = 0o6000;
+
+/// Bytes of the longest name that Linux takes.
+const MAX_NAME: usize = 255;
+/// Bytes of the longest path that the runtime takes (`INSTR_CFG_PATH_BYTES`).
+const MAX_PATH: usize = 1023;
+/// Characters of a name that is too long, in a message.
+const SHOWN: usize = 60;
 
 /// A reason, and what helps.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -106,7 +115,7 @@ impl Question<'_> {
 
     /// All reasons that can be seen, the surest first.
     pub(crate) fn reasons(&self) -> Vec<Reason> {
-        let mut reasons: Vec<Reason> = self.of_file().into_iter().collect();
+        let mut reasons = Vec::new();
         if self
             .variable("INSTR_ENABLED")
             .is_some_and(|value| value == "0")
@@ -115,20 +124,24 @@ impl Question<'_> {
         }
         if let Some(sink) = self.variable("INSTR_SINK").filter(|sink| *sink != "file") {
             reasons.push(reason(
-                format!("INSTR_SINK={} makes no folder", sink.display()),
+                format!("INSTR_SINK={} makes no folder", shown(sink)),
                 "instr extract makes one of what a console printed, or of a dump of memory",
             ));
         } else if begun(&self.place()) {
             reasons.push(reason(
                 format!(
                     "{} is there, but has no metadata: the program ended before it was written, or there was no space left",
-                    self.place().display()
+                    shown(self.place())
                 ),
                 "INSTR_TRACE=DIR names a folder where there is space; df shows how much is left",
             ));
         } else if let Err(why) = can_be_made(&self.place()) {
             let help = "INSTR_TRACE=DIR names a folder for the trace";
             reasons.push(reason(why, help));
+        }
+        // What a program with the runtime preloaded did is not seen where that could not record.
+        if !self.preloaded || reasons.is_empty() {
+            reasons.extend(self.of_file());
         }
         reasons.extend(self.mistakes().into_iter().map(|why| reason(why, "")));
         reasons
@@ -144,7 +157,7 @@ impl Question<'_> {
     }
 
     fn of_file(&self) -> Option<Reason> {
-        let program = self.program.display();
+        let program = shown(self.program);
         let build = "compile and link it by instr-cc with -fopenmp: `make CC=instr-cc`, or `instr-cc gcc -fopenmp …`";
         match contents(self.program)? {
             Contents::NotElf if self.preloaded => Some(reason(
@@ -184,12 +197,42 @@ impl Question<'_> {
     }
 }
 
+/// A program's name as its trace has it: the runtime replaces control characters, the reader what is no UTF-8.
+pub(crate) fn recorded_name(name: &OsStr) -> String {
+    let plain = |c: char| if c.is_ascii_control() { '?' } else { c };
+    name.to_string_lossy().chars().map(plain).collect()
+}
+
+/// Why a trace's name is too long, if it is. Where a trace is there, that gets a number behind its name.
+fn too_long(place: &Path) -> Option<String> {
+    let number = if place.exists() { ".1".len() } else { 0 };
+    let longest = place
+        .components()
+        .map(|part| part.as_os_str().len())
+        .max()?;
+    if longest + number > MAX_NAME {
+        return Some(format!(
+            "a name has at most {MAX_NAME} bytes, with a number behind it where earlier runs are kept"
+        ));
+    }
+    let around = match place.is_absolute() {
+        true => 0,
+        false => std::env::current_dir().map_or(0, |folder| folder.as_os_str().len() + 1),
+    };
+    (around + place.as_os_str().len() > MAX_PATH)
+        .then(|| format!("the path of a trace has at most {MAX_PATH} bytes"))
+}
+
 /// Whether a trace's folder can be made, or be written if it is there.
 ///
 /// # Errors
 ///
 /// Why not, with the folder that stands in the way.
 pub(crate) fn can_be_made(place: &Path) -> Result<(), String> {
+    if let Some(why) = too_long(place) {
+        let name = elide(&shown(place), SHOWN);
+        return Err(format!("the trace {name} cannot be made: {why}"));
+    }
     let there = |path: &&Path| path.symlink_metadata().is_ok();
     // The folder itself if it is there, else the nearest one in which folders must be made.
     let nearest = place.ancestors().find(there).unwrap_or(Path::new("."));
@@ -197,8 +240,8 @@ pub(crate) fn can_be_made(place: &Path) -> Result<(), String> {
         let what = if nearest == place { "written" } else { "made" };
         Err(format!(
             "the trace {} cannot be {what}: {}: {why}",
-            place.display(),
-            nearest.display()
+            shown(place),
+            shown(nearest)
         ))
     };
     if !nearest.is_dir() {
@@ -280,6 +323,33 @@ mod tests {
     }
 
     #[test]
+    fn what_keeps_the_preloaded_runtime_from_recording_is_the_reason() {
+        let dir = tempfile::tempdir().unwrap();
+        let plain = elf(dir.path(), "plain", b"GOMP_parallel");
+        let told = |name: &str, value: &str| {
+            let question = Question {
+                program: &plain,
+                folder: dir.path(),
+                variables: &[(name.into(), value.into())],
+                preloaded: true,
+            };
+            let notes = question.reasons().into_iter().map(|reason| reason.note);
+            notes.collect::<Vec<_>>().join(" | ")
+        };
+        assert!(told("INSTR_ENABLED", "1").contains("called no OpenMP in this run"));
+        assert_eq!(
+            told("INSTR_ENABLED", "0"),
+            "INSTR_ENABLED=0 switches recording off"
+        );
+        assert_eq!(
+            told("INSTR_SINK", "console"),
+            "INSTR_SINK=console makes no folder"
+        );
+        let long = told("INSTR_TRACE", &"x".repeat(300));
+        assert!(!long.contains("OpenMP") && long.contains("255"), "{long}");
+    }
+
+    #[test]
     fn every_reason_that_can_be_seen_is_told() {
         let dir = tempfile::tempdir().unwrap();
         let told = |program: &Path, variables: &[(&str, &str)]| {
@@ -295,6 +365,18 @@ mod tests {
             notes.collect::<Vec<_>>().join(" | ")
         };
         let traced = elf(dir.path(), "traced", b"INSTR_ENABLED");
+        for name in ["x".repeat(256), format!("a/{}/b", "x".repeat(300))] {
+            let long = told(&traced, &[("INSTR_TRACE", &name)]);
+            assert!(long.contains("a name has at most 255 bytes"), "{long}");
+            assert!(long.len() < 200, "{long}");
+        }
+        let deep = told(&traced, &[("INSTR_TRACE", &"abc/".repeat(300))]);
+        assert!(deep.contains("has at most 1023 bytes"), "{deep}");
+        let longest = "x".repeat(255);
+        assert_eq!(told(&traced, &[("INSTR_TRACE", &longest)]), "");
+        std::fs::create_dir(dir.path().join(&longest)).unwrap();
+        let second = told(&traced, &[("INSTR_TRACE", &longest)]);
+        assert!(second.contains("with a number behind it"), "{second}");
         assert_eq!(told(&traced, &[]), "");
         assert_eq!(told(&traced, &[("INSTR_TRACE", "a/b")]), "");
         let below = told(&traced, &[("INSTR_TRACE", "traced/b")]);

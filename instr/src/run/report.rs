@@ -9,6 +9,7 @@ use super::owner;
 use crate::console::Console;
 use crate::find;
 use crate::kernel::Finished;
+use crate::quote::{shown, typed};
 use crate::runs;
 use crate::settings;
 use crate::why::{self, Contents, Question};
@@ -47,8 +48,8 @@ pub(super) fn report(
         return;
     }
     let mut text = match mine {
-        Some(_) => format!("{} recorded nothing itself", question.program.display()),
-        None => format!("no trace was made at {}", place.display()),
+        Some(_) => format!("{} recorded nothing itself", shown(question.program)),
+        None => format!("no trace was made at {}", shown(&place)),
     };
     let reasons = question.reasons();
     for reason in &reasons {
@@ -121,8 +122,8 @@ fn put(
         Err(error) => {
             console.warn(&format!(
                 "the context switches could not be put into {}: {}",
-                place.display(),
-                crate::output::plain(error)
+                shown(place),
+                instr_trace::new_file::plain(error)
             ));
             None
         }
@@ -154,17 +155,16 @@ fn named(mut found: Vec<(PathBuf, Metadata)>, place: &Path) -> Vec<(PathBuf, Met
 
 fn described(dir: &Path, metadata: &Metadata) -> String {
     let dir = dir.strip_prefix("./").unwrap_or(dir);
-    let shown = dir.display();
+    let program = shown(&metadata.program);
     if metadata.empty {
         return match runs::is_earlier(dir) {
             true => format!(
-                "{} made no call that is recorded; the trace before it stays {}",
-                metadata.program,
-                runs::base(dir).display()
+                "{program} made no call that is recorded; the trace before it stays {}",
+                shown(runs::base(dir))
             ),
             false => format!(
-                "{} made no call that is recorded: {shown} is empty",
-                metadata.program
+                "{program} made no call that is recorded: {} is empty",
+                shown(dir)
             ),
         };
     }
@@ -172,5 +172,9 @@ fn described(dir: &Path, metadata: &Metadata) -> String {
         .run
         .map_or(String::new(), |run| format!(" (run {run})"));
     let state = if metadata.closed { "" } else { ", not closed" };
-    format!("trace: {shown}{run}{state}; instr summary {shown} shows it")
+    format!(
+        "trace: {}{run}{state}; instr summary {} shows it",
+        shown(dir),
+        typed(dir)
+    )
 }

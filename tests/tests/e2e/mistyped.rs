@@ -9,7 +9,7 @@ use libtest_mimic::Trial;
 /// What is typed, the status, and what the message must hold.
 type Row = (&'static str, i32, &'static [&'static str]);
 
-const INSTR: [Row; 14] = [
+const INSTR: [Row; 16] = [
     (
         "instr sumary app",
         2,
@@ -21,6 +21,16 @@ const INSTR: [Row; 14] = [
         "instr summary --jsn app",
         2,
         &["unexpected argument '--jsn'", "help: ", "'--json'"],
+    ),
+    (
+        "instr run --quite app",
+        2,
+        &["unexpected argument '--quite'", "help: ", "'--quiet'"],
+    ),
+    (
+        "instr run -z app",
+        2,
+        &["unexpected argument '-z'", "Usage: instr run"],
     ),
     (
         "instr merge --coms all app",

@@ -105,6 +105,12 @@ const WAYS: &[Way] = &[
     (&["run", "-o", "link", "./app"], &[], &["cannot use link for the trace: it is a symbolic link"]),
     (&["run", "-o", "/proc/t", "./app"], &[], &["error: the trace /proc/t cannot be made"]),
     (&["run", "./missing"], &[], &["cannot run ./missing: there is no such program"]),
+    (&["run", "plain"], &[], &["cannot run plain: there is no such program in PATH", "help: did you mean ./plain?"]),
+    (&["run", "./mine"], &[], &["cannot run ./mine: it is a folder"]),
+    (&["run", "./thesis"], &[], &["cannot run ./thesis: it is not executable", "chmod +x ./thesis"]),
+    (&["run", "./windows"], &[], &["cannot run ./windows: its first line ends with a carriage return"]),
+    (&["run", "./plain"], &[("INSTR_ENABLED", "0")], &["no trace was made at plain.instr\n  note: INSTR_ENABLED=0 switches recording off\n"]),
+    (&["run", "./plain"], &[("INSTR_SINK", "console")], &["no trace was made at plain.instr\n  note: INSTR_SINK=console makes no folder\n  help: instr extract"]),
     (&["summary", "plain"], &[], &["plain is a program, and there is no trace of it here", "was not linked by instr-cc"]),
     (&["summary", "serial"], &[], &["serial is a program", "calls no OpenMP"]),
     (&["summary", "app"], &[], &["app is a program, and there is no trace of it here", "INSTR_VERBOSE=1 or instr run says where"]),
@@ -118,6 +124,9 @@ fn ways() -> Check {
     let place = Place::new()?;
     std::fs::write(place.at("script"), "#!/bin/sh\nexit 0\n")?;
     std::fs::set_permissions(place.at("script"), PermissionsExt::from_mode(0o755))?;
+    std::fs::write(place.at("thesis"), "years of work")?;
+    std::fs::write(place.at("windows"), "#!/bin/sh\r\nexit 0\r\n")?;
+    std::fs::set_permissions(place.at("windows"), PermissionsExt::from_mode(0o755))?;
     std::fs::create_dir(place.at("mine"))?;
     std::fs::write(place.at("mine/thesis"), "years of work")?;
     symlink("mine", place.at("link"))?;
@@ -152,7 +161,68 @@ fn ways() -> Check {
         &outcome,
         "INSTR_TRCE is no setting; did you mean INSTR_TRACE?",
     )?;
+    long_names(&place)?;
+    odd_names(&place)?;
     verbose(&place)
+}
+
+/// Names that the system does not take: with -o the program does not run, else it runs and the reason is told.
+fn long_names(place: &Place) -> Check {
+    std::fs::write(place.at("mark"), "#!/bin/sh\ntouch ran\n")?;
+    std::fs::set_permissions(place.at("mark"), PermissionsExt::from_mode(0o755))?;
+    for (name, why) in [
+        ("x".repeat(300), "a name has at most 255 bytes"),
+        ("abc/".repeat(1250), "the path of a trace has at most"),
+    ] {
+        let outcome = place.instr(&["run", "-o", &name, "./mark"])?.output()?;
+        says(&outcome, "error: the trace ")?;
+        says(&outcome, why)?;
+        let refused = outcome.status == Status::Code(1) && !place.at("ran").exists();
+        ensure(refused, || format!("it ran:\n{outcome}"))?;
+    }
+    for from in ["app", "plain"] {
+        let program = "n".repeat(252);
+        std::fs::copy(place.at(from), place.at(&program))?;
+        let outcome = place.instr(&["run", &format!("./{program}")])?.succeed()?;
+        says(&outcome, "note: the trace nnn")?;
+        says(&outcome, "a name has at most 255 bytes")?;
+        let clean =
+            !outcome.errors().contains("OpenMP") && !outcome.errors().contains("before main");
+        ensure(clean, || format!("{outcome}"))?;
+        std::fs::remove_file(place.at(&program))?;
+    }
+    Ok(())
+}
+
+/// The command that is told can be typed, and nothing in a name reaches the terminal as it is.
+fn odd_names(place: &Place) -> Check {
+    for name in ["sp ace", "e\u{1b}[31mx", "n\nl", "it's", "-x"] {
+        std::fs::copy(place.at("app"), place.at(name))?;
+        let outcome = place
+            .instr(&["run", "--", &format!("./{name}")])?
+            .succeed()?;
+        let said = outcome.errors();
+        ensure(!said.trim_end().contains(char::is_control), || {
+            format!("{said:?}")
+        })?;
+        let command = said.split("; ").nth(1).unwrap_or_default();
+        let command = command.trim_end().trim_end_matches(" shows it");
+        let shown = |command: &str, dir: &Path| -> Check<String> {
+            let path = tools()?
+                .instr
+                .parent()
+                .ok_or("no folder")?
+                .display()
+                .to_string();
+            let run = Run::words(["bash", "-c", &format!("PATH={path}:$PATH; {command}")]);
+            Ok(run.dir(dir).succeed()?.text())
+        };
+        let screen = shown(command, place.dir.path())?;
+        let next = screen.lines().find_map(|line| line.strip_prefix("next  "));
+        let next = next.ok_or_else(|| format!("no next command in\n{screen}"))?;
+        shown(next, place.dir.path())?;
+    }
+    Ok(())
 }
 
 /// What the runtime itself says when it is asked to.
@@ -219,6 +289,25 @@ fn mistakes() -> Check {
             format!("{outcome}")
         })?;
     }
+    // A pipe with a name may have no writer; what a shell makes for <(...) has one.
+    Run::words(["mkfifo", "pipe.toml"])
+        .dir(place.dir.path())
+        .succeed()?;
+    for pipe in ["pipe.toml", "./pipe.toml"] {
+        let run = place.instr(&["run", "--config", pipe, "./app"])?;
+        let outcome = run.output()?;
+        says(
+            &outcome,
+            &format!("cannot use the configuration {pipe}: it is not a file"),
+        )?;
+    }
+    let script = format!(
+        "{} run -q --config <(echo 'trace = \"by-pipe\"') ./app",
+        tools()?.instr.display()
+    );
+    let run = Run::words(["bash", "-c", &script]).dir(place.dir.path());
+    run.succeed()?;
+    ensure(place.at("by-pipe/metadata").exists(), || "no trace".into())?;
     // The trace knows them, too, and all of them.
     let run = Run::new(place.at("app")).dir(place.dir.path());
     let run = run
