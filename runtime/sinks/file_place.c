@@ -223,15 +223,19 @@ bool instr_place_rename(const char *from, const char *to)
 
 /* ---- taking a folder ---- */
 
-/* Whether `text` holds `key` followed by `value` and `end`. */
-static bool holds(const char *text, const char *key, const char *value, char end)
+FOR_RUNS bool instr_place_is_text(const char *text, const char *key, const char *value)
 {
     const char *found = strstr(text, key);
     if (found == NULL)
         return false;
-    found += strlen(key);
-    const size_t length = strlen(value);
-    return strncmp(found, value, length) == 0 && found[length] == end;
+    for (found += strlen(key); *value != '\0'; value++, found++) {
+        const unsigned char c = (unsigned char)*value;
+        if (*found == '\\')
+            found++;
+        if (*found != (c < 0x20 || c == 0x7f ? '?' : *value))
+            return false;
+    }
+    return *found == '"';
 }
 
 FOR_RUNS long instr_place_number(const char *text, const char *key)
@@ -254,8 +258,8 @@ FOR_RUNS bool instr_place_is_earlier(int in, const char *program, char head[INST
         return false;
     head[count] = '\0';
     const pid_t pid = (pid_t)instr_place_number(head, "\n    pid = ");
-    const bool open_still = holds(head, "\n    closed = ", "0", ';') && pid > 0 && (kill(pid, 0) == 0 || errno == EPERM);
-    return holds(head, "\n    program = \"", program, '"') && !open_still;
+    const bool open_still = strstr(head, "\n    closed = 0;") != NULL && pid > 0 && (kill(pid, 0) == 0 || errno == EPERM);
+    return instr_place_is_text(head, "\n    program = \"", program) && !open_still;
 }
 
 /*

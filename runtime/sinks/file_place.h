@@ -61,6 +61,9 @@ enum instr_content instr_place_look(int in, unsigned depth, bool clear);
  */
 int instr_place_open_ours(int in, const char *name, int flags, mode_t mode);
 
+/* Whether behind `key`, which ends with a quote, stands `value` as instr_metadata_write() quotes it. */
+bool instr_place_is_text(const char *text, const char *key, const char *value);
+
 /* The number behind `key` in `text`; 0 when there is none. */
 long instr_place_number(const char *text, const char *key);
 

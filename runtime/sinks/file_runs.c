@@ -140,22 +140,12 @@ void instr_runs_back(const char *place)
 
 /* ---- removing runs ---- */
 
-/* Whether the run with this metadata had the same arguments. There they stand as instr_metadata_write() quotes them. */
+/* Whether the run with this metadata had the same arguments. */
 static bool same_arguments(const char *head)
 {
     static const char KEY[] = "\n    arguments = \"";
-    const char *there = strstr(head, KEY);
     const char *mine = instr_platform_arguments();
-    if (there == NULL)
-        return mine[0] == '\0';
-    for (there += sizeof KEY - 1; *mine != '\0'; mine++, there++) {
-        const unsigned char c = (unsigned char)*mine;
-        if (*there == '\\')
-            there++;
-        if (*there != (c < 0x20 || c == 0x7f ? '?' : *mine))
-            return false;
-    }
-    return *there == '"';
+    return strstr(head, KEY) != NULL ? instr_place_is_text(head, KEY, mine) : mine[0] == '\0';
 }
 
 /* Removes the trace in the folder `name`, unless it holds anything else, or somebody still writes there. */

@@ -37,6 +37,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("robust::runs::killed-at-any-moment", killed_at_any_moment),
         trial("robust::runs::what-lies-in-the-way-stays", in_the_way),
         trial("robust::runs::names-of-any-kind", odd_names),
+        trial("robust::runs::programs-of-any-name", odd_programs),
         trial(
             "robust::runs::readers-of-a-folder-stay-readers",
             readers_stay,
@@ -397,6 +398,52 @@ fn odd_names() -> Check {
         has(&guest.path(&format!("{name}.1")), 10)?;
         let runs = listed(&trace)?;
         ensure(runs.len() == 2, || format!("{name:?}: {runs:?}"))?;
+    }
+    Ok(())
+}
+
+/// Whatever the program's name is, its runs are known again: they are kept, counted and shown under that name.
+fn odd_programs() -> Check {
+    let guest = Guest::build("events")?;
+    for name in [
+        "a b",
+        "a\"b",
+        "a\\b",
+        "\\",
+        "\"",
+        "tab\tline\nesc\u{1b}",
+        "a'b",
+        "ü",
+        "%s",
+    ] {
+        let program = guest.path(name);
+        std::fs::copy(&guest.traced, &program)?;
+        for count in ["10", "20", "30"] {
+            let run = Run::new(&program).arg(count).dir(guest.dir.path());
+            run.env("INSTR_KEEP", "8").succeed()?;
+        }
+        let trace = format!("{name}.instr");
+        let found = entries(guest.dir.path(), &trace)?;
+        let expected = [trace.clone(), format!("{trace}.1"), format!("{trace}.2")];
+        ensure(found == expected, || format!("{name:?}: {found:?}"))?;
+        has(&guest.path(&trace), 30)?;
+        let summary = cases::summary(&program)?;
+        let count = summary["user_events"][0]["count"].as_i64();
+        ensure(count == Some(30), || format!("{name:?}: {count:?} events"))?;
+        // A name of the user's choice is used again as well.
+        let instr = || -> Check<Run> {
+            let run = Run::new(&tools()?.instr).args(["run", "-q", "-o", "named"]);
+            Ok(run.arg(&program).arg("10").dir(guest.dir.path()))
+        };
+        instr()?.succeed()?;
+        instr()?.succeed()?;
+        let found = entries(guest.dir.path(), "named")?;
+        ensure(found == ["named", "named.1"], || {
+            format!("{name:?}: {found:?}")
+        })?;
+        found
+            .iter()
+            .try_for_each(|trace| std::fs::remove_dir_all(guest.path(trace)))?;
     }
     Ok(())
 }
