@@ -2,10 +2,13 @@
 //! files, Motorola S-records (`dump` of GRMON) and listings of words (`mem` of GRMON).
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::io::{BufRead, BufReader, IsTerminal as _, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
 
 use anyhow::{Context, Result};
+
+use crate::console::Refusal;
 
 /// Bytes of text that decide what a text is.
 const SNIFF: u64 = 1 << 20;
@@ -54,6 +57,14 @@ impl Memory {
 pub fn open(path: &Path) -> Result<Option<Memory>> {
     let mut file = File::open(path).context("it cannot be opened")?;
     let meta = file.metadata().context("it cannot be read")?;
+    if meta.file_type().is_char_device() && !file.is_terminal() {
+        let refusal = Refusal {
+            message: "it is a device, and no terminal: it may have no end".to_owned(),
+            notes: Vec::new(),
+            help: Some("copy what it holds into a file".to_owned()),
+        };
+        return Err(refusal.into());
+    }
     if !meta.is_file() {
         return Ok(None); // a pipe is read once: only a console's text can come through it
     }
@@ -241,6 +252,14 @@ fn words(text: &str) -> Option<(u64, Vec<u8>)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn devices_without_an_end_are_refused() {
+        for device in ["/dev/zero", "/dev/full", "/dev/urandom"] {
+            let error = open(Path::new(device)).err().unwrap();
+            assert!(error.to_string().contains("it may have no end"), "{error}");
+        }
+    }
 
     #[test]
     fn s_records_are_read_when_their_sum_is_right() {
