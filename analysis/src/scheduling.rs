@@ -112,9 +112,8 @@ impl Collector {
             own: ThreadScheduling::default(),
         };
         let mut threads = vec![thread; trace.threads().len()];
-        for info in trace.switch_infos() {
-            let position = trace.position(info.index);
-            if let Some(thread) = position.and_then(|position| threads.get_mut(position)) {
+        for position in trace.scheduled_threads() {
+            if let Some(thread) = threads.get_mut(position) {
                 thread.recorded = true;
             }
         }

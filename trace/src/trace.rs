@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::clock::{Clock, SyncPairs};
 use crate::error::{Error, Warning};
 use crate::event::{Payload, thread_flags};
+use crate::kernel::{FOLDER, Part};
 use crate::merge::Merge;
 use crate::metadata::Metadata;
 use crate::packet::{self, Expect, PacketInfo, Source, Stream, Warnings};
@@ -25,6 +26,22 @@ const MOST_NAME: usize = 64;
 const SWITCHES: u32 = 1 << 31;
 /// Packets at the begin of a stream that are read whole as long as it is not known whether the thread is a worker.
 const WORKER_SEARCH: usize = 4;
+
+/// The kernel's part of a trace. What cannot be read is a warning: the trace is whole without it.
+fn kernel_part(dir: &Path, warnings: &mut Warnings) -> Option<Part> {
+    let is_child = |dir: &Path| {
+        let name = dir.file_name().unwrap_or_default().as_encoded_bytes();
+        name.starts_with(b"fork-")
+    };
+    let mut outermost = dir;
+    while let Some(parent) = outermost.parent().filter(|_| is_child(outermost)) {
+        outermost = parent;
+    }
+    Part::of_trace(outermost).unwrap_or_else(|error| {
+        warnings.add(&outermost.join(FOLDER), 0, error.to_string());
+        None
+    })
+}
 
 /// One thread of the traced process.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,6 +87,8 @@ pub struct Trace {
     switches: Vec<Stream>,
     switch_infos: Vec<ThreadInfo>,
     children: Vec<PathBuf>,
+    /// Who ran on which processor, as the launcher recorded it.
+    kernel: Option<Part>,
     warnings: Warnings,
     has_tasks: bool,
     repairable: bool,
@@ -109,6 +128,7 @@ impl Trace {
             switches: Vec::new(),
             switch_infos: Vec::new(),
             children: files.children,
+            kernel: kernel_part(dir, &mut warnings),
             warnings,
             has_tasks: false,
             repairable: indexed.repairable,
@@ -286,6 +306,22 @@ impl Trace {
         let buffer = (MERGE_BUFFERS / self.switches.len().max(1)).clamp(MIN_BUFFER, MAX_BUFFER);
         let reader = |stream| StreamReader::new(stream, &self.clock, self.metadata.layout, buffer);
         Merge::new(self.switches.iter().map(reader).collect())
+    }
+
+    /// Who ran on which processor while the process lived, as the launcher recorded it for the process and others; of a forked child, what is in its parent's trace.
+    pub fn kernel_part(&self) -> Option<&Part> {
+        self.kernel.as_ref()
+    }
+
+    /// Positions of the threads whose context switches are known: by their own records, or else the launcher's.
+    pub fn scheduled_threads(&self) -> Vec<usize> {
+        match self.switch_infos.is_empty() {
+            true => crate::model::launched_threads(self),
+            false => {
+                let infos = self.switch_infos.iter();
+                infos.filter_map(|info| self.position(info.index)).collect()
+            }
+        }
     }
 
     /// All events of threads in time order.

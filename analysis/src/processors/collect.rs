@@ -362,7 +362,7 @@ fn recorded(infos: &[&Info]) -> Recorded {
     }
 }
 
-fn application(info: &Info, begin: u64, processes: Vec<super::model::Process>) -> Application {
+fn application(info: &Info, begin: u64, mut processes: Vec<super::model::Process>) -> Application {
     let mut found = Application {
         program: info.program.clone(),
         arguments: info.arguments.clone(),
@@ -377,8 +377,14 @@ fn application(info: &Info, begin: u64, processes: Vec<super::model::Process>) -
         }),
         ..Application::default()
     };
-    for process in &processes {
+    for process in &mut processes {
         found.times.add(&process.times);
+        // The launcher has the arguments of its program, however short that lived.
+        let is_own = process.pid == info.pid && info.program.starts_with(&process.name);
+        if is_own && process.arguments.is_empty() && !process.name.is_empty() {
+            let whole = [info.program.as_str(), info.arguments.as_str()].join(" ");
+            whole.trim_end().clone_into(&mut process.arguments);
+        }
     }
     found.processes = processes;
     found

@@ -155,9 +155,9 @@ impl Finished {
     ///
     /// Places that cannot be made.
     pub(crate) fn put_new(self, first: &Path, owner: &Owner<'_>) -> io::Result<PathBuf> {
-        let trace = place::take(first, owner, &self.info)?;
-        place::put(self.folder, &trace, FOLDER)?;
-        Ok(trace)
+        let taken = place::take(first, owner, &self.info)?;
+        place::put(self.folder, &taken.path, FOLDER)?;
+        Ok(taken.path)
     }
 }
 

@@ -72,8 +72,16 @@ fn open_to(folder: &Path, readers: u32) -> io::Result<()> {
     set(folder, 0o700 | readers)
 }
 
+/// A folder that was taken.
+#[derive(Debug)]
+pub(super) struct Taken {
+    pub(super) path: PathBuf,
+    /// It is locked as long as this is there.
+    _made: Made,
+}
+
 /// Takes a folder for a new trace at `first` or beside it, and writes its metadata.
-pub(super) fn take(first: &Path, owner: &Owner<'_>, info: &Info) -> io::Result<PathBuf> {
+pub(super) fn take(first: &Path, owner: &Owner<'_>, info: &Info) -> io::Result<Taken> {
     let around = first
         .parent()
         .filter(|around| !around.as_os_str().is_empty());
@@ -94,7 +102,10 @@ pub(super) fn take(first: &Path, owner: &Owner<'_>, info: &Info) -> io::Result<P
         if made.moved {
             remove_older(&parent, &name, made.run, owner, info);
         }
-        return Ok(first.with_file_name(name));
+        return Ok(Taken {
+            path: first.with_file_name(name),
+            _made: made,
+        });
     }
     Err(io::Error::other("all names are taken"))
 }
@@ -106,8 +117,8 @@ struct Made {
     run: u64,
     /// The run before has another name now.
     moved: bool,
-    /// The lock of the folder that was there, so that nobody else moves it.
-    _lock: Option<OwnedFd>,
+    /// The locks of the folder and of the one that was there, so that nobody else takes them.
+    _locks: Vec<OwnedFd>,
 }
 
 /// Makes the folder `name`, after an earlier run there was moved or removed. `None`: what is there is something else, and stays.
@@ -117,16 +128,27 @@ fn make(
     owner: &Owner<'_>,
     info: &Info,
 ) -> io::Result<Option<Made>> {
-    let new = |run, moved, lock| {
+    let new = |run, moved, locks| {
         Ok(Some(Made {
             run,
             moved,
-            _lock: lock,
+            _locks: locks,
         }))
+    };
+    // Others may take the new folder before it is locked.
+    let lock_new = |locks: Vec<OwnedFd>| {
+        let (folder, _) = enter(parent.as_fd(), name)?;
+        let own = lock(&folder).filter(|_| matches!(look(&folder), Ok(Content::Nothing)));
+        Ok::<_, io::Error>(own.map(|own| locks.into_iter().chain([own]).collect::<Vec<_>>()))
     };
     let made = || rustix::fs::mkdirat(parent, name, Mode::RWXU);
     match made() {
-        Ok(()) => return new(first_number(parent, name), false, None),
+        Ok(()) => {
+            return match lock_new(Vec::new())? {
+                Some(locks) => new(first_number(parent, name), false, locks),
+                None => Ok(None),
+            };
+        }
         Err(Errno::EXIST) => {}
         Err(error) => return Err(error.into()),
     }
@@ -141,7 +163,7 @@ fn make(
     };
     match look(&folder)? {
         Content::Foreign => return Ok(None),
-        Content::Nothing => return new(first_number(parent, name), false, Some(lock)),
+        Content::Nothing => return new(first_number(parent, name), false, vec![lock]),
         Content::Trace => {}
     }
     let Some(earlier) = earlier(&folder, &info.program) else {
@@ -150,13 +172,16 @@ fn make(
     let number = earlier.run.unwrap_or(1);
     if owner.keep == 0 || earlier.empty {
         clear(&folder, 0);
-        return new(number + u64::from(!earlier.empty), false, Some(lock));
+        return new(number + u64::from(!earlier.empty), false, vec![lock]);
     }
     let Some(moved) = move_away(parent, name, number)? else {
         return Ok(None);
     };
     match made() {
-        Ok(()) => new(moved + 1, true, Some(lock)),
+        Ok(()) => match lock_new(vec![lock])? {
+            Some(locks) => new(moved + 1, true, locks),
+            None => Ok(None),
+        },
         Err(Errno::EXIST) => Ok(None), // another run was quicker
         Err(error) => Err(error.into()),
     }
@@ -378,6 +403,7 @@ mod tests {
             empty: None,
         };
         let found = take(&dir.join("app.instr"), &owner, &info(arguments)).unwrap();
+        let found = found.path.clone();
         let part = tempfile::tempdir_in(dir).unwrap();
         std::fs::write(part.path().join("processor_0000"), "x").unwrap();
         put(part, &found, FOLDER).unwrap();

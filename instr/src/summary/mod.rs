@@ -189,7 +189,7 @@ fn summarize_by(
     let power = chip.map(|chip| chip.power.clone());
     let mut tasks = TaskStates::new(threads, Totals::default());
     let mut volume = Volume::new(threads.len());
-    let has_switches = !trace.switch_infos().is_empty();
+    let has_switches = !trace.scheduled_threads().is_empty();
     let mut sinks = (
         (
             Collector::new(threads),
@@ -276,7 +276,10 @@ fn head(trace: &Trace) -> Summary {
         started_realtime_ns: Some(metadata.start_realtime_ns).filter(|ns| *ns != 0),
         processors: metadata.processors,
         processor_quota: metadata.processor_quota.map(|quota| quota as f64 / 1000.0),
-        switches: metadata.switches.clone(),
+        switches: match trace.switch_infos().is_empty() && !trace.scheduled_threads().is_empty() {
+            true => Some("perf, by instr run".to_owned()),
+            false => metadata.switches.clone(),
+        },
         setting_trouble: crate::settings::trouble(metadata),
         discarded: trace.discarded(),
         discarded_unattached: metadata.discarded_unattached,

@@ -30,6 +30,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         ),
         trial("processors::runs-have-numbers", runs),
         trial("processors::beside-the-programs-own-trace", beside),
+        trial("processors::in-place-of-the-threads-own", by_region),
         trial("processors::where-perf-is-refused", refused),
         trial("processors::other-outputs", outputs),
     ]
@@ -552,6 +553,61 @@ fn beside() -> Check {
     ensure(names.iter().all(|name| !name.contains("-2")), || {
         format!("{names:?}")
     })
+}
+
+/// The threads have no records of their own with this policy: what regions waited for comes from the launcher's.
+fn by_region() -> Check {
+    let place = Place::new()?;
+    let source = workspace::root()?.join("tests/switches/switches.c");
+    let build = Build::openmp(Target::X86_64).flag("-O1");
+    build.traced(&[&source], &place.at("switches"))?;
+    let run = |policy: &str| -> Check<(BTreeMap<String, f64>, Value)> {
+        let run = place.instr(&["run", "-o", policy, "./switches", "sleep"])?;
+        let run = run
+            .env("INSTR_POLICY", policy)
+            .env("OMP_WAIT_POLICY", "passive");
+        let told = told(&run.succeed()?)?;
+        Ok((told, instr_tests::cases::summary(&place.at(policy))?))
+    };
+    for (policy, source) in [("stream", "perf"), ("end", "perf, by instr run")] {
+        let (told, summary) = run(policy)?;
+        permitted(&summary["core_allocation"])?;
+        ensure(summary["switches"] == source, || {
+            summary["switches"].to_string()
+        })?;
+        let mut places = list(&summary, "scheduling")?.iter();
+        let is_region = |place: &&Value| {
+            let label = place["label"].as_str();
+            label.is_some_and(|label| label.contains("omp parallel"))
+        };
+        let region = places.find(is_region).ok_or("no region")?;
+        let known = told["voluntary"];
+        between(
+            "blocked",
+            number(region, "blocked")?,
+            known - BEHIND,
+            known + BEHIND,
+        )?;
+        let known = told["involuntary"];
+        between(
+            "preempted",
+            number(region, "preempted")?,
+            known - BEHIND,
+            known + BEHIND,
+        )?;
+        between("unknown", number(region, "unknown_ns")?, 0.0, 0.0)?;
+        let mut sum = 0.0;
+        for part in ["running_ns", "ready_ns", "blocked_ns"] {
+            sum += number(region, part)?;
+        }
+        between(
+            "time in the region",
+            sum,
+            told["wall"] * 0.98 - 2e6,
+            told["wall"] * 1.02 + 2e6,
+        )?;
+    }
+    Ok(())
 }
 
 /// A filter of system calls: what is asked all the same gets no permission.

@@ -52,6 +52,7 @@
 mod blocks;
 mod body;
 mod heap;
+mod launched;
 mod lock;
 mod memory;
 mod nesting;
@@ -76,6 +77,7 @@ use crate::event::{Event, Payload, RegionId};
 use crate::sensors::Definitions;
 use crate::trace::{ThreadInfo, Trace};
 
+pub(crate) use launched::threads as launched_threads;
 pub use memory::{
     Caller, Gone, Got, HeapBegin, HeapCall, HeapFunction, Memory, PagesCall, PagesFunction, Place,
 };
@@ -114,6 +116,8 @@ struct Thread {
     calls: Vec<(Span, u64)>,
     /// Begin and kind of the running interval; `None` before the first event and after the end.
     running: Option<(u64, State)>,
+    /// The system ran it before its first event, and has told nothing since.
+    runs: bool,
     activity: Activity,
     ended: bool,
     /// Processor on which it runs, and the one that was given to the sink.
@@ -157,6 +161,7 @@ impl Interpreter {
             user: Vec::new(),
             calls: Vec::new(),
             running: None,
+            runs: false,
             activity: Activity::Other,
             ended: false,
             processor: None,
@@ -208,10 +213,16 @@ impl Interpreter {
         sink: &mut S,
     ) {
         let last = self.last.get(position).copied();
-        if let Some(thread) = self.threads.get_mut(position)
-            && thread.running.is_some()
-            && last.is_some_and(|last| time <= last)
-        {
+        let Some(thread) = self.threads.get_mut(position) else {
+            return;
+        };
+        if thread.running.is_none() {
+            // Nothing of the thread is known yet: it is given with its first event.
+            thread.processor = processor;
+            thread.runs = state == Scheduled::Running;
+            return;
+        }
+        if last.is_some_and(|last| time <= last) {
             let body = thread.top().number;
             let at = At {
                 time,
@@ -259,6 +270,9 @@ impl Interpreter {
             thread.running = Some((time, thread.state().0));
             sink.thread_begin(at);
             thread.tell_processor(at, sink);
+            if thread.runs {
+                sink.scheduled(at, Scheduled::Running, 0);
+            }
         }
         match event.payload {
             // The most frequent ones change no state.

@@ -6,6 +6,7 @@ use crate::merge::Merge;
 use crate::trace::Trace;
 
 use super::Interpreter;
+use super::launched::Launched;
 use super::sink::Sink;
 
 /// What the system does with a thread. At first nothing is known of it.
@@ -24,18 +25,19 @@ pub enum Scheduled {
 
 /// A change of one thread.
 #[derive(Clone, Copy, Debug)]
-struct Step {
-    time: u64,
-    position: usize,
-    state: Scheduled,
-    processor: Option<u32>,
+pub(super) struct Step {
+    pub(super) time: u64,
+    pub(super) position: usize,
+    pub(super) state: Scheduled,
+    pub(super) processor: Option<u32>,
     /// Records that the system lost up to the next one.
-    lost: u32,
+    pub(super) lost: u32,
 }
 
-/// The threads' own records, in order of time.
+/// The threads' own records, or the launcher's, in order of time.
 #[derive(Debug)]
 pub(super) struct Switches<'t> {
+    launched: Option<Launched>,
     merge: Merge<'t>,
     /// Of the streams' threads.
     positions: Vec<Option<usize>>,
@@ -46,6 +48,7 @@ impl<'t> Switches<'t> {
     pub(super) fn of(trace: &'t Trace) -> Result<Self, Error> {
         let infos = trace.switch_infos().iter();
         let mut switches = Self {
+            launched: Launched::of(trace)?,
             merge: trace.thread_switches(),
             positions: infos.map(|info| trace.position(info.index)).collect(),
             next: None,
@@ -83,7 +86,10 @@ impl<'t> Switches<'t> {
     }
 
     fn fetch(&mut self) -> Result<(), Error> {
-        self.next = None;
+        self.next = match &mut self.launched {
+            Some(launched) => launched.next()?,
+            None => None,
+        };
         while self.next.is_none() {
             let Some(event) = self.merge.next()? else {
                 break;
