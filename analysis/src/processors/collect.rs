@@ -233,7 +233,8 @@ impl<'a> Collector<'a> {
             let lane = &mut self.lanes[lane];
             lane.queue.end(thread, time, lane.runs, &mut self.waits);
             let thread = &mut self.threads.all[thread];
-            thread.preempted_ns += time.saturating_sub(thread.since);
+            let ns = time.saturating_sub(thread.since);
+            thread.preempted_ns = thread.preempted_ns.saturating_add(ns);
         }
         self.threads.change(thread, time, to);
         if let State::Runs(lane) = to {
@@ -286,12 +287,12 @@ impl<'a> Collector<'a> {
         let ns = time.saturating_sub(from);
         match application {
             Some(application) => {
-                lane.busy[application] += ns;
+                lane.busy[application] = lane.busy[application].saturating_add(ns);
                 lane.bins.add(from, time);
                 self.bins.add(from, time);
                 self.in_use.change(time, false);
             }
-            None => lane.others += ns,
+            None => lane.others = lane.others.saturating_add(ns),
         }
     }
 

@@ -36,7 +36,8 @@ impl Bins {
             if begin >= to {
                 break;
             }
-            self.ns[at] += to.min(end).saturating_sub(from.max(begin));
+            let ns = to.min(end).saturating_sub(from.max(begin));
+            self.ns[at] = self.ns[at].saturating_add(ns);
         }
     }
 
@@ -73,7 +74,8 @@ impl InUse {
         if self.ns.len() <= self.now {
             self.ns.resize(self.now + 1, 0);
         }
-        self.ns[self.now] += time.saturating_sub(self.since);
+        let ns = time.saturating_sub(self.since);
+        self.ns[self.now] = self.ns[self.now].saturating_add(ns);
         self.since = time.max(self.since);
     }
 

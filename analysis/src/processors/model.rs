@@ -91,13 +91,18 @@ pub struct Times {
 impl Times {
     /// Adds those of another thread.
     pub fn add(&mut self, other: &Self) {
-        self.on_processor_ns += other.on_processor_ns;
-        self.ready_ns += other.ready_ns;
-        self.blocked_ns += other.blocked_ns;
-        self.unknown_ns += other.unknown_ns;
-        self.voluntary += other.voluntary;
-        self.involuntary += other.involuntary;
-        self.migrations += other.migrations;
+        let pairs = [
+            (&mut self.on_processor_ns, other.on_processor_ns),
+            (&mut self.ready_ns, other.ready_ns),
+            (&mut self.blocked_ns, other.blocked_ns),
+            (&mut self.unknown_ns, other.unknown_ns),
+            (&mut self.voluntary, other.voluntary),
+            (&mut self.involuntary, other.involuntary),
+            (&mut self.migrations, other.migrations),
+        ];
+        for (sum, more) in pairs {
+            *sum = sum.saturating_add(more);
+        }
     }
 }
 

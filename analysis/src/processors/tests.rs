@@ -329,7 +329,15 @@ fn hostile_events_end_in_time_and_without_a_panic() {
         let mut events = Vec::new();
         let mut time = 0;
         for _ in 0..400 {
-            time += fastrand::u64(0..50);
+            // Now and then a time is far off.
+            time += fastrand::u64(
+                0..if fastrand::u32(0..300) == 0 {
+                    1 << 54
+                } else {
+                    50
+                },
+            );
+            time %= 1 << 55;
             let any = |most| fastrand::u32(0..most);
             let thread = id(any(4), any(6));
             let what = match any(9) {
@@ -359,4 +367,20 @@ fn hostile_events_end_in_time_and_without_a_panic() {
         let in_use: u64 = found.in_use_ns.iter().sum();
         assert!(in_use <= found.duration_ns.max(time));
     }
+}
+
+#[test]
+fn many_threads_of_one_process_end_in_time() {
+    let first = id(10, 10);
+    let mut events = vec![(0, 0, first, exec("app"))];
+    let threads = 1000..101_000;
+    events.extend(
+        threads
+            .clone()
+            .map(|tid| (0, 1, id(10, tid), What::Fork(first))),
+    );
+    events.extend(threads.clone().map(|tid| (0, 2, id(10, tid), PREEMPTED)));
+    events.extend(threads.map(|tid| (0, 3 << 54, id(10, tid), What::Exit)));
+    let found = of(4 << 54, Recorded::Tree, &events);
+    assert_eq!(found.applications[0].times.ready_ns, u64::MAX);
 }

@@ -1,6 +1,6 @@
 //! The threads and processes that were seen, and in which state each is.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use hashbrown::HashMap;
 use instr_trace::kernel::ThreadId;
@@ -54,7 +54,7 @@ pub(super) struct LiveProcess {
     pub(super) name: String,
     pub(super) arguments: String,
     /// Positions of its threads that have not ended.
-    pub(super) threads: Vec<usize>,
+    pub(super) threads: BTreeSet<usize>,
     begin: u64,
     end: Option<u64>,
 }
@@ -97,7 +97,7 @@ impl Threads {
             parent: None,
             name: String::new(),
             arguments: String::new(),
-            threads: Vec::new(),
+            threads: BTreeSet::new(),
             begin,
             end: None,
         });
@@ -129,7 +129,7 @@ impl Threads {
             end: None,
             by_processor: BTreeMap::new(),
         });
-        self.processes[process].threads.push(at);
+        self.processes[process].threads.insert(at);
         self.by_tid.insert((part, id.tid), at);
         at
     }
@@ -138,22 +138,25 @@ impl Threads {
     pub(super) fn change(&mut self, at: usize, time: u64, to: State) {
         let thread = &mut self.all[at];
         let ns = time.saturating_sub(thread.since);
-        match thread.state {
+        let times = &mut thread.times;
+        let sum = match thread.state {
             State::Runs(processor) => {
-                thread.times.on_processor_ns += ns;
-                *thread.by_processor.entry(processor).or_default() += ns;
+                let there = thread.by_processor.entry(processor).or_default();
+                *there = there.saturating_add(ns);
+                &mut times.on_processor_ns
             }
-            State::Ready => thread.times.ready_ns += ns,
-            State::Blocked => thread.times.blocked_ns += ns,
-            State::Unknown => thread.times.unknown_ns += ns,
+            State::Ready => &mut times.ready_ns,
+            State::Blocked => &mut times.blocked_ns,
+            State::Unknown => &mut times.unknown_ns,
             State::Ended => return,
-        }
+        };
+        *sum = sum.saturating_add(ns);
         thread.since = time;
         thread.state = to;
         if to == State::Ended {
             thread.end = Some(time);
             let process = &mut self.processes[thread.process];
-            process.threads.retain(|other| *other != at);
+            process.threads.remove(&at);
             if process.threads.is_empty() {
                 process.end = Some(time);
             }

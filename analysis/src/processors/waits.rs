@@ -85,19 +85,20 @@ impl Waits {
         let is_full = self.pairs.len() >= MOST_PAIRS;
         let pair = (waited, ran);
         if is_full && !self.pairs.contains_key(&pair) {
-            self.unattributed += ns;
+            self.unattributed = self.unattributed.saturating_add(ns);
             return;
         }
         let sums = self.pairs.entry(pair).or_default();
         sums.0 += times;
-        sums.1 += ns;
+        sums.1 = sums.1.saturating_add(ns);
     }
 
     /// The pairs of threads of applications that waited, the longest first; what nobody of the recorded ran in their waits is somebody else's.
     pub(super) fn finish(mut self, threads: &Threads) -> (Vec<Interference>, u64) {
         let mut known: HashMap<usize, u64> = HashMap::new();
         for ((waited, _), (_, ns)) in &self.pairs {
-            *known.entry(*waited).or_default() += ns;
+            let sum = known.entry(*waited).or_default();
+            *sum = sum.saturating_add(*ns);
         }
         // Every thread that lost a processor is in a pair.
         let lost: Vec<usize> = known.keys().copied().collect();

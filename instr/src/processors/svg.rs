@@ -69,7 +69,8 @@ pub(super) fn write(parts: &[&Part], out: &mut dyn Write) -> Result<()> {
             Some(_) => slice.process_name,
         };
         let key = keys.number(name);
-        keys.busy[key] += slice.end_ns - slice.begin_ns;
+        let ns = slice.end_ns.saturating_sub(slice.begin_ns);
+        keys.busy[key] = keys.busy[key].saturating_add(ns);
         let column = |ns: u64| (u128::from(ns) * WIDTH as u128 / u128::from(length)) as usize;
         let border = |at: usize| (u128::from(length) * at as u128 / WIDTH as u128) as u64;
         for at in column(slice.begin_ns)..=column(slice.end_ns).min(WIDTH - 1) {
@@ -77,7 +78,7 @@ pub(super) fn write(parts: &[&Part], out: &mut dyn Write) -> Result<()> {
             let ns = slice.end_ns.min(border(at + 1)).saturating_sub(begin);
             let shares = columns.entry((slice.processor, at)).or_default();
             match shares.iter_mut().find(|(other, _)| *other == key) {
-                Some((_, sum)) => *sum += ns,
+                Some((_, sum)) => *sum = sum.saturating_add(ns),
                 None => shares.push((key, ns)),
             }
         }
@@ -123,7 +124,9 @@ fn picture(
             let Some((key, _)) = shares.iter().max_by_key(|(_, ns)| *ns) else {
                 continue;
             };
-            let busy: u64 = shares.iter().map(|(_, ns)| ns).sum();
+            let busy = shares
+                .iter()
+                .fold(0, |sum: u64, (_, ns)| sum.saturating_add(*ns));
             let share = busy as f64 * WIDTH as f64 / length as f64;
             // The height of a bar is the busy share of its column.
             let high = (share.min(1.0) * (LANE - 4) as f64).max(0.5);

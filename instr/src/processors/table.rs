@@ -213,12 +213,19 @@ fn processors(found: &Allocation, page: &mut Page<'_>) -> io::Result<()> {
     let mut table = Sheet::new(0, &head).with_bars();
     let share = |ns: u64| percent(ns as f64 / found.duration_ns.max(1) as f64);
     for at in found.processors.iter().take(page.rows) {
-        let mut row = vec![at.processor.to_string(), share(at.busy_ns.iter().sum())];
+        let mut row = vec![at.processor.to_string(), share(sum(&at.busy_ns))];
         row.extend(at.others_ns.map(share));
         row.extend([count(at.switches), drawn(&at.busy, 1.0)]);
         table.add_row(row);
     }
     table.print(found.processors.len(), page)
+}
+
+/// What a trace holds is not trusted to have a sum.
+fn sum(values: &[u64]) -> u64 {
+    values
+        .iter()
+        .fold(0, |sum, value| value.saturating_add(sum))
 }
 
 /// Values as heights of characters.
@@ -236,7 +243,7 @@ fn drawn(values: &[f64], most: f64) -> String {
 
 fn in_use(found: &Allocation, page: &mut Page<'_>) -> io::Result<()> {
     let mut table = Sheet::new(0, &["in use at once", "share", "time", ""]).with_bars();
-    let whole = found.in_use_ns.iter().sum::<u64>().max(1);
+    let whole = sum(&found.in_use_ns).max(1);
     for (number, ns) in found.in_use_ns.iter().enumerate().take(page.rows) {
         let share = *ns as f64 / whole as f64;
         let filled = (share * BAR as f64).round() as usize;
