@@ -138,6 +138,27 @@ fn two_threads_on_one_processor_wait_for_each_other() {
 }
 
 #[test]
+fn a_wait_ends_on_another_processor() {
+    let (a, b) = (id(10, 10), id(10, 11));
+    let events = [
+        (0, 0, a, exec("app")),
+        (0, 0, b, What::Fork(a)),
+        (0, 100, a, PREEMPTED),
+        (0, 100, b, What::In),
+        (1, 150, a, What::In),
+        (0, 300, b, OUT),
+        (1, 400, a, OUT),
+    ];
+    let found = of(500, Recorded::Tree, &events);
+    let [pair] = &found.interference[..] else {
+        panic!("{:?}", found.interference);
+    };
+    assert_eq!((pair.waited.tid, pair.times, pair.ns), (10, 1, 50));
+    assert_eq!(times(thread(&found, 10)), [100 + 250, 50, 100, 1, 1, 1]);
+    assert_eq!(found.in_use_ns, [100, 250, 150]);
+}
+
+#[test]
 fn who_is_not_recorded_is_told_apart() {
     let one = id(10, 10);
     let far = 100_000;
