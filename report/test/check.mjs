@@ -90,6 +90,17 @@ for (const [at, task] of first.task_functions.slice(0, 5).entries()) {
   ensure(executed === String(task.executed), `task ${at} was executed ${executed} times, not ${task.executed}`);
 }
 
+if (processes.length === 1 && first.task_functions.length > 0 && first.task_functions.length <= 40 && (await page.locator("#tasks").count()) > 0) {
+  const shown = await page.locator("#tasks tbody tr > td:nth-child(2)").allTextContents();
+  const sum = shown.reduce((sum, text) => sum + Number(text.replace(/\s/g, "")), 0);
+  ensure(sum === first.tasks.executed, `${sum} tasks stand by level, not ${first.tasks.executed}`);
+}
+if (first.samples?.paths.length > 0) {
+  const boxes = await page.locator(".flame svg > title").allTextContents();
+  const outermost = first.samples.paths[0].functions.at(-1);
+  ensure(boxes.some((title) => title.startsWith(`${outermost}: `)), `${outermost} is in no box of the flame graph`);
+}
+
 const drawn = page.locator(".canvases");
 if (threads.length > 0 && (await drawn.count()) > 0) await use();
 else ensure(threads.length === 0, "there is no time line");

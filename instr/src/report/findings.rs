@@ -99,7 +99,7 @@ struct Context<'s> {
     capacity: f64,
 }
 
-fn code(place: &Place) -> Option<Code> {
+pub(super) fn code(place: &Place) -> Option<Code> {
     Some(Code::new(place.address?, place.call_site))
 }
 

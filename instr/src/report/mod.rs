@@ -5,11 +5,13 @@
 //! | `timeline` | traces to bins, spans, lanes and histograms, in bounded memory |
 //! | `columns` | how numbers are stored, and the TypeScript that reads them |
 //! | `findings` | what cost most, as sentences with evidence and a place on the time line |
+//! | `flame` | samples as a flame graph |
 //! | `view` | a summary as what the template shows |
 //! | `page` | the file: template, style, script, data |
 
 mod columns;
 mod findings;
+mod flame;
 mod page;
 #[cfg(test)]
 mod schema;

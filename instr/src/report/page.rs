@@ -35,6 +35,7 @@ struct Document<'d> {
     processes: Vec<view::Process<'d>>,
     durations: Vec<view::Durations<'d>>,
     has_events: bool,
+    has_tasks: bool,
 }
 
 /// Writes the document, and gives its size in bytes.
@@ -49,12 +50,13 @@ pub(super) fn write(
 ) -> Result<u64> {
     let mut out = Counted { out, bytes: 0 };
     let timeline = &collected.timeline;
-    let processes = view::processes(summaries, &collected.longest);
+    let processes = view::processes(summaries, collected);
     let document = Document {
         title: processes.first().map_or("", |process| process.program),
         version: env!("CARGO_PKG_VERSION"),
         policy: policy(),
         style: STYLE,
+        has_tasks: processes.iter().any(|process| process.tasks.is_some()),
         processes,
         durations: view::durations(collected),
         has_events: !timeline.tracks.is_empty(),

@@ -1,9 +1,11 @@
 //! A summary as what the template shows: findings, tables, trees and bars. All text is escaped by the template.
 
 use super::findings::{self, Finding};
+use super::flame::{self, Flame};
 use super::timeline::Collected;
-use super::timeline::longest::{Longest, Where};
+use super::timeline::longest::{Longest, What, Where};
 use super::timeline::model::{Histogram, Timeline};
+use super::timeline::task_levels::TaskLevels;
 use crate::page::{Page, Part};
 use crate::summary::load::model::Efficiency;
 use crate::summary::model::{ParallelRegion, Summary};
@@ -16,6 +18,8 @@ const ROWS: usize = 200;
 /// Regions whose threads are drawn, and threads of one.
 const REGIONS: usize = 12;
 const THREADS: usize = 64;
+/// Functions of tasks that are shown.
+const FUNCTIONS: usize = 40;
 /// Bodies whose durations are shown.
 const HISTOGRAMS: usize = 20;
 
@@ -31,6 +35,8 @@ pub(super) struct Process<'s> {
     pub(super) overview: Vec<Part>,
     pub(super) tree: Vec<Node>,
     pub(super) regions: Vec<Region>,
+    pub(super) tasks: Option<TaskView>,
+    pub(super) flame: Option<Flame>,
     pub(super) sections: Vec<(&'static str, &'static str, Vec<Part>)>,
     pub(super) source: Vec<(&'static str, String)>,
     pub(super) notes: Vec<String>,
@@ -83,6 +89,25 @@ pub(super) struct Load {
     pub(super) shown: String,
 }
 
+/// Tasks by function and level.
+pub(super) struct TaskView {
+    /// The answer of the task graph: is the parallelism exploited?
+    pub(super) headline: String,
+    /// Bands of levels that are drawn, and the last level.
+    pub(super) bands: usize,
+    pub(super) last: String,
+    pub(super) note: String,
+    pub(super) rows: Vec<TaskRow>,
+    pub(super) cells: Vec<Cell>,
+}
+
+/// Tasks of a function.
+pub(super) struct TaskRow {
+    pub(super) name: String,
+    pub(super) at: Option<Where>,
+    pub(super) cells: [String; 6],
+}
+
 /// Durations of a body.
 pub(super) struct Durations<'t> {
     pub(super) label: &'t str,
@@ -111,22 +136,24 @@ pub(super) struct Cell {
 }
 
 /// The processes, parents before the children they forked: in the order of the session.
-pub(super) fn processes<'s>(summaries: &'s [Summary], longest: &Longest) -> Vec<Process<'s>> {
-    fn add<'s>(summary: &'s Summary, longest: &Longest, all: &mut Vec<Process<'s>>) {
+pub(super) fn processes<'s>(summaries: &'s [Summary], collected: &Collected) -> Vec<Process<'s>> {
+    fn add<'s>(summary: &'s Summary, collected: &Collected, all: &mut Vec<Process<'s>>) {
         let number = all.len();
-        all.push(process(summary, number, longest));
+        all.push(process(summary, number, collected));
         for child in &summary.children {
-            add(child, longest, all);
+            add(child, collected, all);
         }
     }
     let mut all = Vec::new();
     for summary in summaries {
-        add(summary, longest, &mut all);
+        add(summary, collected, &mut all);
     }
     all
 }
 
-fn process<'s>(summary: &'s Summary, number: usize, longest: &Longest) -> Process<'s> {
+fn process<'s>(summary: &'s Summary, number: usize, collected: &Collected) -> Process<'s> {
+    let longest = &collected.longest;
+    let levels = collected.task_levels.get(number);
     Process {
         program: &summary.program,
         forked: summary.forked,
@@ -137,6 +164,12 @@ fn process<'s>(summary: &'s Summary, number: usize, longest: &Longest) -> Proces
         overview: parts(|page| first::overview(summary, page)),
         tree: summary.efficiency.as_ref().map(tree).unwrap_or_default(),
         regions: regions(summary, number, longest),
+        tasks: levels.and_then(|levels| tasks(summary, levels, number, longest)),
+        flame: summary
+            .samples
+            .as_ref()
+            .map(|samples| flame::of(&samples.paths))
+            .filter(|flame| flame.rows > 0),
         sections: sections(summary),
         source: source(summary),
         notes: notes::of(summary, &mut notes::Told::default(), true),
@@ -283,6 +316,73 @@ fn regions(summary: &Summary, process: usize, longest: &Longest) -> Vec<Region> 
     };
     let regions = summary.parallel_regions.iter().filter_map(region);
     regions.take(REGIONS).collect()
+}
+
+/// Tasks by function and level, and what they waited for.
+fn tasks(
+    summary: &Summary,
+    levels: &TaskLevels,
+    process: usize,
+    longest: &Longest,
+) -> Option<TaskView> {
+    let functions = levels.functions();
+    let functions = &functions[..functions.len().min(FUNCTIONS)];
+    let last = functions.iter().map(|(_, of)| of.last).max()?;
+    let bands = (last / levels.width()) as usize + 1;
+    let most = functions.iter().flat_map(|(_, of)| of.bands).max()?;
+    let most = (most as f64).ln_1p();
+    let (mut rows, mut cells) = (Vec::new(), Vec::new());
+    for (y, (code, of)) in functions.iter().enumerate() {
+        let mut known = summary.task_functions.iter().map(|task| &task.place);
+        let place = known.find(|place| findings::code(place) == Some(*code));
+        let name = place.map_or("(unknown)", |place| place.label.as_str());
+        let mean = |ns: u64| time(ns / of.tasks.max(1));
+        rows.push(TaskRow {
+            name: first::place(name),
+            at: longest.of(process, What::Task(*code)),
+            cells: [
+                count(of.tasks),
+                time(of.work_ns),
+                mean(of.work_ns),
+                mean(of.dependency_wait_ns),
+                mean(of.ready_wait_ns),
+                format!("{} to {}", count(of.first.into()), count(of.last.into())),
+            ],
+        });
+        let used = of.bands.iter().enumerate().filter(|(_, tasks)| **tasks > 0);
+        cells.extend(used.map(|(x, tasks)| Cell {
+            x,
+            y,
+            weight: 0.15 + 0.85 * (*tasks as f64).ln_1p() / most,
+            title: format!(
+                "{name}: {} from level {} on",
+                counted(*tasks, "task"),
+                count(x as u64 * u64::from(levels.width()))
+            ),
+        }));
+    }
+    let mut note = match levels.width() {
+        1 => String::new(),
+        width => format!("A cell has {width} levels."),
+    };
+    if levels.left_out() > 0 {
+        note += &format!(
+            " {} of further functions are not shown.",
+            counted(levels.left_out(), "task")
+        );
+    }
+    let headline = summary
+        .graph
+        .as_ref()
+        .and_then(|graph| graph.headline.clone());
+    Some(TaskView {
+        headline: headline.unwrap_or_default(),
+        bands,
+        last: count(last.into()),
+        note,
+        rows,
+        cells,
+    })
 }
 
 /// The summary's sections with something in them: name, title, tables and lines.

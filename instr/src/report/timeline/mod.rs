@@ -8,6 +8,7 @@
 //! | `lanes` | values over time |
 //! | `longest` | the longest execution of each construct: where numbers of tables lead to |
 //! | `durations` | how long bodies ran, by thread |
+//! | `task_levels` | tasks by function and level of the task graph |
 //! | `codes`, `waits` | numbers of names |
 //! | `model` | what is written |
 
@@ -19,11 +20,13 @@ pub(super) mod longest;
 pub(super) mod model;
 mod sink;
 mod spans;
+pub(super) mod task_levels;
 #[cfg(test)]
 mod tests;
 mod waits;
 
-use instr_trace::model::replay;
+use instr_trace::model::{pays_apart, relayed, replay};
+use instr_trace::tasks::{TaskStates, follows};
 use instr_trace::{Error, Names, Session, Trace};
 
 use super::columns::Block;
@@ -34,6 +37,7 @@ use lanes::Lanes;
 use longest::Longest;
 use model::{Histogram, Lane, Level, Process, Timeline, Track};
 use spans::{Span, Spans};
+use task_levels::TaskLevels;
 use waits::Waits;
 
 /// States of a thread.
@@ -78,6 +82,8 @@ pub(super) struct Collected {
     pub(super) timeline: Timeline,
     pub(super) longest: Longest,
     pub(super) histograms: Vec<Histogram>,
+    /// By process.
+    pub(super) task_levels: Vec<TaskLevels>,
     /// The tables.
     pub(super) block: Block,
 }
@@ -100,12 +106,18 @@ pub(super) fn collect(
     let mut collector = Collector::new(threads, end);
     let total = traces.iter().map(Trace::end_time).sum();
     let (mut done, mut tracks) = (0u64, Vec::new());
+    let mut task_levels = Vec::new();
     for (number, trace) in traces.iter().enumerate() {
         let place = |time| session.time(number, time);
         let mut at = |time: u64| progress(time.saturating_add(done).min(total), total);
         let of = (number, tracks.len(), trace.threads().len());
         let mut process = sink::Process::new(&mut collector, of, &place, &mut at);
-        replay(trace, &mut process)?;
+        let mut tasks = TaskStates::new(trace.threads(), TaskLevels::new());
+        let apart = pays_apart(trace.bytes());
+        relayed(&mut tasks, apart, follows, |tasks| {
+            replay(trace, &mut (&mut process, tasks))
+        })?;
+        task_levels.push(tasks.finish());
         done = done.saturating_add(trace.end_time());
         tracks.extend(trace.threads().iter().map(|thread| Track {
             process: number,
@@ -120,7 +132,10 @@ pub(super) fn collect(
             .filter(|lane| lane.process == number)
             .for_each(|lane| lane.finish(ended));
     }
-    Ok(store(collector, session, names, tracks, end))
+    Ok(Collected {
+        task_levels,
+        ..store(collector, session, names, tracks, end)
+    })
 }
 
 fn store(
@@ -189,6 +204,7 @@ fn store(
         timeline,
         longest: collector.longest,
         histograms: collector.durations.finish(),
+        task_levels: Vec::new(),
         block,
     }
 }

@@ -6,7 +6,7 @@ use super::*;
 use crate::fixture::Fixture;
 use longest::{What, Where};
 
-fn collected(session: &Session) -> Collected {
+pub(super) fn collected(session: &Session) -> Collected {
     let names: Vec<Box<dyn Names>> = vec![Box::new(NoNames)];
     collect(session, &names, &mut |_, _| {}).expect("a sound trace")
 }
@@ -39,6 +39,7 @@ fn number(state: State) -> usize {
 /// Every window between borders of bins has the states that the trace's own intervals have there.
 fn windows_are_exact(trace: Trace) {
     let all = intervals(&trace);
+    assert!(!all.is_empty());
     let threads = trace.threads().len();
     let session = Session::of(vec![trace]);
     let begin = session.traces()[0]
@@ -80,7 +81,8 @@ fn windows_are_exact(trace: Trace) {
 #[test]
 fn shares_of_any_window_are_those_of_the_intervals_in_it() {
     for layout in synth::layouts() {
-        windows_are_exact(Fixture::new(layout).open());
+        let fixture = Fixture::new(layout);
+        windows_are_exact(fixture.open());
     }
     let dir = tempfile::tempdir().unwrap();
     synth::tasks(dir.path(), synth::layouts()[0], 3, 30_000).unwrap();
