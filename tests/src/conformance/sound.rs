@@ -5,10 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::ctf::Event;
 
 /// Construct and the field that must agree at its end.
-const PAIRS: [(&str, &str, Option<&str>); 9] = [
+const PAIRS: [(&str, &str, Option<&str>); 11] = [
     ("parallel_begin", "parallel_end", Some("seq")),
     ("implicit_begin", "implicit_end", None),
     ("sync_begin", "sync_end", Some("kind")),
+    ("wait", "sync_end", Some("kind")),
+    ("thread_create", "thread_created", None),
     ("task_create", "task_created", None),
     ("task_begin", "task_end", None),
     ("taskloop_begin", "taskloop_end", None),
@@ -37,17 +39,18 @@ fn nesting(events: &[Event]) -> Vec<String> {
     }
     for event in events {
         let stack = open.entry(event.stream).or_default();
-        for (begin, end, field) in PAIRS {
-            let value = field.and_then(|field| event.get(field));
-            if event.name == begin {
-                stack.push((end, value));
-            } else if event.name == end && stack.pop() != Some((end, value)) {
-                problems.push(format!(
-                    "thread {}: {end} {value:?} does not match what is open",
-                    event.stream
-                ));
-                return problems;
-            }
+        let value = |field: Option<&str>| field.and_then(|field| event.get(field));
+        if let Some((_, end, field)) = PAIRS.iter().find(|pair| event.name == pair.0) {
+            stack.push((end, value(*field)));
+        } else if let Some((_, end, field)) = PAIRS.iter().find(|pair| event.name == pair.1)
+            && stack.pop() != Some((*end, value(*field)))
+        {
+            problems.push(format!(
+                "thread {}: {end} {:?} does not match what is open",
+                event.stream,
+                value(*field)
+            ));
+            return problems;
         }
     }
     for (thread, stack) in open {
@@ -89,8 +92,8 @@ fn mutexes(events: &[Event]) -> Vec<String> {
     let mut balance: BTreeMap<(i128, i128), i128> = BTreeMap::new();
     for event in events {
         let step = match event.name.as_str() {
-            "mutex_acquire" => 1,
-            "mutex_acquired" | "mutex_failed" => -1,
+            "mutex_acquire" | "lock_wait" => 1,
+            "mutex_acquired" | "mutex_failed" | "lock_waited" => -1,
             _ => continue,
         };
         let kind = event.get("kind").unwrap_or(-1);
@@ -164,6 +167,12 @@ mod tests {
             event("implicit_end", 0, &[]),
             event("mutex_acquire", 0, &[("kind", 1)]),
             event("mutex_acquired", 0, &[("kind", 1)]),
+            event("wait", 0, &[("kind", 11)]),
+            event("sync_end", 0, &[("kind", 11)]),
+            event("lock_wait", 0, &[("kind", 7)]),
+            event("lock_waited", 0, &[("kind", 7)]),
+            event("thread_create", 0, &[("seq", 3)]),
+            event("thread_created", 0, &[]),
         ];
         assert_eq!(sound(&good), Vec::<String>::new());
         // Every single event left out must be noticed.
