@@ -63,24 +63,28 @@ struct begin {
     void *arg;
 };
 
-static struct begin begins(void *block)
+static __attribute__((noinline)) void begins(struct begin *begin)
 {
-    const struct begin begin = *(const struct begin *)block;
-    instr_large_block_free(block);
-    instr_pthread_starts(&begin.start);
-    return begin;
+    const struct instr_pthread_start start = begin->start;
+    instr_large_block_free(begin);
+    instr_pthread_starts(&start);
 }
 
+/* These jump to the program's function: none of our stack lies below the thread's. */
 static void *run(void *block)
 {
-    const struct begin begin = begins(block);
-    return begin.posix(begin.arg);
+    void *(*const function)(void *) = ((struct begin *)block)->posix;
+    void *const arg = ((struct begin *)block)->arg;
+    begins(block);
+    return function(arg);
 }
 
 static int run_c11(void *block)
 {
-    const struct begin begin = begins(block);
-    return begin.c11(begin.arg);
+    int (*const function)(void *) = ((struct begin *)block)->c11;
+    void *const arg = ((struct begin *)block)->arg;
+    begins(block);
+    return function(arg);
 }
 
 /* What the thread gets that the caller makes; NULL: it is not recorded. */

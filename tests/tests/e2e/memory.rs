@@ -13,8 +13,15 @@ use instr_tests::workspace;
 use libtest_mimic::Trial;
 use serde_json::Value;
 
-/// Bytes by which a stack's depth may differ from what paint says.
-const TOLERANCE: u64 = 64;
+/// Bytes by which a stack's depth may differ from what paint says. On SPARC a thread's function is called by one of the runtime's, which needs room for
+/// a window of registers; elsewhere that one leaves nothing.
+fn tolerance(target: Target) -> u64 {
+    64 + match target {
+        Target::Sparc32 => 96,
+        Target::Sparc64 => 176,
+        _ => 0,
+    }
+}
 
 pub(crate) fn trials() -> Vec<Trial> {
     let mut trials = vec![
@@ -437,7 +444,7 @@ fn stacks(target: Target) -> Check {
             told.len() == 3
                 && pairs
                     .into_iter()
-                    .all(|(t, p)| t.0.abs_diff(*p) <= TOLERANCE)
+                    .all(|(t, p)| t.0.abs_diff(*p) <= tolerance(target))
         };
         let exact = told.iter().all(|t| t.1);
         ensure(exact && near(&plainly) && near(&painted), || {
