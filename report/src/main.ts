@@ -24,7 +24,7 @@ class Controls {
   ) {
     const { input } = this;
     input.type = "search";
-    input.placeholder = "search: region, task, wait ( / )";
+    input.placeholder = "search ( / )";
     input.setAttribute("aria-label", "Search for regions, tasks and waits");
     input.addEventListener("input", () => this.search());
     input.addEventListener("keydown", (event) => {
