@@ -37,7 +37,7 @@ struct Run {
     directory: String,
     /// What it belongs to: the folder of the newest run.
     newest: String,
-    /// Number of the run, where it has one.
+    /// Number of the run, where it has one: an empty one has none.
     run: Option<u64>,
     program: String,
     /// The program's arguments, with a blank between them.
@@ -165,7 +165,8 @@ impl Run {
         } else {
             dir.to_owned()
         };
-        let number = runs::number(dir).filter(|_| earlier).or(metadata.run);
+        let own = metadata.run.filter(|_| !metadata.empty);
+        let number = runs::number(dir).filter(|_| earlier).or(own);
         Self {
             directory: dir.display().to_string(),
             newest: newest.display().to_string(),
@@ -387,6 +388,28 @@ mod tests {
             out.contains("3 traces, ") && !out.contains("broken"),
             "{out}"
         );
+    }
+
+    #[test]
+    fn an_empty_run_has_no_number_that_the_next_one_has_too() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        for (name, head) in [
+            ("heat.instr.1", "run = 1;"),
+            ("heat.instr.empty", "run = 2; empty = 1;"),
+            ("heat.instr", "run = 2;"),
+            ("new.instr", "run = 1; empty = 1;"),
+        ] {
+            fs::create_dir(at(name)).unwrap();
+            synth::tasks(&at(name), synth::layouts()[0], 2, 40).unwrap();
+            edit(&at(name), "env {", &format!("env {{ {head}"));
+        }
+        let (status, out, err) = instr(&["list", "--json", dir.path().to_str().unwrap()]);
+        assert_eq!(status, Status::Done, "{err}");
+        let runs: serde_json::Value = serde_json::from_str(&out).unwrap();
+        let runs: Vec<_> = runs.as_array().unwrap().iter().collect();
+        let numbers: Vec<_> = runs.iter().map(|run| run["run"].to_string()).collect();
+        assert_eq!(numbers, ["2", "1", "null", "null"], "{out}");
     }
 
     #[test]

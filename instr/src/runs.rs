@@ -47,9 +47,10 @@ pub(crate) fn is_earlier(path: &Path) -> bool {
     is_trace(&base(path)) || run_of(path) == Some(number)
 }
 
-/// The number of a run that its metadata has.
+/// The number of a run that its metadata has. In one that recorded nothing it is the number of the next run that does.
 pub(crate) fn run_of(trace: &Path) -> Option<u64> {
-    Metadata::read(&trace.join("metadata")).ok()?.run
+    let metadata = Metadata::read(&trace.join("metadata")).ok()?;
+    metadata.run.filter(|_| !metadata.empty)
 }
 
 /// The earlier runs of `base` with their numbers, the last one first.
