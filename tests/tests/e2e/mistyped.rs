@@ -25,12 +25,15 @@ const INSTR: [Row; 16] = [
     (
         "instr run --quite app",
         2,
-        &["unexpected argument '--quite'", "help: ", "'--quiet'"],
+        &[
+            "unexpected argument '--quite'",
+            "help: a similar argument exists: '--quiet'",
+        ],
     ),
     (
         "instr run -z app",
         2,
-        &["unexpected argument '-z'", "Usage: instr run"],
+        &["unexpected argument '-z'", "help: to pass '-z'"],
     ),
     (
         "instr merge --coms all app",
