@@ -5,6 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use anyhow::{Context, Result};
 
+use crate::locale;
 use crate::page::{self, Page};
 use crate::quote::harmless;
 
@@ -92,8 +93,14 @@ impl Console<'_> {
     ) -> io::Result<()> {
         let mut text = Vec::new();
         let mut page = Page::new(&mut text, self.width, rows, self.colour);
+        page.ascii = self.is_ascii();
         write(&mut page)?;
         crate::pager::write(&text, self.height, self.out)
+    }
+
+    /// Whether standard output is a terminal that shows no UTF-8. Files and pipes get UTF-8 in every locale.
+    pub fn is_ascii(&self) -> bool {
+        self.height.is_some() && !locale::is_utf8(|name| std::env::var_os(name))
     }
 
     /// Prints `instr: MESSAGE`.
@@ -139,6 +146,7 @@ impl Console<'_> {
                 _ => {
                     // Advice looks as in all messages.
                     let text = text.to_string().replace("\n\n  tip: ", "\n  help: ");
+                    let text = text.replace("\n  tip: ", "\n  help: ");
                     write!(self.err, "instr: {}", harmless(&text))
                 }
             };

@@ -25,6 +25,7 @@ mod kept;
 mod kernel;
 mod launch;
 pub mod list;
+mod locale;
 pub mod merge;
 pub mod output;
 pub mod page;

@@ -2,10 +2,15 @@
 
 use std::io::{self, Write};
 
+use crate::locale;
+
 /// Characters of a line where nothing says how wide it may be.
 pub const WIDTH: usize = 80;
 /// Narrower lines are not written, wider ones are hard to read.
 const WIDTHS: std::ops::RangeInclusive<usize> = 40..=200;
+
+/// What follows a number and a blank.
+const UNITS: [&str; 9] = ["s", "ms", "us", "ns", "B", "KiB", "MiB", "GiB", "TiB"];
 
 /// A part of a page that others lay out.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,6 +53,8 @@ pub struct Page<'a> {
     pub rows: usize,
     /// Whether escape sequences may be written.
     pub colour: bool,
+    /// Whether our own characters are to be ASCII.
+    pub ascii: bool,
 }
 
 impl<'a> Page<'a> {
@@ -58,6 +65,7 @@ impl<'a> Page<'a> {
             width: width.clamp(*WIDTHS.start(), *WIDTHS.end()),
             rows,
             colour,
+            ascii: false,
         }
     }
 
@@ -68,6 +76,7 @@ impl<'a> Page<'a> {
             width: *WIDTHS.end(),
             rows,
             colour: false,
+            ascii: false,
         }
     }
 
@@ -103,7 +112,12 @@ impl<'a> Page<'a> {
 impl Write for Page<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let (parts, line) = match &mut self.out {
-            Target::Stream(out) => return out.write(bytes),
+            Target::Stream(out) if !self.ascii => return out.write(bytes),
+            Target::Stream(out) => {
+                // Text comes in pieces that end between characters.
+                out.write_all(&locale::ascii(bytes))?;
+                return Ok(bytes.len());
+            }
             Target::Parts(parts, line) => (parts, line),
         };
         for byte in bytes {
@@ -129,11 +143,11 @@ impl Write for Page<'_> {
     }
 }
 
-/// The words of `text` on lines of at most `width` characters; a longer word is cut.
+/// The words of `text` on lines of at most `width` characters; a longer word is cut. A number stays with its unit.
 pub fn lines(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
-    for word in text.split(' ') {
-        let word = crate::summary::units::elide(word, width);
+    for word in words(text) {
+        let word = crate::summary::units::elide(&word, width);
         let last = lines.len() - 1;
         let line = &mut lines[last];
         let filled = line.chars().count();
@@ -149,9 +163,50 @@ pub fn lines(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
+/// What must not be parted: words, numbers with their units, and the groups of digits of a number.
+fn words(text: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        let bare = word.trim_end_matches(|c: char| c.is_ascii_punctuation());
+        let is_group = bare.len() == 3 && bare.bytes().all(|byte| byte.is_ascii_digit());
+        let last = words.last_mut();
+        match last.filter(|last| last.ends_with(|c: char| c.is_ascii_digit())) {
+            Some(number) if is_group || UNITS.contains(&bare) => {
+                number.push(' ');
+                number.push_str(word);
+            }
+            _ => words.push(word.to_owned()),
+        }
+    }
+    words
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_number_stays_with_its_unit() {
+        let text = "it took 3.26 s, of 12 345 678 events (10.5 MiB) in 20 ms; 40 of 7 threads";
+        for width in 16..80 {
+            let lines = lines(text, width);
+            assert!(lines.iter().all(|line| line.len() <= width), "{lines:?}");
+            assert_eq!(lines.join(" "), text);
+            for whole in ["3.26 s,", "12 345 678", "(10.5 MiB)", "20 ms;"] {
+                assert!(lines.iter().any(|line| line.contains(whole)), "{lines:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_page_of_ascii_has_no_other_characters_of_ours() {
+        let mut out = Vec::new();
+        let mut page = Page::new(&mut out, 80, 1, false);
+        page.ascii = true;
+        writeln!(page, "a · {}", "█".repeat(3)).unwrap();
+        page.paragraph("", "cut…").unwrap();
+        assert_eq!(out, b"a - ###\ncut~\n");
+    }
 
     #[test]
     fn words_are_kept_whole_and_in_order() {

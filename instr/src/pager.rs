@@ -26,8 +26,11 @@ pub(crate) fn write(text: &[u8], height: Option<usize>, out: &mut dyn Write) -> 
     out.write_all(text)
 }
 
-/// The command that `INSTR_PAGER` or `PAGER` names; nothing where that is empty or `cat`.
+/// The command that `INSTR_PAGER` or `PAGER` names; nothing where that is empty or `cat`, or where the terminal cannot go back a line.
 fn chosen(variable: impl Fn(&str) -> Option<OsString>) -> Option<OsString> {
+    if variable("TERM").is_none_or(|term| term.is_empty() || term == "dumb") {
+        return None;
+    }
     let named = variable("INSTR_PAGER").or_else(|| variable("PAGER"));
     let pager = named.unwrap_or_else(|| PAGER.into());
     (!pager.is_empty() && pager != "cat").then_some(pager)
@@ -52,17 +55,22 @@ mod tests {
 
     #[test]
     fn the_pager_is_that_of_the_environment() {
-        let of = |own: Option<&str>, all: Option<&str>| {
+        let on = |term: Option<&str>, own: Option<&str>, all: Option<&str>| {
             chosen(|name| match name {
+                "TERM" => term.map(OsString::from),
                 "INSTR_PAGER" => own.map(OsString::from),
                 _ => all.map(OsString::from),
             })
         };
+        let of = |own, all| on(Some("xterm"), own, all);
         assert_eq!(of(None, None), Some("less".into()));
         assert_eq!(of(None, Some("more")), Some("more".into()));
         assert_eq!(of(Some("less -S"), Some("more")), Some("less -S".into()));
         assert_eq!(of(Some(""), Some("more")), None);
         assert_eq!(of(None, Some("cat")), None);
+        for term in [None, Some(""), Some("dumb")] {
+            assert_eq!(on(term, None, Some("less")), None, "{term:?}");
+        }
     }
 
     #[test]

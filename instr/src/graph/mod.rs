@@ -15,6 +15,7 @@ pub mod table;
 mod tests;
 
 use std::io::{self, Write};
+use std::path::Path;
 
 use anyhow::{Context, Result};
 use hashbrown::HashMap;
@@ -100,8 +101,10 @@ pub fn run(options: &GraphOptions, console: &mut Console<'_>) -> Result<()> {
     let program = trace.metadata().program.clone();
     let (mut analysis, mut warning) = (None, None);
     let (width, colour) = (console.width, console.colour);
+    let ascii = console.is_ascii() && options.output == Path::new("-");
     let tables = |analysis: &Analysis, out: &mut dyn Write| {
         let mut page = Page::new(out, width, table::MAX_ROWS, colour);
+        page.ascii = ascii;
         table::write(&program, analysis, &mut page)
     };
     write_to(&options.output, console, |out| {

@@ -30,6 +30,7 @@ mod sensors;
 mod sparselu;
 mod switches;
 mod symbols;
+mod terminal;
 mod transparency;
 mod verdicts;
 
@@ -43,6 +44,7 @@ const PARTS: &[fn() -> Vec<Trial>] = &[
     layers::trials,
     figures::trials,
     symbols::trials,
+    terminal::trials,
     programs::trials,
     conformance::trials,
     libomp::trials,
