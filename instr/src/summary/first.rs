@@ -17,8 +17,10 @@ const MAX_NAME: usize = 60;
 pub(super) const MOST: usize = 5;
 /// It is never longer: the sections have all.
 const MAX_TAKERS: usize = 100;
-/// A bar that stands for all of the time.
+/// A bar that stands for all of the time, where the page has room for it.
 const BAR: usize = 24;
+/// Shorter ones show nothing.
+const LEAST_BAR: usize = 8;
 /// Clocks of boards may begin anywhere: before this, 2000-01-01, a date is none.
 const FIRST_DATE_NS: u64 = 946_684_800_000_000_000;
 
@@ -178,22 +180,55 @@ fn times(summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {
     let Some((title, rows)) = shares(summary) else {
         return Ok(());
     };
-    let mut table = Sheet::new(1, &[&title, "share", "total", ""]).with_bars();
-    for (name, share) in rows {
-        // What would be shown as nothing is not.
-        if share >= 0.0005 || name == "user code" {
-            table.add_row(timed(name, share, whole));
-        }
-    }
-    table.print_all(page)?;
+    // What would be shown as nothing is not.
+    let is_shown = |(name, share): &(&str, f64)| *share >= 0.0005 || *name == "user code";
+    let rows: Vec<_> = rows.into_iter().filter(is_shown).collect();
+    bars(&title, &rows, whole, page)?;
     waited(summary, whole, page)
 }
 
-fn timed(name: &str, share: f64, whole: u64) -> [String; 4] {
-    let ns = (share * whole as f64).round() as u64;
-    let filled = (share * BAR as f64).round() as usize;
-    let bar = "█".repeat(filled.min(BAR));
-    [name.to_owned(), percent(share), time(ns), bar]
+/// A table of shares with bars, as long as the page has room for them. Where that is too little the title gets a line of its own, and what then is
+/// still too narrow has no bars.
+fn bars(title: &str, rows: &[(&str, f64)], whole: u64, page: &mut Page<'_>) -> io::Result<()> {
+    let cells = |&(name, share): &(&str, f64)| {
+        let ns = (share * whole as f64).round() as u64;
+        [name.to_owned(), percent(share), time(ns)]
+    };
+    let cells: Vec<_> = rows.iter().map(cells).collect();
+    let used = |title: &str| {
+        let widest = |(at, head): (usize, &str)| {
+            let cells = cells.iter().map(|row| row[at].chars().count());
+            cells.chain([head.chars().count()]).max().unwrap_or(0)
+        };
+        let heads = [title, "share", "total"].into_iter().enumerate();
+        heads.map(widest).sum::<usize>() + 7 // two blanks between columns, and one behind the last
+    };
+    let most = rows.iter().map(|(_, share)| *share).fold(0.0, f64::max);
+    let width = page.width;
+    // Of a bar that stands for all of the time.
+    let length = |title: &str| {
+        let room = width.saturating_sub(used(title));
+        BAR.min((room as f64 / most.max(f64::EPSILON)) as usize)
+    };
+    let (title, length) = match length(title) {
+        long if long >= LEAST_BAR => (title, long),
+        _ => {
+            writeln!(page)?;
+            page.paragraph("", &format!("{title}:"))?;
+            ("", length(""))
+        }
+    };
+    if length < LEAST_BAR {
+        let mut table = Sheet::new(1, &[title, "share", "total"]);
+        cells.into_iter().for_each(|row| table.add_row(row));
+        return table.print_all(page);
+    }
+    let mut table = Sheet::new(1, &[title, "share", "total", ""]).with_bars();
+    for (row, (_, share)) in cells.into_iter().zip(rows) {
+        let filled = (share * length as f64).round() as usize;
+        table.add_row(row.into_iter().chain(["█".repeat(filled.min(length))]));
+    }
+    table.print_all(page)
 }
 
 /// Part of the rows above, whichever: ready to run, but without a processor.
@@ -203,11 +238,11 @@ fn waited(summary: &Summary, whole: u64, page: &mut Page<'_>) -> io::Result<()> 
         return Ok(());
     }
     let share = percent(waited as f64 / whole as f64);
-    writeln!(
-        page,
-        "  in them, waiting for a processor: {share}, {}",
+    let text = format!(
+        "in them, waiting for a processor: {share}, {}",
         time(waited)
-    )
+    );
+    page.paragraph("  ", &text)
 }
 
 /// Something that takes time, in thread time.

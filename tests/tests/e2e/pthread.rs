@@ -30,13 +30,16 @@ const WAYS: [(&str, Way); 5] = [
     ("preload-clang", Preload(Family::Clang)),
 ];
 
+/// What is to be seen in a program, however it is linked.
+type Case = fn(Way) -> Check;
+
 pub(crate) fn trials() -> Vec<Trial> {
     let mut trials = vec![
         trial("pthread::levels", levels),
         trial("pthread::before-the-first-thread", before_the_first),
         trial("pthread::instructions-of-a-pair", instructions),
     ];
-    let programs: [(&str, fn(Way) -> Check); 5] = [
+    let programs: [(&str, Case); 5] = [
         ("every-function", every_function),
         ("known-times", known_times),
         ("c11", c11),

@@ -11,8 +11,9 @@ use serde_json::{Value, json};
 use crate::console::Status;
 use crate::console::tests::instr;
 use crate::fixture::Fixture;
+use crate::page::Page;
 
-use super::{summarize, summarize_by};
+use super::{Summary, summarize, summarize_by};
 
 fn times(count: u64, total: u64, min: u64, max: u64) -> Value {
     json!({"count": count, "total_ns": total, "min_ns": min, "mean_ns": total / count, "max_ns": max})
@@ -199,6 +200,73 @@ fn tables_are_plain_characters_with_units() {
     }
     assert!(!out.contains("static loops"));
     assert!(err.contains("warning: no names from /opt/synth"), "{err}");
+}
+
+/// The first screen of what is shown in a directory, on a page of this width.
+fn first_screen(summary: &Summary, width: usize) -> String {
+    let mut out = Vec::new();
+    let mut page = Page::new(&mut out, width, 5, false);
+    super::first::screen(summary, &mut page).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+#[test]
+fn bars_take_the_room_that_their_title_leaves() {
+    let fixture = Fixture::new(synth::layouts()[0]);
+    let mut summary = summarize(&fixture.open(), &NoNames, None, |_| {}).unwrap();
+    let e = summary.efficiency.as_mut().unwrap();
+    // A healthy run: nearly all of it is user code.
+    (e.threads, e.elapsed_ns, e.capacity_ns) = (2, 122_160_000, 244_320_000);
+    (e.region_useful_ns, e.serial_useful_ns) = (242_000_000, 0);
+    e.additive.serial_region_efficiency = 1.0;
+    e.additive.load_balance = 0.99;
+    e.additive.scheduling = 1.0;
+    e.additive.team_size = 1.0;
+    let title = "the time of 2 threads, 122.16 ms each";
+    for width in [40, 60, 80, 120] {
+        let out = first_screen(&summary, width);
+        assert!(out.contains(title), "{width}:\n{out}");
+        let bar = |line: &str| line.chars().filter(|&c| c == '█').count();
+        let longest = out.lines().map(bar).max().unwrap();
+        // 37 of the title, 5 and 9 of the numbers, two blanks between and one behind; 20 of the longest row where the title is above.
+        let room = |first: usize| width.saturating_sub(first + 5 + 9 + 7).min(24);
+        let fits = |room: &usize| *room >= 8;
+        let wanted = Some(room(37)).filter(fits);
+        let wanted = wanted.or(Some(room(20)).filter(fits)).unwrap_or(0);
+        assert!(
+            longest.abs_diff(wanted) <= 1,
+            "{width}: {longest} of {wanted}\n{out}"
+        );
+        let times = out.lines().skip_while(|line| !line.contains(title));
+        for line in times.take_while(|line| !line.contains("most user code")) {
+            assert!(line.chars().count() <= width, "{width}: {line}");
+        }
+    }
+}
+
+#[test]
+fn commands_that_come_next_are_whole_on_every_page() {
+    let fixture = Fixture::new(synth::layouts()[0]);
+    let mut summary = summarize(&fixture.open(), &NoNames, None, |_| {}).unwrap();
+    for (name, quoted) in [
+        ("a b  c.instr".to_owned(), "'a b  c.instr'".to_owned()),
+        (
+            "o\u{1b}[31m.instr".to_owned(),
+            "$'o\\033[31m.instr'".to_owned(),
+        ),
+        ("long/".repeat(40), "long/".repeat(40)),
+    ] {
+        summary.path = name.into();
+        for width in [40, 80] {
+            let mut out = Vec::new();
+            let mut page = Page::new(&mut out, width, 5, false);
+            super::first::next(&summary, &mut page).unwrap();
+            let out = String::from_utf8(out).unwrap();
+            for command in ["instr summary", "instr merge", "instr export"] {
+                assert!(out.contains(&format!("{command} {quoted}")), "{out}");
+            }
+        }
+    }
 }
 
 #[test]
