@@ -192,7 +192,7 @@ mod tests {
 
     /// What starting it is refused with, and the help.
     fn refused(program: &Path) -> String {
-        let error = run_instead(&Call::new(program)).expect_err("it cannot be started");
+        let error = run_instead(&Call::new(program), |_| {}).expect_err("it cannot be started");
         let refusal = error.downcast_ref::<Refusal>().expect("a refusal");
         let help = refusal.help.clone().unwrap_or_default();
         format!("{} | {help}", refusal.message)
@@ -205,9 +205,12 @@ mod tests {
         let script = file(dir.path(), "script", text, 0o755);
         let mut call = Call::new(&script).args(["a b"]);
         call.arg0 = Some("other".into());
-        assert_eq!(run_instead(&call).unwrap().code(), Some(7));
+        assert_eq!(run_instead(&call, |_| {}).unwrap().code(), Some(7));
         let empty = file(dir.path(), "empty", b"", 0o755);
-        assert_eq!(run_instead(&Call::new(empty)).unwrap().code(), Some(0));
+        assert_eq!(
+            run_instead(&Call::new(empty), |_| {}).unwrap().code(),
+            Some(0)
+        );
     }
 
     #[test]
