@@ -50,7 +50,8 @@ int main(void)
         printf("%d ", thrd_join(threads[i], &result) == thrd_success);
         printf("%d\n", result);
     }
-    printf("%d %d\n", mtx_trylock(&timed) == thrd_success, mtx_trylock(&timed) == thrd_busy);
+    printf("%d ", mtx_trylock(&timed) == thrd_success);
+    printf("%d\n", mtx_trylock(&timed) == thrd_busy);
     printf("%d\n", mtx_timedlock(&timed, &past) == thrd_timedout);
     mtx_unlock(&timed);
     printf("%d\n", sum);
