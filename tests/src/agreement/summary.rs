@@ -128,6 +128,12 @@ fn sync_name(kind: SyncKind) -> &'static str {
         SyncKind::DoacrossSink => "doacross sink",
         SyncKind::Reduction => "reduction",
         SyncKind::TeamsEnd => "end of teams",
+        SyncKind::Condition => "condition variable",
+        SyncKind::ThreadBarrier => "thread barrier",
+        SyncKind::Semaphore => "semaphore",
+        SyncKind::Join => "join",
+        SyncKind::Once => "once",
+        SyncKind::Future => "future",
         _ => "unknown",
     }
 }
