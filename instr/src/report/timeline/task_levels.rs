@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use instr_trace::event::task_flags;
 use instr_trace::model::Code;
-use instr_trace::tasks::{RegionRecord, TaskRecord, TaskSink};
+use instr_trace::tasks::{RegionRecord, TaskKind, TaskRecord, TaskSink};
 
 /// Bands of levels. Where there are more levels, several share a band.
 pub(in super::super) const BANDS: usize = 64;
@@ -88,7 +88,8 @@ impl TaskLevels {
 
 impl TaskSink for TaskLevels {
     fn task(&mut self, task: &TaskRecord) {
-        let Some(level) = task.level else {
+        // A taskwait with dependences is in the graph as an empty task. It is none that was created or executed.
+        let Some(level) = task.level.filter(|_| task.kind != TaskKind::Taskwait) else {
             return;
         };
         self.widen(level);
