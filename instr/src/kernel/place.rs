@@ -275,6 +275,12 @@ fn lock(folder: &OwnedFd) -> Option<OwnedFd> {
     }
 }
 
+/// A text as it is read from metadata, which has no control characters.
+fn as_written(text: &str) -> String {
+    let written = |c: char| if c.is_ascii_control() { '?' } else { c };
+    text.chars().map(written).collect()
+}
+
 /// The metadata of an earlier run of the program that is over.
 fn earlier(folder: &OwnedFd, program: &str) -> Option<Metadata> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
@@ -288,7 +294,7 @@ fn earlier(folder: &OwnedFd, program: &str) -> Option<Metadata> {
     let metadata = limited
         .ok()
         .and_then(|_| Metadata::parse(&text).ok())
-        .filter(|metadata| metadata.program == program)?;
+        .filter(|metadata| metadata.program == as_written(program))?;
     let lives = || {
         let pid = i32::try_from(metadata.pid)
             .ok()
@@ -349,7 +355,7 @@ fn remove_older(parent: &OwnedFd, base: &OsStr, run: u64, owner: &Owner<'_>, inf
         let Some(metadata) = earlier(&folder, &info.program).filter(|_| is_own(&status)) else {
             continue;
         };
-        alike += u64::from(metadata.arguments.as_deref().unwrap_or("") == info.arguments);
+        alike += u64::from(metadata.arguments.unwrap_or_default() == as_written(&info.arguments));
         if back > most || alike > owner.keep {
             remove(parent, &name, &folder);
         }
@@ -443,6 +449,26 @@ mod tests {
             4,
             "it takes the place of the one before"
         );
+    }
+
+    #[test]
+    fn names_and_arguments_of_any_kind_are_known_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let info = Info {
+            program: "a\n\"b\\\u{fffd}".into(),
+            arguments: "-x \"1\t2\"".into(),
+            ..Info::default()
+        };
+        let owner = Owner {
+            executable: Path::new("/bin/a"),
+            keep: 1,
+            empty: None,
+        };
+        for _ in 0..3 {
+            let taken = take(&dir.path().join("a.instr"), &owner, &info).unwrap();
+            assert_eq!(taken.path.file_name().unwrap(), "a.instr");
+        }
+        assert_eq!(there(dir.path()), ["a.instr", "a.instr.2"]);
     }
 
     #[test]
