@@ -30,12 +30,8 @@ struct task_header {
 };
 
 /* The end of a task, and of its creation, which nothing follows: both at one look at the clock. False: the creation's end is still to be recorded. */
-static bool end_with_creation(struct instr_thread *t)
+static inline bool end_with_creation(struct instr_thread *t)
 {
-#if INSTR_ARCH_SMALL
-    instr_event0(t, INSTR_EV_TASK_END);
-    return false;
-#else
     struct instr_slot s;
     uint32_t *const p = instr_open(t, &s, INSTR_EV_TASK_END, INSTR_HEADER_WORDS);
     if (p == NULL)
@@ -43,11 +39,15 @@ static bool end_with_creation(struct instr_thread *t)
     (void)instr_open_second(t, p, INSTR_EV_TASK_CREATED);
     instr_close(&s);
     return true;
-#endif
 }
 
 /* `created`: where a task that runs inside its creation says that it recorded the creation's end with its own; NULL: of no other. */
-static inline __attribute__((always_inline)) void run_task(const struct task_header *h, void *data, bool *created)
+#if !INSTR_ARCH_SMALL
+static inline __attribute__((always_inline))
+#else
+static
+#endif
+void run_task(const struct task_header *h, void *data, bool *created)
 {
     instr_fn *const fn = h->fn;
     struct instr_thread *t = instr_thread();
@@ -65,7 +65,7 @@ static inline __attribute__((always_inline)) void run_task(const struct task_hea
     t->task_seq = seq;
     fn(data);
     instr_point(t, INSTR_AT_TASK);
-    if (created != NULL)
+    if (!INSTR_ARCH_SMALL && created != NULL)
         *created = end_with_creation(t);
     else
         instr_event0(t, INSTR_EV_TASK_END);
@@ -145,7 +145,7 @@ void instr_probe_task(void (*real)(instr_fn *, void *, instr_cpyfn *, long, long
     struct task_header header = {NULL, fn, cpyfn, data, t->index, seq, (uint32_t)offset, flags, arg_size};
     if (cpyfn == NULL && !if_clause && !(flags & FLAG_DETACH)) {
         real(task_body_in_place, &header, NULL, sizeof header, _Alignof(struct task_header), if_clause, flags, depend, priority, detach);
-        if (header.handle != NULL)
+        if (!INSTR_ARCH_SMALL && header.handle != NULL)
             return;
     } else if (cpyfn == NULL && arg_size <= INSTR_CFG_TASK_STACK_BYTES && align <= 64 && !(flags & FLAG_DETACH)) {
         /* libgomp may run the task at once and on this very block: so it is aligned as the data must be, and no more. */

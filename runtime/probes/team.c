@@ -7,19 +7,24 @@
 extern int omp_get_thread_num(void);
 extern int omp_get_num_threads(void);
 
+#if INSTR_ARCH_SMALL
+#define thread_num() ((uint32_t)omp_get_thread_num())
+#define num_threads() ((uint32_t)omp_get_num_threads())
+#else
 /* The same where `ld --wrap` has the stubs stand in for them: these would take twice as long to see that the runtime asks. */
-extern int real_thread_num(void) __asm__("__real_omp_get_thread_num") __attribute__((weak));
-extern int real_num_threads(void) __asm__("__real_omp_get_num_threads") __attribute__((weak));
+extern int __real_omp_get_thread_num(void) __attribute__((weak));
+extern int __real_omp_get_num_threads(void) __attribute__((weak));
 
 static inline uint32_t thread_num(void)
 {
-    return (uint32_t)(real_thread_num != NULL ? real_thread_num() : omp_get_thread_num());
+    return (uint32_t)(__real_omp_get_thread_num != NULL ? __real_omp_get_thread_num() : omp_get_thread_num());
 }
 
 static inline uint32_t num_threads(void)
 {
-    return (uint32_t)(real_num_threads != NULL ? real_num_threads() : omp_get_num_threads());
+    return (uint32_t)(__real_omp_get_num_threads != NULL ? __real_omp_get_num_threads() : omp_get_num_threads());
 }
+#endif
 
 uint32_t instr_region_open(struct instr_thread *t, instr_fn *fn, unsigned num_threads, unsigned kind)
 {
