@@ -39,7 +39,7 @@ static struct stat taken; /* the folder, as it was when it was taken */
 static int lock_fd = -1;
 #if INSTR_KEEPS_RUNS
 static int error; /* why the place could not be made or opened; 0: it could */
-static bool was_there; /* the place was opened, and not made by this process */
+static bool was_there; /* the place was opened, and not removed by this process */
 #endif
 
 /* Behind the first words stands the reason alone. */
@@ -321,7 +321,7 @@ static bool take_place(const char *program)
     int in = enter(AT_FDCWD, place, S_IRWXU, &made);
     bool ok = in >= 0 && take_folder(in, program, &moved);
 #if INSTR_KEEPS_RUNS
-    was_there = in >= 0 && !made;
+    was_there = in >= 0;
     if (moved >= 0) {
         const int lock = moved;
         const struct stat before = taken;
@@ -343,8 +343,11 @@ static bool take_place(const char *program)
         instr_runs_begin(place, in, program);
 #endif
     close(in);
-    if (!ok && made)
-        (void)rmdir(place);
+    if (!ok && made && rmdir(place) == 0) {
+#if INSTR_KEEPS_RUNS
+        was_there = false; /* nobody else wanted it */
+#endif
+    }
     return ok;
 }
 

@@ -16,7 +16,7 @@ const INSTR: [Row; 16] = [
         &["unrecognized subcommand 'sumary'", "help: ", "'summary'"],
     ),
     ("instr doctr", 2, &["'doctor'"]),
-    ("instr report app", 2, &["help: ", "'repair'"]),
+    ("instr repare app", 2, &["help: ", "'repair'"]),
     (
         "instr summary --jsn app",
         2,
