@@ -689,7 +689,7 @@ fn outputs() -> Check {
         || svg.chars().take(200).collect(),
     )?;
     for words in [
-        &["summary", "work.instr"][..],
+        &["summary", "work.instr", "--processors"][..],
         &["processors", "work.instr"],
     ] {
         let page = place.instr(words)?.succeed()?.text();
