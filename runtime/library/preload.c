@@ -21,6 +21,7 @@
 #include <string.h>
 
 #include "library/program.h"
+#include "library/scope.h"
 #include "library/table.h"
 #include "ompt/ompt.h"
 
@@ -86,6 +87,14 @@ static const void *base_of(const void *address)
     return address != NULL && dladdr(address, &info) != 0 ? info.dli_fbase : NULL;
 }
 
+/* The module that an address is in, or NULL. */
+static const struct link_map *map_of(uintptr_t address)
+{
+    struct link_map *map = NULL;
+    Dl_info info;
+    return dladdr1((const void *)address, &info, (void **)&map, RTLD_DL_LINKMAP) != 0 ? map : NULL;
+}
+
 /*
  * A function by the name, as a module and its libraries see it, or (NULL) as all of the process does, behind this library. NULL: there is none
  * but this library's own.
@@ -93,15 +102,15 @@ static const void *base_of(const void *address)
 static instr_function *see(const struct link_map *from, const char *name)
 {
     instr_function *found = NULL;
-    void *const object = from != NULL && strchr(from->l_name, '/') != NULL ? dlopen(from->l_name, RTLD_LAZY | RTLD_NOLOAD) : NULL;
-    if (from == NULL || object != NULL)
-        *(void **)&found = dlsym(from == NULL ? RTLD_NEXT : object, name);
+    if (from != NULL) {
+        *(void **)&found = instr_seen_from(from, map_of((uintptr_t)&self), name);
+        return found;
+    }
+    *(void **)&found = dlsym(RTLD_NEXT, name);
     if (found == NULL)
         (void)dlerror(); /* the program is not to read of it */
     else if (base_of((const void *)(uintptr_t)found) == base_of(&self))
         found = NULL;
-    if (object != NULL)
-        (void)dlclose(object);
     return found;
 }
 
@@ -249,19 +258,6 @@ static bool is_own(const struct place *place)
     return holds(place, (uintptr_t)shared);
 }
 
-/* Whether a module defines a function itself. */
-static bool has(const struct place *place, const char *name)
-{
-    return holds(place, (uintptr_t)see(place->map, name));
-}
-
-static const struct link_map *map_of(uintptr_t address)
-{
-    struct link_map *map = NULL;
-    Dl_info info;
-    return dladdr1((const void *)address, &info, (void **)&map, RTLD_DL_LINKMAP) != 0 ? map : NULL;
-}
-
 /* The module that a call comes from; `unknown`, filled in, where it is none or there is no room to remember it. */
 static struct place *place_of(uintptr_t caller, struct place *unknown)
 {
@@ -278,7 +274,7 @@ static struct place *place_of(uintptr_t caller, struct place *unknown)
     unknown->low = wanted.low;
     unknown->high = wanted.high;
     unknown->own = is_own(unknown);
-    unknown->openmp = has(unknown, "GOMP_parallel") || has(unknown, "__kmpc_fork_call");
+    unknown->openmp = instr_definition(unknown->map, "GOMP_parallel") != NULL || instr_definition(unknown->map, "__kmpc_fork_call") != NULL;
     if (!atomic_flag_test_and_set_explicit(&searching, memory_order_acquire)) {
         const uint32_t at = atomic_load_explicit(&place_count, memory_order_relaxed);
         if (at < PLACES) {

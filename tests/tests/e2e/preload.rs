@@ -23,6 +23,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("preload::processes", processes),
         trial("preload::without-openmp", without_openmp),
         trial("preload::loaded-libraries", loaded_libraries),
+        trial("preload::destructors", destructors),
         trial("preload::recorded-once", recorded_once),
         trial("preload::libomp", libomp),
         trial("preload::refused", refused),
@@ -44,6 +45,12 @@ const LIBRARY: &str = "#include <omp.h>\nint work(int n)\n{\n    int sum = 0;\n 
 
 /// `load N LIBRARY…`: calls `work(N)` of libraries that it loads, each with its name hidden from the others.
 const LOADER: &str = "#include <dlfcn.h>\n#include <stdio.h>\n#include <stdlib.h>\nint main(int argc, char **argv)\n{\n    for (int i = 2; i < argc; i++) {\n        void *l = dlopen(argv[i], RTLD_NOW | RTLD_LOCAL);\n        int (*work)(int) = l ? (int (*)(int))dlsym(l, \"work\") : NULL;\n        if (work == NULL) { puts(dlerror()); return 1; }\n        printf(\"%d\\n\", work(atoi(argv[1])));\n    }\n    return 0;\n}\n";
+
+/// A library whose destructor is the first in it that calls functions of threads and of OpenMP.
+const ENDING: &str = "#include <omp.h>\n#include <pthread.h>\n#include <semaphore.h>\n#include <stdio.h>\nstatic pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;\n\
+static omp_lock_t lock;\nstatic int regions;\n__attribute__((constructor)) static void came(void)\n{\n    puts(\"came\");\n    omp_init_lock(&lock);\n}\n\
+__attribute__((destructor)) static void goes(void)\n{\n    sem_t semaphore;\n    sem_init(&semaphore, 0, 1);\n    sem_wait(&semaphore);\n    pthread_mutex_lock(&mutex);\n    omp_set_lock(&lock);\n    printf(\"went %d\\n\", regions);\n    omp_unset_lock(&lock);\n    omp_destroy_lock(&lock);\n    pthread_mutex_unlock(&mutex);\n}\n\
+int work(int n)\n{\n    for (int i = 0; i < n; i++)\n#pragma omp parallel num_threads(2)\n#pragma omp master\n        regions++;\n    return regions;\n}\n";
 
 struct Place {
     dir: TempDir,
@@ -343,6 +350,47 @@ fn environment() -> Check {
             .args(words);
         let traced = traced.env("INSTR_TRACE", place.at("there.instr"));
         plain.same_as(&traced.dir(place.dir.path()).output()?)?;
+    }
+    Ok(())
+}
+
+/// At the end of a process, the constructors of libraries do not run once more, whatever their destructors call: libraries that the program needs, that
+/// a library needs which is loaded later, and that is loaded itself.
+fn destructors() -> Check {
+    let place = Place::new("destructors")?;
+    std::fs::write(place.at("ending.c"), ENDING)?;
+    std::fs::write(
+        place.at("main.c"),
+        "int work(int);\nint main(void) { return work(3) != 3; }\n",
+    )?;
+    std::fs::write(
+        place.at("middle.c"),
+        "int nothing(int);\nint nothing(int n) { return n; }\n",
+    )?;
+    let library = ["-shared", "-fPIC"];
+    place.build("ending.c", "libending.so", &library)?;
+    let folder = format!("-L{}", place.dir.path().display());
+    let linked = [
+        folder.as_str(),
+        "-Wl,--no-as-needed",
+        "-lending",
+        "-Wl,-rpath,$ORIGIN",
+    ];
+    place.build("main.c", "main", &linked)?;
+    place.build("middle.c", "middle.so", &[&library[..], &linked].concat())?;
+    Run::words(["gcc", "load.c", "-o", "load", "-ldl"])
+        .dir(place.dir.path())
+        .succeed()?;
+    for (words, regions) in [
+        (vec!["./main"], 3),
+        (vec!["./load", "4", "./libending.so"], 4),
+        (vec!["./load", "0", "./middle.so"], 0),
+    ] {
+        let plain = place.plain(&words).output()?;
+        let traced = Run::new(&tools()?.instr).args(["run", "-q", "--"]);
+        plain.same_as(&traced.args(&words).dir(place.dir.path()).output()?)?;
+        let went = format!("went {regions}\n");
+        ensure(plain.text().ends_with(&went), || format!("{plain}"))?;
     }
     Ok(())
 }
