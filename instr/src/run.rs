@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 mod report;
+mod tree;
 
 use anyhow::{Context as _, Result, anyhow};
 use instr_cc::exec::{Call, end_instead};
@@ -17,9 +18,10 @@ use instr_trace::Metadata;
 
 use crate::cli::RunOptions;
 use crate::console::{Console, Refusal};
-use crate::kernel::{Owner, Program, Recorder};
+use crate::kernel::{Owner, Program, Recorder, Switches};
 use crate::launch;
 use crate::quote::shown;
+use crate::run::tree::Tree;
 use crate::why::{self, Contents, Question};
 
 /// Larger configurations are refused.
@@ -71,12 +73,21 @@ pub fn run(options: &RunOptions, console: &mut Console<'_>) -> Result<()> {
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default();
     let recorder = record(&question, arguments, options, console)?;
+    // Without a folder for them, traces of started programs have names of their own.
+    let tree = match recorder {
+        Some(_) => Tree::beside(&question.place()).ok(),
+        None => None,
+    };
+    if let Some(tree) = &tree {
+        let trace = question.variable("INSTR_TRACE").map(OsString::as_os_str);
+        call.env.push((tree::VARIABLE, Some(tree.variable(trace))));
+    }
     let mut pid = 0;
     let status = launch::run_instead(&call, |id| pid = id)?;
     let begin = u64::try_from(begin.as_nanos()).unwrap_or(0);
     let finished = recorder.map(|recorder| recorder.finish(pid));
     let put = |console: &mut Console<'_>| {
-        report::report(&question, begin, told, finished, console);
+        report::report(&question, begin, told, (finished, tree), console);
     };
     if options.quiet {
         let (mut out, mut err) = (std::io::sink(), std::io::sink());
@@ -105,9 +116,15 @@ fn record(
     let to_files = question
         .variable("INSTR_SINK")
         .is_none_or(|sink| sink == "file");
-    if is("INSTR_ENABLED", "0") || is("INSTR_SWITCHES", "0") || !to_files {
+    if is("INSTR_ENABLED", "0") || !to_files {
         return Ok(None);
     }
+    let switches = match () {
+        () if options.system => Switches::System,
+        () if is("INSTR_SWITCHES", "0") => Switches::Off,
+        () if is("INSTR_SWITCHES", "1") => Switches::Asked,
+        () => Switches::Default,
+    };
     let place = question.place();
     let folder = place.ancestors().skip(1).map(|folder| match folder {
         folder if folder.as_os_str().is_empty() => Path::new("."),
@@ -128,8 +145,7 @@ fn record(
         name: question.name().to_string_lossy().into_owned(),
         arguments: text,
     };
-    let asked = is("INSTR_SWITCHES", "1");
-    let recorder = match Recorder::start(folder, &program, options.system, asked) {
+    let recorder = match Recorder::start(folder, &program, switches) {
         Ok(recorder) => recorder,
         // The program's own trace has the same trouble, and says so.
         Err(_) => return Ok(None),

@@ -7,8 +7,8 @@ use crate::summary::units::elide;
 
 /// How alike a name must be to be proposed (Jaro-Winkler, 1 = the same).
 const ALIKE: f64 = 0.75;
-/// Variables of `instr-cc`.
-const OF_TOOLS: &[&str] = &["INSTR_CC", "INSTR_CACHE"];
+/// Variables of `instr-cc`, and that by which `instr run` tells programs of each other.
+const OF_TOOLS: &[&str] = &["INSTR_CC", "INSTR_CACHE", "INSTR_TREE"];
 /// Variables of this project's own tests.
 const OF_TESTS: &str = "INSTR_TEST_";
 /// Characters of a value that are shown.

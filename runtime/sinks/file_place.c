@@ -25,6 +25,7 @@
 
 #include "core/config.h"
 #include "core/text.h"
+#include "platform/platform.h"
 #include "sinks/file_runs.h"
 #include "sinks/sink.h"
 
@@ -80,10 +81,11 @@ static bool is_ours(const char *name)
            is_numbered(name, ".window_", DIGITS) || (INSTR_KEEPS_RUNS && is_numbered(name, "processor_", DIGITS));
 }
 
-/* Folders in one: traces of forked children, and what the launcher recorded of the processors. */
+/* Folders in one: traces of forked children and of programs that were started, and what the launcher recorded of the processors. */
 static bool is_folder_of_ours(const char *name)
 {
-    return is_numbered(name, "fork-", DIGITS "-") || (INSTR_KEEPS_RUNS && strcmp(name, "kernel") == 0);
+    return is_numbered(name, "fork-", DIGITS "-") ||
+           (INSTR_KEEPS_RUNS && (is_numbered(name, "exec-", DIGITS "-") || strcmp(name, "kernel") == 0));
 }
 
 /* The same; without a metadata they are nothing, but what a run left that was killed before it had one. */
@@ -426,8 +428,45 @@ static const char *refusal(int error)
 }
 #endif
 
+#if INSTR_KEEPS_RUNS
+/*
+ * A program that another one started, below `instr run`: its trace is exec-PID in a folder that the launcher made, and puts into the trace of the
+ * run when that is over. INSTR_TREE=LAUNCHER:FOLDER//TRACE, where TRACE is the launcher's INSTR_TRACE: who sets another one means that.
+ * False: this is the run's own process, there is no such folder any more, or no run.
+ */
+static bool open_in_tree(const char *wanted, const char *program)
+{
+    const char *const tree = instr_platform_getenv("INSTR_TREE");
+    const char *const from = tree != NULL ? strchr(tree, ':') : NULL;
+    const char *const end = from != NULL && from[1] == '/' ? strstr(from + 1, "//") : NULL;
+    struct stat status;
+    if (end == NULL || strcmp(end + 2, wanted != NULL ? wanted : "") != 0 || instr_place_number(tree, "") == (long)getppid())
+        return false;
+    const size_t folder_length = (size_t)(end - from) - 1;
+    if (folder_length >= sizeof place)
+        return false;
+    memcpy(place, from + 1, folder_length);
+    place[folder_length] = '\0';
+    if (lstat(place, &status) != 0 || !S_ISDIR(status.st_mode) || status.st_uid != geteuid() || (status.st_mode & INSTR_WRITE_BY_OTHERS) != 0 ||
+        !instr_text_append(place, sizeof place, "/exec-") || !append_number(place, sizeof place, (uint32_t)getpid(), 1))
+        return false;
+    const size_t length = strlen(place);
+    for (uint32_t attempt = 1; attempt < MOST_NAMES && name_attempt(length, attempt); attempt++)
+        if (lstat(place, &status) != 0) /* the number of an ended process may be used again */
+            return take_place(program);
+    return false;
+}
+#endif
+
 bool instr_place_open(const char *wanted, const char *program)
 {
+#if INSTR_KEEPS_RUNS
+    if (open_in_tree(wanted, program)) {
+        instr_sink_trouble = NULL;
+        instr_sink_where = place;
+        return true;
+    }
+#endif
     bool ok = first_place(wanted, program);
     if (ok && wanted != NULL)
         make_parents();

@@ -24,6 +24,10 @@ const SYNC_SEARCH: usize = 8;
 const MOST_NAME: usize = 64;
 /// In the number of a stream with a thread's context switches, and in that of its thread.
 const SWITCHES: u32 = 1 << 31;
+/// Begin of the names of folders in a trace with those of the processes that its own one forked.
+const FORKED: &str = "fork-";
+/// The same of programs that were started below it while `instr run` ran it.
+const STARTED: &str = "exec-";
 /// Packets at the begin of a stream that are read whole as long as it is not known whether the thread is a worker.
 const WORKER_SEARCH: usize = 4;
 
@@ -31,7 +35,9 @@ const WORKER_SEARCH: usize = 4;
 fn kernel_part(dir: &Path, warnings: &mut Warnings) -> Option<Part> {
     let is_child = |dir: &Path| {
         let name = dir.file_name().unwrap_or_default().as_encoded_bytes();
-        name.starts_with(b"fork-")
+        [FORKED, STARTED]
+            .iter()
+            .any(|prefix| name.starts_with(prefix.as_bytes()))
     };
     let mut outermost = dir;
     while let Some(parent) = outermost.parent().filter(|_| is_child(outermost)) {
@@ -172,7 +178,13 @@ impl Trace {
         self.all_threads().chain(others)
     }
 
-    /// Directories of forked children's traces, by process id.
+    /// Whether this is the trace of a program that another one started, in whose trace it lies (`exec-PID`).
+    pub fn is_started(&self) -> bool {
+        let name = self.dir.file_name().and_then(|name| name.to_str());
+        name.is_some_and(|name| name.starts_with(STARTED) && child(name).is_some())
+    }
+
+    /// Directories of the traces of forked children and of programs that were started, by process id.
     pub fn children(&self) -> &[PathBuf] {
         &self.children
     }
@@ -643,9 +655,11 @@ pub(crate) fn stream_name(number: u32) -> String {
     }
 }
 
-/// Process id and count of `fork-4711`, or `fork-4711-2` where the id was used again.
+/// Process id and count of `fork-4711` or `exec-4711`, or `fork-4711-2` where the id was used again.
 fn child(name: &str) -> Option<(u32, u32)> {
-    let pid = name.strip_prefix("fork-")?;
+    let pid = name
+        .strip_prefix(FORKED)
+        .or_else(|| name.strip_prefix(STARTED))?;
     let (pid, again) = pid.split_once('-').unwrap_or((pid, "1"));
     Some((numbered(pid, "")?, numbered(again, "")?))
 }

@@ -29,6 +29,19 @@ pub(crate) struct Program {
     pub(crate) arguments: String,
 }
 
+/// Whose context switches are recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Switches {
+    /// Nobody's: there are only sums of the run.
+    Off,
+    /// Those of what is started, where perf may be asked.
+    Default,
+    /// The same, even where a filter of system calls is in place.
+    Asked,
+    /// Those of all threads of the machine.
+    System,
+}
+
 /// A recording.
 #[derive(Debug)]
 pub(crate) struct Recorder {
@@ -36,22 +49,18 @@ pub(crate) struct Recorder {
     uuid: [u8; 16],
     info: Info,
     drain: Option<Drain>,
+    wanted: bool,
     before: Usage,
 }
 
 impl Recorder {
-    /// Begins to record what this thread starts from now on, or with `system` all threads of the machine, into a temporary folder in `folder`. Where perf is
-    /// refused only sums are kept. `asked`: perf is asked even where a filter of system calls is in place.
+    /// Begins to record what this thread starts from now on, or all threads of the machine, into a temporary folder in `folder`. Where perf is refused
+    /// only sums are kept.
     ///
     /// # Errors
     ///
     /// A folder that cannot be written.
-    pub(crate) fn start(
-        folder: &Path,
-        program: &Program,
-        system: bool,
-        asked: bool,
-    ) -> io::Result<Self> {
+    pub(crate) fn start(folder: &Path, program: &Program, switches: Switches) -> io::Result<Self> {
         let folder = tempfile::Builder::new()
             .prefix(".instr-kernel-")
             .permissions(PermissionsExt::from_mode(0o700))
@@ -64,14 +73,19 @@ impl Recorder {
             arguments: program.arguments.clone(),
             ..Info::default()
         };
-        let drain = match record(folder.path(), uuid, (system, asked), &mut info) {
-            Ok(drain) => Some(drain),
-            Err(why) => {
-                info.recorded = Recorded::Sums;
-                info.trouble = Some(why);
-                None
-            }
+        let drain = match switches {
+            Switches::Off => None,
+            _ => match record(folder.path(), uuid, switches, &mut info) {
+                Ok(drain) => Some(drain),
+                Err(why) => {
+                    info.trouble = Some(why);
+                    None
+                }
+            },
         };
+        if drain.is_none() {
+            info.recorded = Recorded::Sums;
+        }
         info.start_monotonic_ns = now(ClockId::Monotonic);
         info.start_realtime_ns = now(ClockId::Realtime);
         Ok(Self {
@@ -79,6 +93,7 @@ impl Recorder {
             uuid,
             info,
             drain,
+            wanted: switches != Switches::Off,
             before: usage(),
         })
     }
@@ -107,6 +122,7 @@ impl Recorder {
         write_info(self.folder.path(), self.uuid, &self.info)?;
         Ok(Finished {
             folder: self.folder,
+            wanted: self.wanted,
             info: self.info,
         })
     }
@@ -116,10 +132,16 @@ impl Recorder {
 #[derive(Debug)]
 pub(crate) struct Finished {
     folder: tempfile::TempDir,
+    wanted: bool,
     info: Info,
 }
 
 impl Finished {
+    /// Whether it was asked for; else it is nothing but what makes a trace of processes that recorded something.
+    pub(crate) fn is_wanted(&self) -> bool {
+        self.wanted
+    }
+
     /// The process of the program.
     pub(crate) fn pid(&self) -> u32 {
         self.info.pid
@@ -165,10 +187,11 @@ impl Finished {
 fn record(
     folder: &Path,
     uuid: [u8; 16],
-    (system, asked): (bool, bool),
+    switches: Switches,
     info: &mut Info,
 ) -> Result<Drain, String> {
-    if !asked && perf::is_filtered() {
+    let system = switches == Switches::System;
+    if switches == Switches::Default && perf::is_filtered() {
         return Err(
             "a seccomp filter is in place, which may end who asks perf (INSTR_SWITCHES=1 asks all the same)"
                 .to_owned(),

@@ -211,7 +211,11 @@ fn is_numbered(name: &[u8], prefix: &str, more: &[u8]) -> bool {
 }
 
 fn is_folder_of_ours(name: &[u8]) -> bool {
-    is_numbered(name, "fork-", b"-") || name == FOLDER.as_bytes()
+    let prefixes = ["fork-", "exec-"];
+    prefixes
+        .iter()
+        .any(|prefix| is_numbered(name, prefix, b"-"))
+        || name == FOLDER.as_bytes()
 }
 
 fn is_beside(name: &[u8]) -> bool {

@@ -192,6 +192,8 @@ fn facts(summary: &Summary) -> Vec<String> {
     facts.extend(summary.started_realtime_ns.and_then(first::date));
     if summary.forked {
         facts.extend(summary.pid.map(|pid| format!("forked process {pid}")));
+    } else if summary.started {
+        facts.extend(summary.pid.map(|pid| format!("process {pid}")));
     }
     facts
 }
@@ -203,7 +205,7 @@ fn shares(summary: &Summary) -> Option<Shares> {
         let class = match name {
             "user code in regions" | "user code" => "useful",
             "user code outside" => "outside",
-            "waiting for serial code" | "idle" => "idle",
+            "waiting for serial code" | "not in user code" | "idle" => "idle",
             "imbalance" | "synchronization" => "sync",
             "flush" => "flush",
             "small teams" => "small",

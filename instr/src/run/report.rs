@@ -6,34 +6,65 @@ use std::path::{Path, PathBuf};
 use instr_trace::Metadata;
 
 use super::owner;
+use super::tree::{Moved, Tree};
 use crate::console::Console;
 use crate::find;
 use crate::kernel::Finished;
 use crate::quote::{shown, typed};
 use crate::runs;
 use crate::settings;
+use crate::summary::units::counted;
 use crate::why::{self, Contents, Question};
 
 /// Traces that are named.
 const SHOWN: usize = 8;
 
-/// Puts what was recorded of the processors in its place. Says where the trace is; else why there is none, unless that is `known`.
+/// Puts what was recorded of the processors, and of started programs, in its place. Says where the trace is; else why there is none, unless that is
+/// `known`.
 pub(super) fn report(
     question: &Question<'_>,
     begin: u64,
     known: bool,
-    finished: Option<io::Result<Finished>>,
+    (finished, tree): (Option<io::Result<Finished>>, Option<Tree>),
     console: &mut Console<'_>,
 ) {
     let place = question.place();
-    let found = made_since(&place, begin);
+    let mut found = made_since(&place, begin);
+    let has_more = tree.as_ref().is_some_and(|tree| !tree.traces().is_empty());
+    let pid = match &finished {
+        Some(Ok(finished)) => Some(u64::from(finished.pid())),
+        _ => None,
+    };
     let mine = match finished {
-        Some(finished) => put(question, &found, &place, finished, console),
+        Some(finished) => put(question, &found, &place, (finished, has_more), console),
         None => None,
     };
+    // The trace of the run: of its own process, or what was made for it.
+    let own = found
+        .iter()
+        .position(|(_, metadata)| Some(metadata.pid) == pid);
+    let run = own.map(|at| found[at].0.clone());
+    let run = run.or_else(|| mine.as_ref().map(|(dir, _)| dir.clone()));
+    let started = match (tree, &run) {
+        (Some(tree), Some(run)) => tree.put(run),
+        (Some(tree), None) => tree.put(&place),
+        (None, _) => Moved::default(),
+    };
+    if let Some(own) = own.filter(|_| !started.traces.is_empty()) {
+        let own = found.swap_remove(own);
+        found = vec![own];
+    }
+    tell_of_started(&started, console);
     let found = named(found, &place);
+    let more = |dir: &Path| {
+        if Some(dir) == run.as_deref() {
+            started.traces.len()
+        } else {
+            0
+        }
+    };
     for (dir, metadata) in found.iter().take(SHOWN) {
-        console.note(&described(dir, metadata));
+        console.note(&described(dir, metadata, more(dir)));
         if let Some(trouble) = settings::trouble(metadata) {
             console.warn(&format!("settings: {trouble}"));
         }
@@ -42,9 +73,10 @@ pub(super) fn report(
         console.note(&format!("and {} more traces", found.len() - SHOWN));
     }
     if let Some((dir, metadata)) = &mine {
-        console.note(&described(dir, metadata));
+        console.note(&described(dir, metadata, more(dir)));
     }
-    if !found.is_empty() || known || (mine.is_some() && !expects_more(question)) {
+    let is_enough = has_more || !expects_more(question);
+    if !found.is_empty() || known || (mine.is_some() && is_enough) {
         return;
     }
     let mut text = match mine {
@@ -63,6 +95,37 @@ pub(super) fn report(
         text += "\n  note: the program ended before main, or closed every file it may open\n  help: INSTR_VERBOSE=1 has the program say why it is not traced";
     }
     console.warn(&text);
+}
+
+/// What is wrong with the traces of started programs, and where those are that could not be put into the trace of the run.
+fn tell_of_started(started: &Moved, console: &mut Console<'_>) {
+    let mut told: Vec<String> = Vec::new();
+    for trace in &started.traces {
+        let metadata = Metadata::read(&trace.join("metadata")).ok();
+        if let Some(trouble) = metadata.as_ref().and_then(settings::trouble)
+            && !told.contains(&trouble)
+        {
+            console.warn(&format!("settings: {trouble}"));
+            told.push(trouble);
+        }
+    }
+    let Some(left) = &started.left else {
+        return;
+    };
+    if started.live > 0 {
+        let who = match started.live {
+            1 => "1 started process lives on; its trace is".to_owned(),
+            live => format!("{live} started processes live on; their traces are"),
+        };
+        console.note(&format!("{who} in {}", shown(left)));
+    }
+    if let Some(error) = &started.trouble {
+        console.warn(&format!(
+            "traces of started programs could not be put into the trace of the run and are in {}: {}",
+            shown(left),
+            instr_trace::new_file::plain(io::Error::from(error.kind()))
+        ));
+    }
 }
 
 /// A program that calls OpenMP, or was built to be traced, should have a trace of its own.
@@ -85,7 +148,7 @@ fn put(
     question: &Question<'_>,
     found: &[(PathBuf, Metadata)],
     place: &Path,
-    finished: io::Result<Finished>,
+    (finished, has_more): (io::Result<Finished>, bool),
     console: &mut Console<'_>,
 ) -> Option<(PathBuf, Metadata)> {
     let put = |finished: Finished, console: &mut Console<'_>| {
@@ -99,11 +162,15 @@ fn put(
         if let Some(trouble) = finished.trouble().filter(|_| !sums) {
             console.warn(&format!("context switches: {trouble}"));
         }
-        if let Some((dir, _)) = found.iter().find(|(_, metadata)| metadata.pid == pid) {
+        let own = found.iter().find(|(_, metadata)| metadata.pid == pid);
+        if !finished.is_wanted() && (own.is_some() || !has_more) {
+            return Ok(None);
+        }
+        if let Some((dir, _)) = own {
             return finished.put(dir).map(|()| None);
         }
         let mut owner = owner(question);
-        let Some(before) = displaced(question, place) else {
+        let Some(before) = displaced(question, place).filter(|_| !has_more) else {
             return finished.put_new(place, &owner).map(Some);
         };
         owner.keep = 0;
@@ -153,10 +220,11 @@ fn named(mut found: Vec<(PathBuf, Metadata)>, place: &Path) -> Vec<(PathBuf, Met
     found
 }
 
-fn described(dir: &Path, metadata: &Metadata) -> String {
+/// `more`: programs that were started, whose traces are in this one.
+fn described(dir: &Path, metadata: &Metadata, more: usize) -> String {
     let dir = dir.strip_prefix("./").unwrap_or(dir);
     let program = shown(&metadata.program);
-    if metadata.empty {
+    if metadata.empty && more == 0 {
         return match runs::is_earlier(dir) {
             true => format!(
                 "{program} made no call that is recorded; the trace before it stays {}",
@@ -172,8 +240,12 @@ fn described(dir: &Path, metadata: &Metadata) -> String {
         .run
         .map_or(String::new(), |run| format!(" (run {run})"));
     let state = if metadata.closed { "" } else { ", not closed" };
+    let more = match more {
+        0 => String::new(),
+        more => format!(", with {}", counted(more as u64, "started program")),
+    };
     format!(
-        "trace: {}{run}{state}; instr summary {} shows it",
+        "trace: {}{run}{state}{more}; instr summary {} shows it",
         shown(dir),
         typed(dir)
     )

@@ -54,6 +54,8 @@ pub(super) fn title(summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {
     parts.extend(summary.started_realtime_ns.and_then(date));
     if summary.forked {
         parts.extend(summary.pid.map(|pid| format!("forked process {pid}")));
+    } else if summary.started {
+        parts.extend(summary.pid.map(|pid| format!("process {pid}")));
     }
     // Parts stay whole: a line ends between two of them.
     let mut line = String::new();
@@ -160,7 +162,10 @@ pub(crate) fn shares(summary: &Summary) -> Option<(String, Vec<(&'static str, f6
         ("user code in regions", e.region_useful_ns as f64 / capacity),
         ("user code outside", e.serial_useful_ns as f64 / capacity),
         (
-            "waiting for serial code",
+            match e.threads {
+                1 => "not in user code",
+                _ => "waiting for serial code",
+            },
             lost(e.additive.serial_region_efficiency),
         ),
         ("imbalance", lost(e.additive.load_balance)),

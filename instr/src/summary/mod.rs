@@ -9,6 +9,7 @@ pub mod memory;
 pub mod model;
 pub mod notes;
 mod power;
+mod processes;
 pub mod samples;
 pub mod sensors;
 pub mod switches;
@@ -113,7 +114,8 @@ pub(crate) fn of_session(
             summary.processors = Some(found.processors.len() as u64);
             summary.verdict = None;
         }
-        summary.forked = session.parent(process).is_some();
+        summary.started = trace.is_started();
+        summary.forked = session.parent(process).is_some() && !summary.started;
         summaries.push(summary);
     }
     Ok(nested(summaries, session))

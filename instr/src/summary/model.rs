@@ -44,6 +44,8 @@ pub struct Summary {
     pub pid: Option<u64>,
     /// Whether this process is a forked child of the one it is listed under.
     pub forked: bool,
+    /// Whether this is a program that another one started while `instr run` ran the one it is listed under.
+    pub started: bool,
     /// Whether the trace was closed in order; false after a crash or kill.
     pub closed: bool,
     /// The outermost parallel region that ran when the trace ended; null when none did.

@@ -8,6 +8,7 @@ use super::load;
 use super::memory;
 use super::model::{Place, Summary, Thread, Times};
 use super::notes::Told;
+use super::processes;
 use super::samples;
 use super::units::{brief, count, counted, elide, percent, share, time};
 use crate::page::Page;
@@ -159,14 +160,21 @@ pub fn write(
     for note in notes {
         page.paragraph("note: ", &note)?;
     }
-    if sections.is_empty() && summary.children.is_empty() && !summary.forked {
+    if sections.is_empty() && summary.children.is_empty() && !summary.forked && !summary.started {
         first::next(summary, page)?;
     }
-    for child in &summary.children {
+    if sections.is_empty() && processes::are_many(summary) {
+        return processes::list(summary, page);
+    }
+    let shown = page.rows.max(processes::MOST_SCREENS);
+    for child in summary.children.iter().take(shown) {
         writeln!(page)?;
         write(child, sections, told, page)?;
     }
-    Ok(())
+    match summary.children.len().saturating_sub(shown) {
+        0 => Ok(()),
+        more => writeln!(page, "... and {}", counted(more as u64, "more process")),
+    }
 }
 
 fn threads(summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {

@@ -21,6 +21,8 @@ pub(crate) fn trials() -> Vec<Trial> {
     vec![
         trial("preload::ends", ends),
         trial("preload::processes", processes),
+        trial("preload::started-programs", started_programs),
+        trial("preload::daemon", daemon),
         trial("preload::without-openmp", without_openmp),
         trial("preload::loaded-libraries", loaded_libraries),
         trial("preload::destructors", destructors),
@@ -101,6 +103,19 @@ impl Place {
         Ok(names)
     }
 
+    /// How many regions each program that was started had, whose traces are in this one, sorted.
+    fn regions_of_started(&self, trace: &str) -> Check<Vec<i128>> {
+        let mut regions = Vec::new();
+        for entry in std::fs::read_dir(self.at(trace))? {
+            let name = entry?.file_name().to_string_lossy().into_owned();
+            if name.starts_with("exec-") {
+                regions.push(self.count(&format!("{trace}/{name}"), "parallel_begin")?);
+            }
+        }
+        regions.sort_unstable();
+        Ok(regions)
+    }
+
     /// How many events of a name there are in a trace.
     fn count(&self, trace: &str, event: &str) -> Check<i128> {
         Ok(ctf::count(&ctf::read(&self.at(trace))?, event)?)
@@ -162,22 +177,91 @@ fn processes() -> Check {
     let plain = place.plain(&["sh", "-c", script]).succeed()?;
     let traced = place.traced(&["sh", "-c", script])?.succeed()?;
     equal("output", &traced.text(), &plain.text())?;
-    let wanted = ["omp.instr", "omp.instr.1", "omp.instr.2"].map(str::to_owned);
-    equal("traces", &place.traces()?, &wanted.to_vec())?;
-    for (trace, regions) in [("omp.instr.1", 2), ("omp.instr.2", 3), ("omp.instr", 4)] {
-        equal(trace, &place.count(trace, "parallel_begin")?, &regions)?;
-    }
-    // Two at once have two names.
-    let place = Place::new("two")?;
+    // The last one is the process that was run; the others are in its trace.
+    equal("traces", &place.traces()?, &vec!["omp.instr".to_owned()])?;
+    equal(
+        "started",
+        &place.regions_of_started("omp.instr")?,
+        &vec![2, 3],
+    )?;
+    let own = std::fs::read_to_string(place.at("omp.instr/metadata"))?;
+    ensure(own.contains("arguments = \"4\""), || own.clone())?;
+    equal("own", &place.count("omp.instr", "parallel_begin")?, &4)
+}
+
+/// The place of a trace of the shell: `sh` is a link.
+fn of_shell() -> Check<String> {
+    let shell = Path::new("/bin/sh").canonicalize()?;
+    let name = shell.file_name().unwrap_or_default().to_string_lossy();
+    Ok(format!("{name}.instr"))
+}
+
+/// However many programs a run starts, each has a trace in that of the run, and other runs keep theirs.
+fn started_programs() -> Check {
+    let place = Place::new("started")?;
     place.build("omp.c", "omp", &[])?;
-    let both = "./omp 400 & ./omp 400; wait";
-    place.traced(&["sh", "-c", both])?.succeed()?;
-    let traces = place.traces()?;
-    equal("traces", &traces.len(), &2)?;
-    for trace in &traces {
-        equal(trace, &place.count(trace, "parallel_begin")?, &400)?;
+    let run_of_shell = of_shell()?;
+    let many = "i=0; while [ $i -lt 30 ]; do ./omp 2 & i=$((i + 1)); [ $((i % 4)) != 0 ] || wait; done; wait";
+    for (run, switches) in [(1, "1"), (2, "0")] {
+        let traced = place.traced(&["sh", "-c", many])?;
+        let traced = traced.env("INSTR_SWITCHES", switches).succeed()?;
+        says(&traced, "with 30 started programs")?;
+        let wanted = vec![2; 30];
+        let found = place.regions_of_started(&run_of_shell)?;
+        equal(&format!("run {run}"), &found, &wanted)?;
     }
-    Ok(())
+    let before = place.regions_of_started(&format!("{run_of_shell}.1"))?;
+    equal("the run before", &before, &vec![2; 30])?;
+    ensure(!place.at("omp.instr").exists(), || "omp.instr".into())?;
+    // One view of all.
+    let summary = Run::new(&tools()?.instr).args(["summary", "--json", &run_of_shell]);
+    let summary = summary.dir(place.dir.path()).succeed()?;
+    let summary: serde_json::Value =
+        serde_json::from_str(&summary.text()).map_err(|error| error.to_string())?;
+    let children = summary["children"].as_array().map_or(0, Vec::len);
+    equal("children", &children, &30)?;
+    for child in summary["children"].as_array().into_iter().flatten() {
+        let regions = child["parallel_regions"][0]["count"].as_u64();
+        equal("regions of a child", &regions, &Some(2))?;
+        equal("started", &child["started"].as_bool(), &Some(true))?;
+    }
+    let merged = Run::new(&tools()?.instr).args(["merge", &run_of_shell, "-o", "all"]);
+    merged.dir(place.dir.path()).succeed()?;
+    let prv = std::fs::read_to_string(place.at("all.prv"))?;
+    // Type 60000001 is the parallel region: its begin has the value 3, in the thread that meets it.
+    let begins = prv.lines().filter(|line| {
+        let fields: Vec<&str> = line.split(':').collect();
+        fields[0] == "2" && fields[6..].chunks(2).any(|pair| pair == ["60000001", "3"])
+    });
+    equal("regions in Paraver", &begins.count(), &60)?;
+
+    // Who names a trace in a script means that; a program that lives on keeps its own.
+    let named = "INSTR_TRACE=$PWD/mine.instr ./omp 5; ./omp 3";
+    place.traced(&["sh", "-c", named])?.succeed()?;
+    equal("mine", &place.count("mine.instr", "parallel_begin")?, &5)?;
+    equal("other", &place.regions_of_started(&run_of_shell)?, &vec![3])
+}
+
+/// A daemon that outlives the run goes on writing its trace, which stays where it is.
+fn daemon() -> Check {
+    let place = Place::new("daemon")?;
+    let text = PROGRAM.replace(
+        "if (how == 's')",
+        "if (how == 'w') sleep(3);\n    if (how == 's')",
+    );
+    std::fs::write(place.at("omp.c"), text)?;
+    place.build("omp.c", "omp", &[])?;
+    let run_of_shell = of_shell()?;
+    let script = "./omp 3; setsid ./omp 5 w > /dev/null & sleep 1";
+    let traced = place.traced(&["sh", "-c", script])?.succeed()?;
+    says(&traced, "1 started process lives on; its trace is in ")?;
+    equal("ended", &place.regions_of_started(&run_of_shell)?, &vec![3])?;
+    std::thread::sleep(Duration::from_secs(4));
+    let entries = std::fs::read_dir(place.dir.path())?.flatten();
+    let mut names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let folder = names.find(|name| name.starts_with(&format!(".{run_of_shell}.tree-")));
+    let folder = folder.ok_or_else(|| Stop::from("no folder was left for the daemon"))?;
+    equal("daemon", &place.regions_of_started(&folder)?, &vec![5])
 }
 
 /// A process that calls no OpenMP leaves nothing, and takes nothing away; its own output is all it prints.
@@ -256,8 +340,13 @@ fn recorded_once() -> Check {
     build.traced(&[&place.at("omp.c")], &place.at("omp"))?;
     let words = ["sh", "-c", "./omp 6"];
     place.traced(&words)?.succeed()?;
-    equal("program", &place.count("omp.instr", "parallel_begin")?, &6)?;
-    equal("tasks", &place.count("omp.instr", "task_create")?, &24)?;
+    let run = of_shell()?;
+    equal("program", &place.regions_of_started(&run)?, &vec![6])?;
+    let started = std::fs::read_dir(place.at(&run))?.flatten();
+    let mut names = started.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let started = names.find(|name| name.starts_with("exec-"));
+    let trace = format!("{run}/{}", started.unwrap_or_default());
+    equal("tasks", &place.count(&trace, "task_create")?, &24)?;
     // A library that it linked, beside one that it did not, in a plain program.
     let library = build.flag("-fPIC").flag("-shared");
     library.traced(&[&place.at("work.c")], &place.at("libone.so"))?;

@@ -134,6 +134,18 @@ fn largest_loss(
         (of(load) > 0).then(|| Place::of(names, Some(*code), CodeRole::Parallel).label)
     };
     let (kind, region, (cause, why)) = match loss {
+        Loss::Serial if threads == 1 => {
+            return LargestLoss {
+                kind: "serial",
+                cause: "sequential",
+                share,
+                region: None,
+                text: format!(
+                    "one thread did all the work, with teams of one thread; {} of its time was not in user code",
+                    percent(share)
+                ),
+            };
+        }
         Loss::Serial => (
             "serial",
             None,

@@ -1,0 +1,156 @@
+//! The processes of a run: each program that another one starts leaves its trace in a folder of the launcher's, which puts them into the trace of the run
+//! when that is over (docs/decisions/0031). Names and numbers of other runs are not touched, however many processes there are.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use instr_trace::Metadata;
+use rustix::process::{Pid, test_kill_process};
+
+use crate::runs;
+
+/// Tells the runtime of the folder: `LAUNCHER:FOLDER//INSTR_TRACE` (`runtime/sinks/file_place.c`).
+pub(super) const VARIABLE: &str = "INSTR_TREE";
+/// Begin of the traces' names, before the number of the process.
+const STARTED: &str = "exec-";
+/// Names that are tried for a number that was used again.
+const MOST_NAMES: u32 = 1000;
+
+/// A folder for the traces of started programs.
+#[derive(Debug)]
+pub(super) struct Tree {
+    folder: tempfile::TempDir,
+}
+
+/// What became of them.
+#[derive(Debug, Default)]
+pub(super) struct Moved {
+    /// The traces, where they are now.
+    pub(super) traces: Vec<PathBuf>,
+    /// Traces of processes that live on, in the folder which stays for them.
+    pub(super) live: usize,
+    /// The folder, if something stays there.
+    pub(super) left: Option<PathBuf>,
+    /// Why traces stay there though their processes have ended.
+    pub(super) trouble: Option<io::Error>,
+}
+
+impl Tree {
+    /// A hidden folder beside where the run's trace will be, so that the traces can be renamed.
+    ///
+    /// # Errors
+    ///
+    /// A folder that cannot be written.
+    pub(super) fn beside(place: &Path) -> io::Result<Self> {
+        let around = runs::folder_of(place).canonicalize()?;
+        let mut prefix = OsString::from(".");
+        prefix.push(place.file_name().unwrap_or_default());
+        prefix.push(".tree-");
+        let folder = tempfile::Builder::new()
+            .prefix(&prefix)
+            .permissions(PermissionsExt::from_mode(0o700))
+            .tempdir_in(around)?;
+        Ok(Self { folder })
+    }
+
+    /// What the program's environment says of it. `trace`: the program's `INSTR_TRACE`.
+    pub(super) fn variable(&self, trace: Option<&OsStr>) -> OsString {
+        let mut value = OsString::from(format!("{}:", std::process::id()));
+        value.push(self.folder.path());
+        value.push("//");
+        value.push(trace.unwrap_or_default());
+        value
+    }
+
+    /// The traces that are there.
+    pub(super) fn traces(&self) -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(self.folder.path());
+        let mut traces: Vec<_> = entries
+            .into_iter()
+            .flatten()
+            .flatten()
+            .map(|entry| entry.path())
+            .filter(|path| {
+                let name = path.file_name().unwrap_or_default().as_encoded_bytes();
+                name.starts_with(STARTED.as_bytes()) && runs::is_trace(path)
+            })
+            .collect();
+        traces.sort();
+        traces
+    }
+
+    /// Puts the traces of processes that have ended into the trace `run`. The folder goes, unless it is still used.
+    pub(super) fn put(self, run: &Path) -> Moved {
+        let mut moved = Moved::default();
+        let readers = run
+            .metadata()
+            .map_or(0, |status| status.permissions().mode())
+            & 0o055;
+        let mut stay = 0;
+        for trace in self.traces() {
+            if lives(&trace) {
+                moved.live += 1;
+                stay += 1;
+                continue;
+            }
+            match put_one(&trace, run, readers) {
+                Ok(to) => moved.traces.push(to),
+                Err(error) => {
+                    moved.trouble.get_or_insert(error);
+                    stay += 1;
+                }
+            }
+        }
+        if stay > 0 {
+            moved.left = Some(self.folder.keep());
+        }
+        moved
+    }
+}
+
+/// Whether a trace may still be written.
+fn lives(trace: &Path) -> bool {
+    let Ok(metadata) = Metadata::read(&trace.join("metadata")) else {
+        return false;
+    };
+    let pid = i32::try_from(metadata.pid).ok().and_then(Pid::from_raw);
+    !metadata.closed && pid.is_some_and(|pid| test_kill_process(pid).is_ok())
+}
+
+fn put_one(trace: &Path, run: &Path, readers: u32) -> io::Result<PathBuf> {
+    if readers != 0 {
+        open_to(trace, readers)?;
+    }
+    let name = trace.file_name().unwrap_or_default();
+    for attempt in 1..MOST_NAMES {
+        let mut name = name.to_owned();
+        if attempt > 1 {
+            name.push(format!("-{attempt}"));
+        }
+        let to = run.join(name);
+        // A folder never takes the place of one that holds anything.
+        match std::fs::rename(trace, &to) {
+            Ok(()) => return Ok(to),
+            Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Err(io::Error::other("all names are taken"))
+}
+
+/// Who may read the trace of the run may read those in it.
+fn open_to(folder: &Path, readers: u32) -> io::Result<()> {
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        let kind = entry.file_type()?;
+        if kind.is_dir() {
+            open_to(&entry.path(), readers)?;
+        } else if kind.is_file() && entry.file_name() != ".lock" {
+            let mode = 0o600 | readers & 0o044;
+            std::fs::set_permissions(entry.path(), PermissionsExt::from_mode(mode))?;
+        }
+    }
+    std::fs::set_permissions(folder, PermissionsExt::from_mode(0o700 | readers))
+}
