@@ -45,6 +45,8 @@ pub struct TaskStates<S> {
     /// Outermost regions that end at a time which is not over yet.
     pub(super) ending: Vec<(u64, RegionId, Key)>,
     now: u64,
+    /// The last event of all threads: regions that nothing ends are counted up to there.
+    last_time: u64,
     pub(super) order_violations: u64,
     pub(super) overlaps: u64,
 }
@@ -89,6 +91,7 @@ impl<S: TaskSink> TaskStates<S> {
             exclusive: HashMap::new(),
             ending: Vec::new(),
             now: 0,
+            last_time: threads.iter().map(|info| info.last_time).max().unwrap_or(0),
             order_violations: 0,
             overlaps: 0,
         }
@@ -336,6 +339,11 @@ impl<S: TaskSink> Sink for TaskStates<S> {
         self.bodies.begin(at.body, parent, Point::START);
     }
 
+    /// What is open now ends with the trace, though its threads are ended one by one, each at the time of its last event.
+    fn trace_end(&mut self) {
+        self.advance(self.last_time);
+    }
+
     fn thread_end(&mut self, at: At) {
         self.advance(at.time);
         self.account(at.position, at.time);
@@ -346,7 +354,7 @@ impl<S: TaskSink> Sink for TaskStates<S> {
     #[inline]
     fn begin(&mut self, at: At, span: &Span, how: Begin) {
         let told = how == Begin::Told;
-        if !told && !span.is_body() {
+        if !is_followed(span) || !told && !span.is_body() {
             return;
         }
         self.advance(at.time);
@@ -449,21 +457,27 @@ impl<S: TaskSink> Sink for TaskStates<S> {
     }
 }
 
+/// Whether the begin of a span changes anything here.
+#[inline]
+fn is_followed(span: &Span) -> bool {
+    matches!(
+        span,
+        Span::Create { .. }
+            | Span::WaitDepend { .. }
+            | Span::Task { .. }
+            | Span::Implicit { .. }
+            | Span::Parallel { .. }
+            | Span::Taskgroup
+            | Span::Taskloop { .. }
+            | Span::Sync(_)
+    )
+}
+
 /// Whether a [`TaskStates`] does anything when it is called so. It may be left out else.
 #[inline]
 pub fn follows(call: &Call) -> bool {
     match call {
-        Call::Begin(_, span, _) => matches!(
-            span,
-            Span::Create { .. }
-                | Span::WaitDepend { .. }
-                | Span::Task { .. }
-                | Span::Implicit { .. }
-                | Span::Parallel { .. }
-                | Span::Taskgroup
-                | Span::Taskloop { .. }
-                | Span::Sync(_)
-        ),
+        Call::Begin(_, span, _) => is_followed(span),
         Call::End(_, span, _) => matches!(
             span,
             Span::Task { .. }
@@ -481,7 +495,8 @@ pub fn follows(call: &Call) -> bool {
         | Call::RegionEnd(..)
         | Call::Depend(..)
         | Call::Body(..)
-        | Call::State(..) => true,
+        | Call::State(..)
+        | Call::TraceEnd => true,
         _ => false,
     }
 }

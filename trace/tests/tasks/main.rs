@@ -9,8 +9,8 @@ mod random;
 mod run;
 mod states;
 
-use instr_trace::model::Interpreter;
-use instr_trace::tasks::{RegionRecord, TaskRecord, TaskSink, TaskStates, Totals};
+use instr_trace::model::{Interpreter, Sink, relayed};
+use instr_trace::tasks::{RegionRecord, TaskRecord, TaskSink, TaskStates, Totals, follows};
 use instr_trace::{TaskId, Trace};
 
 /// Everything a sink is given.
@@ -43,21 +43,35 @@ impl TaskSink for Collected {
     }
 }
 
+/// What the tasks of a trace do; it is the same when they get only the calls that they follow.
 fn collect(trace: &Trace) -> Collected {
-    collect_by(
-        trace,
-        TaskStates::new(trace.threads(), Collected::default()),
-    )
+    let states = || TaskStates::new(trace.threads(), Collected::default());
+    let collected = collect_by(trace, states());
+    let mut others = states();
+    relayed(&mut others, false, follows, |sink| feed(trace, sink));
+    let others = sorted(others);
+    assert_eq!(others.tasks, collected.tasks);
+    assert_eq!(others.edges, collected.edges);
+    assert_eq!(others.totals, collected.totals);
+    collected
 }
 
 fn collect_by(trace: &Trace, mut states: TaskStates<Collected>) -> Collected {
+    feed(trace, &mut states);
+    sorted(states)
+}
+
+fn feed(trace: &Trace, sink: &mut impl Sink) {
     let mut model = Interpreter::new(trace.threads());
     let mut merge = trace.merge();
     while let Some(event) = merge.next().unwrap() {
         let position = trace.position(event.thread).unwrap();
-        model.event(position, &event, &mut states);
+        model.event(position, &event, sink);
     }
-    model.finish(&mut states);
+    model.finish(sink);
+}
+
+fn sorted(states: TaskStates<Collected>) -> Collected {
     let mut collected = states.finish();
     collected.tasks.sort_by_key(|task| task.number);
     collected

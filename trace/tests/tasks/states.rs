@@ -389,6 +389,26 @@ fn a_region_that_the_trace_cuts_counts_what_ran_in_it() {
     assert_eq!((region.work, region.span), (110, 110));
 }
 
+/// Whatever that event is, and whichever thread has it: the other one's was long before.
+#[test]
+fn a_region_that_the_trace_cuts_ends_with_the_last_event_of_all() {
+    let collected = of(&[
+        (0, 0, 1, &|b| _ = b.u32(1).u32(1)),
+        (1, 5, 1, &|b| _ = b.u32(2).u32(0)),
+        (0, 10, 16, &|b| _ = b.u32(1).addr(0x1000).u32(2).u32(0)),
+        (0, 20, 18, &|b| _ = b.u32(0).u32(1).u32(0).u32(2)),
+        (1, 20, 18, &|b| _ = b.u32(0).u32(1).u32(1).u32(2)),
+        (0, 30, 40, &task(1, 0)),
+        (0, 35, 41, &none),
+        (0, 135, 8, &|b| _ = b.u32(7).u64(1)),
+        (1, 300, 22, &|b| _ = b.u32(1)),
+    ]);
+    // Both threads are in user code from their implicit tasks' begin on, but for the creation.
+    let region = &collected.regions[0];
+    assert_eq!((region.threads, region.elapsed), (2, 290));
+    assert_eq!(region.work, (300 - 20) - (35 - 30) + (300 - 20));
+}
+
 #[test]
 fn a_task_whose_begin_is_lost_runs_behind_the_gap() {
     let dir = tempfile::tempdir().unwrap();
