@@ -160,6 +160,29 @@ fn regions_end_where_recording_is_switched_off() {
     assert_eq!(found, expected);
 }
 
+/// A thread lives up to its last event, and so do its regions, whatever others do later.
+#[test]
+fn regions_of_a_thread_without_further_events_end_before_recording_is_switched_off() {
+    let (_dir, trace) = trace(
+        |thread| {
+            thread.region_begin(AT + 10, 0x900).unwrap();
+            thread.tracing_off(AT + 300).unwrap();
+            thread.thread_end(AT + 400).unwrap();
+        },
+        |thread| {
+            thread.region_begin(AT + 20, 0x910).unwrap();
+            thread.user_event(AT + 120, 7, 1).unwrap();
+        },
+    );
+    let ends = |line: &String| line.contains("-user");
+    let found: Vec<_> = spans(&trace).into_iter().filter(ends).collect();
+    let expected = [
+        "300 0 -user { name: 2304 } Cut",
+        "120 1 -user { name: 2320 } Cut",
+    ];
+    assert_eq!(found, expected);
+}
+
 #[test]
 fn ends_without_a_begin_are_passed_over() {
     let (_dir, trace) = alone(|thread| {

@@ -136,7 +136,8 @@ fn asleep(summary: &Summary) -> Option<String> {
     // Where threads tell their own switches the verdict has them.
     let switches = summary.context_switches.as_ref();
     let switches = switches.filter(|switches| switches.source != "threads")?;
-    let unknown: u64 = switches.processors.iter().map(|at| at.unknown_ns).sum();
+    let unknown = switches.processors.iter().map(|at| at.unknown_ns);
+    let unknown = unknown.fold(0, u64::saturating_add);
     let stood = |scheduled: &ScheduledThread| {
         let ran = scheduled.running_ns?.saturating_add(unknown);
         let thread = summary.threads.iter();
@@ -184,7 +185,7 @@ fn missed_wraps(sensor: &super::sensors::model::Sensor) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use instr_analysis::switches::ContextSwitches;
+    use instr_analysis::switches::{ContextSwitches, Processor};
 
     use super::super::model::{Loop, ParallelRegion, Thread};
     use super::*;
@@ -254,6 +255,17 @@ mod tests {
         assert!(told(&summary));
         if let Some(switches) = &mut summary.context_switches {
             switches.threads[0].running_ns = Some(2_999_500_000);
+        }
+        assert!(!told(&summary));
+        // Records of damaged switches may claim any time.
+        if let Some(switches) = &mut summary.context_switches {
+            switches.threads[0].running_ns = Some(100_000_000);
+            let unknown_ns = u64::MAX;
+            let processor = Processor {
+                unknown_ns,
+                ..Processor::default()
+            };
+            switches.processors = vec![processor; 2];
         }
         assert!(!told(&summary));
     }

@@ -7,11 +7,14 @@ use super::span::{Begin, End, Since, Span};
 use super::{Interpreter, MAX_DEPTH, Thread};
 
 impl Interpreter {
-    /// Recording is switched off.
+    /// Recording is switched off. What is open on a thread behind its last event has ended there.
     pub(super) fn stop<S: Sink>(&mut self, at: At, sink: &mut S) {
+        let lives = |last: &u64| at.time <= *last;
         for (position, thread) in self.threads.iter_mut().enumerate() {
-            let at = thread.here(At { position, ..at });
-            thread.cut_own(at, sink);
+            if self.last.get(position).is_some_and(lives) {
+                let at = thread.here(At { position, ..at });
+                thread.cut_own(at, sink);
+            }
         }
         sink.mark(at, Mark::Tracing(false));
     }
