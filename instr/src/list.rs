@@ -135,7 +135,8 @@ fn traces_of(place: &Path) -> Result<Vec<PathBuf>> {
 impl Run {
     fn of(dir: &Path) -> Self {
         let dir = dir.strip_prefix("./").unwrap_or(dir);
-        let metadata = Metadata::read(&dir.join("metadata"));
+        let file = Metadata::file_in(dir).unwrap_or_else(|| dir.join("metadata"));
+        let metadata = Metadata::read(&file);
         let session = Session::open(&[dir]);
         let trouble = session.as_ref().err().map(ToString::to_string);
         let metadata = metadata.unwrap_or_default();

@@ -157,8 +157,8 @@ static bool text_end(void)
     text_drain();
     if (close(text.fd) != 0)
         text.ok = false;
-    if (text.ok && instr_place_rename(".metadata.new", "metadata"))
-        return true;
+    if (text.ok)
+        return instr_place_rename(".metadata.new", "metadata"); /* a complete draft without the name is of use to the host */
     (void)instr_place_file(".metadata.new", UINT32_MAX, INSTR_FILE_NONE);
     return false;
 }

@@ -1,6 +1,6 @@
 //! The `metadata` file: as much of TSDL as our traces need (trace, env and clock blocks), read without trusting it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::error::Error;
 use crate::layout::{ByteOrder, Format, Layout, WordSize};
@@ -105,11 +105,27 @@ pub struct Metadata {
     pub modules: Vec<Module>,
     /// Packets of each stream, by its number; of traces that were closed, and have them.
     pub streams: Vec<(u32, u64)>,
+    /// Bytes of the text, where it ends in the middle of a block.
+    pub cut: Option<u64>,
     /// Entries of `env` that have no field above, in file order, as text.
     pub other: Vec<(String, String)>,
 }
 
+/// The file that becomes `metadata` when it is complete.
+pub(crate) const DRAFT: &str = ".metadata.new";
+
 impl Metadata {
+    /// The file that says what the trace in `dir` is: `metadata`, or a complete draft of it that never got the name. [`None`]: there is neither.
+    #[must_use]
+    pub fn file_in(dir: &Path) -> Option<PathBuf> {
+        let (named, draft) = (dir.join("metadata"), dir.join(DRAFT));
+        if named.is_file() {
+            return Some(named);
+        }
+        let complete = || Self::read(&draft).is_ok_and(|draft| draft.cut.is_none());
+        (!named.exists() && draft.is_file() && complete()).then_some(draft)
+    }
+
     /// Reads the file at `path`.
     pub fn read(path: &Path) -> Result<Self, Error> {
         use std::io::Read as _;
@@ -156,6 +172,7 @@ impl Metadata {
                 }
             }
         }
+        metadata.cut = is_cut(&text).then_some(bytes.len() as u64);
         metadata.layout.order = order.ok_or("the trace block names no byte_order (le or be)")?;
         metadata.layout.word = match metadata.word_bits {
             32 => WordSize::Four,
@@ -330,6 +347,17 @@ enum Token {
     Word(String),
     Text(String),
     Mark(char),
+}
+
+/// Whether the text does not end behind a block.
+fn is_cut(text: &str) -> bool {
+    let tokens = tokens(text);
+    let depth = tokens.iter().fold(0_i64, |depth, token| match token {
+        Token::Mark('{') => depth + 1,
+        Token::Mark('}') => depth - 1,
+        _ => depth,
+    });
+    depth != 0 || tokens.last() != Some(&Token::Mark(';'))
 }
 
 /// The top-level blocks `name { key = value; … }` with their direct entries; nested blocks are passed over.
@@ -531,6 +559,25 @@ clock { name = instr; freq = 50000000; offset_s = 1700000000; offset = -3; };
     fn any_prefix_of_the_text_is_read_or_refused_without_a_panic() {
         for end in 0..TEXT.len() {
             let _ = Metadata::parse(&TEXT.as_bytes()[..end]);
+        }
+    }
+
+    /// Behind a block nobody knows that there were more.
+    #[test]
+    fn a_text_that_ends_in_a_block_is_cut() {
+        let cut = |end: usize| Metadata::parse(&TEXT.as_bytes()[..end]).map(|read| read.cut);
+        assert_eq!(cut(TEXT.len()), Ok(None));
+        let clock = TEXT.find("clock {").unwrap();
+        assert_eq!(cut(clock), Ok(None));
+        // "clock" alone, an open block, one without its last mark; a quoted text, a comment.
+        for end in clock + 5..TEXT.trim_end().len() {
+            assert_eq!(cut(end), Ok(Some(end as u64)), "{}", &TEXT[clock..end]);
+        }
+        for end in [
+            TEXT.find("libm").unwrap(),
+            TEXT.find("start_ticks").unwrap(),
+        ] {
+            assert_eq!(cut(end), Ok(Some(end as u64)));
         }
     }
 }

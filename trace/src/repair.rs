@@ -8,6 +8,7 @@ use std::path::Path;
 use crate::error::Error;
 use crate::input;
 use crate::layout::{ByteOrder, Layout};
+use crate::metadata::Metadata;
 use crate::packet::{HEADER_BYTES, PacketInfo, Stream, read_at};
 use crate::session::MAX_FORKS;
 use crate::stream::StreamReader;
@@ -39,8 +40,8 @@ impl Trace {
     fn write_repaired(&self, dir: &Path, depth: usize) -> Result<(), Error> {
         std::fs::create_dir(dir).map_err(Error::io("create", dir))?;
         let metadata = dir.join("metadata");
-        std::fs::copy(self.dir().join("metadata"), &metadata)
-            .map_err(Error::io("create", &metadata))?;
+        let own = Metadata::file_in(self.dir()).unwrap_or_else(|| self.dir().join("metadata"));
+        std::fs::copy(own, &metadata).map_err(Error::io("create", &metadata))?;
         let mut sources = BTreeMap::<u32, Vec<&Stream>>::new();
         for stream in self.streams().iter().chain(self.other_streams()) {
             sources.entry(stream.number).or_default().push(stream);

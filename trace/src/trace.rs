@@ -9,7 +9,7 @@ use crate::error::{Error, Warning};
 use crate::event::{Payload, thread_flags};
 use crate::kernel::{FOLDER, Part};
 use crate::merge::Merge;
-use crate::metadata::Metadata;
+use crate::metadata::{DRAFT, Metadata};
 use crate::packet::{self, Expect, PacketInfo, Source, Stream, Warnings};
 use crate::stream::StreamReader;
 use crate::window;
@@ -106,15 +106,22 @@ impl Trace {
     pub fn open(dir: impl AsRef<Path>) -> Result<Self, Error> {
         let dir = dir.as_ref();
         let files = Files::list(dir)?;
-        let path = dir.join("metadata");
-        if !path.is_file() {
+        let Some(path) = Metadata::file_in(dir) else {
             return Err(Error::NotATrace {
                 path: dir.to_owned(),
                 why: "it holds no metadata file".into(),
             });
-        }
+        };
         let mut metadata = Metadata::read(&path)?;
         let mut warnings = Warnings::default();
+        if path.file_name().is_some_and(|name| name == DRAFT) {
+            let what = "the metadata have not got their name: the run ended at once, or the system refused it";
+            warnings.add(&path, 0, what);
+        }
+        if let Some(at) = metadata.cut {
+            let what = "the text ends in the middle of a block: what follows is missing";
+            warnings.add(&path, at, what);
+        }
         for link in &files.links {
             warnings.add(link, 0, "a link to another trace is not followed");
         }
@@ -631,7 +638,7 @@ impl Files {
             } else if numbered(name, ".window_").is_some() {
                 files.windows.push(entry.path());
             } else if let Some(child) = child(name)
-                && entry.path().join("metadata").is_file()
+                && Metadata::file_in(&entry.path()).is_some()
             {
                 match entry.file_type() {
                     Ok(kind) if kind.is_dir() => children.push((child, entry.path())),
@@ -756,7 +763,7 @@ fn index(
     })
 }
 
-/// Reports streams, and ends of streams, that a closed trace had and that are not there.
+/// Reports streams, and begins and ends of streams, that a closed trace had and that are not there.
 fn missing(
     dir: &Path,
     metadata: &Metadata,
@@ -773,17 +780,32 @@ fn missing(
             warnings.add(&path, 0, what);
             continue;
         };
+        // What a ring overwrote is no damage, and damage in front of the first packet has been reported.
+        let first = sources
+            .get(&number)
+            .and_then(|source| source.packets.first());
+        if let Some(first) = first.filter(|first| first.offset == 0)
+            && metadata.policy != "ring"
+            && let Some(what) = packets_missing(0, first.seq.min(count), "before this one")
+        {
+            warnings.add(&path, 0, what);
+        }
         let next = last.seq.saturating_add(1);
-        if next < count {
-            let what = match count - next {
-                1 => format!("packet {next} is missing at the stream's end"),
-                _ => format!(
-                    "packets {next} to {} are missing at the stream's end",
-                    count - 1
-                ),
-            };
+        if let Some(what) = packets_missing(next, count, "at the stream's end") {
             warnings.add(&path, last.offset.saturating_add(last.bytes), what);
         }
+    }
+}
+
+/// What is said of the packets from `first` up to `end`, which is not one of them; [`None`]: there are none.
+fn packets_missing(first: u64, end: u64, place: &str) -> Option<String> {
+    match end.checked_sub(first)? {
+        0 => None,
+        1 => Some(format!("packet {first} is missing {place}")),
+        _ => Some(format!(
+            "packets {first} to {} are missing {place}",
+            end - 1
+        )),
     }
 }
 

@@ -320,5 +320,24 @@ fn missing_streams_and_ends_are_told() {
             ["thread_0003 0: the stream is missing, of 4 packets"]
         );
         assert_eq!(said("thread_0003", 1, false), [""; 0], "still running");
+        let behind = |first: usize, policy: &str| {
+            let rest = parts[first..].concat();
+            let dir = folder(layout, &[("thread_0003", &rest)]);
+            let text = synth::metadata(layout, 1_000_000_000, true);
+            let text = text.replacen("env {", "env {\n    stream_3 = 4;", 1);
+            let text = text.replacen("\"stream\"", &format!("\"{policy}\""), 1);
+            std::fs::write(dir.path().join("metadata"), text).expect("written");
+            let trace = Trace::open(dir.path()).expect("a trace");
+            let told = trace.warnings().iter();
+            told.map(|w| format!("{}: {}", w.offset, w.what))
+                .collect::<Vec<_>>()
+        };
+        let before = "missing before this one";
+        assert_eq!(behind(1, "stream"), [format!("0: packet 0 is {before}")]);
+        assert_eq!(
+            behind(3, "stream"),
+            [format!("0: packets 0 to 2 are {before}")]
+        );
+        assert_eq!(behind(1, "ring"), [""; 0]);
     }
 }

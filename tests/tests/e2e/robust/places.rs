@@ -9,10 +9,10 @@ use instr_tests::cases;
 use instr_tests::ctf;
 use instr_tests::outcome::{Check, Stop, ensure, trial};
 use instr_tests::process::{Outcome, Run, Status};
-use instr_tests::toolchain::need;
+use instr_tests::toolchain::{Build, Target, need, tools};
 use libtest_mimic::Trial;
 
-use super::{Guest, contiguous, discarded, only_entry, repair_to, sound, values};
+use super::{Guest, contiguous, discarded, only_entry, repair_to, sound, source, values};
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
@@ -38,6 +38,8 @@ pub(crate) fn trials() -> Vec<Trial> {
             file_size_limit(false)
         }),
         trial("robust::full::no-descriptors-left", no_descriptors),
+        trial("robust::full::renames-fail", failing_renames),
+        trial("robust::full::killed-at-the-first-rename", killed_at_rename),
         trial("robust::full::small-disk", small_disk),
         trial("robust::full::disk-without-a-byte", disk_without_a_byte),
         trial("robust::full::read-only-disk", read_only_disk),
@@ -275,6 +277,63 @@ fn no_descriptors() -> Check {
     // The loader needs descriptor 3 for the libraries, and gives it back.
     compare_in_shell(&guest, "ulimit -n 4; exec \"$@\"", &[], &env)?;
     Ok(())
+}
+
+/// A library that makes renames fail.
+fn renames(guest: &Guest) -> Check<PathBuf> {
+    let library = guest.path("renames.so");
+    let build = Build::openmp(Target::X86_64).flag("-shared").flag("-fPIC");
+    build.plain(&[&source("renames")?], &library)?;
+    Ok(library)
+}
+
+/// The metadata are written again at the end; where they get no name even then, their draft says what the trace is.
+fn failing_renames() -> Check {
+    let guest = Guest::build("events")?;
+    let library = renames(&guest)?;
+    let env = |fail| {
+        [
+            ("INSTR_TRACE", "trace"),
+            ("LD_PRELOAD", utf8(&library)),
+            ("RENAMES_FAIL", fail),
+        ]
+    };
+    let trace = guest.path("trace");
+    guest.compare(&["50"], &env("1"))?;
+    contiguous(&sound(&trace, false)?, 500, 1, 50)?;
+    std::fs::remove_dir_all(&trace)?;
+    guest.compare(&["5000"], &env("1000"))?;
+    ensure(!trace.join("metadata").exists(), || {
+        "the rename did not fail".into()
+    })?;
+    let told = Run::new(&tools()?.instr)
+        .arg("summary")
+        .arg(&trace)
+        .output()?;
+    ensure(told.errors().contains("have not got their name"), || {
+        format!("no word of it: {told}")
+    })?;
+    let events = sound(&repair_to(&trace, guest.path("repaired"))?, false)?;
+    contiguous(&events, 500, 1, 5000)?;
+    // The next run neither loses its own events nor takes these away.
+    let before = content(&trace)?;
+    guest.compare(&["60"], &[("INSTR_TRACE", "trace")])?;
+    ensure(content(&trace)? == before, || {
+        "the trace without a name was changed".into()
+    })?;
+    contiguous(&sound(&guest.path("trace-2"), false)?, 500, 1, 60)
+}
+
+/// Nothing was recorded then: the program had not begun.
+fn killed_at_rename() -> Check {
+    let guest = Guest::build("events")?;
+    let library = renames(&guest)?;
+    let run = guest.traced().arg("50").env("INSTR_TRACE", "trace");
+    let run = run.env("LD_PRELOAD", &library).env("RENAMES_KILL", "1");
+    let killed = run.output()?;
+    ensure(killed.status == Status::Signal(9), || format!("{killed}"))?;
+    guest.compare(&["60"], &[("INSTR_TRACE", "trace")])?;
+    contiguous(&sound(&guest.path("trace"), false)?, 500, 1, 60)
 }
 
 /// Runs a shell script as [`compare_in_shell`] does, where `disk` in the working folder is a file system of `size` (and further options
