@@ -46,40 +46,51 @@ static void hexadecimal(uint64_t value, unsigned fewest)
     text(buffer + at);
 }
 
-/* A TSDL string literal; what would end or break it is replaced by an escape. */
-static void quoted(const char *s)
+/* The inside of a TSDL string literal: what would end or break it is replaced, and each blank by `blank`. */
+static void literal(const char *s, const char *blank)
 {
-    text("\"");
     for (; *s != '\0'; s++) {
         const unsigned char c = (unsigned char)*s;
-        if (c == '"' || c == '\\') {
-            const char pair[2] = {'\\', *s};
-            instr_sink_text(pair, 2);
-        } else if (c < 0x20 || c == 0x7f) {
-            text("?");
-        } else {
-            instr_sink_text(s, 1);
-        }
+        if (c == '"' || c == '\\')
+            text("\\");
+        instr_sink_text(c < 0x20 || c == 0x7f ? "?" : c == ' ' ? blank : s, 1);
     }
-    text("\"");
+}
+
+/* The begin of a line KEY = VALUE; of the env block. */
+static void env_key(const char *key)
+{
+    text("    ");
+    text(key);
 }
 
 static void env_string(const char *key, const char *value)
 {
-    text("    ");
-    text(key);
+    env_key(key);
+    text(" = \"");
+    literal(value, " ");
+    text("\";\n");
+}
+
+static void env_value(uint64_t value)
+{
     text(" = ");
-    quoted(value);
+    number(value);
     text(";\n");
 }
 
 static void env_number(const char *key, uint64_t value)
 {
-    text("    ");
-    text(key);
-    text(" = ");
-    number(value);
-    text(";\n");
+    env_key(key);
+    env_value(value);
+}
+
+/* The begin of a line KEY_NUMBER = "…"; of the env block. */
+static void env_numbered(const char *key, uint64_t index)
+{
+    env_key(key);
+    number(index);
+    text(" = \"");
 }
 
 static void uuid(void)
@@ -94,9 +105,7 @@ static void uuid(void)
 static void module(void *arg, uintptr_t base, uintptr_t end, const uint8_t *id, size_t id_bytes, const char *path)
 {
     uint64_t *count = arg;
-    text("    module_");
-    number((*count)++);
-    text(" = \"");
+    env_numbered("module_", (*count)++);
     hexadecimal(base, 1);
     text(" ");
     hexadecimal(end, 1);
@@ -106,12 +115,7 @@ static void module(void *arg, uintptr_t base, uintptr_t end, const uint8_t *id, 
     for (size_t i = 0; i < id_bytes; i++)
         hexadecimal(id[i], 2);
     text(" ");
-    for (; *path != '\0'; path++) {
-        const unsigned char c = (unsigned char)*path;
-        if (c == '"' || c == '\\')
-            text("\\");
-        instr_sink_text(c < 0x20 || c == 0x7f ? "?" : path, 1);
-    }
+    literal(path, " ");
     text("\";\n");
 }
 
@@ -140,20 +144,11 @@ __attribute__((weak)) const char *instr_openmp(bool closed)
 /* One line KEY_NUMBER = "…" of the env block whose value is words, separated by blanks: see sensors/describe.c. */
 static void env_text(const char *key, uint32_t index, const char *const *words, unsigned count)
 {
-    text("    ");
-    text(key);
-    number(index);
-    text(" = \"");
+    env_numbered(key, index);
     for (unsigned i = 0; i < count; i++) {
         if (i > 0)
             text(" ");
-        for (const char *s = words[i]; *s != '\0'; s++) {
-            const unsigned char c = (unsigned char)*s;
-            if (c == '"' || c == '\\')
-                text("\\");
-            /* a blank ends a word, but for the last one */
-            instr_sink_text(c < 0x20 || c == 0x7f ? "?" : c == ' ' && i + 1 < count ? "_" : s, 1);
-        }
+        literal(words[i], i + 1 < count ? "_" : " "); /* a blank ends a word, but for the last one */
     }
     text("\";\n");
 }
@@ -165,11 +160,9 @@ static void streams(const struct instr_thread *first)
     for (const struct instr_thread *t = first; t != NULL; t = t->next) {
         if (t->next_seq == 0)
             continue;
-        text("    stream_");
+        env_key("stream_");
         number(t->stream);
-        text(" = ");
-        number(t->next_seq);
-        text(";\n");
+        env_value(t->next_seq);
     }
 }
 #endif
@@ -185,11 +178,9 @@ static void command(const struct instr_metadata *m)
         env_number("empty", 1);
     env_string("arguments", instr_platform_arguments());
     for (uint32_t i = 0; (variable = instr_platform_variable(i)) != NULL; i++) {
-        text("    setting_");
-        number(i);
-        text(" = ");
-        quoted(variable);
-        text(";\n");
+        env_numbered("setting_", i);
+        literal(variable, " ");
+        text("\";\n");
     }
 }
 #endif

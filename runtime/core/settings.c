@@ -60,10 +60,16 @@ void instr_settings_complain(const char *why)
 #endif
 }
 
-static void set_switch(const char *name, const char *trouble, bool *flag)
+const char *instr_setting_text(const char *name)
 {
     const char *text = instr_platform_getenv(name);
-    if (text == NULL || text[0] == '\0')
+    return text != NULL && text[0] != '\0' ? text : NULL;
+}
+
+static void set_switch(const char *name, const char *trouble, bool *flag)
+{
+    const char *text = instr_setting_text(name);
+    if (text == NULL)
         return;
     if (strcmp(text, "0") == 0)
         *flag = false;
@@ -90,9 +96,9 @@ static void set_switch(const char *name, const char *trouble, bool *flag)
 
 static void set_policy(struct instr_settings *s)
 {
-    const char *text = instr_platform_getenv("INSTR_POLICY");
+    const char *text = instr_setting_text("INSTR_POLICY");
     s->policy = DEFAULT_POLICY;
-    if (text == NULL || text[0] == '\0')
+    if (text == NULL)
         return;
     if (strcmp(text, "stream") == 0)
         s->policy = INSTR_POLICY_STREAM;
@@ -107,8 +113,8 @@ static void set_policy(struct instr_settings *s)
 static void set_buffer(struct instr_settings *s)
 {
     uint64_t bytes = DEFAULT_BYTES(s->policy);
-    const char *text = instr_platform_getenv("INSTR_BUFFER");
-    if (text != NULL && text[0] != '\0') {
+    const char *text = instr_setting_text("INSTR_BUFFER");
+    if (text != NULL) {
         uint64_t wanted;
         if (!instr_parse_size(text, &wanted)) {
             instr_settings_complain(INSTR_WHY("INSTR_BUFFER is not a size such as 65536, 256K or 4M; the default is used"));
@@ -129,12 +135,6 @@ static void set_buffer(struct instr_settings *s)
     s->buffer = (uint32_t)(bytes / unit * unit);
 }
 
-const char *instr_setting_text(const char *name)
-{
-    const char *text = instr_platform_getenv(name);
-    return text != NULL && text[0] != '\0' ? text : NULL;
-}
-
 #if !INSTR_PLATFORM_SMALL
 /* What is asked for and was left out of a static program. */
 static void look_for_missing(void)
@@ -151,10 +151,10 @@ static void look_for_missing(void)
 static void set_sink(struct instr_settings *s)
 {
     static const char *const NAMES[] = {"file", "console", "ram", "own"};
-    const char *text = instr_platform_getenv("INSTR_SINK");
+    const char *text = instr_setting_text("INSTR_SINK");
     unsigned kind = 0;
     s->sink = DEFAULT_SINK;
-    if (text != NULL && text[0] != '\0') {
+    if (text != NULL) {
         while (kind < sizeof NAMES / sizeof NAMES[0] && strcmp(text, NAMES[kind]) != 0)
             kind++;
         if (kind < sizeof NAMES / sizeof NAMES[0])
@@ -174,10 +174,10 @@ static void set_sink(struct instr_settings *s)
 
 static void set_write_max(struct instr_settings *s)
 {
-    const char *text = instr_platform_getenv("INSTR_WRITE_MAX");
+    const char *text = instr_setting_text("INSTR_WRITE_MAX");
     uint64_t bytes;
     s->write_max = DEFAULT_WRITE;
-    if (text == NULL || text[0] == '\0')
+    if (text == NULL)
         return;
     if (instr_parse_size(text, &bytes) && bytes <= 0x40000000u)
         s->write_max = (uint32_t)bytes;
@@ -235,6 +235,5 @@ void instr_settings_read(void)
 #if INSTR_KEEPS_RUNS
     set_keep(s);
 #endif
-    const char *trace = instr_platform_getenv("INSTR_TRACE");
-    s->trace = trace != NULL && trace[0] != '\0' ? trace : NULL;
+    s->trace = instr_setting_text("INSTR_TRACE");
 }

@@ -211,8 +211,10 @@ static void carry_program(int in)
 {
     char path[INSTR_CFG_PATH_BYTES];
     struct stat status;
-    if (instr_platform_executable(path, sizeof path) && stat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_size <= (off_t)MOST_PROGRAM)
-        (void)linkat(AT_FDCWD, path, in, ".binary_0", 0);
+    if (!instr_platform_executable(path, sizeof path) || stat(path, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size > (off_t)MOST_PROGRAM)
+        return;
+    if (linkat(AT_FDCWD, path, in, ".binary_0", 0) != 0)
+        return; /* another disk, or not permitted: names are read from the program's own file */
 }
 
 void instr_runs_begin(const char *place, int in, const char *program)
