@@ -122,6 +122,15 @@ impl Question<'_> {
         {
             reasons.push(reason("INSTR_ENABLED=0 switches recording off", ""));
         }
+        if self
+            .variable("INSTR_PAUSED")
+            .is_some_and(|value| value == "1")
+        {
+            reasons.push(reason(
+                "INSTR_PAUSED=1 records nothing before the program calls instr_start",
+                "",
+            ));
+        }
         if let Some(sink) = self.variable("INSTR_SINK").filter(|sink| *sink != "file") {
             reasons.push(reason(
                 format!("INSTR_SINK={} makes no folder", shown(sink)),
@@ -341,6 +350,7 @@ mod tests {
             told("INSTR_ENABLED", "0"),
             "INSTR_ENABLED=0 switches recording off"
         );
+        assert!(told("INSTR_PAUSED", "1").starts_with("INSTR_PAUSED=1 records nothing before"));
         assert_eq!(
             told("INSTR_SINK", "console"),
             "INSTR_SINK=console makes no folder"

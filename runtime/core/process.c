@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "arch/arch.h"
+#include "core/given_config.h"
 #include "core/metadata.h"
 #include "core/packed.h"
 #include "core/packet.h"
@@ -431,6 +432,80 @@ FOR_LIBRARIES void instr_process_heap(void)
         instr_memory_heap();
 }
 
+/* The program begins its trace itself, and has not yet. */
+static bool is_paused(void)
+{
+#if INSTR_KEEPS_RUNS
+    return instr_registry.paused;
+#else
+    return false;
+#endif
+}
+
+/* The trace has begun, unless there is none: the first events. */
+static void begin_events(void)
+{
+    if (instr_process.active == INSTR_OFF)
+        return;
+    struct instr_thread *const t = instr_attach();
+    if (t != NULL && instr_process.points != 0)
+        instr_sensors_started(t);
+    if (t != NULL)
+        instr_process_heap();
+    if (instr_process.active != INSTR_OFF)
+        instr_platform_started();
+#if INSTR_KEEPS_RUNS
+    if (t != NULL && instr_process.points == 0 && !instr_settings.stack) /* readings are worth a trace of their own */
+        instr_registry.begun = t->cursor;
+#endif
+}
+
+#if INSTR_KEEPS_RUNS
+/* Behind the lock. False: a setting is refused. */
+static bool start(const char *config, bool *begins)
+{
+    const bool waits = instr_registry.paused;
+    if (config != NULL && !instr_given_take(config, waits))
+        return false;
+    if (waits) {
+        if (config != NULL)
+            instr_settings_read();
+        if (instr_settings.enabled)
+            begin();
+        instr_registry.paused = false;
+        *begins = true;
+    } else if (config != NULL) {
+        instr_settings_read_again();
+    }
+    return true;
+}
+
+bool instr_process_start(const char *config)
+{
+    bool taken = true;
+    bool begins = false;
+    struct instr_guest guest;
+    if (instr_inside || (config == NULL && !instr_registry.paused))
+        return true;
+    instr_inside = true;
+    instr_platform_enter(&guest);
+    instr_platform_hold_signals(&guest);
+    if (instr_lock()) {
+        taken = start(config, &begins);
+        instr_unlock();
+    }
+    instr_inside = false;
+    if (begins && instr_settings.trouble != NULL)
+        note("", instr_settings.trouble);
+    if (begins) {
+        begin_events();
+        instr_registry.begun = NULL; /* the program wants this trace */
+    }
+    instr_platform_leave(&guest);
+    return taken;
+}
+#endif
+
 FOR_LIBRARIES void instr_process_begin(void)
 {
     struct instr_guest guest;
@@ -442,25 +517,18 @@ FOR_LIBRARIES void instr_process_begin(void)
 #endif
     instr_platform_enter(&guest);
     instr_settings_read();
-    if (instr_settings.enabled)
+#if INSTR_KEEPS_RUNS
+    instr_registry.paused = instr_settings.enabled && instr_settings.paused;
+    if (instr_registry.paused) /* while there is one thread, and before handlers and keys of the program's */
+        instr_platform_watch_process(&instr_process, sizeof instr_process);
+#endif
+    if (instr_settings.enabled && !is_paused())
         begin();
     if (instr_settings.trouble != NULL)
         note("", instr_settings.trouble);
-    if (instr_process.active != INSTR_OFF) {
-        struct instr_thread *const t = instr_attach();
-        if (t != NULL && instr_process.points != 0)
-            instr_sensors_started(t);
-        if (t != NULL)
-            instr_process_heap();
-        if (instr_process.active != INSTR_OFF)
-            instr_platform_started();
-#if INSTR_KEEPS_RUNS
-        if (t != NULL && instr_process.points == 0 && !instr_settings.stack) /* readings are worth a trace of their own */
-            instr_registry.begun = t->cursor;
-#endif
-    }
+    begin_events();
 #if !INSTR_PLATFORM_SMALL
-    if (instr_registry.life == INSTR_LIFE_BEFORE)
+    if (instr_registry.life == INSTR_LIFE_BEFORE && !is_paused())
         instr_platform_unwatch(); /* nothing is ever recorded */
 #endif
     instr_platform_leave(&guest);

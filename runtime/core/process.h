@@ -67,6 +67,14 @@ void instr_process_each(void (*action)(struct instr_thread *t));
 /* Turns recording off or on again (instr_stop, instr_start). False when nothing changed. */
 bool instr_switch(bool on);
 
+#if INSTR_KEEPS_RUNS
+/*
+ * Begins a trace that INSTR_PAUSED held back, with the settings in `config` (NULL: none); takes those that may change when it has begun. False: a
+ * setting is refused, and nothing has changed.
+ */
+bool instr_process_start(const char *config);
+#endif
+
 /*
  * Makes a stream that no thread owns (INSTR_THREAD_PROCESSOR: what the system tells about a processor; INSTR_THREAD_OWN: what a timer of
  * the runtime's reads): one writer at a time, who may have interrupts off. NULL when there is no memory. Its packets are handed over at the

@@ -29,6 +29,7 @@ struct instr_registry {
 #if INSTR_KEEPS_RUNS
     const char *begun; /* the initial thread's cursor when the program's own code begins; NULL: something was recorded, or may be by a child */
     bool empty;        /* nothing was recorded up to the end */
+    bool paused;       /* the trace begins with instr_start() */
 #endif
     uint64_t modules;
     uint64_t frequency;

@@ -46,14 +46,19 @@ bool instr_parse_size(const char *text, uint64_t *bytes)
     return true;
 }
 
+#if INSTR_KEEPS_RUNS
+static char complaints[1024];
+#endif
+
 void instr_settings_complain(const char *why)
 {
 #if INSTR_KEEPS_RUNS
-    static char all[1024];
-    if (all[0] != '\0' && !instr_text_append(all, sizeof all, " | "))
+    if (strstr(complaints, why) != NULL) /* settings are read more than once */
         return;
-    if (instr_text_append(all, sizeof all, why))
-        instr_settings.trouble = all;
+    if (complaints[0] != '\0' && !instr_text_append(complaints, sizeof complaints, " | "))
+        return;
+    if (instr_text_append(complaints, sizeof complaints, why))
+        instr_settings.trouble = complaints;
 #else
     if (instr_settings.trouble == NULL)
         instr_settings.trouble = why;
@@ -204,6 +209,10 @@ void instr_settings_read(void)
 {
     struct instr_settings *s = &instr_settings;
     s->trouble = NULL;
+#if INSTR_KEEPS_RUNS
+    complaints[0] = '\0';
+    set_switch("INSTR_PAUSED", "INSTR_PAUSED is not 0 or 1; 0 is used", &s->paused);
+#endif
     set_switch("INSTR_ENABLED", INSTR_WHY("INSTR_ENABLED is not 0 or 1; 1 is used"), &s->enabled);
     if (instr_platform_is_privileged())
         s->enabled = false;
@@ -237,3 +246,13 @@ void instr_settings_read(void)
 #endif
     s->trace = instr_setting_text("INSTR_TRACE");
 }
+
+#if INSTR_KEEPS_RUNS
+void instr_settings_read_again(void)
+{
+    set_switch("INSTR_VERBOSE", "INSTR_VERBOSE is not 0 or 1; 0 is used", &instr_settings.verbose);
+    set_switch("INSTR_MEMORY", "INSTR_MEMORY is not 0 or 1; 1 is used", &instr_settings.memory);
+    if (instr_pthread_settings != NULL)
+        instr_pthread_settings();
+}
+#endif

@@ -15,6 +15,7 @@ enum instr_sink_kind { INSTR_SINK_FILE, INSTR_SINK_CONSOLE, INSTR_SINK_RAM, INST
 struct instr_settings {
     bool enabled;            /* INSTR_ENABLED */
     bool verbose;            /* INSTR_VERBOSE */
+    bool paused;             /* INSTR_PAUSED: the trace begins with instr_start() */
     bool memory;             /* INSTR_MEMORY: of programs linked with the probes of the heap */
     bool stack;              /* INSTR_STACK */
     uint64_t sampling_ns;    /* INSTR_SAMPLING_PERIOD; 0: no sampling */
@@ -54,6 +55,11 @@ void instr_settings_complain(const char *why);
 
 /* Reads the environment. Malformed values keep their default and leave a word in `trouble`. */
 void instr_settings_read(void);
+
+#if INSTR_KEEPS_RUNS
+/* Reads again what may change when the trace has begun: CHANGEABLE of schema/src/settings.rs. */
+void instr_settings_read_again(void);
+#endif
 
 /* Where there are probes of threads (probes/pthread_settings.c): reads what is recorded of them. Where code size counts, their first call does. */
 #if INSTR_KEEPS_RUNS

@@ -5,6 +5,7 @@
 #include "core/packet.h"
 #include "core/process.h"
 #include "core/record.h"
+#include "sensors/optional.h"
 
 /* Weak: every program that is not static has this file, and one that has functions of these names itself keeps them. */
 #ifdef INSTR_SHARED /* libraries ask for these through the table; a symbol would be taken for one of the library's own */
@@ -119,23 +120,43 @@ EXPORT void instr_counter(const char *name, int64_t value)
     instr_close(&s);
 }
 
+/* What sensors say at the edges of what is recorded. */
+static void read_sensors(struct instr_thread *t)
+{
+#if INSTR_KEEPS_RUNS
+    if (instr_process.points != 0)
+        instr_sensors_read(t, INSTR_AT_BEGIN_END);
+#else
+    (void)t;
+#endif
+}
+
 EXPORT int instr_start(const char *config)
 {
+#if INSTR_KEEPS_RUNS
+    if (!instr_process_start(config))
+        return INSTR_REFUSED;
+#else
     if (config != NULL)
-        return -1; /* a configuration given at run time is not supported: nothing is changed */
+        return INSTR_REFUSED; /* settings are compiled in */
+#endif
     if (instr_switch(true)) {
         struct instr_thread *t = instr_thread();
-        if (t != NULL)
+        if (t != NULL) {
             instr_event0(t, INSTR_EV_TRACING_ON);
+            read_sensors(t);
+        }
     }
-    return instr_process.active != INSTR_OFF ? 0 : -1;
+    return instr_process.active != INSTR_OFF ? 0 : INSTR_NOT_RECORDED;
 }
 
 EXPORT int instr_stop(void)
 {
     struct instr_thread *t = instr_thread();
-    if (t != NULL)
+    if (t != NULL) {
+        read_sensors(t);
         instr_event0(t, INSTR_EV_TRACING_OFF);
+    }
     (void)instr_switch(false);
     return 0;
 }

@@ -48,72 +48,13 @@ extern const struct instr_static_config instr_config __attribute__((weak));
 
 #define HIDDEN __attribute__((visibility("hidden")))
 
-/* The interface of instr/instr.h, and what stubs without a probe call. */
-static struct {
-    void (*event)(uint32_t, uint64_t);
-    void (*region_begin)(const char *);
-    void (*region_end)(void);
-    void (*counter)(const char *, int64_t);
-    int (*start)(const char *);
-    int (*stop)(void);
-    int (*flush)(void);
-    void (*call_begin)(const char *, uint32_t, const uint64_t *);
-    void (*call_end)(uint64_t);
-} use;
-
 static const struct instr_table *table;
 static struct instr_library self;
 
-void instr_event(uint32_t type, uint64_t value)
-{
-    if (use.event != NULL)
-        use.event(type, value);
-}
-
-void instr_region_begin(const char *name)
-{
-    if (use.region_begin != NULL)
-        use.region_begin(name);
-}
-
-void instr_region_end(void)
-{
-    if (use.region_end != NULL)
-        use.region_end();
-}
-
-void instr_counter(const char *name, int64_t value)
-{
-    if (use.counter != NULL)
-        use.counter(name, value);
-}
-
-int instr_start(const char *config)
-{
-    return use.start != NULL ? use.start(config) : -1;
-}
-
-int instr_stop(void)
-{
-    return use.stop != NULL ? use.stop() : 0;
-}
-
-int instr_flush(void)
-{
-    return use.flush != NULL ? use.flush() : -1;
-}
-
-HIDDEN void instr_call_begin(const char *name, uint32_t count, const uint64_t *args)
-{
-    if (use.call_begin != NULL)
-        use.call_begin(name, count, args);
-}
-
-HIDDEN void instr_call_end(uint64_t result)
-{
-    if (use.call_end != NULL)
-        use.call_end(result);
-}
+/* Whatever is called, the library's constructor has come before. */
+#define INSTR_CALLS_BEGIN()
+#define INSTR_CALLS_SHOWN HIDDEN
+#include "library/calls.h"
 
 /* Says why this library is not traced, to who asked for words. */
 static void note(const char *why)
@@ -145,8 +86,6 @@ static const struct instr_table *of_library(void)
     return shared != NULL ? shared() : NULL;
 }
 
-#define USE(member, name) use.member = (__typeof__(use.member))table->find(name)
-
 /* Before the library's own constructors. */
 __attribute__((constructor(101))) static void begin(void)
 {
@@ -171,15 +110,7 @@ __attribute__((constructor(101))) static void begin(void)
                                                   omp_get_num_devices};
         self.config = &instr_config;
         table->join(&self);
-        USE(event, "instr_event");
-        USE(region_begin, "instr_region_begin");
-        USE(region_end, "instr_region_end");
-        USE(counter, "instr_counter");
-        USE(start, "instr_start");
-        USE(stop, "instr_stop");
-        USE(flush, "instr_flush");
-        USE(call_begin, "instr_call_begin");
-        USE(call_end, "instr_call_end");
+        instr_calls_find(table);
         for (const struct instr_need *need = instr_needs; need->name != NULL; need++)
             *need->function = table->find(need->name);
     }

@@ -9,6 +9,9 @@
  * linked, and for calls of libomp, which tells the runtime by itself (OMPT).
  */
 #define _GNU_SOURCE
+#define INSTR_IMPLEMENTATION
+#include "instr/instr.h"
+
 #include "library/preload.h"
 
 #include <dlfcn.h>
@@ -54,8 +57,6 @@ const volatile uint32_t *instr_preload_joins = &no_joins;
 
 static const struct instr_table *table; /* NULL: nothing is recorded here */
 static struct instr_library self;
-static void (*call_begin)(const char *, uint32_t, const uint64_t *);
-static void (*call_end)(uint64_t);
 
 static struct place places[PLACES];
 static _Atomic uint32_t place_count;
@@ -67,17 +68,11 @@ enum { BEFORE, BEGINNING, BEGUN };
 static atomic_int state;
 static pthread_t beginner;
 
-void instr_call_begin(const char *name, uint32_t count, const uint64_t *args)
-{
-    if (call_begin != NULL)
-        call_begin(name, count, args);
-}
-
-void instr_call_end(uint64_t result)
-{
-    if (call_end != NULL)
-        call_end(result);
-}
+/* A call of the program's own begins the trace too. */
+static void begin_by_call(void);
+#define INSTR_CALLS_BEGIN() begin_by_call()
+#define INSTR_CALLS_SHOWN __attribute__((visibility("default")))
+#include "library/calls.h"
 
 /* ---- real functions ---- */
 
@@ -188,8 +183,7 @@ static void find_runtime(const struct link_map *from, bool llvm)
     self.flags = INSTR_LIBRARY_PRELOADED | (llvm ? INSTR_LIBRARY_OMPT : 0);
     find_getters(from);
     found->join(&self);
-    call_begin = (__typeof__(call_begin))found->find("instr_call_begin");
-    call_end = (__typeof__(call_end))found->find("instr_call_end");
+    instr_calls_find(found);
     for (struct instr_slot *slot = instr_slots; slot->name != NULL; slot++)
         slot->offered = found->find(slot->probe_name);
     instr_preload_joins = found->joins;
@@ -213,6 +207,15 @@ static void begin(const struct link_map *from, bool llvm)
         while (state != BEGUN)
             (void)sched_yield();
     }
+}
+
+static void begin_by_call(void)
+{
+    if (__builtin_expect(state == BEGUN, 1))
+        return;
+    const int error = errno;
+    begin(NULL, false);
+    errno = error;
 }
 
 /* ---- where a call goes ---- */

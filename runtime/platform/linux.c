@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "arch/arch.h"
+#include "core/given_config.h"
 #include "core/process.h"
 #include "core/settings.h"
 #include "core/static_config.h"
@@ -121,6 +122,10 @@ bool instr_platform_is_privileged(void)
 const char *instr_platform_getenv(const char *name)
 {
     const char *value = secure_getenv(name);
+#if INSTR_KEEPS_RUNS
+    if (value == NULL)
+        value = instr_given_setting(name);
+#endif
     return value != NULL ? value : instr_static_setting(name);
 }
 

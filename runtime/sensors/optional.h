@@ -19,6 +19,7 @@
 #pragma weak instr_sensors_forked
 #pragma weak instr_sensors_started
 #pragma weak instr_sensors_finish
+#pragma weak instr_sensors_read
 #pragma weak instr_counters_open
 #pragma weak instr_counters_close
 #define INSTR_SENSORS_LINKED (&instr_sensors_begin != NULL)

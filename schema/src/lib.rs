@@ -4,6 +4,7 @@
 //!
 //! | file | what |
 //! |---|---|
+//! | `runtime/core/setting_names.h` | names of all settings |
 //! | `runtime/core/events.h`, `runtime/core/declarations.h` | ids, and the part of the metadata that declares them to any reader of CTF, packed |
 //! | `trace/src/event/kinds.rs`, `trace/src/event/payload.rs` | the Rust types |
 //! | `trace/src/decode/payload.rs` | sizes and decoder |

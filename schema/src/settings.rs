@@ -97,6 +97,7 @@ impl Setting {
 #[rustfmt::skip]
 pub const SETTINGS: &[Setting] = &[
     setting("INSTR_ENABLED", Kind::Switch, "1", "0: the program runs as if not instrumented; no directory is made"),
+    setting("INSTR_PAUSED", Kind::Switch, "0", "1: nothing is recorded, and there is no trace, before the program calls `instr_start` ([docs/api.md](api.md)). Not on SPARC and RTEMS"),
     setting("INSTR_TRACE", Kind::Path, "`./NAME.instr`", "trace directory; what it is to be in is made where it is missing. An earlier trace of the same program is renamed to `NAME.instr.N` (see `INSTR_KEEP`); anything else that is in the way, a symbolic link, another user's directory and one that others may write to are left alone, and `-2`, `-3` … is added to the name"),
     setting("INSTR_KEEP", Kind::UpTo(1000), "8", "earlier runs of each command line whose traces stay, of all together those among the last 64 (or so many as this says). A run that recorded nothing displaces none. 0: a run replaces the one before. Not on SPARC and RTEMS, where it is 0"),
     setting("INSTR_POLICY", Kind::OneOf(&["stream", "end", "ring"]), "`stream`; `end` on RTEMS", "what happens when a thread's buffer is full: written to the stream file; further events discarded and counted; the oldest events overwritten and counted"),
@@ -120,6 +121,9 @@ pub const SETTINGS: &[Setting] = &[
     setting("INSTR_SAMPLING_STACK", Kind::SizeUpTo(64 << 10), "0", "copy so much of the stack with each sample instead; the host finds the return addresses by the program's unwind tables (x86-64)"),
     setting("INSTR_VERBOSE", Kind::Switch, "0", "1: say on standard error where the trace is, why a program is not traced or a setting not used. The only case in which the runtime prints"),
 ];
+
+/// Settings that a program may change by `instr_start` when its trace has begun.
+pub const CHANGEABLE: &[&str] = &["INSTR_MEMORY", "INSTR_PTHREAD", "INSTR_VERBOSE"];
 
 /// Tables that are for `instr-cc --instr-config` alone.
 const COMPILED_IN: &[&str] = &["image"];

@@ -7,6 +7,7 @@ use super::pack::Packed;
 use crate::declarations;
 use crate::events::{EVENTS, Type};
 use crate::kinds::KINDS;
+use crate::settings::{CHANGEABLE, SETTINGS};
 use crate::{Event, Kind, Part};
 
 /// `include/instr/kinds.h`.
@@ -46,6 +47,21 @@ fn enumeration(out: &mut String, kind: &Kind) {
         _ = writeln!(out, "    {}{} = {}{comma}", kind.c, value.c, value.number);
     }
     out.push_str("};\n");
+}
+
+/// `core/setting_names.h`.
+pub(super) fn settings() -> String {
+    let texts = |names: &mut dyn Iterator<Item = &str>| {
+        let texts: Vec<String> = names.map(|name| format!("    \"{name}\\0\"")).collect();
+        texts.join(" \\\n")
+    };
+    let all = texts(&mut SETTINGS.iter().map(|setting| setting.name));
+    let later = texts(&mut CHANGEABLE.iter().copied());
+    format!(
+        "/* {MARK} */\n#ifndef INSTR_SETTING_NAMES_H\n#define INSTR_SETTING_NAMES_H\n\n\
+         /* All settings, each with a NUL behind it. */\n#define INSTR_SETTING_NAMES \\\n{all}\n\n\
+         /* Those that instr_start() may change when the trace has begun. */\n#define INSTR_CHANGEABLE_NAMES \\\n{later}\n\n#endif\n"
+    )
 }
 
 /// `core/events.h`.

@@ -38,6 +38,7 @@ pub fn files(root: &Path) -> io::Result<Vec<File>> {
         file("runtime/include/instr/kinds.h", c::kinds()),
         file("runtime/core/events.h", c::events()),
         file("runtime/core/declarations.h", c::declarations()),
+        file("runtime/core/setting_names.h", c::settings()),
         file("trace/src/event/kinds.rs", types::kinds()),
         file("trace/src/event/payload.rs", types::payload()),
         file("trace/src/decode/payload.rs", decoder::decoder()),

@@ -1,5 +1,6 @@
 //! End-to-end tests; what they are and how to steer them is in the library's documentation.
 
+mod api;
 mod boundaries;
 mod conformance;
 mod costs;
@@ -40,6 +41,7 @@ use libtest_mimic::Trial;
 const PARTS: &[fn() -> Vec<Trial>] = &[
     queue::scripts,
     queue::other_executables,
+    api::trials,
     boundaries::trials,
     layers::trials,
     figures::trials,
