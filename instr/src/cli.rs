@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
@@ -65,6 +66,8 @@ pub enum Command {
     Fortran(WrapperOptions),
     /// Run a program, record it, and say where its trace is
     Run(RunOptions),
+    /// Record who runs on which processor of a process that runs already, without touching it
+    Attach(AttachOptions),
     /// List traces, those of earlier runs too
     List(ListOptions),
     /// Check what works on this machine
@@ -127,6 +130,31 @@ pub struct RunOptions {
     /// The program and its arguments; instr run returns its exit status
     #[arg(required = true, trailing_var_arg = true, value_name = "PROGRAM")]
     pub command: Vec<OsString>,
+}
+
+/// Options of `instr attach`.
+#[derive(Debug, Args)]
+pub struct AttachOptions {
+    /// The process: its threads, and what they start from now on
+    #[arg(value_name = "PID", value_parser = clap::value_parser!(u32).range(1..=0x7fff_ffff))]
+    pub pid: u32,
+    /// Where to write the trace [default: ./NAME.instr]
+    #[arg(short, long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+    /// End after so long, at the latest [default: when the process ends, or by Ctrl-C]
+    #[arg(long = "for", value_name = "SECONDS", value_parser = seconds)]
+    pub duration: Option<Duration>,
+    /// Do not say where the trace is
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// A time in seconds, more than none and less than ten years.
+fn seconds(text: &str) -> Result<Duration, String> {
+    let number: Option<f64> = text.parse().ok();
+    let right = number.filter(|number| *number > 0.0 && *number <= 3e8);
+    let time = right.and_then(|number| Duration::try_from_secs_f64(number).ok());
+    time.ok_or_else(|| "not a number of seconds, such as 10 or 0.5".to_owned())
 }
 
 /// Options of `instr list`.

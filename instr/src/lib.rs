@@ -8,9 +8,10 @@
 //! | [`page`], `sheet`, `pager` | text for people: its width, tables, more than a screen |
 //! | [`progress`] | the bar on a terminal |
 //! | [`symbols`] | run-time addresses to names, through the metadata's module list |
-//! | `kernel` | who runs on which processor, while `instr run` runs a program |
-//! | [`wrapper`], [`config`], [`mod@run`], [`list`], [`doctor`], [`merge`], [`export`], [`summary`], [`mod@processors`], [`mod@report`], [`graph`], [`repair`], [`extract`], [`symbolize`] | one command each |
+//! | `kernel` | who runs on which processor, while `instr run` runs a program, or of a process that runs already |
+//! | [`wrapper`], [`attach`], [`config`], [`mod@run`], [`list`], [`doctor`], [`merge`], [`export`], [`summary`], [`mod@processors`], [`mod@report`], [`graph`], [`repair`], [`extract`], [`symbolize`] | one command each |
 
+pub mod attach;
 pub mod cli;
 pub mod config;
 pub mod console;
@@ -89,6 +90,7 @@ fn dispatch(command: &Command, console: &mut Console<'_>) -> Result<()> {
         Command::Extract(options) => extract::run(options, console),
         Command::Repair(options) => repair::run(options, console),
         Command::Run(options) => run::run(options, console),
+        Command::Attach(options) => attach::run(options, console),
         Command::List(options) => list::run(options, console),
         Command::Doctor(options) => doctor::run(options, console),
         Command::Symbolize(options) => symbolize::run(options, console),

@@ -7,7 +7,7 @@ use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-mod report;
+pub(crate) mod report;
 mod tree;
 
 use anyhow::{Context as _, Result, anyhow};
@@ -29,7 +29,7 @@ const MAX_CONFIG: u64 = 1 << 20;
 /// OpenMP's variable that names libraries with tools.
 const TOOLS: &str = "OMP_TOOL_LIBRARIES";
 /// Runs of a command line whose traces stay, where nothing else is said.
-const KEPT: u64 = 8;
+pub(crate) const KEPT: u64 = 8;
 /// Bytes of the program's arguments that a trace has.
 const MOST_ARGUMENTS: usize = 1023;
 
@@ -199,7 +199,7 @@ fn settings_of(options: &RunOptions) -> Result<Vec<(&'static str, OsString)>> {
 }
 
 /// Refuses a folder that the runtime could not use: the trace would have another name, or there would be none.
-fn check_output(dir: &Path, program: &Path) -> Result<()> {
+pub(crate) fn check_output(dir: &Path, program: &Path) -> Result<()> {
     why::can_be_made(dir).map_err(|why| anyhow!("{why}"))?;
     let foreign = |what: String| Refusal {
         message: format!("cannot use {} for the trace: {what}", shown(dir)),

@@ -16,6 +16,9 @@ _instr() {
             ",$1")
                 cmd="instr"
                 ;;
+            instr,attach)
+                cmd="instr__subcmd__attach"
+                ;;
             instr,c++)
                 cmd="instr__subcmd__c++"
                 ;;
@@ -66,6 +69,9 @@ _instr() {
                 ;;
             instr,symbolize)
                 cmd="instr__subcmd__symbolize"
+                ;;
+            instr__subcmd__help,attach)
+                cmd="instr__subcmd__help__subcmd__attach"
                 ;;
             instr__subcmd__help,c++)
                 cmd="instr__subcmd__help__subcmd__c++"
@@ -125,12 +131,38 @@ _instr() {
 
     case "${cmd}" in
         instr)
-            opts="-h -V --help --version cc c++ fortran run list doctor config merge export summary processors report graph repair extract symbolize help"
+            opts="-h -V --help --version cc c++ fortran run attach list doctor config merge export summary processors report graph repair extract symbolize help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        instr__subcmd__attach)
+            opts="-o -q -h --output --for --quiet --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --output)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --for)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -311,8 +343,22 @@ _instr() {
             return 0
             ;;
         instr__subcmd__help)
-            opts="cc c++ fortran run list doctor config merge export summary processors report graph repair extract symbolize help"
+            opts="cc c++ fortran run attach list doctor config merge export summary processors report graph repair extract symbolize help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        instr__subcmd__help__subcmd__attach)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi

@@ -37,7 +37,7 @@ pub(super) struct Drained {
 }
 
 impl Drain {
-    /// Begins to empty these rings into streams in `folder`. `first` are the first events.
+    /// Begins to empty these rings into streams in `folder`. `first` are the first events, in order of time.
     pub(super) fn start(
         rings: Vec<Ring>,
         folder: &Path,
@@ -58,8 +58,14 @@ impl Drain {
             told: Drained::default(),
             buffer: Vec::new(),
         };
-        if let Some((_, writer)) = work.streams.first_mut() {
-            first.iter().try_for_each(|record| writer.add(record))?;
+        for record in &first {
+            let streams = &mut work.streams;
+            let own = streams
+                .iter()
+                .position(|(ring, _)| ring.processor == record.processor);
+            if let Some((_, writer)) = streams.get_mut(own.unwrap_or(0)) {
+                writer.add(record)?;
+            }
         }
         let thread = Builder::new()
             .name("switches".to_owned())
@@ -155,7 +161,7 @@ fn unwritten(error: &io::Error) -> String {
 }
 
 /// The command line of a process that is still there.
-fn arguments(thread: ThreadId) -> Option<String> {
+pub(super) fn arguments(thread: ThreadId) -> Option<String> {
     let file = File::open(format!("/proc/{}/cmdline", thread.pid)).ok()?;
     let mut bytes = Vec::new();
     file.take(MOST_ARGUMENTS).read_to_end(&mut bytes).ok()?;

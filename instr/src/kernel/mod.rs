@@ -1,6 +1,7 @@
 //! Who runs on which processor while `instr run` runs a program: context switches of the whole tree of processes, by perf, without any right.
 //! The launcher records them, so that nothing is added to the program (docs/decisions/0025).
 
+mod attach;
 mod drain;
 mod perf;
 mod place;
@@ -13,8 +14,9 @@ use std::path::{Path, PathBuf};
 use instr_trace::kernel::{FOLDER, Info, Record, Recorded, ThreadId, Usage, What, write_info};
 use rustix::time::{ClockId, clock_gettime};
 
+pub(crate) use self::attach::Obstacle;
 use self::drain::Drain;
-use self::perf::{Ring, Whose};
+use self::perf::{Followed, Ring, Whose};
 pub(crate) use self::place::Owner;
 
 /// Threads that are named when the whole system is recorded.
@@ -50,7 +52,10 @@ pub(crate) struct Recorder {
     info: Info,
     drain: Option<Drain>,
     wanted: bool,
-    before: Usage,
+    /// Threads that ran before.
+    followed: Vec<Followed>,
+    /// What children had used before; `None`: those that are recorded are none of this process.
+    before: Option<Usage>,
 }
 
 impl Recorder {
@@ -61,18 +66,9 @@ impl Recorder {
     ///
     /// A folder that cannot be written.
     pub(crate) fn start(folder: &Path, program: &Program, switches: Switches) -> io::Result<Self> {
-        let folder = tempfile::Builder::new()
-            .prefix(".instr-kernel-")
-            .permissions(PermissionsExt::from_mode(0o700))
-            .tempdir_in(folder)?;
+        let folder = temporary(folder)?;
         let uuid = fastrand::u128(..).to_ne_bytes();
-        let mut info = Info {
-            hostname: line("/proc/sys/kernel/hostname"),
-            boot_id: line("/proc/sys/kernel/random/boot_id"),
-            program: program.name.clone(),
-            arguments: program.arguments.clone(),
-            ..Info::default()
-        };
+        let mut info = info_of(program);
         let drain = match switches {
             Switches::Off => None,
             _ => match record(folder.path(), uuid, switches, &mut info) {
@@ -94,7 +90,33 @@ impl Recorder {
             info,
             drain,
             wanted: switches != Switches::Off,
-            before: usage(),
+            followed: Vec::new(),
+            before: Some(usage()),
+        })
+    }
+
+    /// Begins to record a process that runs already: its threads, and what they start from now on. The process itself is not touched.
+    ///
+    /// # Errors
+    ///
+    /// A folder that cannot be written, a process that has ended or that this user may not observe.
+    pub(crate) fn attach(folder: &Path, program: &Program, pid: u32) -> Result<Self, Obstacle> {
+        let folder = temporary(folder)?;
+        let uuid = fastrand::u128(..).to_ne_bytes();
+        let mut info = info_of(program);
+        info.start_monotonic_ns = now(ClockId::Monotonic);
+        info.start_realtime_ns = now(ClockId::Realtime);
+        let (rings, followed, first) = attach::follow(pid)?;
+        info.processors = u32::try_from(rings.len()).unwrap_or(u32::MAX);
+        let drain = Drain::start(rings, folder.path(), uuid, first)?;
+        Ok(Self {
+            folder,
+            uuid,
+            info,
+            drain: Some(drain),
+            wanted: true,
+            followed,
+            before: None,
         })
     }
 
@@ -109,11 +131,12 @@ impl Recorder {
         block_signals();
         self.info.pid = pid;
         self.info.end_monotonic_ns = now(ClockId::Monotonic);
+        self.followed.clear();
         let drained = self.drain.take().map(Drain::finish).unwrap_or_default();
         self.info.lost = drained.lost;
         self.info.trouble = self.info.trouble.take().or(drained.trouble);
-        let (before, after) = (self.before, usage());
-        self.info.usage = Some(Usage {
+        let after = usage();
+        self.info.usage = self.before.map(|before| Usage {
             user_ns: after.user_ns - before.user_ns,
             system_ns: after.system_ns - before.system_ns,
             voluntary: after.voluntary - before.voluntary,
@@ -183,6 +206,25 @@ impl Finished {
     }
 }
 
+/// A folder for a recording, this user's alone.
+fn temporary(folder: &Path) -> io::Result<tempfile::TempDir> {
+    tempfile::Builder::new()
+        .prefix(".instr-kernel-")
+        .permissions(PermissionsExt::from_mode(0o700))
+        .tempdir_in(folder)
+}
+
+/// What is known at the begin.
+fn info_of(program: &Program) -> Info {
+    Info {
+        hostname: line("/proc/sys/kernel/hostname"),
+        boot_id: line("/proc/sys/kernel/random/boot_id"),
+        program: program.name.clone(),
+        arguments: program.arguments.clone(),
+        ..Info::default()
+    }
+}
+
 /// Opens the rings and begins to empty them.
 fn record(
     folder: &Path,
@@ -217,12 +259,14 @@ fn record(
     Drain::start(rings, folder, uuid, first).map_err(|error| error.to_string())
 }
 
+/// The names in a folder that are numbers.
+fn numbers(path: String) -> impl Iterator<Item = u32> {
+    let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok())
+}
+
 /// The threads that there are, by name.
 fn threads() -> Vec<Record> {
-    let numbers = |path: String| {
-        let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
-        entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok())
-    };
     let time = now(ClockId::Monotonic);
     let of_process = |pid: u32| {
         numbers(format!("/proc/{pid}/task")).map(move |tid| Record {

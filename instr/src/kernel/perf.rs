@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use perf_event_open_sys as sys;
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use sys::bindings::{
-    PERF_COUNT_SW_DUMMY, PERF_FLAG_FD_CLOEXEC, PERF_SAMPLE_TID, PERF_SAMPLE_TIME,
-    PERF_TYPE_SOFTWARE, perf_event_attr, perf_event_mmap_page,
+    PERF_COUNT_SW_DUMMY, PERF_COUNT_SW_TASK_CLOCK, PERF_FLAG_FD_CLOEXEC, PERF_SAMPLE_TID,
+    PERF_SAMPLE_TIME, PERF_TYPE_SOFTWARE, perf_event_attr, perf_event_mmap_page,
 };
 
 /// Pages of a ring, the first that the system allows: half a ring lasts for 2,000 switches in and out at 64 pages. Other rings of the
@@ -27,6 +27,8 @@ pub(super) enum Whose {
     Children,
     /// Those of all threads.
     All,
+    /// Nobody's, but what [`Ring::follow`] adds.
+    Followed,
 }
 
 /// An event of one processor with its ring.
@@ -35,6 +37,23 @@ pub(super) struct Ring {
     pub(super) processor: u32,
     event: OwnedFd,
     map: Mapping,
+}
+
+/// A thread that is followed on one processor, as long as this is there.
+#[derive(Debug)]
+pub(super) struct Followed {
+    pub(super) tid: u32,
+    pub(super) processor: u32,
+    event: OwnedFd,
+}
+
+impl Followed {
+    /// Whether the thread has been on the processor since it is followed.
+    pub(super) fn has_run(&self) -> bool {
+        let mut ns = [0u8; 8];
+        let read = rustix::io::read(&self.event, &mut ns);
+        read == Ok(8) && u64::from_ne_bytes(ns) > 0
+    }
 }
 
 #[derive(Debug)]
@@ -53,8 +72,8 @@ impl Drop for Mapping {
     }
 }
 
-/// Opens an event. It counts nothing: what matters are its records.
-fn open(processor: u32, whose: Whose, ring_bytes: usize) -> io::Result<OwnedFd> {
+/// The event of a processor. It counts nothing: what matters are its records.
+fn event(ring_bytes: usize) -> perf_event_attr {
     let mut attr = perf_event_attr {
         type_: PERF_TYPE_SOFTWARE,
         size: size_of::<perf_event_attr>() as u32,
@@ -74,6 +93,12 @@ fn open(processor: u32, whose: Whose, ring_bytes: usize) -> io::Result<OwnedFd> 
     attr.set_watermark(1);
     attr.__bindgen_anon_2.wakeup_watermark = u32::try_from(ring_bytes / 2).unwrap_or(u32::MAX);
     attr.set_disabled(1);
+    attr
+}
+
+/// Opens the event of a processor.
+fn open(processor: u32, whose: Whose, ring_bytes: usize) -> io::Result<OwnedFd> {
+    let mut attr = event(ring_bytes);
     let pid = match whose {
         Whose::Children => {
             attr.set_inherit(1);
@@ -81,12 +106,16 @@ fn open(processor: u32, whose: Whose, ring_bytes: usize) -> io::Result<OwnedFd> 
             0
         }
         Whose::All => -1,
+        Whose::Followed => 0,
     };
+    open_for(&mut attr, pid, processor)
+}
+
+/// Opens an event for a thread of this number, this one (0) or all (-1), while it is on a processor.
+fn open_for(attr: &mut perf_event_attr, pid: i32, processor: u32) -> io::Result<OwnedFd> {
     let cpu = i32::try_from(processor).unwrap_or(-1);
     // SAFETY: `attr` is a whole structure with its size in it, which outlives the call.
-    let fd = unsafe {
-        sys::perf_event_open(&raw mut attr, pid, cpu, -1, u64::from(PERF_FLAG_FD_CLOEXEC))
-    };
+    let fd = unsafe { sys::perf_event_open(attr, pid, cpu, -1, u64::from(PERF_FLAG_FD_CLOEXEC)) };
     match fd < 0 {
         true => Err(io::Error::last_os_error()),
         // SAFETY: the descriptor is new, and nobody else has it.
@@ -134,6 +163,35 @@ impl Ring {
             }
         }
         Err(last)
+    }
+
+    /// Records from now on what a thread that runs already, and all that it starts, does on this processor.
+    ///
+    /// # Errors
+    ///
+    /// Those of perf: no such thread, no right to observe it, too many descriptors.
+    pub(super) fn follow(&self, tid: u32) -> io::Result<Followed> {
+        let mut attr = event(self.data_bytes());
+        // Beside the records, it counts the time on the processor: a thread that is there all the time makes no record.
+        attr.config = u64::from(PERF_COUNT_SW_TASK_CLOCK);
+        attr.set_inherit(1);
+        let pid = i32::try_from(tid).map_err(|_| io::Error::from_raw_os_error(libc::ESRCH))?;
+        let followed = Followed {
+            tid,
+            processor: self.processor,
+            event: open_for(&mut attr, pid, self.processor)?,
+        };
+        let ring = u64::try_from(self.event.as_raw_fd()).unwrap_or(u64::MAX);
+        // SAFETY: both descriptors are events'.
+        let refused = unsafe { sys::ioctls::SET_OUTPUT(followed.event.as_raw_fd(), ring as _) };
+        if refused != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // SAFETY: the descriptor is an event's.
+        match unsafe { sys::ioctls::ENABLE(followed.event.as_raw_fd(), 0) } {
+            0 => Ok(followed),
+            _ => Err(io::Error::last_os_error()),
+        }
     }
 
     /// Begins to record, where no `exec` does.

@@ -221,7 +221,7 @@ fn named(mut found: Vec<(PathBuf, Metadata)>, place: &Path) -> Vec<(PathBuf, Met
 }
 
 /// `more`: programs that were started, whose traces are in this one.
-fn described(dir: &Path, metadata: &Metadata, more: usize) -> String {
+pub(crate) fn described(dir: &Path, metadata: &Metadata, more: usize) -> String {
     let dir = dir.strip_prefix("./").unwrap_or(dir);
     let program = shown(&metadata.program);
     if metadata.empty && more == 0 {

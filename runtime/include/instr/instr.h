@@ -14,10 +14,6 @@
 
 #include <stdint.h>
 
-#if defined(INSTR_DYNAMIC) && !defined(__INSTR__) && !defined(INSTR_IMPLEMENTATION)
-#include <dlfcn.h>
-#endif
-
 /* What instr_start() returns when the program is not recorded (INSTR_ENABLED=0, no runtime, no place for the trace), and when a setting is refused. */
 #define INSTR_NOT_RECORDED (-1)
 #define INSTR_REFUSED (-2)
@@ -77,19 +73,19 @@ int instr_flush(void) INSTR_I_WEAK;
 
 #elif defined(INSTR_DYNAMIC)
 
-/* Weak: in a static program, or with an old C library, nothing is found. */
-#pragma weak dlsym
-#pragma weak dlerror
+/* dlsym and dlerror, under names of their own beside <dlfcn.h>. Weak: in a static program, or with an old C library, nothing is found. */
+void *instr_i_symbol(void *handle, const char *name) __asm__("dlsym") __attribute__((weak));
+char *instr_i_error(void) __asm__("dlerror") __attribute__((weak));
 
 /* The function of the process with this name; `place` keeps it, or itself where there is none. */
 static inline void *instr_i_find(void **place, const char *name)
 {
     void *found = __atomic_load_n(place, __ATOMIC_RELAXED);
     if (found == 0) {
-        found = dlsym != 0 ? dlsym((void *)0, name) : 0; /* NULL is RTLD_DEFAULT */
+        found = instr_i_symbol ? instr_i_symbol((void *)0, name) : 0; /* NULL is RTLD_DEFAULT */
         if (found == 0) {
-            if (dlerror != 0)
-                (void)dlerror(); /* the program is not to read of it */
+            if (instr_i_error)
+                (void)instr_i_error(); /* the program is not to read of it */
             found = place;
         }
         __atomic_store_n(place, found, __ATOMIC_RELAXED);

@@ -530,7 +530,7 @@ fn public_header() -> Check {
         need(compiler)?;
         let path = dir.path().join(file);
         std::fs::write(&path, source)?;
-        for define in ["-DPLAIN", "-D__INSTR__=1"] {
+        for define in ["-DPLAIN", "-D__INSTR__=1", "-DINSTR_DYNAMIC"] {
             let run = Run::new(compiler).args([
                 standard,
                 "-Wall",

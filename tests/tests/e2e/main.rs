@@ -1,6 +1,7 @@
 //! End-to-end tests; what they are and how to steer them is in the library's documentation.
 
 mod api;
+mod attach;
 mod boundaries;
 mod conformance;
 mod costs;
@@ -42,6 +43,7 @@ const PARTS: &[fn() -> Vec<Trial>] = &[
     queue::scripts,
     queue::other_executables,
     api::trials,
+    attach::trials,
     boundaries::trials,
     layers::trials,
     figures::trials,
