@@ -54,9 +54,19 @@ struct Search {
     records: Vec<Record>,
 }
 
-/// Rings for all processors, the threads of the process in them, and what happened meanwhile, in order of time: the names of the threads and who of them
-/// is on a processor first.
-pub(super) fn follow(pid: u32) -> Result<(Vec<Ring>, Vec<Followed>, Vec<Record>), Obstacle> {
+/// A process whose threads are followed.
+#[derive(Debug)]
+pub(super) struct Attached {
+    /// One for each processor.
+    pub(super) rings: Vec<Ring>,
+    /// The threads of the process in them.
+    pub(super) followed: Vec<Followed>,
+    /// What happened meanwhile, in order of time: the names of the threads and who of them is on a processor first.
+    pub(super) first: Vec<Record>,
+}
+
+/// Follows all threads of a process.
+pub(super) fn follow(pid: u32) -> Result<Attached, Obstacle> {
     let refused = |error: &io::Error| Obstacle::NoPerf(perf::refusal(error));
     allow_descriptors();
     let processors = perf::online();
@@ -79,7 +89,11 @@ pub(super) fn follow(pid: u32) -> Result<(Vec<Ring>, Vec<Followed>, Vec<Record>)
     }
     std::thread::sleep(SETTLES);
     search.complete();
-    Ok((search.rings, search.followed, search.records))
+    Ok(Attached {
+        rings: search.rings,
+        followed: search.followed,
+        first: search.records,
+    })
 }
 
 /// Each thread takes a descriptor for each processor.

@@ -106,16 +106,16 @@ impl Recorder {
         let mut info = info_of(program);
         info.start_monotonic_ns = now(ClockId::Monotonic);
         info.start_realtime_ns = now(ClockId::Realtime);
-        let (rings, followed, first) = attach::follow(pid)?;
-        info.processors = u32::try_from(rings.len()).unwrap_or(u32::MAX);
-        let drain = Drain::start(rings, folder.path(), uuid, first)?;
+        let attached = attach::follow(pid)?;
+        info.processors = u32::try_from(attached.rings.len()).unwrap_or(u32::MAX);
+        let drain = Drain::start(attached.rings, folder.path(), uuid, attached.first)?;
         Ok(Self {
             folder,
             uuid,
             info,
             drain: Some(drain),
             wanted: true,
-            followed,
+            followed: attached.followed,
             before: None,
         })
     }
