@@ -453,28 +453,31 @@ pub(super) fn next(summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {
         .collect();
     let name = crate::quote::typed(&summary.path);
     writeln!(page)?;
-    command(page, "next  ", &format!("instr summary {name} --all"), "")?;
+    writeln!(page, "next  instr summary {name} --all")?;
     page.paragraph("        or ", &sections.join(" "))?;
     if summary.is_only_processors() {
         let command = format!("instr processors {name} --svg FILE   a picture");
         return page.paragraph("      ", &command);
     }
-    let mut more = vec![
-        ("instr merge", "for Paraver"),
-        ("instr export", "for Perfetto"),
+    let graph = ("instr graph", "the tasks, and what they wait for");
+    let more = [
+        Some(("instr report", "a page for the browser")),
+        summary.graph.is_some().then_some(graph),
+        Some(("instr merge", "for Paraver")),
+        Some(("instr export", "for Perfetto")),
     ];
-    if summary.graph.is_some() {
-        more.insert(0, ("instr graph", "the tasks, and what they wait for"));
-    }
-    more.iter()
-        .try_for_each(|(words, what)| command(page, "      ", &format!("{words} {name}"), what))
-}
-
-/// A command on a line of its own, however long it is: what is cut or parted cannot be typed. What it is for is added where there is room.
-fn command(page: &mut Page<'_>, before: &str, words: &str, what: &str) -> io::Result<()> {
-    let line = format!("{before}{words}   {what}");
-    match what.is_empty() || line.chars().count() > page.width {
-        true => writeln!(page, "{before}{words}"),
-        false => writeln!(page, "{line}"),
-    }
+    let lines: Vec<_> = more
+        .iter()
+        .flatten()
+        .map(|(words, what)| (format!("{words} {name}"), what))
+        .collect();
+    let widest = lines.iter().map(|(words, _)| words.chars().count()).max();
+    // A command is on a line of its own, however long it is: what is cut or parted cannot be typed. What it is for is added where there is room.
+    lines.iter().try_for_each(|(words, what)| {
+        let line = format!("      {words:<0$}   {what}", widest.unwrap_or(0));
+        match line.chars().count() <= page.width {
+            true => writeln!(page, "{line}"),
+            false => writeln!(page, "      {words}"),
+        }
+    })
 }
