@@ -140,7 +140,7 @@ static void close_packet(struct instr_thread *t)
     t->last_ticks = now;
     count_nested(t);
     put_field64(packet, INSTR_PACKET_END, now);
-    t->counted = t->discarded;
+    t->counted[t->slot] = t->discarded;
     put_field64(packet, INSTR_PACKET_DISCARDED, t->discarded);
     put_field64(packet, INSTR_PACKET_BITS, (uint64_t)bytes * 8);
     INSTR_BARRIER();
@@ -218,7 +218,7 @@ static size_t hand_over(struct instr_thread *t)
 {
     const size_t bytes = t->slot_bytes[0];
     if (instr_sink_append(t->stream, slot_base(t, 0), bytes)) {
-        t->told = t->counted;
+        t->told = t->counted[0];
         t->appended += t->slot_events[0] + t->own_events;
     } else {
         instr_lose(t, t->slot_events[0]);
@@ -298,7 +298,7 @@ bool instr_packet_hand_over(struct instr_thread *t)
             continue;
         if (!instr_sink_append(t->stream, slot_base(t, slot), t->slot_bytes[slot]))
             return false; /* later ones would leave a gap in the stream */
-        t->told = t->counted;
+        t->told = t->counted[slot];
         t->appended += t->slot_events[slot];
         t->slot_events[slot] = 0;
         if (t->slots == 1 || (slot == 0 && !t->overwrote)) /* in a ring the first packet alone begins with some */

@@ -241,7 +241,8 @@ static bool wait_for_makers(void)
 }
 #endif
 
-/* The metadata cannot say what was lost without a stream, as on a full disk: the next best place is a window that is kept. */
+/* The metadata cannot say what was lost without a stream, as on a full disk: the next best place is a window that is kept, the
+ * last one what the sink has for it. */
 static void tell_in_window(void)
 {
 #if INSTR_HAS_TAKEOVER
@@ -250,6 +251,8 @@ static void tell_in_window(void)
             instr_lose(t, instr_lost_unattached());
             return;
         }
+    if (instr_registry.lost_unattached != 0)
+        instr_sink_lost(instr_registry.lost_unattached);
 #endif
 }
 

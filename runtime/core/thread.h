@@ -137,8 +137,8 @@ struct instr_thread {
     uint32_t slot_packets; /* complete packets in the window, where it is one slot */
     uint32_t behind;      /* what it holds came late: packets have the times of their events, and none of the runtime's own events */
     uint64_t last_ticks;  /* end of the previous packet */
-    uint64_t counted;     /* `discarded` in the last complete packet */
-    uint64_t told;        /* and in the last one that was handed over */
+    uint64_t counted[INSTR_MAX_SLOTS]; /* `discarded` in the last complete packet of each slot */
+    uint64_t told;                     /* and in the last one that was handed over */
     uint32_t slot_events[INSTR_MAX_SLOTS]; /* events of the complete packets in each slot */
     uint32_t slot_bytes[INSTR_MAX_SLOTS];  /* and their bytes */
 };

@@ -17,6 +17,7 @@
 #include "core/config.h"
 #include "core/metadata.h"
 #include "core/settings.h"
+#include "core/thread.h"
 #include "sinks/file_place.h"
 
 static struct {
@@ -163,6 +164,16 @@ static bool text_end(void)
     return false;
 }
 
+#if INSTR_HAS_TAKEOVER
+/* A name takes no block of a full disk. */
+static void lost(uint32_t events)
+{
+    const int fd = instr_place_file(".discarded_", events, INSTR_FILE_PRIVATE);
+    if (fd >= 0)
+        close(fd);
+}
+#endif
+
 const struct instr_sink instr_sink_file = {
     .name = "file",
     .shares = true,
@@ -175,6 +186,9 @@ const struct instr_sink instr_sink_file = {
     .text = text_more,
     .text_end = text_end,
     .declare = instr_metadata_declare,
+#if INSTR_HAS_TAKEOVER
+    .lost = lost,
+#endif
 #if INSTR_KEEPS_RUNS
     .give_way = instr_place_give_way,
 #endif

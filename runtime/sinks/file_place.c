@@ -25,6 +25,7 @@
 
 #include "core/config.h"
 #include "core/text.h"
+#include "core/thread.h"
 #include "platform/platform.h"
 #include "sinks/file_runs.h"
 #include "sinks/sink.h"
@@ -91,7 +92,8 @@ static bool is_folder_of_ours(const char *name)
 /* The same; without a metadata they are nothing, but what a run left that was killed before it had one. */
 static bool is_ours_beside(const char *name)
 {
-    return strcmp(name, ".metadata.new") == 0 || is_numbered(name, ".binary_", DIGITS);
+    return strcmp(name, ".metadata.new") == 0 || is_numbered(name, ".binary_", DIGITS) ||
+           (INSTR_HAS_TAKEOVER && is_numbered(name, ".discarded_", DIGITS));
 }
 
 /* ---- the folder ---- */

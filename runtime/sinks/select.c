@@ -107,6 +107,14 @@ bool instr_sink_is_line(void)
     return sink()->line;
 }
 
+#if INSTR_HAS_TAKEOVER
+void instr_sink_lost(uint32_t events)
+{
+    if (sink()->lost != NULL)
+        sink()->lost(events);
+}
+#endif
+
 #if INSTR_KEEPS_RUNS
 void instr_sink_give_way(bool vanish)
 {

@@ -43,6 +43,10 @@ struct instr_sink {
      * then neither the text nor the code that writes it has to be on the board. */
     void (*declare)(bool stream);
 
+    /* The text cannot be written again, and no window says that so many events were lost. NULL: it always can. It is there on every system, as
+     * give_way is. */
+    void (*lost)(uint32_t events);
+
     /* All is written: so many events, in the packets that were appended. NULL: whoever reads them does not ask. */
     void (*end)(uint64_t events);
 
@@ -94,6 +98,7 @@ bool instr_sink_text_end(void);
 bool instr_sink_declares(void);
 void instr_sink_declare(bool stream);
 bool instr_sink_is_line(void);
+void instr_sink_lost(uint32_t events);
 void instr_sink_end(uint64_t events);
 
 #endif

@@ -323,7 +323,7 @@ mod tests {
         for (text, part) in [
             (
                 "sensor = \"rapl\"",
-                "there is no setting sensor; there are enabled, trace",
+                "there is no setting sensor; there are enabled, paused, trace",
             ),
             (
                 "policy = \"rnig\"",

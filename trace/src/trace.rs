@@ -126,9 +126,10 @@ impl Trace {
             warnings.add(link, 0, "a link to another trace is not followed");
         }
         let indexed = index(dir, files.streams, files.windows, &metadata, &mut warnings)?;
-        metadata.discarded_unattached = metadata
-            .discarded_unattached
-            .saturating_add(indexed.unattached);
+        let beside = [indexed.unattached, files.discarded];
+        metadata.discarded_unattached = beside
+            .into_iter()
+            .fold(metadata.discarded_unattached, u64::saturating_add);
         let mut trace = Self {
             dir: dir.to_owned(),
             clock: Clock::new(&metadata, SyncPairs::default()),
@@ -621,6 +622,8 @@ struct Files {
     children: Vec<PathBuf>,
     /// Links to other traces: nothing that was recorded holds one, and they may lead in a circle.
     links: Vec<PathBuf>,
+    /// Events that were lost, by the name of a file: a full disk has no room for other words.
+    discarded: u64,
 }
 
 impl Files {
@@ -637,6 +640,8 @@ impl Files {
                 files.streams.push((number | SWITCHES, entry.path()));
             } else if numbered(name, ".window_").is_some() {
                 files.windows.push(entry.path());
+            } else if let Some(events) = numbered(name, ".discarded_") {
+                files.discarded = files.discarded.saturating_add(events.into());
             } else if let Some(child) = child(name)
                 && Metadata::file_in(&entry.path()).is_some()
             {

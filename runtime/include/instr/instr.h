@@ -74,8 +74,8 @@ int instr_flush(void) INSTR_I_WEAK;
 #elif defined(INSTR_DYNAMIC)
 
 /* dlsym and dlerror, under names of their own beside <dlfcn.h>. Weak: in a static program, or with an old C library, nothing is found. */
-void *instr_i_symbol(void *handle, const char *name) __asm__("dlsym") __attribute__((weak));
-char *instr_i_error(void) __asm__("dlerror") __attribute__((weak));
+static void *instr_i_symbol(void *handle, const char *name) __attribute__((weakref("dlsym"), unused));
+static char *instr_i_error(void) __attribute__((weakref("dlerror"), unused));
 
 /* The function of the process with this name; `place` keeps it, or itself where there is none. */
 static inline void *instr_i_find(void **place, const char *name)

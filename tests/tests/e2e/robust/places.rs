@@ -43,6 +43,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("robust::full::small-disk", small_disk),
         trial("robust::full::disk-without-a-byte", disk_without_a_byte),
         trial("robust::full::read-only-disk", read_only_disk),
+        trial("robust::full::every-size-and-policy", disk_sizes),
     ]
 }
 
@@ -390,6 +391,85 @@ fn small_disk() -> Check {
     let env = [("INSTR_TRACE", "disk/trace"), ("INSTR_BUFFER", "65536")];
     compare_on_disk(&guest, "400k", script, &[&COUNT.to_string()], &env)?;
     lossy(&guest, &guest.path("kept"))
+}
+
+/// Sizes of disks in KiB: from a page to more than the events, the metadata and a window take.
+const DISKS: [u32; 18] = [
+    4, 8, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 128, 192, 256, 384, 512, 1024,
+];
+const ON_DISK: i128 = 20_000;
+
+/// On disks of all sizes a trace has a part of the events in their order (by `end` the first ones, of a ring without a gap), the others are counted, or
+/// there is no trace, which is said in one line.
+fn disk_sizes() -> Check {
+    let guest = Guest::build("events")?;
+    let mut whole = 0;
+    for (policy, size) in ["stream", "end", "ring"]
+        .iter()
+        .flat_map(|policy| DISKS.map(|size| (*policy, size)))
+    {
+        let kept = guest.path(&format!("kept-{policy}-{size}"));
+        let script = format!(
+            "\"$@\" || exit; test ! -d disk/trace || cp -r disk/trace {} || exit 98",
+            utf8(&kept)
+        );
+        let env = [
+            ("INSTR_TRACE", "disk/trace"),
+            ("INSTR_BUFFER", "64K"),
+            ("INSTR_POLICY", policy),
+        ];
+        let count = ON_DISK.to_string();
+        compare_on_disk(&guest, &format!("{size}k"), &script, &[&count], &env)?;
+        whole += account(&guest, &kept, policy)
+            .map_err(|stop| format!("{policy}, {size} KiB: {stop:?}"))?;
+    }
+    // The largest disks hold everything that `stream` writes.
+    ensure(whole > 0, || "no trace was whole".into())
+}
+
+/// Whether a trace has every event: 1, else 0.
+fn account(guest: &Guest, trace: &Path, policy: &str) -> Check<u32> {
+    if !trace.join("metadata").exists() {
+        let told = Run::new(&tools()?.instr)
+            .arg("summary")
+            .arg(trace)
+            .output()?;
+        let lines = told.errors().lines().count();
+        return ensure(
+            told.status == Status::Code(1) && (1..=2).contains(&lines),
+            || format!("{told}"),
+        )
+        .map(|()| 0);
+    }
+    let lost = discarded(&cases::summary(trace)?)?;
+    let repaired = guest.path("repaired");
+    let events = ctf::read_lossy(&repair_to(trace, repaired.clone())?)?;
+    std::fs::remove_dir_all(repaired)?;
+    let kept = values(&events, 500);
+    // What `stream` had no room for is missing in the middle: what the window held in the end is there.
+    let step = |most: i128| {
+        kept.windows(2)
+            .all(|pair| (1..=most).contains(&(pair[1] - pair[0])))
+    };
+    let in_order = match policy {
+        "stream" => step(ON_DISK),
+        "end" => step(1) && kept.first().is_none_or(|first| *first == 1),
+        _ => step(1), // the last ones, if the disk has room for all the packets
+    };
+    let total = kept.len() as i128 + lost;
+    // The runtime's own events may be lost as well.
+    ensure(
+        in_order && (ON_DISK..ON_DISK + 1000).contains(&total),
+        || {
+            format!(
+                "recorded {:?} to {:?}, {}, and discarded {lost} of {ON_DISK}",
+                kept.first(),
+                kept.last(),
+                kept.len()
+            )
+        },
+    )?;
+    Ok(u32::from(lost == 0))
 }
 
 fn disk_without_a_byte() -> Check {
