@@ -23,6 +23,7 @@ pub mod processors;
 pub mod samples;
 pub mod scheduling;
 pub mod sensors;
+pub mod series;
 pub mod states;
 pub mod switches;
 pub mod threads;

@@ -115,7 +115,7 @@ pub struct SymbolOptions {
 /// Options of `instr run`.
 #[derive(Debug, Args)]
 pub struct RunOptions {
-    /// Settings for the program (TOML, docs/environment.md); the environment overrides them
+    /// Settings for the program, which the environment overrides (docs/environment.md), and what to read of the machine meanwhile (docs/series.md): TOML, see instr config --example
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
     /// Where to write the trace [default: ./NAME.instr]
@@ -201,6 +201,9 @@ pub struct ConfigOptions {
     /// Print the folder of the pkg-config file, for PKG_CONFIG_PATH
     #[arg(long)]
     pub pkgconfigdir: bool,
+    /// Print a configuration for instr run --config with everything that there is
+    #[arg(long)]
+    pub example: bool,
 }
 
 /// Options of `instr doctor`.
@@ -307,6 +310,9 @@ pub struct ProcessorOptions {
     /// Write each time in which a processor ran a thread into FILE, a line each; - is standard output
     #[arg(long, value_name = "FILE", conflicts_with = "svg")]
     pub csv: Option<PathBuf>,
+    /// Write every value of the series that were read meanwhile into FILE, a line each (docs/series.md); - is standard output
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "csv", "svg"])]
+    pub series: Option<PathBuf>,
     /// Draw the processors over time into FILE; - is standard output
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
@@ -352,6 +358,9 @@ pub struct SectionOptions {
     /// Sensors, energy, power, counters of threads
     #[arg(long)]
     pub sensors: bool,
+    /// What instr run --config read of the machine and of processes meanwhile
+    #[arg(long)]
+    pub series: bool,
     /// The program's own regions, counters and events, and described calls
     #[arg(long)]
     pub user: bool,
@@ -373,6 +382,7 @@ impl SectionOptions {
             Section::Memory => self.memory,
             Section::Samples => self.samples,
             Section::Sensors => self.sensors,
+            Section::Series => self.series,
             Section::User => self.user,
         };
         Section::ALL.into_iter().filter(asked).collect()

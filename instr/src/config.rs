@@ -23,6 +23,12 @@ struct Places {
 ///
 /// A question about an installation where there is none, and failures to write.
 pub fn run(options: &ConfigOptions, console: &mut Console<'_>) -> Result<()> {
+    if options.example {
+        return console
+            .out
+            .write_all(crate::series::EXAMPLE.as_bytes())
+            .context(NO_OUTPUT);
+    }
     let places = Places::of(&std::env::current_exe()?)?;
     let below = |name: &'static str| {
         let prefix = places.prefix.as_ref();

@@ -38,6 +38,7 @@ pub mod repair;
 pub mod report;
 pub mod run;
 mod runs;
+mod series;
 mod settings;
 mod sheet;
 pub mod summary;

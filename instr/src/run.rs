@@ -13,7 +13,6 @@ mod tree;
 use anyhow::{Context as _, Result, anyhow};
 use instr_cc::exec::{Call, end_instead};
 use instr_cc::preload;
-use instr_schema::settings::parse;
 use instr_trace::Metadata;
 
 use crate::cli::RunOptions;
@@ -22,6 +21,8 @@ use crate::kernel::{Owner, Program, Recorder, Switches};
 use crate::launch;
 use crate::quote::shown;
 use crate::run::tree::Tree;
+use crate::series::Roots;
+use crate::series::config::{self, Config};
 use crate::why::{self, Contents, Question};
 
 /// Larger configurations are refused.
@@ -39,7 +40,7 @@ const MOST_ARGUMENTS: usize = 1023;
 ///
 /// A configuration that is refused, a folder for the trace that cannot be made, a program that is not found or cannot be started.
 pub fn run(options: &RunOptions, console: &mut Console<'_>) -> Result<()> {
-    let set = settings_of(options)?;
+    let (set, series) = settings_of(options)?;
     let (name, arguments) = options
         .command
         .split_first()
@@ -72,7 +73,7 @@ pub fn run(options: &RunOptions, console: &mut Console<'_>) -> Result<()> {
     let begin = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default();
-    let recorder = record(&question, arguments, options, console)?;
+    let recorder = record(&question, arguments, (options, &series), console)?;
     // Without a folder for them, traces of started programs have names of their own.
     let tree = match recorder {
         Some(_) => Tree::beside(&question.place()).ok(),
@@ -105,11 +106,11 @@ pub fn run(options: &RunOptions, console: &mut Console<'_>) -> Result<()> {
     end_instead(status)
 }
 
-/// Begins to record context switches, where the settings want it and the trace's place can have them.
+/// Begins to record context switches and series, where the settings want it and the trace's place can have them.
 fn record(
     question: &Question<'_>,
     arguments: &[OsString],
-    options: &RunOptions,
+    (options, series): (&RunOptions, &Config),
     console: &mut Console<'_>,
 ) -> Result<Option<Recorder>> {
     let is = |name, value: &str| question.variable(name).is_some_and(|found| found == value);
@@ -145,11 +146,19 @@ fn record(
         name: question.name().to_string_lossy().into_owned(),
         arguments: text,
     };
-    let recorder = match Recorder::start(folder, &program, switches) {
+    let root = question.variable("INSTR_SENSORS_ROOT");
+    let root = root.map_or(Path::new(""), Path::new);
+    let series = (!series.modules.is_empty()).then(|| (series, Roots::new(root)));
+    let recorder = match Recorder::start(folder, &program, switches, series) {
         Ok(recorder) => recorder,
         // The program's own trace has the same trouble, and says so.
         Err(_) => return Ok(None),
     };
+    if !options.quiet {
+        for (module, why) in recorder.refused() {
+            console.note(&format!("series: [{}]: {why}", module.word()));
+        }
+    }
     match recorder.trouble() {
         Some(why) if options.system => Err(anyhow!("cannot record the whole system: {why}")),
         Some(why) if !options.quiet => {
@@ -180,11 +189,14 @@ fn owner<'a>(question: &'a Question<'_>) -> Owner<'a> {
     }
 }
 
-/// What the options put into the environment of the program.
-fn settings_of(options: &RunOptions) -> Result<Vec<(&'static str, OsString)>> {
+/// What the options put into the environment of the program, and the series they want.
+fn settings_of(options: &RunOptions) -> Result<(Vec<(&'static str, OsString)>, Config)> {
     let mut set = Vec::new();
+    let mut series = Config::default();
     if let Some(file) = &options.config {
-        for (name, value) in read(file)? {
+        let read = read(file)?;
+        series = read.series;
+        for (name, value) in read.settings {
             // What the user typed in front of the command is more than what is in a file.
             if std::env::var_os(name).is_none() {
                 set.push((name, value.into()));
@@ -195,7 +207,7 @@ fn settings_of(options: &RunOptions) -> Result<Vec<(&'static str, OsString)>> {
         set.retain(|(name, _)| *name != "INSTR_TRACE");
         set.push(("INSTR_TRACE", dir.into()));
     }
-    Ok(set)
+    Ok((set, series))
 }
 
 /// Refuses a folder that the runtime could not use: the trace would have another name, or there would be none.
@@ -276,7 +288,7 @@ fn variables_of(question: &Question<'_>, library: &Path) -> Vec<(&'static str, O
     variables
 }
 
-fn read(file: &Path) -> Result<Vec<(&'static str, String)>> {
+fn read(file: &Path) -> Result<config::File> {
     let refused = || format!("cannot use the configuration {}", shown(file));
     // A pipe that has a name may have no writer, and opening it would wait for one. What a shell makes for <(...) leads to none.
     let is_pipe = |path: PathBuf| path.metadata().is_ok_and(|it| it.file_type().is_fifo());
@@ -292,5 +304,19 @@ fn read(file: &Path) -> Result<Vec<(&'static str, String)>> {
     if text.len() as u64 > MAX_CONFIG {
         return Err(anyhow!("it is larger than 1 MiB")).with_context(refused);
     }
-    parse(&text).with_context(refused)
+    config::parse(&text).map_err(|mistakes| {
+        let place = |mistake: &config::Mistake| format!("{}:{}", shown(file), mistake.shown(&text));
+        let places: Vec<String> = mistakes.iter().map(place).collect();
+        match places.as_slice() {
+            [one] => anyhow!("{one}").context(refused()),
+            several => Refusal {
+                message: format!("{}: {} mistakes", refused(), several.len()),
+                notes: places,
+                help: Some(
+                    "`instr config --example` prints one with everything that there is".to_owned(),
+                ),
+            }
+            .into(),
+        }
+    })
 }

@@ -199,7 +199,7 @@ _instr() {
             return 0
             ;;
         instr__subcmd__config)
-            opts="-h --cflags --libs --includedir --prefix --cmakedir --pkgconfigdir --help"
+            opts="-h --cflags --libs --includedir --prefix --cmakedir --pkgconfigdir --example --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -657,13 +657,17 @@ _instr() {
             return 0
             ;;
         instr__subcmd__processors)
-            opts="-h --json --csv --svg --top --help"
+            opts="-h --json --csv --series --svg --top --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --csv)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --series)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -761,7 +765,7 @@ _instr() {
             return 0
             ;;
         instr__subcmd__summary)
-            opts="-h --json --all --threads --processors --efficiency --regions --tasks --loops --waiting --memory --samples --sensors --user --leaks --top --target --exe --sysroot --help"
+            opts="-h --json --all --threads --processors --efficiency --regions --tasks --loops --waiting --memory --samples --sensors --series --user --leaks --top --target --exe --sysroot --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -44,7 +44,7 @@ complete -c instr -n "__fish_instr_needs_command" -f -a "repair" -d 'Complete th
 complete -c instr -n "__fish_instr_needs_command" -f -a "extract" -d 'Get a trace from a board: from the log of its console, a dump of its memory or a core file'
 complete -c instr -n "__fish_instr_needs_command" -f -a "symbolize" -d 'Translate addresses to functions, files and lines, as addr2line does'
 complete -c instr -n "__fish_instr_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c instr -n "__fish_instr_using_subcommand run" -l config -d 'Settings for the program (TOML, docs/environment.md); the environment overrides them' -r -F
+complete -c instr -n "__fish_instr_using_subcommand run" -l config -d 'Settings for the program, which the environment overrides (docs/environment.md), and what to read of the machine meanwhile (docs/series.md): TOML, see instr config --example' -r -F
 complete -c instr -n "__fish_instr_using_subcommand run" -s o -l output -d 'Where to write the trace [default: ./NAME.instr]' -r -F
 complete -c instr -n "__fish_instr_using_subcommand run" -s q -l quiet -d 'Do not say where the trace is'
 complete -c instr -n "__fish_instr_using_subcommand run" -l system -d 'Record who runs on which processor of all programs of the machine, not only of this one (CAP_PERFMON, or kernel.perf_event_paranoid at most 0)'
@@ -63,6 +63,7 @@ complete -c instr -n "__fish_instr_using_subcommand config" -l includedir -d 'Pr
 complete -c instr -n "__fish_instr_using_subcommand config" -l prefix -d 'Print the folder of the installation'
 complete -c instr -n "__fish_instr_using_subcommand config" -l cmakedir -d 'Print the folder of the CMake package: cmake -Dinstr_DIR="$(instr config --cmakedir)"'
 complete -c instr -n "__fish_instr_using_subcommand config" -l pkgconfigdir -d 'Print the folder of the pkg-config file, for PKG_CONFIG_PATH'
+complete -c instr -n "__fish_instr_using_subcommand config" -l example -d 'Print a configuration for instr run --config with everything that there is'
 complete -c instr -n "__fish_instr_using_subcommand config" -s h -l help -d 'Print help'
 complete -c instr -n "__fish_instr_using_subcommand merge" -s o -l output -d 'Name of the three files without their endings [default: the program\'s name]' -r -F
 complete -c instr -n "__fish_instr_using_subcommand merge" -l comms -d 'Which lines between tasks to write' -r -f -a "none\t'None'
@@ -93,10 +94,12 @@ complete -c instr -n "__fish_instr_using_subcommand summary" -l waiting -d 'Barr
 complete -c instr -n "__fish_instr_using_subcommand summary" -l memory -d 'Heap, mappings, stacks, OpenMP allocators'
 complete -c instr -n "__fish_instr_using_subcommand summary" -l samples -d 'Functions, by samples'
 complete -c instr -n "__fish_instr_using_subcommand summary" -l sensors -d 'Sensors, energy, power, counters of threads'
+complete -c instr -n "__fish_instr_using_subcommand summary" -l series -d 'What instr run --config read of the machine and of processes meanwhile'
 complete -c instr -n "__fish_instr_using_subcommand summary" -l user -d 'The program\'s own regions, counters and events, and described calls'
 complete -c instr -n "__fish_instr_using_subcommand summary" -l leaks -d 'Show only memory that was never freed, and the calls that allocated it'
 complete -c instr -n "__fish_instr_using_subcommand summary" -s h -l help -d 'Print help'
 complete -c instr -n "__fish_instr_using_subcommand processors" -l csv -d 'Write each time in which a processor ran a thread into FILE, a line each; - is standard output' -r -F
+complete -c instr -n "__fish_instr_using_subcommand processors" -l series -d 'Write every value of the series that were read meanwhile into FILE, a line each (docs/series.md); - is standard output' -r -F
 complete -c instr -n "__fish_instr_using_subcommand processors" -l svg -d 'Draw the processors over time into FILE; - is standard output' -r -F
 complete -c instr -n "__fish_instr_using_subcommand processors" -l top -d 'Show at most N rows of each table [default: 40]' -r
 complete -c instr -n "__fish_instr_using_subcommand processors" -l json -d 'Print JSON (docs/summary-json.md)'

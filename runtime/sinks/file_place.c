@@ -75,11 +75,12 @@ static bool is_numbered(const char *name, const char *prefix, const char *digits
     return name[0] != '\0' && name[strspn(name, digits)] == '\0';
 }
 
-/* Files of a trace directory, beside its lock. Those of processors are the launcher's (instr run). */
+/* Files of a trace directory, beside its lock. Those of processors and series are the launcher's (instr run). */
 static bool is_ours(const char *name)
 {
     return strcmp(name, "metadata") == 0 || is_numbered(name, "thread_", DIGITS) || is_numbered(name, "switches_", DIGITS) ||
-           is_numbered(name, ".window_", DIGITS) || (INSTR_KEEPS_RUNS && is_numbered(name, "processor_", DIGITS));
+           is_numbered(name, ".window_", DIGITS) ||
+           (INSTR_KEEPS_RUNS && (is_numbered(name, "processor_", DIGITS) || is_numbered(name, "series_", DIGITS)));
 }
 
 /* Folders in one: traces of forked children and of programs that were started, and what the launcher recorded of the processors. */

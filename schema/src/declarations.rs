@@ -121,9 +121,19 @@ pub fn events() -> String {
 
 /// The declaration of an event with these fields.
 pub(crate) fn declare(out: &mut String, event: &Event, fields: &[(String, String)]) {
+    declare_in(0, out, event, fields);
+}
+
+/// The same of an event in streams of this id.
+pub(crate) fn declare_in(
+    stream: u32,
+    out: &mut String,
+    event: &Event,
+    fields: &[(String, String)],
+) {
     _ = write!(
         out,
-        "event {{ id = {}; name = \"{}\"; stream_id = 0; fields := struct {{ ",
+        "event {{ id = {}; name = \"{}\"; stream_id = {stream}; fields := struct {{ ",
         event.id, event.name
     );
     for (ty, name) in fields {

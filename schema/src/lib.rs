@@ -18,6 +18,7 @@ pub mod events;
 pub mod generate;
 pub mod kernel;
 pub mod kinds;
+pub mod series;
 pub mod settings;
 
 use events::Type;

@@ -15,6 +15,8 @@ use std::collections::BTreeMap;
 
 use thiserror::Error;
 
+use crate::series::modules;
+
 /// What the values of a setting look like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -152,7 +154,7 @@ pub enum SettingError {
     },
 }
 
-/// The settings of a TOML text as the environment has them, sorted by name. A table `[image]` is passed over.
+/// The settings of a TOML text as the environment has them, sorted by name. Tables `[image]` and of modules of series are passed over.
 ///
 /// # Errors
 ///
@@ -160,7 +162,9 @@ pub enum SettingError {
 pub fn parse(text: &str) -> Result<Vec<(&'static str, String)>, SettingError> {
     let mut file: BTreeMap<String, toml::Value> =
         toml::from_str(text).map_err(|error| SettingError::Toml(error.to_string()))?;
-    file.retain(|key, _| !COMPILED_IN.contains(&key.as_str()));
+    let is_module =
+        |key: &str, value: &toml::Value| value.is_table() && modules().any(|name| name == key);
+    file.retain(|key, value| !COMPILED_IN.contains(&key.as_str()) && !is_module(key, value));
     read(&file)
 }
 

@@ -36,6 +36,20 @@ pub(super) fn of(name: &str, why: &str) -> Option<&'static str> {
     }
 }
 
+/// Advice for a module of series that does not have all.
+pub(super) fn of_series(module: &str, why: &str) -> Option<&'static str> {
+    let denied = why.contains("permitted") || why.contains("may not be read");
+    match module {
+        "energy" if denied => of("rapl", why),
+        "energy" if !why.is_empty() => of("rapl", "no zone"),
+        "memory-traffic" if denied => of("perf-energy", why),
+        "pressure" if !why.is_empty() => of("psi", why),
+        "counters" if denied => of("counters", why),
+        "counters" if why.contains("no such event") => of("counters", "does not count it"),
+        _ => None,
+    }
+}
+
 /// What a tool is good for.
 pub(super) fn of_tool(name: &str) -> &'static str {
     match name {

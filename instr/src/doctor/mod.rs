@@ -76,6 +76,8 @@ pub struct Report {
     pub sensors: Vec<Item>,
     /// Counters of threads.
     pub counters: Vec<Item>,
+    /// Modules of series, by the names of their tables.
+    pub series: Vec<Item>,
 }
 
 /// Runs the command.
@@ -92,6 +94,28 @@ pub fn run(options: &DoctorOptions, console: &mut Console<'_>) -> Result<()> {
     table::write(&report, console.out).context(NO_OUTPUT)
 }
 
+/// Opens and reads every module of series once.
+fn series() -> Vec<Item> {
+    let root = std::env::var_os("INSTR_SENSORS_ROOT").unwrap_or_default();
+    let roots = crate::series::Roots::new(root.as_ref());
+    let modules = match crate::series::probe(&roots) {
+        Ok(modules) => modules,
+        Err(error) => return vec![Item::unknown("series", error.to_string())],
+    };
+    let item =
+        |(module, works, refused): (instr_trace::kernel::series::Module, bool, Vec<String>)| {
+            let why = refused.join("; ");
+            let what = match (works, why.is_empty()) {
+                (true, true) => "can be read".to_owned(),
+                (true, false) => format!("can be read, but not: {why}"),
+                (false, true) => "there was nothing to read".to_owned(),
+                (false, false) => why.clone(),
+            };
+            Item::new(module.word(), works, what).help(advice::of_series(module.word(), &why))
+        };
+    modules.into_iter().map(item).collect()
+}
+
 fn examine() -> Report {
     let mut report = Report {
         format: 1,
@@ -102,6 +126,7 @@ fn examine() -> Report {
     };
     report.openmp = machine::openmp(&report.compilers);
     probe::examine(&mut report);
+    report.series = series();
     let verdict = verdict::of(&report);
     (report.works, report.verdict) = (verdict.works, verdict.text);
     report

@@ -22,7 +22,7 @@ type Section<'r> = (&'static str, &'r [Item], fn(&str) -> &'static str);
 /// Those of `out`.
 pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{}\n", elide(&report.verdict, TEXT_WIDTH))?;
-    let sections: [Section<'_>; 8] = [
+    let sections: [Section<'_>; 9] = [
         ("recording", &report.recording, |_| "every trace"),
         ("clock", &report.clock, |_| "the times of events"),
         ("compilers and linkers", &report.compilers, advice::of_tool),
@@ -50,6 +50,11 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
             "counters of threads (INSTR_COUNTERS)",
             &report.counters,
             |_| "counts at regions and tasks",
+        ),
+        (
+            "series (instr run --config)",
+            &report.series,
+            |_| "what the machine and processes did beside the time line",
         ),
     ];
     for (title, items, _) in &sections {

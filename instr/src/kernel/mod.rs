@@ -3,7 +3,7 @@
 
 mod attach;
 mod drain;
-mod perf;
+pub(crate) mod perf;
 mod place;
 mod records;
 
@@ -11,6 +11,7 @@ use std::io::{self, Read as _};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use instr_trace::kernel::series::Module;
 use instr_trace::kernel::{FOLDER, Info, Record, Recorded, ThreadId, Usage, What, write_info};
 use rustix::time::{ClockId, clock_gettime};
 
@@ -18,6 +19,8 @@ pub(crate) use self::attach::Obstacle;
 use self::drain::Drain;
 use self::perf::{Followed, Ring, Whose};
 pub(crate) use self::place::Owner;
+use crate::series::config::Config;
+use crate::series::{Roots, Sampler, Told};
 
 /// Threads that are named when the whole system is recorded.
 const MOST_THREADS: usize = 100_000;
@@ -56,6 +59,7 @@ pub(crate) struct Recorder {
     followed: Vec<Followed>,
     /// What children had used before; `None`: those that are recorded are none of this process.
     before: Option<Usage>,
+    series: Option<Sampler>,
 }
 
 impl Recorder {
@@ -65,7 +69,12 @@ impl Recorder {
     /// # Errors
     ///
     /// A folder that cannot be written.
-    pub(crate) fn start(folder: &Path, program: &Program, switches: Switches) -> io::Result<Self> {
+    pub(crate) fn start(
+        folder: &Path,
+        program: &Program,
+        switches: Switches,
+        series: Option<(&Config, Roots)>,
+    ) -> io::Result<Self> {
         let folder = temporary(folder)?;
         let uuid = fastrand::u128(..).to_ne_bytes();
         let mut info = info_of(program);
@@ -82,6 +91,10 @@ impl Recorder {
         if drain.is_none() {
             info.recorded = Recorded::Sums;
         }
+        let series = series.as_ref();
+        let series =
+            series.map(|(config, roots)| Sampler::start(config, roots, folder.path(), uuid));
+        let series = series.transpose()?;
         info.start_monotonic_ns = now(ClockId::Monotonic);
         info.start_realtime_ns = now(ClockId::Realtime);
         Ok(Self {
@@ -92,6 +105,7 @@ impl Recorder {
             wanted: switches != Switches::Off,
             followed: Vec::new(),
             before: Some(usage()),
+            series,
         })
     }
 
@@ -117,12 +131,18 @@ impl Recorder {
             wanted: true,
             followed: attached.followed,
             before: None,
+            series: None,
         })
     }
 
     /// Why there are only sums; `None`: switches are recorded.
     pub(crate) fn trouble(&self) -> Option<&str> {
         self.info.trouble.as_deref()
+    }
+
+    /// What modules of series do not have here.
+    pub(crate) fn refused(&self) -> &[(Module, String)] {
+        self.series.as_ref().map_or(&[], |series| &series.refused)
     }
 
     /// Ends the recording: the program, process `pid`, has ended. Returns what was recorded, which [`Finished::put`] puts in its place.
@@ -132,6 +152,7 @@ impl Recorder {
         self.info.pid = pid;
         self.info.end_monotonic_ns = now(ClockId::Monotonic);
         self.followed.clear();
+        let told = self.series.take().map(Sampler::finish).unwrap_or_default();
         let drained = self.drain.take().map(Drain::finish).unwrap_or_default();
         self.info.lost = drained.lost;
         self.info.trouble = self.info.trouble.take().or(drained.trouble);
@@ -147,6 +168,7 @@ impl Recorder {
             folder: self.folder,
             wanted: self.wanted,
             info: self.info,
+            told,
         })
     }
 }
@@ -157,6 +179,7 @@ pub(crate) struct Finished {
     folder: tempfile::TempDir,
     wanted: bool,
     info: Info,
+    told: Told,
 }
 
 impl Finished {
@@ -183,6 +206,11 @@ impl Finished {
     /// Why the recording is not what it might be.
     pub(crate) fn trouble(&self) -> Option<&str> {
         self.info.trouble.as_deref()
+    }
+
+    /// What was found of series while the program ran.
+    pub(crate) fn series(&self) -> &Told {
+        &self.told
     }
 
     /// Puts the recording into a trace that is there.
@@ -288,7 +316,8 @@ fn line(path: &str) -> String {
     text.lines().next().unwrap_or_default().to_owned()
 }
 
-fn now(clock: ClockId) -> u64 {
+/// The time by a clock, ns.
+pub(crate) fn now(clock: ClockId) -> u64 {
     let time = clock_gettime(clock);
     let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
     seconds * 1_000_000_000 + u64::try_from(time.tv_nsec).unwrap_or(0)
@@ -315,7 +344,7 @@ fn usage() -> Usage {
 }
 
 /// Keeps signals from this thread that would end the process because a file is too large.
-fn block_signals() {
+pub(crate) fn block_signals() {
     // SAFETY: the set is initialized by `sigemptyset`, and outlives the calls.
     unsafe {
         let mut set: libc::sigset_t = std::mem::zeroed();

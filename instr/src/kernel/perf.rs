@@ -33,7 +33,7 @@ pub(super) enum Whose {
 
 /// An event of one processor with its ring.
 #[derive(Debug)]
-pub(super) struct Ring {
+pub(crate) struct Ring {
     pub(super) processor: u32,
     event: OwnedFd,
     map: Mapping,
@@ -132,34 +132,9 @@ impl Ring {
         let mut last = io::Error::from(io::ErrorKind::OutOfMemory);
         for pages in sizes {
             let bytes = pages * page;
-            let event = open(processor, whose, bytes)?;
-            let protection = ProtFlags::READ | ProtFlags::WRITE;
-            let size = bytes + page;
-            // SAFETY: a new mapping where the system likes it, of a descriptor that allows this.
-            let address = unsafe {
-                mmap(
-                    std::ptr::null_mut(),
-                    size,
-                    protection,
-                    MapFlags::SHARED,
-                    &event,
-                    0,
-                )
-            };
-            match address.map(|address| NonNull::new(address.cast())) {
-                Ok(Some(address)) => {
-                    let map = Mapping {
-                        address,
-                        bytes: size,
-                    };
-                    return Ok(Self {
-                        processor,
-                        event,
-                        map,
-                    });
-                }
-                Ok(None) => {}
-                Err(error) => last = error.into(),
+            match Self::map(processor, open(processor, whose, bytes)?, bytes) {
+                Ok(ring) => return Ok(ring),
+                Err(error) => last = error,
             }
         }
         Err(last)
@@ -194,6 +169,33 @@ impl Ring {
         }
     }
 
+    /// The ring of an event, with so many bytes of data: a power of two of pages.
+    pub(crate) fn map(processor: u32, event: OwnedFd, bytes: usize) -> io::Result<Self> {
+        let size = bytes + rustix::param::page_size();
+        let protection = ProtFlags::READ | ProtFlags::WRITE;
+        // SAFETY: a new mapping where the system likes it, of a descriptor that allows this.
+        let address = unsafe {
+            mmap(
+                std::ptr::null_mut(),
+                size,
+                protection,
+                MapFlags::SHARED,
+                &event,
+                0,
+            )
+        }?;
+        let address = NonNull::new(address.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
+        let map = Mapping {
+            address,
+            bytes: size,
+        };
+        Ok(Self {
+            processor,
+            event,
+            map,
+        })
+    }
+
     /// Begins to record, where no `exec` does.
     pub(super) fn enable(&self) -> io::Result<()> {
         self.switch(sys::ioctls::ENABLE)
@@ -216,12 +218,12 @@ impl Ring {
     }
 
     /// What to wait for: the ring is half full.
-    pub(super) fn descriptor(&self) -> BorrowedFd<'_> {
+    pub(crate) fn descriptor(&self) -> BorrowedFd<'_> {
         self.event.as_fd()
     }
 
     /// Gives all records that are there to `each`, in their order. `buffer` is for those that go round the ring's end.
-    pub(super) fn drain(&mut self, buffer: &mut Vec<u8>, mut each: impl FnMut(&[u8])) {
+    pub(crate) fn drain(&mut self, buffer: &mut Vec<u8>, mut each: impl FnMut(&[u8])) {
         let page = self.map.address.as_ptr().cast::<perf_event_mmap_page>();
         let data_at = self.map.bytes - self.data_bytes();
         // SAFETY: the mapping is as large as the page and the data; the kernel writes `data_head`, and this process alone writes `data_tail`.
@@ -267,7 +269,7 @@ impl Ring {
 }
 
 /// Why the system refuses events, for people.
-pub(super) fn refusal(error: &io::Error) -> String {
+pub(crate) fn refusal(error: &io::Error) -> String {
     let level = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid");
     let level = level.map_or(String::new(), |text| text.trim().to_owned());
     match error.raw_os_error() {
@@ -281,7 +283,7 @@ pub(super) fn refusal(error: &io::Error) -> String {
 }
 
 /// Processors by the list in a file of sysfs: `0-3,8`.
-pub(super) fn online() -> Vec<u32> {
+pub(crate) fn online() -> Vec<u32> {
     let text = std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap_or_default();
     let range = |part: &str| {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
@@ -293,7 +295,7 @@ pub(super) fn online() -> Vec<u32> {
 }
 
 /// Processors that this thread may use.
-pub(super) fn allowed() -> Vec<u32> {
+pub(crate) fn allowed() -> Vec<u32> {
     let Ok(set) = rustix::thread::sched_getaffinity(None) else {
         return online();
     };
@@ -303,7 +305,7 @@ pub(super) fn allowed() -> Vec<u32> {
 }
 
 /// Whether a filter of system calls is in place, which may end the process for one that it does not expect.
-pub(super) fn is_filtered() -> bool {
+pub(crate) fn is_filtered() -> bool {
     use std::io::Read as _;
     let mut text = String::new();
     let read = File::open("/proc/self/status")

@@ -223,7 +223,7 @@ fn is_beside(name: &[u8]) -> bool {
 }
 
 fn is_file_of_ours(name: &[u8]) -> bool {
-    let numbered = ["thread_", "switches_", ".window_", "processor_"];
+    let numbered = ["thread_", "switches_", ".window_", "processor_", "series_"];
     name == b"metadata" || numbered.iter().any(|prefix| is_numbered(name, prefix, b""))
 }
 

@@ -33,7 +33,7 @@ pub(super) fn write(parts: &[&Part], out: &mut dyn Write) -> Result<()> {
 }
 
 /// As RFC 4180 wants a text with commas, quotes or line ends.
-fn quoted(text: &str) -> Cow<'_, str> {
+pub(crate) fn quoted(text: &str) -> Cow<'_, str> {
     match text.contains([',', '"', '\n', '\r']) {
         true => format!("\"{}\"", text.replace('"', "\"\"")).into(),
         false => text.into(),

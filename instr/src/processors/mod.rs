@@ -1,6 +1,6 @@
 //! `instr processors`: who ran on which processor, of one trace or of several that ran at the same time.
 
-mod csv;
+pub(crate) mod csv;
 mod svg;
 pub(crate) mod table;
 
@@ -34,6 +34,15 @@ pub fn run(options: &ProcessorOptions, console: &mut Console<'_>) -> Result<()> 
     }
     if let Some(file) = &options.csv {
         return write_to(file, console, |out| csv::write(&parts, out));
+    }
+    if let Some(file) = &options.series {
+        let ([trace], [part]) = (traces.as_slice(), parts.as_slice()) else {
+            return Err(anyhow!("--series is of one trace"));
+        };
+        let begin = part.info().start_monotonic_ns;
+        return write_to(file, console, |out| {
+            crate::series::csv::write(trace, begin, out)
+        });
     }
     if let Some(file) = &options.svg {
         return write_to(file, console, |out| svg::write(&parts, out));

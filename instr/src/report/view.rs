@@ -401,6 +401,7 @@ fn sections(summary: &Summary) -> Vec<(&'static str, &'static str, Vec<Part>)> {
             Section::Memory => "Memory",
             Section::Samples => "Functions by samples",
             Section::Sensors => "Sensors, energy, counters",
+            Section::Series => "Series of the machine and of processes",
             Section::User => "The program's own regions, counters, calls",
         };
         let name = section.option().trim_start_matches('-');

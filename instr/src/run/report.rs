@@ -158,6 +158,13 @@ fn put(
                 finished.lost()
             ));
         }
+        let told = finished.series();
+        for (module, why) in &told.refused {
+            console.note(&format!("series: [{}]: {why}", module.word()));
+        }
+        if let Some(trouble) = &told.trouble {
+            console.warn(&format!("series: {trouble}"));
+        }
         let (pid, sums) = (u64::from(finished.pid()), finished.only_sums());
         if let Some(trouble) = finished.trouble().filter(|_| !sums) {
             console.warn(&format!("context switches: {trouble}"));

@@ -427,6 +427,9 @@ pub(super) fn nothing(section: Section, summary: &Summary) -> &'static str {
         Section::Sensors => {
             "not recorded; run the program with INSTR_SENSORS=auto or INSTR_COUNTERS=..."
         }
+        Section::Series => {
+            "not recorded; instr run --config FILE reads them (instr config --example)"
+        }
         Section::User => {
             "the program marks nothing itself (<instr/instr.h>), and no library is described (--instr-api)"
         }

@@ -105,6 +105,7 @@ pub(crate) fn of_session(
     for (process, trace) in session.traces().iter().enumerate() {
         let mut summary = of_process(trace, symbols, chip, console)?;
         summary.core_allocation = crate::processors::of_trace(trace.dir())?;
+        summary.series = instr_analysis::series::series(trace.dir())?;
         if let Some(found) = summary
             .core_allocation
             .as_ref()

@@ -17,6 +17,7 @@ use super::threads::model::{Birth, LockCall, WaitCall};
 use instr_analysis::processors::Allocation as CoreAllocation;
 use instr_analysis::samples::Samples;
 use instr_analysis::scheduling::{Split, ThreadScheduling};
+use instr_analysis::series::SeriesSection;
 use instr_analysis::switches::ContextSwitches;
 
 /// Version of the JSON form; raised when a field changes its meaning or goes away.
@@ -135,6 +136,8 @@ pub struct Summary {
     pub context_switches: Option<ContextSwitches>,
     /// Who ran on which processor, of the whole tree of processes; null unless `instr run` recorded it.
     pub core_allocation: Option<CoreAllocation>,
+    /// What `instr run --config` read of the machine and of processes; null unless it was asked for.
+    pub series: Option<SeriesSection>,
     /// Sensors and counters that were asked for and are not there.
     pub sensor_troubles: Vec<Trouble>,
     /// A setting that was not understood, or could not be followed.

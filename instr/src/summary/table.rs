@@ -41,13 +41,15 @@ pub enum Section {
     Samples,
     /// Sensors, energy, power, counters of threads.
     Sensors,
+    /// What the launcher read of the machine and of processes.
+    Series,
     /// What the program itself marks: regions, counters, events; described calls.
     User,
 }
 
 impl Section {
     /// All, in the order of the page.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Threads,
         Self::Processors,
         Self::Efficiency,
@@ -58,6 +60,7 @@ impl Section {
         Self::Memory,
         Self::Samples,
         Self::Sensors,
+        Self::Series,
         Self::User,
     ];
 
@@ -75,6 +78,7 @@ impl Section {
             Self::Memory => "--memory",
             Self::Samples => "--samples",
             Self::Sensors => "--sensors",
+            Self::Series => "--series",
             Self::User => "--user",
         }
     }
@@ -112,6 +116,10 @@ impl Section {
                 super::sensors::table::write(summary, page)?;
                 thread_counters(summary, page)
             }
+            Self::Series => match &summary.series {
+                Some(found) => crate::series::table::write(found, page),
+                None => Ok(()),
+            },
             Self::User => user(summary, page),
         }
     }

@@ -18,7 +18,8 @@ pub(super) fn parts() -> Vec<(&'static str, Vec<Part>)> {
             vec![
                 ("events", events()),
                 ("kinds", kinds()),
-                ("kernel events", kernel_events()),
+                ("kernel events", unpacked(crate::kernel::EVENTS)),
+                ("series events", unpacked(crate::series::EVENTS)),
             ],
         ),
         ("docs/environment.md", vec![("settings", settings())]),
@@ -47,9 +48,9 @@ fn events() -> String {
     out
 }
 
-fn kernel_events() -> String {
+fn unpacked(events: &[crate::Event]) -> String {
     let mut out = String::from("| id | event | fields | when |\n|---|---|---|---|\n");
-    for event in crate::kernel::EVENTS {
+    for event in events {
         let fields: Vec<String> = wire_1(event)
             .iter()
             .map(|(ty, name)| format!("{ty} {name}"))

@@ -29,6 +29,7 @@ mod report;
 mod robust;
 mod sampling;
 mod sensors;
+mod series;
 mod sparselu;
 mod switches;
 mod symbols;
@@ -56,6 +57,7 @@ const PARTS: &[fn() -> Vec<Trial>] = &[
     sparselu::trials,
     robust::trials,
     sensors::trials,
+    series::trials,
     verdicts::trials,
     switches::trials,
     meters::trials,

@@ -90,6 +90,7 @@ impl Info {
         out.push_str("};\n\n");
         out.push_str(&clock("monotonic", self));
         out.push_str(&events());
+        out.push_str(&instr_schema::series::declarations());
         out
     }
 

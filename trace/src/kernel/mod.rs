@@ -5,6 +5,7 @@ mod around;
 mod info;
 mod read;
 mod record;
+pub mod series;
 #[cfg(test)]
 mod tests;
 mod write;
