@@ -262,7 +262,7 @@ const MISTAKES: &[Way] = &[
     (&["summary", "app", "--jsn"], &[], &["'--json'"]),
     (&["run"], &[], &["PROGRAM"]),
     (&["run", "--config", "nowhere.toml", "./app"], &[], &["cannot use the configuration nowhere.toml"]),
-    (&["run", "--config", "wrong.toml", "./app"], &[], &["there is no setting polcy"]),
+    (&["run", "--config", "wrong.toml", "./app"], &[], &["there is no setting `polcy`; did you mean `policy`"]),
     (&["run", "./app"], &[("INSTR_POLICY", "rng")], &["INSTR_POLICY=rng is not stream, end or ring (did you mean ring?); the default is used"]),
     (&["run", "./app"], &[("INSTR_BUFFER", "1T"), ("INSTR_KEEP", "x"), ("INSTR_SINK", "fil")],
      &["INSTR_BUFFER=1T is not a size", "INSTR_KEEP=x is not a number from 0 to 1000", "INSTR_SINK=fil is not file, console, ram or own (did you mean file?)"]),
