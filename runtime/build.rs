@@ -15,7 +15,10 @@ fn collect(dir: &Path, out: &mut Vec<PathBuf>) -> io::Result<()> {
         let path = entry?.path();
         if path.is_dir() {
             collect(&path, out)?;
-        } else if path.extension().is_some_and(|e| e == "c" || e == "h") {
+        } else if path
+            .extension()
+            .is_some_and(|e| ["c", "h", "hpp", "f90"].iter().any(|wanted| e == *wanted))
+        {
             out.push(path);
         }
     }

@@ -9,7 +9,7 @@ stage() { # empty folder
     install -d "$to/bin" "$to/include/instr" "$to/share/pkgconfig" "$to/share/cmake/instr" "$doc"
     install -m 755 "$bin/instr" "$bin/instr-cc" "$bin/instr-rewrite" "$to/bin/"
     "$scripts/links.sh" "$to/bin"
-    install -m 644 "$root/runtime/include/instr/instr.h" "$to/include/instr/"
+    install -m 644 "$root"/runtime/include/instr/{instr.h,instr.hpp,instr.f90,instr_fortran.c} "$to/include/instr/"
 
     sed "s/@VERSION@/$version/" "$root/packaging/instr.pc.in" >"$to/share/pkgconfig/instr.pc"
     install -m 644 "$root/packaging/instrConfig.cmake" "$to/share/cmake/instr/"

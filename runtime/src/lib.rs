@@ -41,6 +41,7 @@ pub fn sources(os: &str) -> Vec<&'static str> {
         "sinks/file.c" | "sinks/file_place.c" | "sinks/file_runs.c" => large,
         "sinks/small_file.c" => !large,
         LIBRARY | PRELOAD | TOOL | GETTERS | FOREIGN_TOOL | BOUND | BRIDGE => false,
+        _ if name.starts_with("include/") => false, // users compile it
         _ if name.starts_with("library/") || name.starts_with("probes/pthread") => large,
         _ if name.starts_with("platform/") => name == platform[0] || name.starts_with(&platform[1]),
         _ => large || !name.starts_with("ompt/"),

@@ -471,7 +471,7 @@ fn runtime_compiles(compiler: &[&str], optimizations: &[&str]) -> Check {
     let dir = workspace::work_dir("runtime-compiles")?;
     let mut sources = Vec::new();
     for folder in [
-        "core", "library", "ompt", "probes", "sampling", "sensors", "sinks", "platform",
+        "core", "include", "library", "ompt", "probes", "sampling", "sensors", "sinks", "platform",
     ] {
         sources.extend(files(&root.join(folder), &["c"])?);
     }

@@ -2,6 +2,7 @@
 
 mod api;
 mod attach;
+mod bindings;
 mod boundaries;
 mod conformance;
 mod costs;
@@ -45,6 +46,7 @@ const PARTS: &[fn() -> Vec<Trial>] = &[
     queue::other_executables,
     api::trials,
     attach::trials,
+    bindings::trials,
     boundaries::trials,
     layers::trials,
     figures::trials,
