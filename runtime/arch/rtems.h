@@ -1,6 +1,6 @@
 /*
  * RTEMS, on any processor. The instruction set's own file gives the rest; the clock and the processor's number are the system's
- * (platform/rtems_clock.c), since which counter there is depends on the board.
+ * (platform/rtems/clock.c), since which counter there is depends on the board.
  */
 #define instr_arch_ticks instr_isa_ticks
 #define instr_arch_ticks_ok instr_isa_ticks_ok

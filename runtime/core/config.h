@@ -16,7 +16,7 @@
 #define INSTR_CFG_RING_BYTES (1024u * 1024u)
 #endif
 
-/* Where a system has no environment and little memory (platform/rtems.c), unless its configuration says otherwise: packet space of a
+/* Where a system has no environment and little memory (platform/rtems/system.c), unless its configuration says otherwise: packet space of a
  * thread, the whole block of memory that windows come from, and the most bytes of one write(). */
 #ifndef INSTR_CFG_SMALL_BYTES
 #define INSTR_CFG_SMALL_BYTES (64u * 1024u)
@@ -33,12 +33,12 @@
 #define INSTR_CFG_RAM_TEXT_BYTES 16384u
 #endif
 
-/* Processors whose context switches are recorded (platform/rtems.c). */
+/* Processors whose context switches are recorded (platform/rtems/system.c). */
 #ifndef INSTR_CFG_PROCESSORS
 #define INSTR_CFG_PROCESSORS 16u
 #endif
 
-/* Longest INSTR_SENSORS_ROOT, in bytes: what is looked for below it has room in a path (platform/linux_files.h). */
+/* Longest INSTR_SENSORS_ROOT, in bytes: what is looked for below it has room in a path (platform/linux/files.h). */
 #ifndef INSTR_CFG_SENSORS_ROOT
 #define INSTR_CFG_SENSORS_ROOT 140u
 #endif

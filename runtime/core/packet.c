@@ -213,14 +213,15 @@ void instr_append_clock_sync(struct instr_thread *t)
     (void)instr_packet_append(t, INSTR_EV_CLOCK_SYNC, words, 6);
 }
 
-/* Hands over what the first slot holds, all complete packets, or counts its events as discarded. Its bytes. */
+/* Hands over what the first slot holds, all complete packets, or counts its events as discarded. The bytes that got through. */
 static size_t hand_over(struct instr_thread *t)
 {
-    const size_t bytes = t->slot_bytes[0];
+    size_t bytes = t->slot_bytes[0];
     if (instr_sink_append(t->stream, slot_base(t, 0), bytes)) {
         t->told = t->counted[0];
         t->appended += t->slot_events[0] + t->own_events;
     } else {
+        bytes = 0;
         instr_lose(t, t->slot_events[0]);
         set_next_seq(t, t->next_seq - t->slot_packets); /* the numbers are used by the next packets that get through */
     }

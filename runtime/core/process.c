@@ -328,11 +328,16 @@ void instr_forked(void)
     instr_self = NULL;
     /* Probes on this stack still hold the parent's window, which is shared with the parent: put zeroed memory in its place. A thread
      * without a window, as zeros say, refuses every event. */
+    bool apart = true;
     for (struct instr_thread *t = instr_registry.all, *next; t != NULL; t = next) {
         next = t->next;
-        if (t->mapped)
-            instr_platform_replace(INSTR_WINDOW_OF(t), INSTR_WINDOW_HEADER_BYTES + (size_t)instr_settings.buffer);
+        if (t->mapped && !instr_platform_replace(INSTR_WINDOW_OF(t), INSTR_WINDOW_HEADER_BYTES + (size_t)instr_settings.buffer))
+            apart = false;
         memset(t, 0, sizeof *t);
+    }
+    if (!apart) { /* what this process records could get into its parent's trace */
+        instr_process.active = INSTR_OFF;
+        instr_registry.life = INSTR_LIFE_CLOSED;
     }
     instr_registry.all = NULL;
 #if INSTR_KEEPS_RUNS

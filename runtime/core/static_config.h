@@ -1,7 +1,7 @@
 /*
  * The configuration that is compiled into a program: what the environment says elsewhere, and the memory that windows come from.
  * `instr-cc --instr-config=FILE.toml` writes the object that defines `instr_config`; without it a small system gets the one of
- * platform/rtems_config.c, and a large one none.
+ * platform/rtems/config.c, and a large one none.
  */
 #ifndef INSTR_STATIC_CONFIG_H
 #define INSTR_STATIC_CONFIG_H

@@ -118,7 +118,7 @@ struct instr_thread {
     uint64_t appended;    /* all events of the packets that the sink took */
     uint32_t own_events;  /* those that the packet being filled begins with (ring: the first packet) */
     uint64_t attached_ns; /* instr_platform_monotonic_ns() then; 0: not asked (core/thread_time.c) */
-    uint32_t ending;      /* the destructors of its keys run (platform/linux.c) */
+    uint32_t ending;      /* the destructors of its keys run (platform/linux/system.c) */
     uint32_t kept;        /* the sink refused its last packet: the window holds it and is not used again */
     struct instr_stack stack; /* core/stack.h */
     struct instr_sampling sampling; /* sampling/sampling.h */

@@ -1,5 +1,5 @@
 /*
- * What the core asks of an operating system. One file per system implements it (platform/linux.c); nothing else in the
+ * What the core asks of an operating system. The folder of a system implements it (platform/linux/); nothing else in the
  * runtime calls the system. No function here sets errno for the caller, allocates with malloc, or is a cancellation point.
  */
 #ifndef INSTR_PLATFORM_H
@@ -55,7 +55,7 @@ static inline bool instr_platform_in_interrupt(void)
 }
 #endif
 
-/* Not on small systems, for the probes of threads (platform/linux_pthread.c). Tries to take a lock, INSTR_MUTEX_…: 0, or an errno; INSTR_NO_TRY: it
+/* Not on small systems, for the probes of threads (platform/linux/pthread.c). Tries to take a lock, INSTR_MUTEX_…: 0, or an errno; INSTR_NO_TRY: it
  * was not tried. */
 #define INSTR_NO_TRY (-1)
 int instr_platform_lock_try(unsigned kind, void *lock);
@@ -151,8 +151,8 @@ void *instr_platform_pool(size_t *bytes);
 /* Prints text where people see it, as it is; also while the system is dying. */
 void instr_platform_console(const char *text, size_t count);
 
-/* Puts zeroed private memory in the place of a mapped block. */
-void instr_platform_replace(void *block, size_t bytes);
+/* Puts zeroed private memory in the place of a mapped block; false when the system refuses. */
+bool instr_platform_replace(void *block, size_t bytes);
 
 /* Has instr_thread_ended() called on the calling thread when it ends. */
 void instr_platform_watch_thread(struct instr_thread *t);

@@ -31,11 +31,11 @@ pub const BRIDGE: &str = "ompt/bridge.c";
 
 /// Names the `.c` files to compile for an operating system (`"linux"`), in a fixed order.
 ///
-/// The portable ones (`core/`, `probes/`, `sampling/`, `sensors/`, `sinks/`) come with the files of the platform, `platform/OS.c` and `platform/OS_*.c`.
+/// The portable ones (`core/`, `probes/`, `sampling/`, `sensors/`, `sinks/`) come with the files of the system, `platform/OS/`.
 /// Small systems get a file sink of their own, no shared libraries, and no OMPT tool: their OpenMP library is libgomp.
 #[must_use]
 pub fn sources(os: &str) -> Vec<&'static str> {
-    let platform = [format!("platform/{os}.c"), format!("platform/{os}_")];
+    let platform = format!("platform/{os}/");
     let large = os == "linux";
     let fits = |name: &str| match name {
         "sinks/file.c" | "sinks/file_place.c" | "sinks/file_runs.c" => large,
@@ -43,7 +43,7 @@ pub fn sources(os: &str) -> Vec<&'static str> {
         LIBRARY | PRELOAD | TOOL | GETTERS | FOREIGN_TOOL | BOUND | BRIDGE => false,
         _ if name.starts_with("include/") => false, // users compile it
         _ if name.starts_with("library/") || name.starts_with("probes/pthread") => large,
-        _ if name.starts_with("platform/") => name == platform[0] || name.starts_with(&platform[1]),
+        _ if name.starts_with("platform/") => name.starts_with(&platform),
         _ => large || !name.starts_with("ompt/"),
     };
     FILES
@@ -102,7 +102,7 @@ mod tests {
             );
         }
         let mut platform = names.iter().filter(|n| n.starts_with("platform/"));
-        assert!(platform.all(|n| n.starts_with("platform/linux")));
+        assert!(platform.all(|n| n.starts_with("platform/linux/")));
         assert!(names.contains(&"sinks/file.c") && !names.contains(&"sinks/small_file.c"));
         assert!(names.contains(&"library/table.c"));
         // These are linked into some outputs only.
@@ -114,7 +114,9 @@ mod tests {
     #[test]
     fn a_small_system_gets_the_small_file_sink_and_no_ompt() {
         let names = sources("rtems");
-        assert!(names.contains(&"platform/rtems.c") && names.contains(&"platform/rtems_clock.c"));
+        assert!(
+            names.contains(&"platform/rtems/system.c") && names.contains(&"platform/rtems/clock.c")
+        );
         assert!(names.contains(&"sinks/small_file.c") && !names.contains(&"sinks/file.c"));
         let hosted = ["ompt/", "library/"];
         assert!(

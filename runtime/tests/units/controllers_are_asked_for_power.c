@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "core/settings.h"
-#include "platform/linux_energy.h"
+#include "platform/linux/energy.h"
 #include "sensors/sensors.h"
 
 /* DCMI 1.5, table 6-16: 215 W now, 180 to 300 W, 210 W on average, a second of statistics, measuring. */

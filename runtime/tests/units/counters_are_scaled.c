@@ -3,7 +3,7 @@
 
 #include "check.h"
 #include "core/settings.h"
-#include "platform/linux_perf.h"
+#include "platform/linux/perf.h"
 
 static const char *parsed(const char *text, struct perf_event_attr *attr)
 {

@@ -263,6 +263,30 @@ pub(crate) fn no_switches(host: Host) -> Check {
     })
 }
 
+/// Eight threads emit 20 events each where there is memory for the windows of a few: each event is in the image or counted as lost.
+pub(crate) fn no_windows(host: Host) -> Check {
+    let board = Board::new(host, "board-windows")?;
+    for (pool, most) in [("64K", 3), ("128K", 7), ("512K", 9)] {
+        let config = format!(
+            "policy = \"end\"\nbuffer = \"16K\"\nsink = \"ram\"\nswitches = false\n[image]\npool = \"{pool}\"\n"
+        );
+        let built = build(&board, &config, &["board/attach.c"], &[])?;
+        board.run_words(&built, &[])?;
+        board.extract("image", "image.instr")?;
+        let trace = Trace::open(board.path("image.instr"))?;
+        let kept = user_events(&trace)?.get(&7).copied().unwrap_or(0);
+        let lost = trace.discarded();
+        ensure(trace.threads().len() <= most, || {
+            format!("{pool}: {} threads have windows", trace.threads().len())
+        })?;
+        ensure(
+            kept + lost == 160 && (lost == 0) == (pool == "512K"),
+            || format!("{pool}: {kept} kept and {lost} lost of 160"),
+        )?;
+    }
+    Ok(())
+}
+
 /// Address and bytes of the functions of a program.
 fn functions(program: &Path) -> Check<BTreeMap<String, std::ops::Range<u64>>> {
     let text = Run::new("sparc64-linux-gnu-nm")

@@ -17,7 +17,7 @@ use libtest_mimic::Arguments;
 
 use kernel::{
     all_events, attaching, dump_by_gdb, interrupts, late_metadata, leaf_functions, no_switches,
-    times_after_fatal, told_events,
+    no_windows, times_after_fatal, told_events,
 };
 use measures::{heap, samples, sensors, sensors_at_samples, stacks};
 use size::{footprint, no_heap};
@@ -81,6 +81,10 @@ fn main() {
         trials.push(trial(
             name("switches_without_memory_are_counted"),
             move || no_switches(host),
+        ));
+        trials.push(trial(
+            name("events_without_memory_are_counted"),
+            move || no_windows(host),
         ));
         trials.push(trial(
             name("a_fatal_error_leaves_what_was_recorded"),
@@ -484,13 +488,18 @@ fn by_hand() -> Check {
     let stubs = objects("stubs", &[stubs], "-std=c11")?;
     let archive = board.path("libinstr.a");
     for folder in [
-        "arch", "core", "probes", "sampling", "sensors", "sinks", "platform",
+        "arch",
+        "core",
+        "probes",
+        "sampling",
+        "sensors",
+        "sinks",
+        "platform/rtems",
     ] {
         let wanted = |name: &str| {
             name.ends_with(".c")
                 && match folder {
                     "sinks" => !name.starts_with("file"),
-                    "platform" => name.starts_with("rtems"),
                     _ => true,
                 }
         };
@@ -505,7 +514,7 @@ fn by_hand() -> Check {
             Run::new("ar")
                 .arg("qc")
                 .arg(&archive)
-                .args(objects(folder, &sources, "-std=gnu11")?)
+                .args(objects(&folder.replace('/', "-"), &sources, "-std=gnu11")?)
                 .succeed()?;
         }
     }

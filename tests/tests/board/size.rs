@@ -160,11 +160,18 @@ fn stack_usage(dir: &Path, objects: &[PathBuf]) -> Check {
 
 fn runtime_sources(root: &Path) -> Check<Vec<String>> {
     let mut sources = Vec::new();
-    for folder in ["core", "platform", "probes", "sampling", "sensors", "sinks"] {
+    for folder in [
+        "core",
+        "platform/rtems",
+        "probes",
+        "sampling",
+        "sensors",
+        "sinks",
+    ] {
         for (name, _) in files(&root.join("runtime").join(folder))? {
-            let other =
-                name.starts_with("linux") || (folder == "sinks" && name.starts_with("file"));
-            if name.ends_with(".c") && !other && name != "rtems_config.c" {
+            let other = folder == "sinks" && name.starts_with("file");
+            let settings = folder == "platform/rtems" && name == "config.c";
+            if name.ends_with(".c") && !other && !settings {
                 sources.push(format!("{folder}/{name}"));
             }
         }

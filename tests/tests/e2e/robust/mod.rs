@@ -1,6 +1,7 @@
 //! The traced program is a guest: whatever happens to it or to us, its output and status are those of the plain run, and what was
 //! lost is counted.
 
+mod clocks;
 mod forks;
 mod killed;
 mod leaves;
@@ -26,6 +27,7 @@ use tempfile::TempDir;
 
 pub(crate) fn trials() -> Vec<Trial> {
     let groups = [
+        clocks::trials(),
         killed::trials(),
         policies::trials(),
         places::trials(),

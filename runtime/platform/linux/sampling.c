@@ -35,7 +35,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "platform/linux_files.h"
+#include "platform/linux/files.h"
 #include "sampling/sampling.h"
 
 #ifndef SIGEV_THREAD_ID

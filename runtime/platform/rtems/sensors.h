@@ -7,7 +7,7 @@
 /* Address of the registers of the first such device of Cobham Gaisler's on the peripheral bus, 0: there is none. */
 uintptr_t instr_rtems_device(int device);
 
-/* Offers the statistics unit (platform/rtems_l4stat.c). */
+/* Offers the statistics unit (platform/rtems/l4stat.c). */
 void instr_rtems_l4stat(void);
 
 #endif

@@ -55,7 +55,7 @@ uint64_t instr_platform_realtime_ns(void)
     return clock_ns(CLOCK_REALTIME);
 }
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__sparc__)
 /* Reads the start of a small file; the count of bytes, 0 when it cannot be read. */
 static size_t read_file(const char *path, char *buffer, size_t bytes)
 {
@@ -68,15 +68,34 @@ static size_t read_file(const char *path, char *buffer, size_t bytes)
 }
 #endif
 
+#if defined(__x86_64__)
+/*
+ * Whether the processor's counter is the same on all processors, by the clock that the kernel uses: it leaves a counter that is not. Clocks of
+ * hypervisors (KVM, Hyper-V, Xen) are computed from the counter; that it counts at one speed the processor has said before.
+ */
+static bool same_everywhere(const char *clock)
+{
+    static const char USED[][4] = {"tsc", "kvm", "hyp", "xen"};
+    for (size_t i = 0; i < sizeof USED / sizeof USED[0]; i++)
+        if (memcmp(clock, USED[i], 3) == 0)
+            return true;
+    return false;
+}
+#elif defined(__sparc__)
+/* The same for SPARC V9: where the kernel counts by %stick or a device, %tick is each processor's own (Linux, arch/sparc/kernel/time_64.c). */
+static bool same_everywhere(const char *clock)
+{
+    return memcmp(clock, "sti", 3) != 0 && memcmp(clock, "hbt", 3) != 0;
+}
+#endif
+
 bool instr_platform_ticks_ok(void)
 {
     if (!instr_arch_ticks_ok(getauxval(AT_HWCAP)))
         return false;
-#if defined(__x86_64__)
-    /* The kernel stops using a counter that is not the same on all processors. */
+#if defined(__x86_64__) || defined(__sparc__)
     char name[8];
-    return read_file("/sys/devices/system/clocksource/clocksource0/current_clocksource", name, sizeof name) < 3 ||
-           memcmp(name, "tsc", 3) == 0 || memcmp(name, "kvm", 3) == 0;
+    return read_file("/sys/devices/system/clocksource/clocksource0/current_clocksource", name, sizeof name) < 3 || same_everywhere(name);
 #else
     return true;
 #endif
@@ -270,9 +289,9 @@ void instr_platform_give_back(void *block, size_t bytes)
     (void)munmap(block, bytes);
 }
 
-void instr_platform_replace(void *block, size_t bytes)
+bool instr_platform_replace(void *block, size_t bytes)
 {
-    (void)mmap(block, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+    return mmap(block, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0) == block;
 }
 
 /* Address space only: pages that no window uses cost nothing. */

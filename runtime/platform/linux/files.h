@@ -1,21 +1,32 @@
 /* Sensors that are files of /sys and /proc: opened once, read by pread. */
-#ifndef INSTR_LINUX_FILES_H
-#define INSTR_LINUX_FILES_H
+#ifndef INSTR_PLATFORM_LINUX_FILES_H
+#define INSTR_PLATFORM_LINUX_FILES_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "sensors/sensors.h"
 
 #define INSTR_FILE_PATH 256u
 #define INSTR_FILE_TEXT 64u
 
+/* What one thread at a time does, zeroed at first: nobody waits, a signal handler may ask. */
+struct instr_turn {
+    atomic_flag taken;
+    volatile pid_t whose; /* the process that took it: a forked child has a copy that nobody gives back; 0: none */
+};
+bool instr_turn_take(struct instr_turn *turn);
+void instr_turn_give(struct instr_turn *turn);
+
 /* A sensor and the texts it needs. */
 struct instr_file_sensor {
     struct instr_sensor sensor; /* first: a pointer to it is one to the whole */
     uint64_t device;            /* of the open file: the program may close descriptors it does not know, and open others */
     uint64_t inode;
+    struct instr_turn opening; /* of opening it again */
     char name[INSTR_FILE_TEXT];
     char labels[INSTR_FILE_TEXT];
     char scale[INSTR_FILE_TEXT];

@@ -1,6 +1,6 @@
 /* Power and energy meters of Linux: powercap zones (RAPL), the power/ events of perf, a management controller's (DCMI). */
-#ifndef INSTR_LINUX_ENERGY_H
-#define INSTR_LINUX_ENERGY_H
+#ifndef INSTR_PLATFORM_LINUX_ENERGY_H
+#define INSTR_PLATFORM_LINUX_ENERGY_H
 
 void instr_discover_powercap(void);
 void instr_discover_perf_energy(void);

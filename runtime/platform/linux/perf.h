@@ -1,6 +1,6 @@
 /* perf_event_open: names of events as perf spells them, and why the kernel refused. */
-#ifndef INSTR_LINUX_PERF_H
-#define INSTR_LINUX_PERF_H
+#ifndef INSTR_PLATFORM_LINUX_PERF_H
+#define INSTR_PLATFORM_LINUX_PERF_H
 
 #include <linux/perf_event.h>
 #include <stddef.h>

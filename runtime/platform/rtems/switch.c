@@ -1,5 +1,5 @@
 /* Context switches of RTEMS: a stream for each processor, written with interrupts off. */
-#include "platform/rtems.h"
+#include "platform/rtems/system.h"
 
 #include <rtems.h>
 #include <rtems/score/percpu.h>

@@ -5,7 +5,7 @@
 #define _GNU_SOURCE
 #include "core/cold.h"
 
-#include "platform/rtems.h"
+#include "platform/rtems/system.h"
 
 #include <rtems.h>
 #include <rtems/score/percpu.h>

@@ -3,7 +3,7 @@
 
 #include "core/cold.h"
 
-#include "platform/linux_files.h"
+#include "platform/linux/files.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -106,6 +106,21 @@ bool instr_file_line(char *line, size_t bytes, const char *const *pieces)
     return line[0] != '\0';
 }
 
+bool instr_turn_take(struct instr_turn *turn)
+{
+    const pid_t self = getpid();
+    if (atomic_flag_test_and_set_explicit(&turn->taken, memory_order_acquire) && (turn->whose == 0 || turn->whose == self))
+        return false;
+    turn->whose = self;
+    return true;
+}
+
+void instr_turn_give(struct instr_turn *turn)
+{
+    turn->whose = 0;
+    atomic_flag_clear_explicit(&turn->taken, memory_order_release);
+}
+
 bool instr_parse_integer(const char *text, int64_t *value)
 {
     uint64_t magnitude = 0;
@@ -161,19 +176,43 @@ static bool is_still_there(const struct instr_file_sensor *f)
            status.st_nlink != 0;
 }
 
-/* Opens the file again where the program closed our descriptor, or the file was replaced. Descriptors of others are left alone. */
+/*
+ * Opens the file again where the program closed our descriptor, or the file was replaced. A descriptor that is ours gets the new file under its
+ * number, which is never free in between: another thread would open something there, and a reader take that for the sensor. Descriptors of
+ * others are left alone.
+ */
 static int open_again(struct instr_file_sensor *f)
 {
     struct stat status;
-    if (fstat(f->sensor.handle, &status) == 0 && (uint64_t)status.st_dev == f->device && (uint64_t)status.st_ino == f->inode)
-        close(f->sensor.handle);
-    return instr_file_open(&f->sensor) == NULL ? 0 : ENOENT;
+    const int old = f->sensor.handle;
+    const bool ours = fstat(old, &status) == 0 && (uint64_t)status.st_dev == f->device && (uint64_t)status.st_ino == f->inode;
+    struct instr_file_sensor again = *f;
+    if (instr_file_open(&again.sensor) != NULL)
+        return ENOENT;
+    if (ours && dup3(again.sensor.handle, old, O_CLOEXEC) == old) {
+        close(again.sensor.handle);
+        again.sensor.handle = old;
+    }
+    f->device = again.device;
+    f->inode = again.inode;
+    f->sensor.handle = again.sensor.handle;
+    return 0;
+}
+
+/* One thread opens; whoever comes meanwhile, a handler that interrupted it too, has no value this time. */
+static int open_once(struct instr_file_sensor *f)
+{
+    if (!instr_turn_take(&f->opening))
+        return -1;
+    const int gone = is_still_there(f) ? 0 : open_again(f);
+    instr_turn_give(&f->opening);
+    return gone;
 }
 
 int instr_file_text(struct instr_file_sensor *f, char *text, size_t bytes)
 {
     if (!is_still_there(f)) {
-        const int gone = open_again(f);
+        const int gone = open_once(f);
         if (gone != 0)
             return gone;
     }

@@ -12,8 +12,8 @@
 
 #include "core/settings.h"
 #include "core/text.h"
-#include "platform/linux_energy.h"
-#include "platform/linux_files.h"
+#include "platform/linux/energy.h"
+#include "platform/linux/files.h"
 
 #define MOST_ENTRIES 512u
 

@@ -10,7 +10,7 @@
 
 #include "core/cold.h"
 
-#include "platform/linux_energy.h"
+#include "platform/linux/energy.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "platform/linux_files.h"
+#include "platform/linux/files.h"
 #include "platform/platform.h"
 
 #define NETFN_DCMI 0x2cu /* IPMI calls it the group extension */
@@ -38,13 +38,12 @@
 static struct {
     struct instr_sensor sensor;
     char path[INSTR_FILE_PATH];
-    atomic_flag busy;
-    volatile pid_t asking; /* the process that is: a forked child has a copy of the flag that nobody takes back; 0: none */
+    struct instr_turn asking;
     pid_t owner; /* the driver queues answers by open file: a forked child needs its own */
     dev_t device;
     ino_t inode;
     long asked; /* number of the last question */
-} meter = {.busy = ATOMIC_FLAG_INIT};
+} meter;
 
 /* Opens the driver's file; 0, or errno. */
 static int open_meter(void)
@@ -142,14 +141,11 @@ static int read_alone(int64_t *watts)
 
 static int read_power(struct instr_sensor *s, int64_t *values)
 {
-    const pid_t self = getpid();
     (void)s;
-    if (atomic_flag_test_and_set_explicit(&meter.busy, memory_order_acquire) && (meter.asking == 0 || meter.asking == self))
+    if (!instr_turn_take(&meter.asking))
         return -1;
-    meter.asking = self;
     const int error = read_alone(values);
-    meter.asking = 0;
-    atomic_flag_clear_explicit(&meter.busy, memory_order_release);
+    instr_turn_give(&meter.asking);
     return error;
 }
 

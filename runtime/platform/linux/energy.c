@@ -2,7 +2,7 @@
 
 #include "core/cold.h"
 
-#include "platform/linux_energy.h"
+#include "platform/linux/energy.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -14,8 +14,8 @@
 
 #include "core/settings.h"
 #include "core/text.h"
-#include "platform/linux_files.h"
-#include "platform/linux_perf.h"
+#include "platform/linux/files.h"
+#include "platform/linux/perf.h"
 
 #define MOST_ZONES 64u
 

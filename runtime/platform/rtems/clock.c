@@ -7,7 +7,7 @@
 
 #include "core/cold.h"
 
-#include "platform/rtems.h"
+#include "platform/rtems/system.h"
 
 #include <time.h>
 

@@ -21,8 +21,8 @@
 #include "core/packet.h"
 #include "core/record.h"
 #include "core/settings.h"
-#include "platform/linux_files.h"
-#include "platform/linux_perf.h"
+#include "platform/linux/files.h"
+#include "platform/linux/perf.h"
 
 #define MOST INSTR_SENSOR_VALUES
 #define NAME_BYTES 64u

@@ -72,10 +72,11 @@ void *instr_platform_pool(size_t *bytes)
 }
 
 /* There are no forked children. */
-void instr_platform_replace(void *block, size_t bytes)
+bool instr_platform_replace(void *block, size_t bytes)
 {
     (void)block;
     (void)bytes;
+    return true;
 }
 
 bool instr_platform_stack_bounds(uintptr_t *low, uintptr_t *high)

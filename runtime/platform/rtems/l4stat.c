@@ -4,13 +4,13 @@
  */
 #include "core/cold.h"
 
-#include "platform/rtems_sensors.h"
+#include "platform/rtems/sensors.h"
 
 #include <string.h>
 
 #include "core/settings.h"
 #include "core/text.h"
-#include "platform/rtems_io.h"
+#include "platform/rtems/io.h"
 #include "sensors/sensors.h"
 
 enum { VALUE = 0x00, CONTROL = 0x80 };

@@ -9,7 +9,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "platform/linux_files.h"
+#include "platform/linux/files.h"
 
 /* The program keeps three quarters of the descriptors that it may have, from the lowest number on. */
 int instr_high_descriptor(int fd)

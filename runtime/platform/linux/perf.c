@@ -2,13 +2,13 @@
 
 #include "core/cold.h"
 
-#include "platform/linux_perf.h"
+#include "platform/linux/perf.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "platform/linux_files.h"
+#include "platform/linux/files.h"
 
 static const char UNKNOWN[] = "there is no event of this name";
 

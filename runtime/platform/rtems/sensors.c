@@ -8,7 +8,7 @@
 
 #include "core/cold.h"
 
-#include "platform/rtems_sensors.h"
+#include "platform/rtems/sensors.h"
 
 #include <rtems.h>
 
@@ -27,7 +27,7 @@ extern struct ambapp_bus ambapp_plb; /* <amba.h> */
 
 #include "core/process.h"
 #include "core/record.h"
-#include "platform/rtems_io.h"
+#include "platform/rtems/io.h"
 #include "sensors/sensors.h"
 
 uintptr_t instr_rtems_device(int device)

@@ -8,7 +8,7 @@
 
 #include "core/cold.h"
 
-#include "platform/rtems.h"
+#include "platform/rtems/system.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -30,7 +30,7 @@
 #include "core/thread.h"
 #include "instr/rtems.h"
 #include "platform/platform.h"
-#include "platform/rtems_io.h"
+#include "platform/rtems/io.h"
 
 volatile bool instr_rtems_dying;
 
