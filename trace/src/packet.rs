@@ -66,6 +66,12 @@ impl PacketInfo {
         self.flags & FLAG_CUT != 0
     }
 
+    /// Whether the ring had been written over when this packet was opened, and the one before it is there: what the counter has more than that
+    /// one's was overwritten, and was before the first packet that is there.
+    fn follows_in_ring(&self, before: &Self) -> bool {
+        self.flags & FLAG_OVERWROTE != 0 && self.seq == before.seq.wrapping_add(1)
+    }
+
     /// Takes an end before the begin for damage.
     pub(crate) fn distrust_end(&mut self) {
         if self.end < self.begin {
@@ -160,8 +166,22 @@ pub(crate) struct Source {
 }
 
 impl Source {
+    /// Gives what a ring overwrote to the first of the packets that are there one behind the other: it was before that one.
+    fn place_overwritten(&mut self) {
+        let mut overwritten = false;
+        for at in (1..self.packets.len()).rev() {
+            let (packet, before) = (self.packets[at], &mut self.packets[at - 1]);
+            let follows = packet.seq == before.seq.wrapping_add(1);
+            overwritten = follows && (overwritten || packet.follows_in_ring(before));
+            if overwritten {
+                before.discarded = before.discarded.max(packet.discarded);
+            }
+        }
+    }
+
     /// Tells its threads apart. `number` is that of the stream.
-    pub(crate) fn split(self, number: u32) -> Vec<Stream> {
+    pub(crate) fn split(mut self, number: u32) -> Vec<Stream> {
+        self.place_overwritten();
         let mut streams: Vec<Stream> = Vec::new();
         let mut places = HashMap::new();
         let (mut discarded, mut before, mut last) = (0, None, 0);
@@ -375,7 +395,11 @@ pub(crate) fn push(
         };
         warnings.add(path, info.offset, missing);
     }
-    info.after_loss = lost || info.seq != seq || info.discarded > discarded || overwrote || cut;
+    let counted = info.discarded > discarded
+        && !packets
+            .last()
+            .is_some_and(|last| info.follows_in_ring(last));
+    info.after_loss = lost || info.seq != seq || counted || overwrote || cut;
     packets.push(info);
 }
 

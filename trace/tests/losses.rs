@@ -143,6 +143,25 @@ fn a_ring_that_was_written_over_begins_with_its_loss() {
     }
 }
 
+/// A ring of three parts that was written over twice: packets 2 to 4 are there, and what is missing was before them all.
+#[test]
+fn a_ring_has_no_gaps_between_its_packets() {
+    for layout in synth::layouts() {
+        let mut stream = stream(layout, 0);
+        stream.lose_packet();
+        stream.lose_packet();
+        for (packet, discarded) in [(0, 0), (1, 10), (2, 20)] {
+            stream.context.flags = u32::from(packet > 0);
+            stream.context.discarded = discarded;
+            user(&mut stream, 100 + packet);
+            stream.close_packet().expect("memory takes it");
+        }
+        let (_dir, trace) = trace(layout, vec![stream]);
+        assert_eq!(losses(&trace), [(100, 20, None, None)], "{layout:?}");
+        assert_eq!(trace.discarded(), 20);
+    }
+}
+
 #[test]
 fn what_only_the_window_counts_is_lost_too() {
     for layout in synth::layouts() {

@@ -153,7 +153,7 @@ fn what_a_ring_overwrote_is_no_loss_of_threads_that_came_later() {
                 lost.push((event.thread, events));
             }
         }
-        assert_eq!(lost, [(5, 40)]);
+        assert_eq!(lost, [(5, 50)]);
     }
 }
 
