@@ -5,6 +5,8 @@ use std::io::Read as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
+use memchr::memmem;
+
 use crate::quote::shown;
 use crate::settings;
 use crate::summary::units::elide;
@@ -60,7 +62,7 @@ pub(crate) fn contents(program: &Path) -> Option<Contents> {
             return Some(Contents::NotElf);
         }
         first = false;
-        let holds = |mark: &[u8]| bytes.windows(mark.len()).any(|window| window == mark);
+        let holds = |mark: &[u8]| memmem::find(bytes, mark).is_some();
         if holds(RUNTIME) {
             return Some(Contents::Instrumented);
         }

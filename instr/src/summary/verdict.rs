@@ -191,7 +191,8 @@ fn chosen(summary: &Summary) -> (Option<Verdict>, Vec<String>) {
     (verdict, remarks)
 }
 
-/// A run that ended inside a region, without an event there: what is known is its begin, which looks like a loss.
+/// A run that ended inside a region, without an event there: what is known is its begin, which looks like a loss. Where it was the only region, what
+/// was before it is all that there is, and looks like a loss too.
 fn cut_off(summary: &Summary) -> Option<Verdict> {
     let open = summary.open_region.as_ref().filter(|_| !summary.closed)?;
     let loss = &summary.efficiency.as_ref()?.largest_loss;
@@ -200,7 +201,8 @@ fn cut_off(summary: &Summary) -> Option<Verdict> {
         region.place.label == open.label
             && region.load.as_ref().is_some_and(|load| load.outermost <= 1)
     });
-    (loss.share >= LEAST && is_of_it && once).then(|| Verdict {
+    let alone = summary.parallel_regions.len() == 1;
+    (loss.share >= LEAST && (is_of_it || alone) && once).then(|| Verdict {
         kind: "cut off",
         region: Some(open.label.clone()),
         text: format!(

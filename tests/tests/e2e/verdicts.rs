@@ -231,8 +231,21 @@ fn serial_sleep() -> Check {
     is(
         &summary,
         "sleeping",
-        "outside of parallel regions the program slept 4",
+        "outside of parallel regions the program slept ",
     )?;
+    // 400 ms, and what a busy machine adds to it.
+    let told = summary["verdict"]["text"].as_str().unwrap_or_default();
+    let slept: f64 = told
+        .split_ascii_whitespace()
+        .nth(7)
+        .and_then(|number| number.parse().ok())
+        .ok_or(told)?;
+    let ms = if told.contains(" ms of ") {
+        slept
+    } else {
+        1000.0 * slept
+    };
+    ensure((380.0..2000.0).contains(&ms), || told.to_owned())?;
     ensure(
         summary["verdict"]["region"] == "(outside of parallel regions)",
         || summary["verdict"].to_string(),
@@ -266,8 +279,12 @@ fn tries() -> Check {
     ensure(number("wait_ns") > 10 * number("failed"), || {
         lock.to_string()
     })?;
+    // Where others take the processors, threads wait in barriers for those that have none.
     let loss = &summary["efficiency"]["largest_loss"];
-    ensure(loss["cause"] != "barriers", || loss.to_string())
+    let preempted = summary["verdict"]["kind"] == "preempted";
+    ensure(preempted || loss["cause"] != "barriers", || {
+        loss.to_string()
+    })
 }
 
 fn killed() -> Check {
