@@ -37,8 +37,9 @@ printf 'instr (%s) unstable; urgency=medium\n\n  * What changed stands in CHANGE
 
 # The packages of the shared libraries that the tools need; of the C library, with the newest version of a symbol they use.
 depends() {
-    local library file owner newest
-    newest=$(readelf --version-info --wide "$bin"/instr{,-cc,-rewrite} | grep -o 'GLIBC_[0-9.]*' | sed 's/GLIBC_//' | sort -Vu | tail -n 1)
+    local library file owner newest own
+    mapfile -t own < <(find "$tree/usr/lib" -name '*.so*' 2>/dev/null)
+    newest=$(readelf --version-info --wide "$bin"/instr{,-cc,-rewrite} "${own[@]}" | grep -o 'GLIBC_[0-9.]*' | sed 's/GLIBC_//' | sort -Vu | tail -n 1)
     readelf --dynamic --wide "$bin"/instr{,-cc,-rewrite} | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | sort -u | while read -r library; do
         [[ $library != ld-linux* ]] || continue
         file=$(ldd "$bin/instr" "$bin/instr-cc" "$bin/instr-rewrite" | awk -v name="$library" '$1 == name { print $3; exit }')
@@ -60,8 +61,8 @@ Version: $version
 Architecture: $architecture
 Maintainer: $maintainer
 Installed-Size: $size
-Depends: $needed, gcc | clang | c-compiler
-Recommends: libc6-dev | libc-dev
+Depends: $needed
+Recommends: gcc | clang | c-compiler, libc6-dev | libc-dev
 Suggests: babeltrace2
 Section: devel
 Priority: optional

@@ -9,7 +9,19 @@ stage() { # empty folder
     install -d "$to/bin" "$to/include/instr" "$to/share/pkgconfig" "$to/share/cmake/instr" "$doc"
     install -m 755 "$bin/instr" "$bin/instr-cc" "$bin/instr-rewrite" "$to/bin/"
     "$scripts/links.sh" "$to/bin"
+    if [[ -f $bin/preload/preload.version ]]; then
+        install -d "$to/lib/instr"
+        install -m 644 "$bin"/preload/* "$to/lib/instr/"
+    fi
     install -m 644 "$root"/runtime/include/instr/{instr.h,instr.hpp,instr.f90,instr_fortran.c} "$to/include/instr/"
+
+    # The calls from other languages: sources, to be copied or named.
+    install -d "$to/share/instr/python" "$to/share/instr/rust/src" "$to/share/instr/java/instr"
+    install -m 644 "$root/bindings/python/instr.py" "$to/share/instr/python/"
+    install -m 644 "$root/bindings/rust/Cargo.toml" "$to/share/instr/rust/"
+    install -m 644 "$root/bindings/rust/src/lib.rs" "$to/share/instr/rust/src/"
+    install -m 644 "$root/bindings/java/instr_java.c" "$to/share/instr/java/"
+    install -m 644 "$root/bindings/java/instr/Instr.java" "$to/share/instr/java/instr/"
 
     sed "s/@VERSION@/$version/" "$root/packaging/instr.pc.in" >"$to/share/pkgconfig/instr.pc"
     install -m 644 "$root/packaging/instrConfig.cmake" "$to/share/cmake/instr/"

@@ -61,6 +61,8 @@ pub struct Options {
     pub config: Option<PathBuf>,
     /// `--instr-memory`: the heap too.
     pub memory: bool,
+    /// `--instr-preload=DIR`: build what `instr run` preloads.
+    pub preload: Option<PathBuf>,
     /// `--instr-api=FILE`, in order.
     pub apis: Vec<PathBuf>,
 }
@@ -150,10 +152,15 @@ fn own_option(options: &mut Options, own: &[u8], word: &OsStr) -> Result<(), Usa
         (b"api", Some(value)) if !value.is_empty() => {
             options.apis.push(OsString::from_vec(value.to_vec()).into())
         }
+        (b"preload", Some(value)) if !value.is_empty() => {
+            options.preload = Some(OsString::from_vec(value.to_vec()).into());
+        }
         (b"config", Some(value)) if !value.is_empty() => {
             options.config = Some(OsString::from_vec(value.to_vec()).into());
         }
-        (b"target" | b"api" | b"config", _) => return Err(UsageError::NeedsValue(shown())),
+        (b"target" | b"api" | b"config" | b"preload", _) => {
+            return Err(UsageError::NeedsValue(shown()));
+        }
         (b"dry-run" | b"verbose" | b"off" | b"memory" | b"help" | b"version", Some(_)) => {
             return Err(UsageError::TakesNoValue(shown()));
         }

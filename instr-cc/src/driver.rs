@@ -18,7 +18,7 @@ use crate::exec::{Call, end_like};
 use crate::plan::{self, Additions, Plan, Reason};
 use crate::shim::context::{self, Context};
 use crate::targets::{self, Target};
-use crate::{help, language, launcher, runtime, say, shim};
+use crate::{help, language, launcher, preload, runtime, say, shim};
 
 /// Counts how often wrappers have called each other, to stop a compiler script that calls the wrapper.
 const DEPTH_VARIABLE: &str = "INSTR_CC_DEPTH";
@@ -55,6 +55,10 @@ fn try_run(argv0: &OsStr, argv: Vec<OsString>) -> Result<i32> {
     }
     if words.options.version {
         return print(&format!("instr-cc {}\n", env!("CARGO_PKG_VERSION")));
+    }
+    if let Some(folder) = &words.options.preload {
+        preload::put(folder).context("cannot build the library that instr run preloads")?;
+        return Ok(0);
     }
     let options = words.options;
     let target = target(&options)?;

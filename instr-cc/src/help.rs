@@ -20,7 +20,7 @@ const fn own(name: &'static str, value: &'static str, help: &'static str) -> Own
 }
 
 /// All of them.
-pub const OPTIONS: [OwnOption; 9] = [
+pub const OPTIONS: [OwnOption; 10] = [
     own("instr-dry-run", "", "print the command and do not run it"),
     own(
         "instr-verbose",
@@ -51,6 +51,11 @@ pub const OPTIONS: [OwnOption; 9] = [
         "instr-off",
         "",
         "run the plain compiler (also: INSTR_CC=off in the environment)",
+    ),
+    own(
+        "instr-preload",
+        "DIR",
+        "build the library that instr run preloads into DIR, and nothing else (for packages)",
     ),
     own("instr-help", "", "print this help"),
     own("instr-version", "", "print the version"),

@@ -6,7 +6,7 @@
 //! * [`cli`]: own options, which compiler is meant; [`language`]: the compiler of a line's language where none is named; [`argv`]: the compiler's command line; [`plan`]: what is added to it
 //!   (pure); [`driver`]: the way through all of them;
 //! * [`shim`]: the same on the linker's side;
-//! * [`runtime`], [`cache`]: things built once; [`preload`]: what `instr run` preloads; [`compiler`], [`targets`]: what is known of compilers and targets;
+//! * [`runtime`], [`cache`]: things built once; [`preload`]: what `instr run` preloads, which an installation brings (`prebuilt`); [`compiler`], [`targets`]: what is known of compilers and targets;
 //!   [`config`]: settings compiled into a program; [`help`], [`documents`]: what people are told; [`launcher`]: builds that compile with us and link without;
 //! * `parallel`: one function for many items; [`exec`]: the only place that starts processes; [`say`]: the only place that writes to standard error.
 
@@ -24,6 +24,7 @@ pub mod language;
 pub mod launcher;
 mod parallel;
 pub mod plan;
+mod prebuilt;
 pub mod preload;
 pub mod runtime;
 pub mod say;

@@ -14,6 +14,7 @@ use instr_rewrite::stubs;
 
 use crate::cache::{Cache, key};
 use crate::compiler::{self, Machine};
+use crate::prebuilt::{self, Found};
 use crate::runtime::{self, Builder, Stubs, Variant, shared_name};
 use crate::shim::{SHARED_PARTS, index, openmp};
 
@@ -30,23 +31,67 @@ const HEADERS: u64 = 1 << 16;
 /// Libraries that must be the first ones of a process: of compilers' checks.
 const FIRST: [&str; 3] = ["libasan.so", "libtsan.so", "libhwasan.so"];
 
-/// Where the library is, built if it is not there.
+/// The library, ready to be preloaded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Library {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Why it is not the one of the installation, where that has one.
+    pub note: Option<String>,
+}
+
+/// Where the library is: the installation's, if that is what this version would build; else the cache's, built if it is not there.
 ///
 /// # Errors
 ///
-/// There is no compiler, no folder for what it makes, or no path that the dynamic linker understands.
-pub fn library() -> Result<PathBuf> {
-    let cache =
-        Cache::open(|name| std::env::var_os(name)).context("there is no folder for the library")?;
-    if cache.is_private() {
-        return Err(anyhow!(
-            "there is no folder to keep the library in; set INSTR_CACHE to one that can be written"
-        ));
-    }
+/// There is none, and no compiler, no folder for what it makes, or no path that the dynamic linker understands.
+pub fn library() -> Result<Library> {
     let machine = Machine::new();
+    let note = match prebuilt::find(machine.own(), NAME) {
+        Found::Usable(path) if is_nameable(&path) => return Ok(Library { path, note: None }),
+        Found::Usable(_) | Found::Nothing => None,
+        Found::Refused(why) => Some(why),
+    };
+    let path = built(&machine).with_context(|| match &note {
+        Some(why) => why.clone(),
+        None => "none is installed with this command".to_owned(),
+    })?;
+    match is_nameable(&path) {
+        true => Ok(Library { path, note }),
+        false => Err(anyhow!(
+            "{} has a blank, `:` or `$` in its name, which {VARIABLE} cannot hold; set INSTR_CACHE to another folder",
+            path.display()
+        )),
+    }
+}
+
+/// Builds the library into `folder`, for an installation's `lib/instr`.
+///
+/// # Errors
+///
+/// As [`library`], and a folder that cannot be written.
+pub fn put(folder: &Path) -> Result<()> {
+    let library = built(&Machine::new())?;
+    prebuilt::put(&library, folder).with_context(|| format!("cannot write {}", folder.display()))
+}
+
+/// The dynamic linker takes these for the end of a path, and the first for its own variables.
+fn is_nameable(library: &Path) -> bool {
+    let cut = |byte: &u8| b"$: \t\n".contains(byte);
+    !library.as_os_str().as_bytes().iter().any(cut)
+}
+
+/// The cache's library, built if it is not there.
+fn built(machine: &Machine) -> Result<PathBuf> {
     let compiler = machine
         .compiler()
-        .context("there is no C compiler in PATH, which would build it")?;
+        .context("there is no C compiler in PATH, which would build one")?;
+    let cache = Cache::open(|name| std::env::var_os(name)).context("there is no folder for one")?;
+    if cache.is_private() {
+        return Err(anyhow!(
+            "there is no folder to keep one in; set INSTR_CACHE to one that can be written"
+        ));
+    }
     let (identity, facts) =
         runtime::identify(&cache, &compiler).context("cannot identify the compiler")?;
     let builder = Builder {
@@ -57,16 +102,7 @@ pub fn library() -> Result<PathBuf> {
         abi: &[],
         variant: Variant::Pic,
     };
-    let library = build(&builder, machine.own())?;
-    // The dynamic linker takes these for the end of a path, and the first for its own variables.
-    let cut = |byte: &u8| b"$: \t\n".contains(byte);
-    match library.as_os_str().as_bytes().iter().any(cut) {
-        true => Err(anyhow!(
-            "{} has a blank, `:` or `$` in its name, which {VARIABLE} cannot hold; set INSTR_CACHE to another folder",
-            library.display()
-        )),
-        false => Ok(library),
-    }
+    build(&builder, machine.own())
 }
 
 /// The library and libinstr.so in one folder. `own` is this program's file: another one has other descriptions.

@@ -23,7 +23,7 @@ _instr__cc() {
 
     case "${cmd}" in
         instr__cc)
-            opts="--instr-dry-run --instr-verbose --instr-memory --instr-target --instr-api --instr-config --instr-off --instr-help --instr-version"
+            opts="--instr-dry-run --instr-verbose --instr-memory --instr-target --instr-api --instr-config --instr-off --instr-preload --instr-help --instr-version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -63,6 +63,13 @@ _instr__cc() {
                     fi
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                --instr-preload)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
                     fi
                     return 0
                     ;;

@@ -83,14 +83,20 @@ fn object_name(source: &Path) -> String {
 pub fn runtime_sources() -> Check<Vec<PathBuf>> {
     let runtime = workspace::root()?.join("runtime");
     let mut files = Vec::new();
-    for folder in ["core", "platform", "probes", "sinks", "sensors", "sampling"] {
+    for folder in [
+        "core",
+        "platform/linux",
+        "probes",
+        "sinks",
+        "sensors",
+        "sampling",
+    ] {
         let Ok(entries) = std::fs::read_dir(runtime.join(folder)) else {
             continue;
         };
         let is_linux = |path: &PathBuf| {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
-            let other = folder == "platform" && !name.starts_with("linux");
-            name.ends_with(".c") && !other && name != "small_file.c"
+            name.ends_with(".c") && name != "small_file.c"
         };
         let paths = entries.flatten().map(|entry| entry.path());
         files.extend(paths.filter(is_linux));

@@ -1,5 +1,6 @@
 //! Folders: the project, the test binary's target folder, working folders.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -91,4 +92,19 @@ pub fn work_dir(name: &str) -> Check<TempDir> {
         eprintln!("{name}: kept {}", dir.path().display());
     }
     Ok(dir)
+}
+
+/// Lets other users come to a folder of a test and read there, as far as that is ours to say.
+///
+/// # Errors
+///
+/// When a folder on the way refuses.
+pub fn open_to_others(dir: &Path) -> Check {
+    for folder in dir.ancestors().filter(|folder| folder.parent().is_some()) {
+        let mode = std::fs::metadata(folder)?.permissions().mode();
+        if mode & 0o001 == 0 {
+            std::fs::set_permissions(folder, PermissionsExt::from_mode(mode | 0o055))?;
+        }
+    }
+    Ok(())
 }

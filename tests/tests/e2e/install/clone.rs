@@ -10,7 +10,8 @@ use instr_tests::workspace;
 /// The programs that `make` builds.
 pub(crate) const TOOLS: [&str; 3] = ["instr", "instr-cc", "instr-rewrite"];
 
-const PARTS: [&str; 11] = [
+const PARTS: [&str; 12] = [
+    "bindings",
     "Makefile",
     "Cargo.toml",
     "Cargo.lock",
@@ -77,7 +78,10 @@ impl Clone {
             std::fs::write(bin.join(name).with_extension("d"), text)?;
         }
         let end = Run::new(self.root.join("scripts/links.sh"));
-        end.env("CARGO_TARGET_DIR", target).succeed()?;
+        end.env("CARGO_TARGET_DIR", target)
+            // What instr run preloads takes some seconds to compile.
+            .env("INSTR_CACHE", workspace::home()?.join(".cache/instr"))
+            .succeed()?;
         Ok(())
     }
 

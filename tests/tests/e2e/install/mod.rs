@@ -3,6 +3,7 @@
 mod clone;
 mod header;
 mod package;
+mod preloaded;
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
@@ -33,6 +34,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     ];
     trials.extend(header::trials());
     trials.extend(package::trials());
+    trials.extend(preloaded::trials());
     trials
 }
 
