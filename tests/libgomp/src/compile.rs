@@ -24,11 +24,13 @@ pub enum Linkage {
     Wrap,
     /// By `instr-rewrite --redirect` on each object, for linkers without `--wrap`.
     Redirect,
+    /// By `instr run`: the plain program, with a library before libgomp's.
+    Preload,
 }
 
 impl Linkage {
-    /// Both.
-    pub const ALL: [Self; 2] = [Self::Wrap, Self::Redirect];
+    /// All.
+    pub const ALL: [Self; 3] = [Self::Wrap, Self::Redirect, Self::Preload];
 
     /// Its name on the command line.
     #[must_use]
@@ -36,6 +38,7 @@ impl Linkage {
         match self {
             Self::Wrap => "wrap",
             Self::Redirect => "redirect",
+            Self::Preload => "preload",
         }
     }
 }
@@ -51,6 +54,8 @@ impl fmt::Display for Linkage {
 pub struct Built {
     /// The executable.
     pub executable: PathBuf,
+    /// What starts it, with its arguments; nothing for a program that is started as it is.
+    pub launcher: Vec<PathBuf>,
     /// Whether it calls anything that is recorded; if not there is no runtime in it.
     pub records: bool,
 }
@@ -201,6 +206,7 @@ impl Builder {
         match linkage {
             Linkage::Wrap => self.wrap(program, demands, dir),
             Linkage::Redirect => self.redirect(program, demands, plain, dir),
+            Linkage::Preload => self.preload(program, demands, plain, dir),
         }
     }
 
@@ -222,6 +228,7 @@ impl Builder {
         }
         Ok(Built {
             executable,
+            launcher: Vec::new(),
             records: !nothing,
         })
     }
@@ -268,7 +275,33 @@ impl Builder {
         done("link", &link)?;
         Ok(Built {
             executable,
+            launcher: Vec::new(),
             records,
+        })
+    }
+
+    /// The plain program itself, started by `instr run`.
+    fn preload(
+        &self,
+        program: &Program,
+        demands: &Demands,
+        plain: &Path,
+        dir: &Path,
+    ) -> Result<Built, String> {
+        let objects = self.machine_code(program, demands, plain, dir)?;
+        let flags = Call::new(&self.tools.instr_rewrite, dir, LIMIT).arg("--emit-wrap-flags");
+        let flags = done("instr-rewrite", &flags.args(&objects))?;
+        Ok(Built {
+            executable: plain.join("program"),
+            launcher: [
+                &*self.tools.instr,
+                "run".as_ref(),
+                "-q".as_ref(),
+                "--".as_ref(),
+            ]
+            .map(Path::to_owned)
+            .to_vec(),
+            records: !flags.output.is_empty(),
         })
     }
 
