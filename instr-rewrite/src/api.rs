@@ -45,6 +45,12 @@ const BUILTIN: &[(&str, &str)] = &[
 const MEMORY: (&str, &str) = ("memory.rs", include_str!("../api/memory.rs"));
 const THREADS: (&str, &str) = ("pthread.rs", include_str!("../api/pthread.rs"));
 
+/// The texts of all descriptions of the tool's own: where they are the same, so are the stubs.
+pub fn own_texts() -> impl Iterator<Item = &'static str> {
+    let all = BUILTIN.iter().chain([&MEMORY, &THREADS]);
+    all.map(|(_, text)| *text)
+}
+
 /// Why a description was refused.
 #[derive(Debug, thiserror::Error)]
 pub enum ApiError {

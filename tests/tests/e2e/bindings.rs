@@ -127,36 +127,39 @@ impl Place {
         Ok(run.args(arguments).dir(self.dir.path()))
     }
 
-    /// Nothing but what lies inside was recorded, without losses.
     fn judge(&self, way: &Way, trace: &str) -> Check {
-        let trace = self.at(trace);
-        let events = ctf::read(&trace)?;
-        for (subject, expected) in [
-            ("user_event", INSIDE),
-            ("user_event{type=5}", INSIDE),
-            ("user_event{type=5,value=10}", INSIDE / 10),
-            ("region_begin", INSIDE),
-            ("region_end", INSIDE),
-            ("tracing_on", 3),
-        ] {
-            equal(subject, &ctf::count(&events, subject)?, &expected)?;
-        }
-        let json = summary(&trace)?;
-        for (name, of_ten) in way.regions {
-            equal(name, &regions(&json, name), &(INSIDE / 10 * of_ten))?;
-        }
-        Ok(())
+        judge(&self.at(trace), &way.regions)
     }
 }
 
-fn summary(trace: &Path) -> Check<serde_json::Value> {
+/// Nothing but what lies inside was recorded, without losses. `regions`: how many of ten regions have a name.
+pub(crate) fn judge(trace: &Path, names: &[(&str, i128)]) -> Check {
+    let events = ctf::read(trace)?;
+    for (subject, expected) in [
+        ("user_event", INSIDE),
+        ("user_event{type=5}", INSIDE),
+        ("user_event{type=5,value=10}", INSIDE / 10),
+        ("region_begin", INSIDE),
+        ("region_end", INSIDE),
+        ("tracing_on", 3),
+    ] {
+        equal(subject, &ctf::count(&events, subject)?, &expected)?;
+    }
+    let json = summary(trace)?;
+    for (name, of_ten) in names {
+        equal(name, &regions(&json, name), &(INSIDE / 10 * of_ten))?;
+    }
+    Ok(())
+}
+
+pub(crate) fn summary(trace: &Path) -> Check<serde_json::Value> {
     let run = Run::new(&tools()?.instr).args(["summary", "--json"]);
     let text = run.arg(trace).succeed()?.text();
     Ok(serde_json::from_str(&text).map_err(|error| format!("{error}: {text}"))?)
 }
 
 /// How often a region of the program was entered, as `instr summary --json` has it.
-fn regions(json: &serde_json::Value, name: &str) -> i128 {
+pub(crate) fn regions(json: &serde_json::Value, name: &str) -> i128 {
     let list = json["regions"].as_array();
     let found = list
         .into_iter()
