@@ -72,6 +72,77 @@ pub struct Series {
     pub estimated: bool,
 }
 
+/// What a total grew by in a second from one reading to the next; `None`: they lie too close together.
+fn growth((before, old): (u64, u64), (time, value): (u64, u64)) -> Option<f64> {
+    let ns = time.saturating_sub(before);
+    (ns >= LEAST_NS).then(|| value.saturating_sub(old) as f64 * 1e9 / ns as f64)
+}
+
+/// A value of a series as it is drawn.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Shown {
+    /// From when on it holds, until the next one: ns by the monotonic clock.
+    pub from: u64,
+    /// When it was read.
+    pub read: u64,
+    /// A level, or what a total grew by in a second.
+    pub value: f64,
+    /// It is growth.
+    pub growth: bool,
+}
+
+/// Calls `each` with the number of a series, what it is, and a value: levels from their reading on, growth from the reading before.
+///
+/// # Errors
+///
+/// A stream that cannot be read.
+pub fn each(dir: &Path, each: &mut dyn FnMut(usize, &Definition, Shown)) -> Result<(), Error> {
+    let Some(mut events) = Events::of_trace(dir)? else {
+        return Ok(());
+    };
+    let mut known: Vec<(Definition, Option<(u64, u64)>)> = Vec::new();
+    while let Some(event) = events.next()? {
+        let (series, value) = match event.what {
+            What::Series(_, definition) => {
+                known.push((definition, None));
+                continue;
+            }
+            What::Value(series, value) | What::Estimate { series, value, .. } => (series, value),
+            What::Refused(..) | What::Readings { .. } => continue,
+        };
+        let at = usize::try_from(series).unwrap_or(usize::MAX);
+        let Some((definition, last)) = known.get_mut(at) else {
+            continue;
+        };
+        let now = (event.time, value);
+        if definition.nature == Nature::Level {
+            let shown = Shown {
+                from: event.time,
+                read: event.time,
+                value: value as f64,
+                growth: false,
+            };
+            each(at, definition, shown);
+            continue;
+        }
+        let Some(before) = *last else {
+            *last = Some(now);
+            continue;
+        };
+        if let Some(value) = growth(before, now) {
+            let shown = Shown {
+                from: before.0,
+                read: event.time,
+                value,
+                growth: true,
+            };
+            each(at, definition, shown);
+            *last = Some(now);
+        }
+    }
+    Ok(())
+}
+
 /// A series while it is read.
 #[derive(Debug)]
 struct Open {
@@ -123,8 +194,8 @@ impl Open {
         if level {
             // A level holds until the next one.
             self.area += old as f64 * ns as f64;
-        } else if ns >= LEAST_NS {
-            extremes(self, value.saturating_sub(old) as f64 * 1e9 / ns as f64);
+        } else if let Some(growth) = growth(self.last, (time, value)) {
+            extremes(self, growth);
         } else if value == old {
             return;
         }

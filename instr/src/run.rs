@@ -61,7 +61,7 @@ pub fn run(options: &RunOptions, console: &mut Console<'_>) -> Result<()> {
         variables: &variables,
         preloaded: false,
     };
-    let (preloaded, told) = preload_into(&question, console);
+    let (preloaded, told) = preload_into(&question, options.quiet, console);
     question.preloaded = !preloaded.is_empty();
     let mut call = Call::new(&program).args(arguments);
     call.arg0 = Some(name.clone());
@@ -251,6 +251,7 @@ pub(crate) fn check_output(dir: &Path, program: &Path) -> Result<()> {
 /// is; that it records nothing is told before, since it may take hours, if it calls OpenMP. Returns also whether that was told.
 fn preload_into(
     question: &Question<'_>,
+    quiet: bool,
     console: &mut Console<'_>,
 ) -> (Vec<(&'static str, OsString)>, bool) {
     let calls_openmp = match why::contents(question.program) {
@@ -258,21 +259,33 @@ fn preload_into(
         contents => contents == Some(Contents::Plain { openmp: true }),
     };
     let program = shown(question.program);
-    let trouble = match preload::obstacle(question.program) {
-        Some(obstacle) => format!(
-            "{program} {}: it runs, but records nothing\n  help: {}",
-            obstacle.what, obstacle.help
-        ),
-        None => match preload::library() {
-            Ok(library) => return (variables_of(question, &library), false),
-            Err(error) => format!(
-                "{program} was not linked by instr-cc, and the library that would record it cannot be preloaded: {error:#}: it runs, but records nothing\n  \
-                 help: link it with instr-cc: `make CC=instr-cc`, or `instr-cc gcc -fopenmp …`"
-            ),
-        },
+    if let Some(obstacle) = preload::obstacle(question.program) {
+        if calls_openmp {
+            console.warn(&format!(
+                "{program} {}: it runs, but records nothing\n  help: {}",
+                obstacle.what, obstacle.help
+            ));
+        }
+        return (Vec::new(), calls_openmp);
+    }
+    let error = match preload::library() {
+        Ok(library) => {
+            if let Some(note) = library.note.filter(|_| !quiet) {
+                console.note(&note);
+            }
+            return (variables_of(question, &library.path), false);
+        }
+        Err(error) => error,
     };
-    if calls_openmp {
-        console.warn(&trouble);
+    let trouble = format!(
+        "OpenMP and threads of {program} and of what it starts are not recorded, for want of a library to preload: {error:#}\n  \
+         help: install gcc or clang with the C library's headers, or instr with its library (`make install`, the Debian package)"
+    );
+    // Of what calls no OpenMP itself it is not known whether something is missing.
+    match calls_openmp {
+        true => console.warn(&trouble),
+        false if !quiet => console.note(&trouble),
+        false => {}
     }
     (Vec::new(), calls_openmp)
 }

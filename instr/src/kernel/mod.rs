@@ -91,12 +91,13 @@ impl Recorder {
         if drain.is_none() {
             info.recorded = Recorded::Sums;
         }
+        // The first readings of series are of the run already: they lie between its begin and that of the program.
+        info.start_monotonic_ns = now(ClockId::Monotonic);
+        info.start_realtime_ns = now(ClockId::Realtime);
         let series = series.as_ref();
         let series =
             series.map(|(config, roots)| Sampler::start(config, roots, folder.path(), uuid));
         let series = series.transpose()?;
-        info.start_monotonic_ns = now(ClockId::Monotonic);
-        info.start_realtime_ns = now(ClockId::Realtime);
         Ok(Self {
             folder,
             uuid,

@@ -21,26 +21,10 @@ pub(crate) fn write(found: &SeriesSection, page: &mut Page<'_>) -> io::Result<()
         .iter()
         .filter(|series| !is_thread(series))
         .collect();
-    let head = ["series", "module", "of", "min", "mean", "max", "total"];
-    let mut table = Sheet::new(3, &head);
-    for series in all.iter().take(page.rows) {
-        let a_second = series.total.is_some();
-        let cell = |value: Option<f64>| {
-            value.map_or("-".to_owned(), |value| shown(value, series.unit, a_second))
-        };
-        let total = series.total.map_or("-".to_owned(), |total| {
-            shown(total as f64, series.unit, false)
-        });
-        let mark = if series.estimated { "~" } else { "" };
-        table.add_row([
-            series.name.clone(),
-            series.module.to_owned(),
-            of(series),
-            cell(series.min),
-            cell(series.mean),
-            cell(series.max),
-            format!("{mark}{total}"),
-        ]);
+    // Where there is little room, the numbers are more than the name of what read them.
+    let mut table = main_table(&all, page.rows, true);
+    if !table.fits(page.width) {
+        table = main_table(&all, page.rows, false);
     }
     table.print(all.len(), page)?;
     threads(found, page)?;
@@ -74,6 +58,39 @@ pub(crate) fn write(found: &SeriesSection, page: &mut Page<'_>) -> io::Result<()
         ),
         false => Ok(()),
     }
+}
+
+/// A row for each series but those of threads.
+fn main_table(all: &[&Series], rows: usize, modules: bool) -> Sheet {
+    let mut head = vec!["series", "module", "of", "min", "mean", "max", "total"];
+    if !modules {
+        head.remove(1);
+    }
+    let mut table = Sheet::new(if modules { 3 } else { 2 }, &head);
+    for series in all.iter().take(rows) {
+        let a_second = series.total.is_some();
+        let cell = |value: Option<f64>| {
+            value.map_or("-".to_owned(), |value| shown(value, series.unit, a_second))
+        };
+        let total = series.total.map_or("-".to_owned(), |total| {
+            shown(total as f64, series.unit, false)
+        });
+        let mark = if series.estimated { "~" } else { "" };
+        let mut row = vec![
+            series.name.clone(),
+            series.module.to_owned(),
+            of(series),
+            cell(series.min),
+            cell(series.mean),
+            cell(series.max),
+            format!("{mark}{total}"),
+        ];
+        if !modules {
+            row.remove(1);
+        }
+        table.add_row(row);
+    }
+    table
 }
 
 fn has_estimates(found: &SeriesSection) -> bool {

@@ -19,6 +19,9 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("series::what-is-refused-is-told-once-by-name", refused),
         trial("series::all-mistakes-at-once", mistakes),
         trial("series::of-a-program-that-ends-at-once", at_once),
+        trial("series::of-a-thousand-short-children", many_children),
+        trial("series::of-a-killed-program", killed),
+        trial("series::tables-and-times", tables_and_times),
     ]
 }
 
@@ -130,4 +133,129 @@ fn at_once() -> Check {
     let summary = cases::summary(&dir.path().join("trace"))?;
     let modules = &summary["series"]["modules"];
     ensure(modules[0]["readings"] == 2, || format!("{modules}"))
+}
+
+/// Each child touches its pages and ends between two readings: the tree has all of them, in numbers that the program's own count of its children bounds.
+fn many_children() -> Check {
+    const CHILDREN: u64 = 1000;
+    let dir = workspace::work_dir("series")?;
+    let path = program(dir.path())?.display().to_string();
+    let config = "[counters]\nevents = [\"task-clock\", \"page-faults\"]\nthreads = false\nrate = 10\n[process]\nrate = 10\n";
+    let script =
+        format!("i=0; while [ $i -lt {CHILDREN} ]; do \"$1\" 50 0; i=$((i+1)); done; times");
+    let ended = run(dir.path(), config, &["sh", "-c", &script, "sh", &path])?.succeed()?;
+    if ended.errors().contains("series: [counters]") {
+        return Err(Stop::NotAllowed(ended.errors()));
+    }
+    let text = ended.text();
+    let told: Vec<_> = text
+        .lines()
+        .filter(|line| line.starts_with("FAULTS="))
+        .collect();
+    ensure(told.len() as u64 == CHILDREN, || {
+        format!("{} children", told.len())
+    })?;
+    let mut faults = 0.0;
+    for line in told {
+        faults += self::told(line, "FAULTS")?;
+    }
+    let summary = cases::summary(&dir.path().join("trace"))?;
+    let found = total(&summary, "page-faults", "tree")?;
+    // What a child counts of itself lacks its end; the shell's forks copy pages, too: some hundred faults a child at most.
+    let most = faults + CHILDREN as f64 * 300.0;
+    ensure(found >= faults && found <= most, || {
+        format!("{found} faults of {faults} to {most}")
+    })?;
+    // `times`, in ticks or finer: the shell and its children, but for their ends.
+    let used: f64 = text
+        .split_whitespace()
+        .filter_map(|word| word.strip_suffix('s')?.split_once('m'))
+        .filter_map(|(minutes, seconds)| {
+            Some(60.0 * minutes.parse::<f64>().ok()? + seconds.parse::<f64>().ok()?)
+        })
+        .sum();
+    let clock = total(&summary, "task-clock", "tree")? / 1e9;
+    ensure(clock > used * 0.9 && clock < used * 1.1 + 0.1, || {
+        format!("task-clock {clock} s of {used} s")
+    })
+}
+
+/// A program that is killed has its series up to its end, and babeltrace2 reads them.
+fn killed() -> Check {
+    instr_tests::toolchain::need("babeltrace2")?;
+    let dir = workspace::work_dir("series")?;
+    let config = "[process]\nrate = 50\n[processors]\nrate = 50\n";
+    let script = "sleep 0.5; kill -9 $$";
+    let outcome = run(dir.path(), config, &["sh", "-c", script])?.output()?;
+    ensure(outcome.status == Status::Signal(9), || format!("{outcome}"))?;
+    let summary = cases::summary(&dir.path().join("trace"))?;
+    ensure(summary["series"]["damaged"] == false, || {
+        summary["series"].to_string()
+    })?;
+    let modules = summary["series"]["modules"]
+        .as_array()
+        .cloned()
+        .unwrap_or_default();
+    ensure(modules.len() == 2, || format!("{modules:?}"))?;
+    for module in &modules {
+        let (readings, late) = (&module["readings"], &module["late"]);
+        let due = readings.as_u64().unwrap_or(0) + late.as_u64().unwrap_or(0);
+        // Half a second at 50 a second, and both ends.
+        ensure((20..=200).contains(&due), || format!("{module}"))?;
+    }
+    let read = Run::words(["babeltrace2"])
+        .arg(dir.path().join("trace/kernel"))
+        .succeed()?;
+    let text = read.text();
+    let is_value = |line: &&str| line.contains(" value: {") || line.contains(" estimate: {");
+    let values = text.lines().filter(is_value).count() as u64;
+    let all = summary["series"]["series"]
+        .as_array()
+        .cloned()
+        .unwrap_or_default();
+    let counted: u64 = all
+        .iter()
+        .filter_map(|series| series["values"].as_u64())
+        .sum();
+    ensure(values == counted && counted > 0, || {
+        format!("{values} values by babeltrace2, {counted} in the summary")
+    })
+}
+
+/// At 80 columns no number is left out; the first readings are not before the run.
+fn tables_and_times() -> Check {
+    let dir = workspace::work_dir("series")?;
+    let path = program(dir.path())?.display().to_string();
+    let config = "[process]\nrate = 100\n[processors]\nrate = 100\n[pressure]\nrate = 100\n";
+    run(dir.path(), config, &[&path, "500", "300"])?.succeed()?;
+    let instr = &tools()?.instr;
+    let shown = Run::new(instr).args(["summary", "--series", "--top", "200", "trace"]);
+    let shown = shown.dir(dir.path()).env("COLUMNS", "80").succeed()?;
+    let text = shown.text();
+    let head = text
+        .lines()
+        .find(|line| line.starts_with("series ") && line.contains(" of "));
+    let head = head.ok_or_else(|| format!("no table: {text}"))?;
+    for column in ["min", "mean", "max", "total"] {
+        ensure(head.contains(column), || format!("no {column}: {text}"))?;
+    }
+    let long = text.lines().find(|line| line.chars().count() > 80);
+    ensure(long.is_none() && !text.contains("no room"), || text.clone())?;
+    let csv = Run::new(instr).args(["processors", "--series", "values.csv", "trace"]);
+    csv.dir(dir.path()).succeed()?;
+    let csv = std::fs::read_to_string(dir.path().join("values.csv"))?;
+    let times: Vec<i64> = csv
+        .lines()
+        .skip(1)
+        .filter_map(|line| line.split(',').next()?.parse().ok())
+        .collect();
+    let (first, last) = (times.iter().min().copied(), times.iter().max().copied());
+    // The run takes 0.3 s of processor time at least.
+    ensure(first.is_some_and(|first| first >= 0), || {
+        format!("{first:?}")
+    })?;
+    ensure(last.is_some_and(|last| last > 300_000_000), || {
+        format!("{last:?}")
+    })?;
+    ensure(times.is_sorted(), || "times go back".into())
 }
