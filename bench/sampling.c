@@ -55,7 +55,7 @@ static void nothing(int signal)
     (void)signal;
 }
 
-/* Perf's task clock, as runtime/platform/linux_sampling.c sets it up. */
+/* Perf's task clock, as runtime/platform/linux/sampling.c sets it up. */
 static int start_task_clock(void)
 {
     struct perf_event_attr attributes = {.type = PERF_TYPE_SOFTWARE, .size = sizeof attributes, .config = PERF_COUNT_SW_TASK_CLOCK};

@@ -5,6 +5,7 @@
 
 mod constructs;
 mod events;
+mod installed;
 mod link;
 mod machine;
 mod memory;
@@ -66,11 +67,12 @@ macro_rules! rows {
     };
 }
 
-const PARTS: [(&str, Part); 13] = [
+const PARTS: [(&str, Part); 14] = [
     ("events", events::measure),
     ("regions", rows!(openmp::measure_regions)),
     ("tasks", rows!(openmp::measure_tasks)),
     ("programs", programs::measure),
+    ("installed", installed::measure),
     ("constructs", constructs::measure),
     ("sensors", sensors::measure),
     ("switches", switches::measure),
@@ -146,6 +148,7 @@ fn write(bench: &Bench, report: &Report, whole: bool) -> Result<()> {
     println!("{table}");
     put(&bench.path("table.md"), &table)?;
     let documented = !report.programs.is_empty()
+        || !report.installed.is_empty()
         || !report.constructs.is_empty()
         || !report.sensors.is_empty()
         || !report.memory.is_empty()

@@ -12,7 +12,7 @@ use crate::stats::Series;
 use crate::symbolize;
 use crate::table::{Side, aligned};
 use crate::toolchain::{self, Toolchain};
-use crate::{memory, sensors, switches};
+use crate::{installed, memory, sensors, switches};
 
 /// A/A of programs above which a run counts as disturbed.
 const QUIET: f64 = 0.02;
@@ -42,6 +42,9 @@ pub(crate) fn document(report: &Report, machine: &Machine, whole: bool) -> Strin
     text.push_str(PROGRAMS);
     text.push_str(&programs_table(&report.programs));
     text.push_str(&unrecorded_programs(&report.programs));
+    if !report.installed.is_empty() {
+        text.push_str(&installed::section(&report.installed));
+    }
     text.push_str(CONSTRUCTS);
     text.push_str(&added_table(&report.constructs));
     for toolchain in toolchain::ALL {

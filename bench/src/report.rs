@@ -1,7 +1,7 @@
 //! What the parts of a run found.
 
 use crate::table::Row;
-use crate::{constructs, memory, programs, sampling, sensors, switches, symbolize};
+use crate::{constructs, installed, memory, programs, sampling, sensors, switches, symbolize};
 
 /// All results of a run.
 #[derive(Debug, Default)]
@@ -12,6 +12,8 @@ pub(crate) struct Report {
     pub(crate) event: Option<EventCost>,
     /// Whole programs.
     pub(crate) programs: Vec<programs::Figures>,
+    /// Installed programs, as they are.
+    pub(crate) installed: Vec<installed::Figures>,
     /// Single constructs.
     pub(crate) constructs: Vec<constructs::Figures>,
     /// Readings of sensors and counters.

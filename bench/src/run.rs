@@ -151,7 +151,20 @@ pub(crate) fn cost_between(command: &mut Command, input: &Path, out: &Path) -> R
     cost_of(command.stdin(input).stdout(out))
 }
 
+/// The same with standard output to a file, of a program that ends with this status.
+///
+/// # Errors
+/// As [`cost`], and when the file cannot be opened.
+pub(crate) fn cost_into(command: &mut Command, out: &Path, status: i32) -> Result<Cost> {
+    let out = File::create(out).with_context(|| format!("cannot write {}", out.display()))?;
+    cost_of_status(command.stdin(Stdio::null()).stdout(out), status)
+}
+
 fn cost_of(command: &mut Command) -> Result<Cost> {
+    cost_of_status(command, 0)
+}
+
+fn cost_of_status(command: &mut Command, wanted: i32) -> Result<Cost> {
     let shown = format!("{command:?}");
     let begin = Instant::now();
     let mut child = command
@@ -168,7 +181,7 @@ fn cost_of(command: &mut Command) -> Result<Cost> {
     let (status, usage) =
         wait_with_usage(child.id()).with_context(|| format!("cannot wait for {shown}"))?;
     let time = begin.elapsed();
-    if !status.success() {
+    if status.code() != Some(wanted) {
         bail!("{shown}: {status}\n{stderr}");
     }
     let seconds = |time: libc::timeval| {

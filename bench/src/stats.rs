@@ -120,6 +120,28 @@ impl Compared {
             .median()
     }
 
+    /// Where the median of the ratios is with 95 % certainty, whatever their distribution: the ranks between which it lies with less than 2.5 % on
+    /// either side by the binomial law. With fewer than six rounds, the least and the greatest ratio.
+    pub(crate) fn ratio_interval(&self) -> (f64, f64) {
+        let ratios = self.over_rounds(|round| round.changed / round.reference());
+        let sorted = ratios.sorted();
+        let count = sorted.len();
+        let (mut rank, mut below) = (0, 0.5_f64.powi(i32::try_from(count).unwrap_or(i32::MAX)));
+        let mut term = below;
+        while below <= 0.025 {
+            rank += 1;
+            term *= (count + 1 - rank) as f64 / rank as f64;
+            below += term;
+        }
+        let rank = rank.saturating_sub(1);
+        let at = |index: Option<usize>| index.and_then(|index| sorted.get(index)).copied();
+        let nothing = f64::NAN;
+        (
+            at(Some(rank)).unwrap_or(nothing),
+            at(count.checked_sub(rank + 1)).unwrap_or(nothing),
+        )
+    }
+
     /// How far plain and plain again are typically apart, as a share of the time: a ratio within it of 1 means nothing.
     pub(crate) fn ratio_noise(&self) -> f64 {
         self.over_rounds(|round| (round.again / round.plain - 1.0).abs())
@@ -171,6 +193,20 @@ mod tests {
         assert_eq!(series(&[4.0, 1.0, 2.0, 3.0]).median(), 2.5);
         assert!(series(&[]).median().is_nan());
         assert!(series(&[]).min().is_nan());
+    }
+
+    #[test]
+    fn the_interval_of_a_median_has_the_ranks_of_the_tables() {
+        // Ranks of the 95 % interval of a median: tables of the sign test.
+        for (count, low) in [(2, 1), (5, 1), (6, 1), (9, 2), (12, 3), (15, 4), (20, 6)] {
+            let ratios: Vec<_> = (1..=count).map(|i| [1.0, f64::from(i), 1.0]).collect();
+            let high = f64::from(count + 1 - low);
+            assert_eq!(
+                rounds(&ratios).ratio_interval(),
+                (f64::from(low), high),
+                "{count}"
+            );
+        }
     }
 
     #[test]
