@@ -18,7 +18,7 @@ pub struct ProcessorTime {
 struct Thread {
     begin: u64,
     before: ProcessorTime,
-    last: Option<ProcessorTime>,
+    last: Option<(ProcessorTime, u64)>, // and when it was read
 }
 
 /// Keeps the readings of the threads of one trace.
@@ -36,12 +36,18 @@ impl Collector {
     }
 
     /// What the thread at `position` had; `None` where it was not read at the thread's end.
+    ///
+    /// What a new thread waited before its record began is not known, and can be long on a busy machine: no thread waits longer than its record
+    /// lasts, less the time that it ran.
     pub fn of(&self, position: usize) -> Option<ProcessorTime> {
         let thread = self.by_position.get(position)?;
-        let last = thread.last?;
+        let (last, read) = thread.last?;
+        let run_ns = last.run_ns.saturating_sub(thread.before.run_ns);
+        let wait_ns = last.wait_ns.saturating_sub(thread.before.wait_ns);
+        let not_run = read.saturating_sub(thread.begin).saturating_sub(run_ns);
         Some(ProcessorTime {
-            run_ns: last.run_ns.saturating_sub(thread.before.run_ns),
-            wait_ns: last.wait_ns.saturating_sub(thread.before.wait_ns),
+            run_ns,
+            wait_ns: wait_ns.min(not_run),
         })
     }
 }
@@ -70,7 +76,7 @@ impl Sink for Collector {
         if at.time.saturating_sub(thread.begin) < BEFORE {
             thread.before = time;
         } else {
-            thread.last = Some(time);
+            thread.last = Some((time, at.time));
         }
     }
 }
@@ -110,6 +116,19 @@ mod tests {
         let found = collector.of(0).expect("both ends");
         assert_eq!((found.run_ns, found.wait_ns), (60 * MS, 10 * MS));
         assert_eq!(collector.of(1), None);
+    }
+
+    #[test]
+    fn a_thread_waits_no_longer_than_its_record_lasts() {
+        let mut collector = Collector::new(1);
+        collector.thread_begin(At {
+            time: 50 * MS,
+            position: 0,
+            body: u32::MAX,
+        });
+        read(&mut collector, 70 * MS, 4, 54); // most of the waiting was before
+        let found = collector.of(0).expect("its end");
+        assert_eq!((found.run_ns, found.wait_ns), (4 * MS, 16 * MS));
     }
 
     #[test]

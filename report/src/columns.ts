@@ -2,7 +2,7 @@
 
 import { bisectRight } from "d3-array";
 
-import type { Data } from "./data";
+import type { Source } from "./data";
 
 /** States of a thread. */
 export const STATES = 5;
@@ -49,8 +49,7 @@ function add(into: Shares, from: number, to: number, perPixel: number, state: nu
 }
 
 /** The coarsest level whose bins are no wider than a column; the finest if there is none. */
-function levelFor(data: Data, perPixel: number): number {
-  const levels = data.timeline.levels;
+function levelFor({ levels }: Source, perPixel: number): number {
   for (let at = levels.length - 1; at > 0; at--) {
     if ((levels[at]?.width_ns ?? 0) <= perPixel) return at;
   }
@@ -58,16 +57,16 @@ function levelFor(data: Data, perPixel: number): number {
 }
 
 /** First span that ends behind `from`, and the one behind the last that begins before `to`. */
-export function spansIn(data: Data, track: number, from: number, to: number): [number, number] {
-  const spans = data.tracks[track];
+export function spansIn(source: Source, track: number, from: number, to: number): [number, number] {
+  const spans = source.tracks[track];
   if (!spans) return [0, 0];
   return [bisectRight(spans.end, from), bisectRight(spans.begin, to)];
 }
 
-function fromBins(data: Data, track: number, from: number, perPixel: number, into: Shares): void {
-  const number = levelFor(data, perPixel);
-  const level = data.timeline.levels[number];
-  const columns = data.levels[number];
+function fromBins(source: Source, track: number, from: number, perPixel: number, into: Shares): void {
+  const number = levelFor(source, perPixel);
+  const level = source.levels[number];
+  const columns = source.columns[number];
   if (!level || !columns) return;
   const states = [columns.useful, columns.sync, columns.sched, columns.idle, columns.flush];
   const to = from + perPixel * into.codes.length;
@@ -85,8 +84,8 @@ function fromBins(data: Data, track: number, from: number, perPixel: number, int
   }
 }
 
-function fromSpans(data: Data, track: number, from: number, perPixel: number, into: Shares, bounds: [number, number]): void {
-  const spans = data.tracks[track];
+function fromSpans(source: Source, track: number, from: number, perPixel: number, into: Shares, bounds: [number, number]): void {
+  const spans = source.tracks[track];
   if (!spans) return;
   for (let at = bounds[0]; at < bounds[1]; at++) {
     const begin = ((spans.begin[at] ?? 0) - from) / perPixel;
@@ -110,31 +109,59 @@ function over(bins: Shares, spans: Shares): void {
 }
 
 /** What a track did in `width` columns from the time `from` on, each `perPixel` ns. */
-export function compute(data: Data, track: number, from: number, perPixel: number, width: number): Shares {
+export function compute(source: Source, track: number, from: number, perPixel: number, width: number): Shares {
   const found = shares(width);
-  const bounds = spansIn(data, track, from, from + perPixel * width);
-  const whole = data.timeline.spans.exact_from_ns === 0;
+  const bounds = spansIn(source, track, from, from + perPixel * width);
+  const whole = source.exact_from_ns === 0;
   const few = bounds[1] - bounds[0] <= MOST;
   if (whole && few) {
-    fromSpans(data, track, from, perPixel, found, bounds);
+    fromSpans(source, track, from, perPixel, found, bounds);
     return found;
   }
-  fromBins(data, track, from, perPixel, found);
-  const finest = data.timeline.levels[0]?.width_ns ?? 0;
+  fromBins(source, track, from, perPixel, found);
+  const finest = source.levels[0]?.width_ns ?? 0;
   if (!whole && few && perPixel < finest) {
     const exact = shares(width);
-    fromSpans(data, track, from, perPixel, exact, bounds);
+    fromSpans(source, track, from, perPixel, exact, bounds);
     over(found, exact);
   }
   return found;
 }
 
+/** What the threads of `owner` did while a processor ran them: states and bodies of the slices of a row. Null where they are too many, or not all there. */
+export function through(slices: Source, row: number, threads: Source, owner: (code: number) => number | null, from: number, perPixel: number, width: number): Shares | null {
+  const bounds = spansIn(slices, row, from, from + perPixel * width);
+  const rows = slices.tracks[row];
+  if (!rows || slices.exact_from_ns > 0 || threads.exact_from_ns > 0 || bounds[1] - bounds[0] > MOST) return null;
+  const found = shares(width);
+  let looked = 0;
+  for (let at = bounds[0]; at < bounds[1]; at++) {
+    const [begin, end] = [rows.begin[at] ?? 0, rows.end[at] ?? 0];
+    const track = owner(rows.code[at] ?? 0);
+    if (track === null) {
+      // A thread without a trace: nobody knows its state.
+      add(found, (begin - from) / perPixel, (end - from) / perPixel, perPixel, 3, 0, 1);
+      continue;
+    }
+    const of = threads.tracks[track];
+    const [first, last] = spansIn(threads, track, Math.max(begin, from), Math.min(end, from + perPixel * width));
+    looked += last - first;
+    if (!of || looked > MOST) return null;
+    for (let span = first; span < last; span++) {
+      const left = (Math.max(begin, of.begin[span] ?? 0) - from) / perPixel;
+      const right = (Math.min(end, of.end[span] ?? 0) - from) / perPixel;
+      add(found, left, right, perPixel, of.state[span] ?? 0, of.code[span] ?? 0, 1);
+    }
+  }
+  return found;
+}
+
 /** Time of a track in each state in [from, to), ns, and whether that is exact. */
-export function measure(data: Data, track: number, from: number, to: number): { states: number[]; exact: boolean } {
+export function measure(source: Source, track: number, from: number, to: number): { states: number[]; exact: boolean } {
   const states = new Array<number>(STATES).fill(0);
-  const bounds = spansIn(data, track, from, to);
-  if (data.timeline.spans.exact_from_ns === 0) {
-    const spans = data.tracks[track];
+  const bounds = spansIn(source, track, from, to);
+  if (source.exact_from_ns === 0) {
+    const spans = source.tracks[track];
     for (let at = bounds[0]; spans && at < bounds[1]; at++) {
       const ns = Math.min(to, spans.end[at] ?? 0) - Math.max(from, spans.begin[at] ?? 0);
       const state = spans.state[at] ?? 0;
@@ -142,8 +169,8 @@ export function measure(data: Data, track: number, from: number, to: number): { 
     }
     return { states, exact: true };
   }
-  const level = data.timeline.levels[0];
-  const columns = data.levels[0];
+  const level = source.levels[0];
+  const columns = source.columns[0];
   if (!level || !columns) return { states, exact: false };
   const all = [columns.useful, columns.sync, columns.sched, columns.idle, columns.flush];
   const first = Math.max(0, Math.floor(from / level.width_ns));
@@ -153,8 +180,9 @@ export function measure(data: Data, track: number, from: number, to: number): { 
     const begin = bin * level.width_ns;
     const covered = Math.min(to, begin + level.width_ns) - Math.max(from, begin);
     const part = covered / level.width_ns;
-    if (part < 1 && !(begin + level.width_ns > data.timeline.end_ns && to >= data.timeline.end_ns)) exact = false;
-    const whole = begin + level.width_ns > data.timeline.end_ns && to >= data.timeline.end_ns && from <= begin ? 1 : part;
+    const reaches = begin + level.width_ns > source.end_ns && to >= source.end_ns;
+    if (part < 1 && !reaches) exact = false;
+    const whole = reaches && from <= begin ? 1 : part;
     for (let state = 0; state < STATES; state++) {
       states[state] = (states[state] ?? 0) + (all[state]?.[track * level.bins + bin] ?? 0) * level.unit_ns * whole;
     }

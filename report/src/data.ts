@@ -1,6 +1,7 @@
 // Reads what the page carries: JSON, and columns of numbers in one compressed block.
 
-import type { Stored, Tables, Timeline } from "./schema";
+import { Graph } from "./graph";
+import type { Level, Stored, Tables, Timeline } from "./schema";
 
 /** The columns of a table. */
 export type Columns<T extends keyof Tables> = Tables[T];
@@ -14,12 +15,31 @@ export interface TrackSpans {
   code: Uint16Array;
 }
 
+/** Rows of the time line with bins and spans: threads, or processors. */
+export interface Source {
+  levels: Level[];
+  columns: Columns<"bins">[];
+  tracks: TrackSpans[];
+  /** Spans of at least this length are all there; 0: all are. */
+  exact_from_ns: number;
+  end_ns: number;
+}
+
+/** Every value of a lane. */
+export interface Points {
+  time: Float64Array;
+  value: Float64Array;
+}
+
 /** Everything that the time line shows. */
 export interface Data {
   timeline: Timeline;
-  levels: Columns<"bins">[];
+  threads: Source;
+  processors: Source | null;
   tracks: TrackSpans[];
   lanes: Columns<"lane">[];
+  points: (Points | null)[];
+  graphs: Graph[];
 }
 
 function text(id: string): string {
@@ -87,9 +107,9 @@ function columns<T extends keyof Tables>(block: ArrayBuffer, stored: Stored): Co
   return found as Columns<T>;
 }
 
-function perTrack(timeline: Timeline, spans: Columns<"spans">): TrackSpans[] {
+function perTrack(counts: number[], spans: Columns<"spans">): TrackSpans[] {
   let first = 0;
-  return timeline.tracks.map(({ spans: count }) => {
+  return counts.map((count) => {
     const begin = new Float64Array(count);
     const end = new Float64Array(count);
     let now = 0;
@@ -112,15 +132,44 @@ function perTrack(timeline: Timeline, spans: Columns<"spans">): TrackSpans[] {
   });
 }
 
+function points({ gap, value }: Columns<"points">): Points {
+  const time = new Float64Array(gap.length);
+  let now = 0;
+  for (let at = 0; at < gap.length; at++) {
+    now += gap[at] ?? 0;
+    time[at] = now;
+  }
+  return { time, value };
+}
+
 /** Reads all data of the page. */
 export async function read(): Promise<Data> {
   const timeline = JSON.parse(text("timeline-data")) as Timeline;
   const block = await inflate(bytesOf(text("columns")));
-  const spans = columns<"spans">(block, timeline.spans.table);
+  const source = (levels: Level[], spans: { exact_from_ns: number; table: Stored }, counts: number[]): Source => ({
+    levels,
+    columns: levels.map((level) => columns<"bins">(block, level.table)),
+    tracks: perTrack(counts, columns<"spans">(block, spans.table)),
+    exact_from_ns: spans.exact_from_ns,
+    end_ns: timeline.end_ns,
+  });
+  const { processors } = timeline;
+  const threads = source(
+    timeline.levels,
+    timeline.spans,
+    timeline.tracks.map((track) => track.spans),
+  );
   return {
     timeline,
-    levels: timeline.levels.map((level) => columns<"bins">(block, level.table)),
-    tracks: perTrack(timeline, spans),
+    threads,
+    processors: processors && source(processors.levels, processors.spans, processors.counts),
+    tracks: threads.tracks,
     lanes: timeline.lanes.map((lane) => columns<"lane">(block, lane.table)),
+    points: timeline.lanes.map((lane) => lane.points && points(columns<"points">(block, lane.points))),
+    graphs: timeline.graphs.map((of, number) => {
+      const tasks = of.tasks && columns<"tasks">(block, of.tasks);
+      const edges = of.edges && columns<"edges">(block, of.edges);
+      return new Graph(number, of, columns<"cells">(block, of.cells), tasks, edges);
+    }),
   };
 }

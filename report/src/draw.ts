@@ -1,12 +1,14 @@
 // Draws rows of the time line on a canvas.
 
+import { bisectLeft } from "d3-array";
 import { scaleLinear } from "d3-scale";
 
 import { colours as readColours, type Colours, ofCode } from "./colours";
-import { compute, type Shares, spansIn, STATES } from "./columns";
-import type { Data } from "./data";
+import { compute, type Shares, shares as empty, spansIn, STATES, through } from "./columns";
+import type { Data, Points, Source } from "./data";
 import { tick, value } from "./format";
 import type { Row } from "./layout";
+import type { Lane } from "./schema";
 import type { Window } from "./window";
 
 /** Pixels of the names of rows. */
@@ -15,6 +17,8 @@ export const LABELS = 150;
 const GAP = 3;
 /** A span of this width has room for a name. */
 const NAMED = 46;
+/** Arrows to and from a task. */
+const ARROWS = 64;
 /** What the search did not find. */
 const FADED = 0.18;
 
@@ -54,7 +58,7 @@ function shortened(context: CanvasRenderingContext2D, text: string, width: numbe
 }
 
 /** `main a.c:12` of `main [omp task a.c:12]`: what tells bodies apart comes early. */
-function short(label: string): string {
+export function short(label: string): string {
   const parts = /^(.*) \[(?:omp \S+ )?(.*)\]$/.exec(label);
   return parts ? `${parts[1]} ${parts[2]}` : label;
 }
@@ -81,8 +85,40 @@ export class Painter {
     const known = this.cache.get(key);
     if (known) return known;
     if (this.cache.size > 600) this.cache.clear();
-    const found = compute(this.data, track, from, perPixel, width);
+    const found = compute(this.data.threads, track, from, perPixel, width);
     this.cache.set(key, found);
+    return found;
+  }
+
+  /** What a processor did: who ran, or what they did, by what the colours are of. */
+  private slices(row: number, from: number, perPixel: number, width: number): Shares {
+    const { data, view } = this;
+    const key = `processor ${row} ${view.colour} ${from} ${perPixel} ${width}`;
+    const known = this.cache.get(key);
+    if (known) return known;
+    if (this.cache.size > 600) this.cache.clear();
+    const { processors } = data;
+    const found = processors ? this.ran(processors, row, from, perPixel, width) : empty(width);
+    this.cache.set(key, found);
+    return found;
+  }
+
+  private ran(processors: Source, row: number, from: number, perPixel: number, width: number): Shares {
+    const { data, view } = this;
+    const runners = data.timeline.processors?.runners ?? [];
+    if (view.colour === "state" || view.colour === "code") {
+      const seen = through(processors, row, data.threads, (code) => runners[code - 1]?.track ?? null, from, perPixel, width);
+      if (seen) return seen;
+    }
+    const found = compute(processors, row, from, perPixel, width);
+    for (let x = 0; x < width; x++) {
+      // Other programs are drawn as idle.
+      found.states[x * STATES + 3] = found.states[x * STATES + 1] ?? 0;
+      found.states[x * STATES + 1] = 0;
+      const runner = found.codes[x] ?? 0;
+      if (view.colour === "application") found.codes[x] = runner > 0 ? (runners[runner - 1]?.group ?? 0) + 1 : 0;
+      else if (view.colour !== "thread") found.codes[x] = 0;
+    }
     return found;
   }
 
@@ -123,9 +159,10 @@ export class Painter {
     context.rect(LABELS, top, room, row.height);
     context.clip();
     if (row.kind === "track") this.track(context, row, top, room);
+    else if (row.kind === "processor") this.processor(context, row, top, room);
     else this.lane(context, row, top, room);
     context.restore();
-    context.fillStyle = row.kind === "track" ? colours.text : colours.faint;
+    context.fillStyle = row.kind === "lane" ? colours.faint : colours.text;
     const size = Math.min(12, row.height - 1);
     context.font = `${size}px system-ui, sans-serif`;
     context.fillText(shortened(context, row.label, LABELS - 14), 8, top + (row.height - GAP) / 2 - (row.kind === "lane" ? 8 : 0));
@@ -137,14 +174,56 @@ export class Painter {
     }
   }
 
+  private processor(context: CanvasRenderingContext2D, row: Row, top: number, room: number): void {
+    const { view, data, colours } = this;
+    const perPixel = (view.to - view.from) / room;
+    const high = row.height - GAP;
+    context.fillStyle = colours.row;
+    context.fillRect(LABELS, top, room, high);
+    this.bars(context, this.slices(row.number, view.from, perPixel, room), LABELS, top, high, room);
+    const slices = data.processors?.tracks[row.number];
+    const [first, last] = data.processors ? spansIn(data.processors, row.number, view.from, view.to) : [0, 0];
+    if (!slices || high < 14) return;
+    const x = (ns: number) => (ns - view.from) / perPixel;
+    if (last - first <= 4 * room) {
+      context.font = "11px system-ui, sans-serif";
+      for (let at = first; at < last; at++) {
+        const [from, to] = [Math.max(0, x(slices.begin[at] ?? 0)), Math.min(room, x(slices.end[at] ?? 0))];
+        if (to - from < NAMED) continue;
+        const runner = data.timeline.processors?.runners[(slices.code[at] ?? 0) - 1];
+        context.fillStyle = "#101418";
+        if (runner) this.tagged(context, `${runner.name} (${runner.tid})`, LABELS + from, to - from, top, high);
+      }
+    }
+    if (view.slice?.track === row.number) {
+      const [from, to] = [x(slices.begin[view.slice.span] ?? 0), x(slices.end[view.slice.span] ?? 0)];
+      context.strokeStyle = colours.mark;
+      context.lineWidth = 2;
+      context.strokeRect(LABELS + Math.max(from, -4), top + 1, Math.max(3, Math.min(to, room + 4) - Math.max(from, -4)), high - 2);
+    }
+  }
+
+  /** A name on a ground of its own: what is behind it may have any colour. */
+  private tagged(context: CanvasRenderingContext2D, name: string, left: number, width: number, top: number, high: number): void {
+    const text = shortened(context, name, width - 12);
+    if (!text) return;
+    context.fillStyle = this.colours.back;
+    context.globalAlpha = 0.78;
+    context.fillRect(left + 3, top + high / 2 - 7, context.measureText(text).width + 6, 14);
+    context.globalAlpha = 1;
+    context.fillStyle = this.colours.text;
+    context.fillText(text, left + 6, top + high / 2 + 0.5);
+  }
+
   private track(context: CanvasRenderingContext2D, row: Row, top: number, room: number): void {
     const { view, colours } = this;
     const perPixel = (view.to - view.from) / room;
     const shares = this.shares(row.number, view.from, perPixel, room);
+    const own = view.colour === "thread" ? row.number + 1 : view.colour === "application" ? (this.data.timeline.tracks[row.number]?.process ?? 0) + 1 : 0;
     const high = row.height - GAP;
     context.fillStyle = colours.row;
     context.fillRect(LABELS, top, room, high);
-    this.bars(context, shares, LABELS, top, high, room);
+    this.bars(context, shares, LABELS, top, high, room, own);
     this.names(context, row, top, high, room);
     const selected = view.selected;
     if (selected?.track === row.number) {
@@ -158,7 +237,7 @@ export class Painter {
   }
 
   /** Stacked shares, useful time at the bottom; equal neighbours become one rectangle. */
-  bars(context: CanvasRenderingContext2D, shares: Shares, left: number, top: number, high: number, room: number): void {
+  bars(context: CanvasRenderingContext2D, shares: Shares, left: number, top: number, high: number, room: number, own = 0): void {
     const { view } = this;
     // Borders lie between pixels of the screen: else two neighbours let what is behind them through.
     const ratio = context.getTransform().a;
@@ -181,7 +260,7 @@ export class Painter {
         if (share <= 0.002) continue;
         const tall = share > 0.996 ? high : share * high;
         context.globalAlpha = faded ? FADED : 1;
-        context.fillStyle = this.colour(state, code);
+        context.fillStyle = this.colour(state, own || code);
         const from = snap(left + start);
         context.fillRect(from, bottom - tall, snap(left + x) - from, tall);
         bottom -= tall;
@@ -193,7 +272,7 @@ export class Painter {
 
   private colour(state: number, code: number): string {
     const { view, colours } = this;
-    if (view.byCode && code > 0 && state === 0) return ofCode(colours, code);
+    if (view.colour !== "state" && code > 0 && state === 0) return ofCode(colours, code);
     return colours.states[state] ?? colours.text;
   }
 
@@ -202,7 +281,7 @@ export class Painter {
     const { view, data, colours } = this;
     const spans = data.tracks[row.number];
     const perPixel = (view.to - view.from) / room;
-    const [first, last] = spansIn(data, row.number, view.from, view.to);
+    const [first, last] = spansIn(data.threads, row.number, view.from, view.to);
     if (!spans || high < 14 || last - first > 4 * room) return;
     context.font = "11px system-ui, sans-serif";
     for (let at = first; at < last; at++) {
@@ -213,7 +292,7 @@ export class Painter {
       context.fillStyle = (spans.state[at] ?? 0) === 3 ? colours.faint : "#fff";
       if ((spans.state[at] ?? 0) === 1) context.fillStyle = "#1c1200";
       const code = spans.code[at] ?? 0;
-      if (view.byCode && code > 0 && (spans.state[at] ?? 0) === 0) context.fillStyle = "#101418";
+      if (view.colour !== "state" && (code > 0 || !view.byCode) && (spans.state[at] ?? 0) === 0) context.fillStyle = "#101418";
       if (view.found !== null && !view.found.has(code)) continue;
       context.fillText(shortened(context, text, to - from - 8), LABELS + from + 4, top + high / 2 + 0.5);
     }
@@ -241,6 +320,11 @@ export class Painter {
     context.fillStyle = colours.row;
     context.fillRect(LABELS, top, room, high + 4);
     const [low, highest] = [new Float64Array(room).fill(NaN), new Float64Array(room).fill(NaN)];
+    const points = data.points[row.number];
+    if (points && perPixel < lane.width_ns) {
+      this.exact(points, lane, low, highest, perPixel);
+      return this.values(context, lane.step, [low, highest], y, top + 2 + high);
+    }
     const first = Math.max(0, Math.floor(view.from / lane.width_ns));
     const last = Math.min(intervals - 1, Math.ceil(view.to / lane.width_ns));
     for (let at = first; at <= last; at++) {
@@ -257,6 +341,26 @@ export class Painter {
       }
     }
     this.values(context, lane.step, [low, highest], y, top + 2 + high);
+  }
+
+  /** The least and the greatest value in each column of pixels, from the values themselves. */
+  private exact({ time, value }: Points, lane: Lane, low: Float64Array, most: Float64Array, perPixel: number): void {
+    const { view } = this;
+    const room = low.length;
+    const set = (from: number, to: number, number: number) => {
+      for (let x = Math.max(0, from); x < Math.min(room, to); x++) {
+        low[x] = Math.min(Number.isNaN(low[x]) ? number : (low[x] ?? number), number);
+        most[x] = Math.max(Number.isNaN(most[x]) ? number : (most[x] ?? number), number);
+      }
+    };
+    for (let at = Math.max(0, bisectLeft(time, view.from) - 1); at < time.length; at++) {
+      const begin = ((time[at] ?? 0) - view.from) / perPixel;
+      if (begin > room) break;
+      const until = at + 1 < time.length ? (time[at + 1] ?? 0) : lane.end_ns;
+      const end = (until - view.from) / perPixel;
+      const first = Math.floor(begin);
+      set(first, lane.step ? Math.max(Math.ceil(end), first + 1) : first + 1, value[at] ?? NaN);
+    }
   }
 
   /** Values by column of pixels: a line from each to the next, what is below it shaded where values hold. */
@@ -292,6 +396,47 @@ export class Painter {
       context.fillRect(from - 1, y(largest) - 1, 2, Math.max(2, y(least) - y(largest)));
       before = middle;
     }
+  }
+
+  /** Arrows of the selected task: from its creation and from what it depends on, to what depends on it. `rowOf` is the middle of a track's row. */
+  arrows(context: CanvasRenderingContext2D, width: number, height: number, rowOf: (track: number) => number | null): void {
+    const { view, colours, data } = this;
+    const graph = view.task && data.graphs[view.task.graph];
+    if (!view.task || !graph) return;
+    const { row } = view.task;
+    const room = width - LABELS;
+    const x = (ns: number) => LABELS + ((ns - view.from) / (view.to - view.from)) * room;
+    context.save();
+    context.beginPath();
+    context.rect(LABELS, 0, room, height);
+    context.clip();
+    context.lineWidth = 1.5;
+    const arrow = (fromTrack: number | null, from: number | null, toTrack: number | null, to: number | null, created: boolean) => {
+      const [a, b] = [fromTrack === null ? null : rowOf(fromTrack), toTrack === null ? null : rowOf(toTrack)];
+      if (a === null || b === null || from === null || to === null) return;
+      const [left, right] = [x(from), x(to)];
+      if (Math.max(left, right) < LABELS || Math.min(left, right) > width) return;
+      context.strokeStyle = created ? colours.faint : colours.mark;
+      context.fillStyle = context.strokeStyle;
+      context.setLineDash(created ? [4, 3] : []);
+      const bend = Math.min(60, Math.max(12, Math.abs(right - left) / 2));
+      context.beginPath();
+      context.moveTo(left, a);
+      context.bezierCurveTo(left + bend, a, right - bend, b, right - 5, b);
+      context.stroke();
+      context.beginPath();
+      context.moveTo(right, b);
+      context.lineTo(right - 7, b - 3.5);
+      context.lineTo(right - 7, b + 3.5);
+      context.fill();
+    };
+    const begin = (of: number) => graph.known("begin", of);
+    const end = (of: number) => graph.known("complete", of) ?? graph.known("end", of);
+    const track = (of: number) => graph.known("track", of);
+    arrow(graph.known("creator", row), graph.known("created", row), track(row), begin(row), true);
+    for (const before of graph.predecessors(row).slice(0, ARROWS)) arrow(track(before), end(before), track(row), begin(row), false);
+    for (const after of graph.successors(row).slice(0, ARROWS)) arrow(track(row), end(row), track(after), begin(after), false);
+    context.restore();
   }
 
   /** The range that is measured, and the pointer. */
@@ -337,10 +482,10 @@ export class Painter {
     context.fillRect(0, 0, width, height);
     const found = view.found;
     view.found = null;
-    const byCode = view.byCode;
-    view.byCode = false;
+    const { colour } = view;
+    view.colour = "state";
     this.bars(context, sum, 0, 0, height, width);
-    [view.found, view.byCode] = [found, byCode];
+    [view.found, view.colour] = [found, colour];
     const [from, to] = [(view.from / end) * width, (view.to / end) * width];
     context.fillStyle = colours.back;
     context.globalAlpha = 0.65;

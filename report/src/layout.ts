@@ -1,10 +1,10 @@
-// Where rows of the time line are: threads, then lanes.
+// Where rows of the time line are: threads or processors, then lanes.
 
 import type { Timeline } from "./schema";
 
-/** A row: a thread or a lane, or the name of a process. */
+/** A row: a thread, a processor or a lane, or the name of a process. */
 export interface Row {
-  kind: "process" | "track" | "lane";
+  kind: "process" | "track" | "processor" | "lane";
   /** Its number among those of its kind. */
   number: number;
   /** First pixel, and pixels, of the whole list. */
@@ -27,7 +27,7 @@ function rowHeight(threads: number): number {
 }
 
 /** The rows of a session. */
-export function layout(timeline: Timeline): Layout {
+export function layout(timeline: Timeline, byProcessor: boolean): Layout {
   const rows: Row[] = [];
   let top = 0;
   const add = (kind: Row["kind"], number: number, height: number, label: string) => {
@@ -35,11 +35,13 @@ export function layout(timeline: Timeline): Layout {
     top += height;
   };
   const several = timeline.processes.length > 1;
+  const numbers = byProcessor ? (timeline.processors?.numbers ?? []) : [];
+  for (const [row, number] of numbers.entries()) add("processor", row, rowHeight(numbers.length), `processor ${number}`);
   const high = rowHeight(timeline.tracks.length);
   for (const [process, { program, pid }] of timeline.processes.entries()) {
     if (several) add("process", process, 22, pid ? `${program} (${pid})` : program);
     for (const [number, track] of timeline.tracks.entries()) {
-      if (track.process === process) add("track", number, high, track.name);
+      if (!byProcessor && track.process === process) add("track", number, high, track.name);
     }
     for (const [number, lane] of timeline.lanes.entries()) {
       if (lane.process === process) add("lane", number, 44, lane.name);

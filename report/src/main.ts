@@ -4,11 +4,12 @@ import { ofCode } from "./colours";
 import { type Data, read } from "./data";
 import { details, element } from "./details";
 import { count, time } from "./format";
+import { GraphPanel } from "./graph_panel";
 import { help, type Key, listen } from "./keys";
 import { countFound, find, type Found, next } from "./search";
 import { sortable } from "./tables";
-import { TimelineView } from "./timeline";
-import { type SpanId, Window } from "./window";
+import { spanAt, TimelineView } from "./timeline";
+import { type Colouring, type SpanId, type TaskRef, Window } from "./window";
 
 /** How the time line is shown and searched. */
 class Controls {
@@ -16,6 +17,7 @@ class Controls {
   private readonly input = document.createElement("input");
   private readonly result = element("span", "", "result");
   private found: Found | null = null;
+  private select: HTMLSelectElement | null = null;
 
   constructor(
     readonly data: Data,
@@ -39,7 +41,7 @@ class Controls {
       this.button("+", "Zoom in (w)", () => view.zoom(1 / 1.5, this.middle)),
       this.button("all", "The whole time (0)", () => view.show(0, view.end)),
     );
-    this.bar.append(this.colouring(), search, zoom);
+    this.bar.append(...this.rows(), this.colouring(), search, zoom);
   }
 
   private button(text: string, title: string, run: () => void): HTMLElement {
@@ -59,20 +61,47 @@ class Controls {
   private colouring(): HTMLElement {
     const label = element("label", "colours ");
     const select = document.createElement("select");
+    select.className = "colouring";
     for (const [value, text] of [
       ["state", "by state"],
       ["code", "by region and task"],
+      ["thread", "by thread"],
+      ["application", "by program"],
     ] as const) {
       const option = element("option", text) as HTMLOptionElement;
       option.value = value;
       select.append(option);
     }
     select.addEventListener("change", () => {
-      this.view.byCode = select.value === "code";
+      this.view.colour = select.value as Colouring;
       this.view.changed();
     });
     label.append(select);
     return label;
+  }
+
+  /** Rows are threads or processors, where it is known who ran where. */
+  private rows(): HTMLElement[] {
+    if (!this.data.processors) return [];
+    const label = element("label", "rows ");
+    const select = document.createElement("select");
+    select.className = "rows-of";
+    for (const text of ["threads", "processors"]) {
+      const option = element("option", text) as HTMLOptionElement;
+      option.value = text;
+      select.append(option);
+    }
+    select.addEventListener("change", () => this.drawn.arrange(select.value === "processors"));
+    label.append(select);
+    this.select = select;
+    return [label];
+  }
+
+  /** The other kind of rows. */
+  arrange(): void {
+    if (!this.select) return;
+    this.select.value = this.select.value === "threads" ? "processors" : "threads";
+    this.drawn.arrange(this.select.value === "processors");
   }
 
   focus(): void {
@@ -124,6 +153,40 @@ function neighbour(data: Data, view: Window, drawn: TimelineView, by: number): v
   select(data, view, drawn, { track: id.track, span });
 }
 
+/** Shows a task of a graph: its first span, and enough time around it. */
+function showTask(data: Data, view: Window, drawn: TimelineView, { graph, row }: TaskRef, scroll: boolean): void {
+  const of = data.graphs[graph];
+  const [track, begin, end] = (["track", "begin", "end"] as const).map((column) => of?.known(column, row) ?? null);
+  view.range = null;
+  if (track === null || track === undefined || begin === null || begin === undefined) {
+    view.selected = null;
+    return view.changed();
+  }
+  view.selected = spanAt(data.tracks, track, begin);
+  drawn.reveal(track);
+  const last = Math.max(end ?? begin, begin + 1);
+  const small = last - begin < (view.to - view.from) / 200;
+  if (small) view.show(begin - (last - begin) * 20, last + (last - begin) * 20);
+  else if (begin < view.from || last > view.to) view.show(begin - (last - begin), last + (last - begin));
+  else view.changed();
+  if (!scroll) return;
+  document.getElementById("time-line")?.scrollIntoView({ block: "start" });
+  drawn.element.focus({ preventScroll: true });
+}
+
+/** The panel of task graphs, and the buttons that lead to it. */
+function graphs(data: Data, view: Window, drawn: TimelineView): GraphPanel | null {
+  const place = document.getElementById("task-graph");
+  if (!place || data.graphs.length === 0) return null;
+  const line = { painter: drawn.painter, show: (task: TaskRef, scroll: boolean) => showTask(data, view, drawn, task, scroll) };
+  place.hidden = false;
+  const panel = new GraphPanel(data, view, line, place);
+  for (const button of document.querySelectorAll<HTMLElement>("button.goto-graph")) {
+    button.addEventListener("click", () => panel.critical(Number(button.dataset["graph"])));
+  }
+  return panel;
+}
+
 /** What is selected or measured. */
 function chosen(data: Data, view: Window): { from: number; to: number } | null {
   const id = view.selected;
@@ -154,10 +217,13 @@ function keysOf(data: Data, view: Window, drawn: TimelineView, controls: Control
     key(["0"], "show the whole time", () => view.show(0, view.end)),
     key(["ArrowLeft"], "span before the selected one", () => neighbour(data, view, drawn, -1)),
     key(["ArrowRight"], "span behind the selected one", () => neighbour(data, view, drawn, 1)),
+    key(["p"], "rows of processors or of threads", () => controls.arrange()),
     key(["/"], "search", () => controls.focus()),
     key(["n"], "next span that was found", () => controls.step(1)),
     key(["Escape"], "select nothing", () => {
       view.selected = null;
+      view.task = null;
+      view.slice = null;
       view.range = null;
       view.changed();
     }),
@@ -167,6 +233,21 @@ function keysOf(data: Data, view: Window, drawn: TimelineView, controls: Control
 
 /** Bodies that the list of colours names. */
 const NAMED = 10;
+
+/** Who has which colour, from the first one on. */
+function names(data: Data, view: Window): string[] {
+  const { timeline } = data;
+  switch (view.colour) {
+    case "state":
+      return [];
+    case "code":
+      return timeline.codes.slice(1).map(({ label }) => label);
+    case "thread":
+      return view.byProcessor ? (timeline.processors?.runners ?? []).map(({ name, tid }) => `${name} (${tid})`) : timeline.tracks.map(({ name }) => name);
+    case "application":
+      return view.byProcessor ? (timeline.processors?.groups ?? []) : timeline.processes.map(({ program }) => program);
+  }
+}
 
 /** What the colours are. */
 function legend(data: Data, view: Window, drawn: TimelineView): HTMLElement {
@@ -178,19 +259,23 @@ function legend(data: Data, view: Window, drawn: TimelineView): HTMLElement {
     made.append(box, name);
     list.append(made);
   };
-  let shown: boolean | null = null;
+  let shown: string | null = null;
   const update = () => {
-    if (shown === view.byCode) return;
-    shown = view.byCode;
+    const key = `${view.colour} ${view.byProcessor}`;
+    if (shown === key) return;
+    shown = key;
     list.replaceChildren();
     const states = ["useful", "sync", "sched", "idle", "flush"];
     const { timeline } = data;
+    const named = names(data, view);
+    const coloured = view.colour !== "state";
     for (const [at, name] of timeline.states.entries()) {
-      if (!shown || at > 0) item(name, states[at] ?? "", "");
+      if (view.byProcessor && (view.colour === "thread" || view.colour === "application")) break;
+      if (!coloured || at > 0) item(name, states[at] ?? "", "");
     }
-    const codes = shown ? timeline.codes.slice(1, NAMED + 1) : [];
-    for (const [at, { label }] of codes.entries()) item(label, "", ofCode(drawn.painter.colours, at + 1));
-    if (shown && timeline.codes.length > NAMED + 1) item(`and ${timeline.codes.length - NAMED - 1} more`, "", "");
+    for (const [at, name] of named.slice(0, NAMED).entries()) item(name, "", ofCode(drawn.painter.colours, at + 1));
+    if (named.length > NAMED) item(`and ${named.length - NAMED} more`, "", "");
+    if (view.byProcessor) item(coloured && view.colour !== "code" ? "other programs" : "threads without a trace", "idle", "");
   };
   view.listen(update);
   update();
@@ -205,8 +290,11 @@ function exactness(data: Data): string {
     spans.exact_from_ns === 0
       ? "The time line has every change of state, to the nanosecond."
       : `The time line has all spans of ${time(spans.exact_from_ns)} and more; shorter ones are in it as shares of ${time(finest)} each, which are exact sums.`;
-  const missing = lanes > 0 ? ` ${lanes} lanes are not shown.` : "";
-  return said + missing;
+  const { series_without_values: zero } = data.timeline;
+  const missing = (lanes > 0 ? ` ${lanes} lanes are not shown.` : "") + (zero > 0 ? ` ${zero} series that were 0 all the time have no lane.` : "");
+  const { processors, processors_trouble: trouble } = data.timeline;
+  const rows = trouble ? ` Rows by processor are not here: ${trouble}.` : processors && processors.lost > 0 ? ` Of switches ${count(processors.lost)} events were lost.` : "";
+  return said + missing + rows;
 }
 
 /** Buttons of findings and regions lead to their time. */
@@ -246,8 +334,10 @@ async function timeline(): Promise<void> {
   listen(keys, () => document.activeElement === drawn.element);
   document.getElementById("help")?.addEventListener("click", () => keys.at(-1)?.run());
   links(view, drawn);
+  const panel = graphs(data, view, drawn);
   themes(() => {
     drawn.painter.themed();
+    panel?.themed();
     view.changed();
   });
   drawn.ask();

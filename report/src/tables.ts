@@ -14,7 +14,7 @@ const UNITS: Record<string, number> = {
 
 /** The number that a cell begins with, in its smallest unit. */
 export function numberOf(text: string): number {
-  const found = /^(-?[\d\s\u202f]*\.?\d+)\s*([A-Za-z]+)?/.exec(text.trim());
+  const found = /^([+-]?[\d\s\u202f]*\.?\d+)\s*([A-Za-z]+)?/.exec(text.trim());
   if (!found) return Number.NEGATIVE_INFINITY;
   const number = Number((found[1] ?? "").replace(/[\s\u202f]/g, ""));
   return number * (UNITS[found[2] ?? ""] ?? 1);

@@ -2,7 +2,7 @@
 
 import { bisectRight } from "d3-array";
 
-import type { Data } from "./data";
+import type { Data, TrackSpans } from "./data";
 import { fit, LABELS, Painter } from "./draw";
 import { type Layout, layout, rowAt } from "./layout";
 import type { SpanId, Window } from "./window";
@@ -24,8 +24,8 @@ function canvas(className: string, label: string): HTMLCanvasElement {
 }
 
 /** The span of a track at a time, if one is kept. */
-export function spanAt(data: Data, track: number, time: number): SpanId | null {
-  const spans = data.tracks[track];
+export function spanAt(tracks: TrackSpans[], track: number, time: number): SpanId | null {
+  const spans = tracks[track];
   if (!spans) return null;
   const span = bisectRight(spans.begin, time) - 1;
   return span >= 0 && (spans.end[span] ?? 0) > time ? { track, span } : null;
@@ -35,7 +35,7 @@ export function spanAt(data: Data, track: number, time: number): SpanId | null {
 export class TimelineView {
   readonly element = document.createElement("div");
   readonly painter: Painter;
-  private readonly layout: Layout;
+  private layout: Layout;
   private readonly map = canvas("map", "All threads together over the whole time");
   private readonly ruler = canvas("ruler", "Time axis");
   private readonly rows = canvas("rows", "Threads over time; the tables below have the sums");
@@ -50,7 +50,7 @@ export class TimelineView {
     readonly view: Window,
   ) {
     this.painter = new Painter(data, view);
-    this.layout = layout(data.timeline);
+    this.layout = layout(data.timeline, view.byProcessor);
     this.element.className = "canvases";
     this.element.tabIndex = 0;
     this.element.setAttribute("role", "application");
@@ -99,12 +99,25 @@ export class TimelineView {
       if (row.top + row.height < top || row.top > top + height) continue;
       this.painter.row(rows, row, row.top - top, width);
     }
+    this.painter.arrows(rows, width, height, (track) => {
+      const row = this.layout.rows.find((row) => row.kind === "track" && row.number === track);
+      return row ? row.top - top + row.height / 2 : null;
+    });
     this.painter.overlay(rows, width, height);
     const map = fit(this.map, width, MAP, this.scale);
     if (map) this.painter.map(map, width, MAP);
     this.element.dataset["from"] = String(this.view.from);
     this.element.dataset["to"] = String(this.view.to);
+    const { task } = this.view;
+    this.element.dataset["task"] = task ? `${task.graph} ${task.row}` : "";
     this.element.dataset["drawMs"] = (performance.now() - begin).toFixed(2);
+  }
+
+  /** Rows are those of processors from now on, or those of threads. */
+  arrange(byProcessor: boolean): void {
+    this.view.byProcessor = byProcessor;
+    this.layout = layout(this.data.timeline, byProcessor);
+    this.view.changed();
   }
 
   /** Brings a track into view. */
@@ -116,7 +129,7 @@ export class TimelineView {
     if (first < top || last > top + high) this.scroller.scrollTop = first - high / 2;
   }
 
-  private at(event: MouseEvent): { time: number; track: number | null; lane: number | null } {
+  private at(event: MouseEvent): { time: number; track: number | null; row: number | null; lane: number | null } {
     const box = this.rows.getBoundingClientRect();
     const { view } = this;
     const share = ((event.clientX - box.left) / this.scale - LABELS) / this.room;
@@ -125,6 +138,7 @@ export class TimelineView {
     return {
       time,
       track: row?.kind === "track" ? row.number : null,
+      row: row?.kind === "processor" ? row.number : null,
       lane: row?.kind === "lane" ? row.number : null,
     };
   }
@@ -142,7 +156,7 @@ export class TimelineView {
     });
     this.rows.addEventListener("pointermove", (event) => {
       const here = this.at(event);
-      view.pointer = { time: here.time, track: here.track };
+      view.pointer = { time: here.time, track: here.track, row: here.row };
       if (pressed && Math.abs(event.clientX - pressed.x) > CLICK) pressed.moved = true;
       if (pressed?.moved && pressed.pan) {
         const by = ((pressed.x - event.clientX) / this.scale / this.room) * (pressed.to - pressed.from);
@@ -159,7 +173,9 @@ export class TimelineView {
       const here = this.at(event);
       if (pressed && !pressed.moved) {
         view.range = null;
-        view.selected = here.track === null ? null : spanAt(this.data, here.track, here.time);
+        view.selected = here.track === null ? null : spanAt(this.data.tracks, here.track, here.time);
+        view.slice = here.row === null ? null : spanAt(this.data.processors?.tracks ?? [], here.row, here.time);
+        if (view.slice) view.selected = this.runs(view.slice, here.time);
         view.changed();
       }
       pressed = null;
@@ -170,7 +186,7 @@ export class TimelineView {
     });
     this.rows.addEventListener("dblclick", (event) => {
       const here = this.at(event);
-      const found = here.track === null ? null : spanAt(this.data, here.track, here.time);
+      const found = here.track === null ? null : spanAt(this.data.tracks, here.track, here.time);
       const spans = found && this.data.tracks[found.track];
       if (found && spans) view.showAround(spans.begin[found.span] ?? 0, spans.end[found.span] ?? 0);
     });
@@ -187,6 +203,13 @@ export class TimelineView {
       },
       { passive: false },
     );
+  }
+
+  /** The span of the thread that a slice ran. */
+  private runs(slice: SpanId, time: number): SpanId | null {
+    const code = this.data.processors?.tracks[slice.track]?.code[slice.span] ?? 0;
+    const track = this.data.timeline.processors?.runners[code - 1]?.track ?? null;
+    return track === null ? null : spanAt(this.data.tracks, track, time);
   }
 
   /** A press on the map moves what is in view to there. */

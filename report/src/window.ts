@@ -12,6 +12,15 @@ export interface SpanId {
   span: number;
 }
 
+/** A task: its graph and its row there. */
+export interface TaskRef {
+  graph: number;
+  row: number;
+}
+
+/** What colours are of: states of threads, their bodies, the threads themselves, or their applications. */
+export type Colouring = "state" | "code" | "thread" | "application";
+
 /** No more than this is magnified, ns in view. */
 const LEAST = 20;
 
@@ -21,11 +30,24 @@ export class Window {
   to: number;
   /** A span that was clicked. */
   selected: SpanId | null = null;
+  /** The task of the graph that is selected. */
+  task: TaskRef | null = null;
   /** A time that is measured; on one track only where `track` is one. */
   range: (Range & { track: number | null }) | null = null;
   /** Where the pointer is: time, and track if it is on one. */
-  pointer: { time: number; track: number | null } | null = null;
-  byCode = false;
+  pointer: { time: number; track: number | null; row: number | null } | null = null;
+
+  /** User code has the colour of its region or task. */
+  get byCode(): boolean {
+    return this.colour === "code";
+  }
+
+  /** What the colours are of. */
+  colour: Colouring = "state";
+  /** Rows are processors, not threads. */
+  byProcessor = false;
+  /** A slice of a processor that was clicked: its row and its place there. */
+  slice: SpanId | null = null;
   /** Codes that the search found; null: nothing is searched. */
   found: Set<number> | null = null;
   foundWaits: Set<number> = new Set();

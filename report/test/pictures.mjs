@@ -30,14 +30,18 @@ for (const [width, height] of [
     if (await page.locator(".canvases").count()) {
       await page.locator(".canvases").focus();
       for (let times = 0; times < 9; times++) await page.keyboard.press("w");
-      await page.selectOption("label.colours select, .bar select", "code");
+      await page.selectOption(".bar select.colouring", "code");
       const box = await page.locator("canvas.rows").boundingBox();
       await page.mouse.click(box.x + box.width / 2, box.y + 15);
       await picture("zoomed");
       await page.keyboard.press("m");
       await picture("measured");
     }
-    for (const part of ["efficiency", "durations", "tables", "source"]) {
+    if (await page.locator("select.rows-of").count()) {
+      await page.selectOption("select.rows-of", "processors");
+      await picture("processors");
+    }
+    for (const part of ["efficiency", "graph", "durations", "tables", "source"]) {
       await page.evaluate((id) => document.getElementById(id)?.scrollIntoView(), part);
       await picture(part);
     }

@@ -98,9 +98,112 @@ pub(super) const LANE: Table = Table {
     ],
 };
 
+/// Every value of a lane.
+pub(super) const POINTS: Table = Table {
+    name: "points",
+    what: "Every value of one lane, in order of time.",
+    columns: &[
+        column("gap", Kind::Varint, "From the value before, or from 0, ns."),
+        column("value", Kind::F64, "The value."),
+    ],
+};
+
+/// Tasks of one region.
+pub(super) const TASKS: Table = Table {
+    name: "tasks",
+    what: "The explicit tasks of a region, in the order of their creation. Where 0 says that the trace does not have it, other numbers are one too high.",
+    columns: &[
+        column(
+            "thread",
+            Kind::Varint,
+            "The creating thread's number: the task is `thread.seq`.",
+        ),
+        column("seq", Kind::Varint, "Number of the task there."),
+        column("code", Kind::U16, "A number of `codes`; 0: none."),
+        column(
+            "kind",
+            Kind::U8,
+            "0: task, 1: of a taskloop, 2: taskwait with dependences, 3: target.",
+        ),
+        column(
+            "flags",
+            Kind::U8,
+            "1: on the critical path, 2: undeferred, 4: cancelled; sums of these.",
+        ),
+        column(
+            "track",
+            Kind::Varint,
+            "Track of the thread that began it; 0: none.",
+        ),
+        column(
+            "creator",
+            Kind::Varint,
+            "Track of the thread that created it; 0: none.",
+        ),
+        column(
+            "parent",
+            Kind::Varint,
+            "Row of the task that created it; 0: none.",
+        ),
+        column(
+            "created",
+            Kind::Varint,
+            "Entry of the construct, ns; 0: unknown.",
+        ),
+        column(
+            "ready",
+            Kind::Varint,
+            "When its last predecessor was complete, or it was created, ns; 0: unknown.",
+        ),
+        column("begin", Kind::Varint, "Begin of the body, ns; 0: unknown."),
+        column("end", Kind::Varint, "End of the body, ns; 0: unknown."),
+        column(
+            "complete",
+            Kind::Varint,
+            "When its successors might begin, ns; 0: unknown.",
+        ),
+        column("work", Kind::Varint, "User code, ns."),
+        column(
+            "level",
+            Kind::Varint,
+            "Tasks on the longest path that ends just before it; 0: it never began.",
+        ),
+        column(
+            "slack",
+            Kind::Varint,
+            "How much longer it could take without making the span longer, ns; 0: unknown.",
+        ),
+    ],
+};
+
+/// Dependences of one region.
+pub(super) const EDGES: Table = Table {
+    name: "edges",
+    what: "Dependences between rows of a region's tasks, by the later one.",
+    columns: &[
+        column("from", Kind::U32, "The earlier task."),
+        column("to", Kind::U32, "The task that waits for it."),
+    ],
+};
+
+/// Tasks of one region by function and level.
+pub(super) const CELLS: Table = Table {
+    name: "cells",
+    what: "Tasks of a region by function and band of levels.",
+    columns: &[
+        column("code", Kind::U16, "A number of `codes`."),
+        column(
+            "band",
+            Kind::U8,
+            "The band: levels from `band · band_levels` on.",
+        ),
+        column("tasks", Kind::Varint, "How many."),
+    ],
+};
+
 /// All tables.
 #[cfg(test)]
-pub(super) const TABLES: [&Table; 3] = [&BINS, &SPANS, &LANE];
+pub(super) const TABLES: [&Table; 7] = [&BINS, &SPANS, &LANE, &POINTS, &TASKS, &EDGES, &CELLS];
 
 /// Where a column is.
 #[derive(Clone, Debug, Serialize)]

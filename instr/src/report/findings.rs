@@ -4,7 +4,9 @@ use std::cmp::Reverse;
 
 use instr_trace::model::Code;
 
+use super::timeline::Collected;
 use super::timeline::longest::{Longest, What, Where};
+use super::timeline::model::TaskGraph;
 use crate::summary::load::model::RegionLoad;
 use crate::summary::model::{Critical, ParallelRegion, Place, Summary};
 use crate::summary::units::{count, counted, percent, size, time};
@@ -35,6 +37,8 @@ pub(super) struct Finding {
     pub(super) reading: &'static str,
     /// The longest execution of what it is about.
     pub(super) at: Option<Where>,
+    /// The task graph with the critical path that it is about.
+    pub(super) graph: Option<usize>,
 }
 
 impl Finding {
@@ -46,11 +50,11 @@ impl Finding {
 }
 
 /// The findings of one process, whose number in the session is `process`.
-pub(super) fn of(summary: &Summary, process: usize, longest: &Longest) -> Vec<Finding> {
+pub(super) fn of(summary: &Summary, process: usize, collected: &Collected) -> Vec<Finding> {
     let context = Context {
         summary,
         process,
-        longest,
+        longest: &collected.longest,
         capacity: summary.capacity_ns().max(1) as f64,
     };
     let verdict = context.verdict();
@@ -78,7 +82,25 @@ pub(super) fn of(summary: &Summary, process: usize, longest: &Longest) -> Vec<Fi
     let mut all: Vec<_> = verdict.into_iter().chain(others).take(MOST).collect();
     all.extend(summary.remarks.iter().map(|text| context.remark(text)));
     all.extend(context.leak());
+    for finding in &mut all {
+        finding.graph = match finding.kind {
+            "dependences" | "late tasks" => graph(process, finding, &collected.timeline.graphs),
+            _ => None,
+        };
+    }
     all
+}
+
+/// The longest region of a process, or of the finding's place, whose critical path is in the page.
+fn graph(process: usize, finding: &Finding, graphs: &[TaskGraph]) -> Option<usize> {
+    let shown = |graph: &&TaskGraph| {
+        graph.process == process && graph.path.is_some() && graph.tasks.is_some()
+    };
+    let own = |graph: &TaskGraph| {
+        Some(first::place(&graph.region.label)) == finding.place || finding.place.is_none()
+    };
+    let found = graphs.iter().position(|graph| shown(&graph) && own(graph));
+    found.or_else(|| graphs.iter().position(|graph| shown(&graph)))
 }
 
 /// The longest execution of a region.
@@ -159,6 +181,7 @@ impl Context<'_> {
             advice,
             reading,
             at: None,
+            graph: None,
         }
     }
 
@@ -187,6 +210,7 @@ impl Context<'_> {
             advice: verdict.advice.clone(),
             reading: verdict.reading,
             at,
+            graph: None,
         })
     }
 
@@ -276,6 +300,7 @@ impl Context<'_> {
             advice: String::new(),
             reading: "",
             at: None,
+            graph: None,
         }
     }
 

@@ -5,17 +5,19 @@
 //! | `timeline` | traces to bins, spans, lanes and histograms, in bounded memory |
 //! | `columns` | how numbers are stored, and the TypeScript that reads them |
 //! | `findings` | what cost most, as sentences with evidence and a place on the time line |
+//! | `compare` | the differences of two runs |
 //! | `flame` | samples as a flame graph |
 //! | `view` | a summary as what the template shows |
 //! | `page` | the file: template, style, script, data |
 
 mod columns;
+mod compare;
 mod findings;
 mod flame;
 mod page;
 #[cfg(test)]
 mod schema;
-mod timeline;
+pub(crate) mod timeline;
 mod view;
 
 use std::path::{Path, PathBuf};
@@ -43,7 +45,15 @@ pub fn run(options: &ReportOptions, console: &mut Console<'_>) -> Result<()> {
         let why = "`--open` needs a file: `-o -` writes to standard output";
         return Err(WrongUsage(why.to_owned()).into());
     }
-    let (session, refused) = open_readable(&options.traces, console)?;
+    let (mut session, refused) = open_readable(&options.traces, console)?;
+    if options.compare {
+        let runs = (0..session.traces().len()).filter(|at| session.parent(*at).is_none());
+        let runs = runs.count();
+        if runs != 2 {
+            return Err(WrongUsage(format!("`--compare` takes two runs, not {runs}")).into());
+        }
+        session.begin_together();
+    }
     let path = match path {
         Some(path) if is_folder(path) => path.join(default_name(&session)),
         Some(path) => path.to_owned(),
@@ -83,12 +93,13 @@ fn write(
     let symbols = of_session(session, &options.symbols);
     let names = as_names(&symbols);
     let mut bar = Progress::new("time line", console);
-    let collected = timeline::collect(session, &names, &mut |done, total| bar.at(done, total))?;
+    let mut seen = |done, total| bar.at(done, total);
+    let collected = timeline::collect(session, &names, options.compare, &mut seen)?;
     drop(bar);
     let threads = collected.timeline.tracks.len() as u64;
     let mut bytes = 0;
     write_to(path, console, |out| {
-        bytes = page::write(&summaries, &collected, out)?;
+        bytes = page::write(&summaries, &collected, options.compare, out)?;
         Ok(())
     })?;
     Ok(Written { threads, bytes })

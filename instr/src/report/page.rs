@@ -15,6 +15,7 @@ use flate2::write::ZlibEncoder;
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
+use super::compare;
 use super::timeline::Collected;
 use super::view;
 use crate::page::Part;
@@ -33,6 +34,9 @@ struct Document<'d> {
     policy: String,
     style: &'static str,
     processes: Vec<view::Process<'d>>,
+    comparison: Option<compare::Comparison>,
+    graphs: Vec<view::GraphRow>,
+    graphs_left_out: String,
     durations: Vec<view::Durations<'d>>,
     has_events: bool,
     has_tasks: bool,
@@ -46,6 +50,7 @@ struct Document<'d> {
 pub(super) fn write(
     summaries: &[Summary],
     collected: &Collected,
+    compared: bool,
     out: &mut dyn Write,
 ) -> Result<u64> {
     let mut out = Counted { out, bytes: 0 };
@@ -58,6 +63,12 @@ pub(super) fn write(
         style: STYLE,
         has_tasks: processes.iter().any(|process| process.tasks.is_some()),
         processes,
+        comparison: match compared {
+            true => compare::of(summaries, collected),
+            false => None,
+        },
+        graphs: view::graphs(collected),
+        graphs_left_out: view::graphs_left_out(collected),
         durations: view::durations(collected),
         has_events: !timeline.tracks.is_empty(),
     };
@@ -160,9 +171,9 @@ mod tests {
         let session = Session::of(vec![fixture.open()]);
         let summary =
             summary::summarize(&session.traces()[0], names.as_ref(), None, |_| {}).unwrap();
-        let collected = collect(&session, &[names], &mut |_, _| {}).unwrap();
+        let collected = collect(&session, &[names], false, &mut |_, _| {}).unwrap();
         let mut out = Vec::new();
-        let bytes = write(&[summary], &collected, &mut out).unwrap();
+        let bytes = write(&[summary], &collected, false, &mut out).unwrap();
         assert_eq!(bytes, out.len() as u64);
         String::from_utf8(out).unwrap()
     }

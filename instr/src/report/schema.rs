@@ -6,7 +6,11 @@ use std::fmt::Write as _;
 use ts_rs::{Config, TS};
 
 use super::columns::{Kind, Stored, StoredColumn, TABLES};
-use super::timeline::model::{CodeLabel, Lane, Level, Process, Spans, Timeline, Track};
+use super::timeline::model::{
+    CodeLabel, Lane, LeftOut, Level, PathPart, Process, Processors, Runner, Spans, TaskGraph,
+    Timeline, Track,
+};
+use crate::graph::model::{LevelCount, Parallelism, Region};
 
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../report/src/schema.ts");
 
@@ -29,6 +33,14 @@ fn generated() -> String {
     text += &declaration::<Level>();
     text += &declaration::<Spans>();
     text += &declaration::<Lane>();
+    text += &declaration::<Runner>();
+    text += &declaration::<Processors>();
+    text += &declaration::<LevelCount>();
+    text += &declaration::<Parallelism>();
+    text += &declaration::<Region>();
+    text += &declaration::<PathPart>();
+    text += &declaration::<TaskGraph>();
+    text += &declaration::<LeftOut>();
     text += &declaration::<Timeline>();
     for table in TABLES {
         let mut name = table.name.to_owned();

@@ -4,7 +4,7 @@ use super::findings::{self, Finding};
 use super::flame::{self, Flame};
 use super::timeline::Collected;
 use super::timeline::longest::{Longest, What, Where};
-use super::timeline::model::{Histogram, Timeline};
+use super::timeline::model::{Histogram, TaskGraph, Timeline};
 use super::timeline::task_levels::TaskLevels;
 use crate::page::{Page, Part};
 use crate::summary::load::model::Efficiency;
@@ -159,7 +159,7 @@ fn process<'s>(summary: &'s Summary, number: usize, collected: &Collected) -> Pr
         forked: summary.forked,
         facts: facts(summary),
         losses: findings::losses(summary),
-        findings: findings::of(summary, number, longest),
+        findings: findings::of(summary, number, collected),
         shares: shares(summary),
         overview: parts(|page| first::overview(summary, page)),
         tree: summary.efficiency.as_ref().map(tree).unwrap_or_default(),
@@ -460,6 +460,52 @@ fn source(summary: &Summary) -> Vec<(&'static str, String)> {
         ("streams cut", count(summary.truncated_streams)),
         ("bytes an event", format!("{}", summary.bytes_per_event)),
     ]
+}
+
+/// An execution of a region with tasks.
+pub(super) struct GraphRow {
+    pub(super) name: String,
+    pub(super) cells: [String; 10],
+    /// Single tasks and the critical path are in the page.
+    pub(super) has_path: bool,
+}
+
+/// The regions whose task graphs are in the page.
+pub(super) fn graphs(collected: &Collected) -> Vec<GraphRow> {
+    let row = |graph: &TaskGraph| {
+        let region = &graph.region;
+        let ratio = region.average_parallelism;
+        GraphRow {
+            name: first::place(&region.label),
+            cells: [
+                count(region.tasks),
+                count(region.edges),
+                count(region.span_hops),
+                count(region.width),
+                time(region.elapsed_ns),
+                time(region.work_ns),
+                time(region.span_ns),
+                ratio.map_or(String::new(), |ratio| format!("{ratio:.2}")),
+                time(region.delay_ns),
+                time(region.no_work_ns),
+            ],
+            has_path: graph.path.is_some() && graph.tasks.is_some(),
+        }
+    };
+    collected.timeline.graphs.iter().map(row).collect()
+}
+
+/// What the page has no room for, in one sentence.
+pub(super) fn graphs_left_out(collected: &Collected) -> String {
+    let left_out = collected.timeline.graphs_left_out;
+    match left_out.regions {
+        0 => String::new(),
+        regions => format!(
+            "{} more, of {} together, are not shown.",
+            count(regions),
+            time(left_out.elapsed_ns)
+        ),
+    }
 }
 
 /// Durations of the bodies with most time.

@@ -7,7 +7,8 @@ use instr_tests::outcome::{Check, Stop, ensure, trial};
 use instr_tests::process::Run;
 use instr_tests::toolchain::{Build, Target, need, tools};
 use instr_tests::workspace;
-use instr_trace::synth;
+use instr_trace::kernel::Part;
+use instr_trace::{Trace, synth};
 use libtest_mimic::Trial;
 
 /// Programs of `tests/sources`: regions, loops, tasks, waits, counters and regions of their own, the heap, children.
@@ -30,6 +31,11 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("report::empty", empty),
         trial("report::hostile-names", hostile),
         trial("report::files", files),
+        trial("report::processors-and-series", || processors(check)),
+        trial("report::two-runs-side-by-side", compared),
+        trial("report::compare-takes-two-runs", compare_refused),
+        trial("report::firefox", firefox),
+        trial("report::firefox-hostile-names", firefox_hostile),
     ];
     trials.extend(SOURCES.map(|name| trial(format!("report::{name}"), move || source(name))));
     trials.extend(SPARSELU.map(|name| trial(format!("report::{name}"), move || sparselu(name))));
@@ -106,6 +112,17 @@ fn check(trace: &Path, dir: &Path) -> Check {
     let json = instr(&["summary".as_ref(), "--json".as_ref(), trace])?;
     carries(&page, &json.stdout)?;
     std::fs::write(&summary, json.stdout)?;
+    let mut arguments = vec![summary];
+    arguments.extend(graph(trace, dir)?);
+    if arguments.len() > 1 {
+        arguments.extend(kernel(trace, dir)?);
+    }
+    let arguments: Vec<&Path> = arguments.iter().map(PathBuf::as_path).collect();
+    in_chromium(&page, dir, &arguments)
+}
+
+/// Lets Chromium use a page; `arguments` are what the other tools say of its traces.
+fn in_chromium(page: &Path, dir: &Path, arguments: &[&Path]) -> Check {
     if !installed("chromium") && is_ubuntu() {
         say("the report was not opened in a browser: Ubuntu has Chromium as a snap alone");
         return Ok(());
@@ -116,11 +133,181 @@ fn check(trace: &Path, dir: &Path) -> Check {
     let script = dir.join("check.mjs");
     std::fs::copy(workspace::root()?.join("report/test/check.mjs"), &script)?;
     std::os::unix::fs::symlink(work.join("node_modules"), dir.join("node_modules"))?;
-    let used = Run::new("node").arg(&script).arg(&page).arg(&summary);
+    let used = Run::new("node").arg(&script).arg(page).args(arguments);
     let used = used.succeed()?;
     ensure(used.text().ends_with(" threads checked\n"), || {
         format!("{used}")
     })
+}
+
+/// What `instr graph` says of the tasks of a trace of one process.
+fn graph(trace: &Path, dir: &Path) -> Check<Option<PathBuf>> {
+    let forked =
+        |entry: &std::fs::DirEntry| entry.file_name().as_encoded_bytes().starts_with(b"fork-");
+    if std::fs::read_dir(trace)?
+        .flatten()
+        .any(|entry| forked(&entry))
+    {
+        return Ok(None);
+    }
+    let file = dir.join("graph.json");
+    let instr = Run::new(&tools()?.instr).arg("graph").arg(trace);
+    instr.arg("-o").arg(&file).succeed()?;
+    Ok(Some(file))
+}
+
+/// What `instr processors` writes of a trace with a part of the kernel: every slice, every value of the series, and how much earlier than the time line
+/// they begin, ns.
+fn kernel(trace: &Path, dir: &Path) -> Check<Option<PathBuf>> {
+    let text = |error: instr_trace::Error| Stop::Fail(format!("{error}"));
+    let Some(part) = Part::of_trace(trace).map_err(text)? else {
+        return Ok(None);
+    };
+    let read = Trace::open(trace).map_err(text)?;
+    let first = read.threads().iter().map(|thread| thread.first_time).min();
+    let begin = read.metadata().start_monotonic_ns + first.unwrap_or(0);
+    let before = begin - part.info().start_monotonic_ns;
+    let csv = |option: &str| -> Check<String> {
+        let file = dir.join(format!("{}.csv", option.trim_start_matches('-')));
+        let instr = Run::new(&tools()?.instr).arg("processors").arg(option);
+        instr.arg(&file).arg(trace).succeed()?;
+        Ok(std::fs::read_to_string(file)?)
+    };
+    let told = serde_json::json!({
+        "before": before,
+        "slices": csv("--csv")?,
+        "series": csv("--series")?,
+    });
+    let file = dir.join("kernel.json");
+    std::fs::write(&file, told.to_string())?;
+    Ok(Some(file))
+}
+
+const SERIES: &str = "[process]\nperiod = \"2ms\"\n[pressure]\nperiod = \"2ms\"\n";
+
+/// Rows by processor have the slices that `instr processors` counts, lanes the values of the series.
+fn processors(check: fn(&Path, &Path) -> Check) -> Check {
+    let dir = workspace::work_dir("report")?;
+    let [program, config] = ["program", "c.toml"].map(|name| dir.path().join(name));
+    let files = crate::sparselu::sources("sparselu_task")?;
+    let sources: Vec<_> = files.iter().map(PathBuf::as_path).collect();
+    let build = Build::openmp(Target::X86_64).flag("-g").flag("-lm");
+    build.traced(&sources, &program)?;
+    std::fs::write(&config, SERIES)?;
+    let trace = dir.path().join("trace");
+    let run = Run::new(&tools()?.instr).args(["run", "--config"]);
+    let run = run.arg(&config).arg("--").arg(&program).args(["12", "24"]);
+    let run = run.env("INSTR_TRACE", &trace).env("OMP_NUM_THREADS", "3");
+    run.succeed()?;
+    check(&trace, dir.path())
+}
+
+/// Two runs of a program, by 2 and 3 threads and of different sizes.
+fn two_runs(dir: &Path) -> Check<[PathBuf; 2]> {
+    let program = dir.join("program");
+    let files = crate::sparselu::sources("sparselu_task")?;
+    let sources: Vec<_> = files.iter().map(PathBuf::as_path).collect();
+    let build = Build::openmp(Target::X86_64).flag("-g").flag("-lm");
+    build.traced(&sources, &program)?;
+    let traces = ["a", "b"].map(|name| dir.join(name));
+    for (trace, (threads, blocks)) in traces.iter().zip([("2", "6"), ("3", "9")]) {
+        let run = Target::X86_64.run(&program).args([blocks, "8"]);
+        let run = run.env("INSTR_TRACE", trace);
+        run.env("OMP_NUM_THREADS", threads).succeed()?;
+    }
+    Ok(traces)
+}
+
+/// The table has what both summaries say; both runs begin at 0; the page works in the browser.
+fn compared() -> Check {
+    let dir = workspace::work_dir("report")?;
+    let [a, b] = two_runs(dir.path())?;
+    let page = dir.path().join("page.html");
+    let instr = |arguments: &[&Path]| Run::new(&tools()?.instr).args(arguments).succeed();
+    instr(&[
+        "report".as_ref(),
+        "--compare".as_ref(),
+        &a,
+        &b,
+        "-o".as_ref(),
+        &page,
+    ])?;
+    let text = std::fs::read_to_string(&page)?;
+    let summary = |trace: &Path| -> Check<serde_json::Value> {
+        let json = instr(&["summary".as_ref(), "--json".as_ref(), trace])?.stdout;
+        serde_json::from_slice(&json).map_err(|error| Stop::Fail(format!("no JSON: {error}")))
+    };
+    let (first, second) = (summary(&a)?, summary(&b)?);
+    let table = text
+        .split_once("<table class=\"compared\">")
+        .ok_or("there is no table")?
+        .1;
+    let table = table
+        .split_once("</table>")
+        .ok_or("the table does not end")?
+        .0;
+    let cells = |row: &str| -> Vec<String> {
+        let cells = row.split("</td>").filter_map(|cell| cell.rsplit_once('>'));
+        cells
+            .map(|(_, text)| text.replace(['\u{202f}', ' '], ""))
+            .collect()
+    };
+    let rows: Vec<_> = table
+        .lines()
+        .filter(|line| line.contains("<td>task</td>"))
+        .map(cells)
+        .collect();
+    let executed = |summary: &serde_json::Value| -> Vec<(u64, u64)> {
+        let tasks = summary["task_functions"].as_array().into_iter().flatten();
+        let both =
+            |task: &serde_json::Value| Some((task["line"].as_u64()?, task["executed"].as_u64()?));
+        tasks.filter_map(both).collect()
+    };
+    let (first_tasks, second_tasks) = (executed(&first), executed(&second));
+    ensure(rows.len() == 4 && first_tasks.len() == 4, || {
+        format!("{} task functions", rows.len())
+    })?;
+    for (line, count) in &first_tasks {
+        let other = second_tasks.iter().find(|(own, _)| own == line);
+        let (_, other) = other.ok_or("a function has no task in the second run")?;
+        let counts = [count.to_string(), other.to_string()];
+        let found = rows.iter().any(|row| row.get(1..3) == Some(&counts[..]));
+        ensure(found, || {
+            format!("line {line} has {counts:?} tasks, in none of {rows:?}")
+        })?;
+    }
+    let data = text.split_once("id=\"timeline-data\">").ok_or("no data")?.1;
+    let data = data.split_once("</script>").ok_or("no end")?.0;
+    let data: serde_json::Value =
+        serde_json::from_str(data).map_err(|error| Stop::Fail(format!("no JSON: {error}")))?;
+    for process in 0..2 {
+        let tracks = data["tracks"].as_array().into_iter().flatten();
+        let own = tracks.filter(|track| track["process"] == process);
+        let begin = own.filter_map(|track| track["begin_ns"].as_u64()).min();
+        ensure(begin == Some(0), || {
+            format!("run {process} begins at {begin:?}")
+        })?;
+    }
+    let both = instr(&["summary".as_ref(), "--json".as_ref(), &a, &b])?.stdout;
+    carries(&page, &both)?;
+    let json = dir.path().join("summary.json");
+    std::fs::write(&json, both)?;
+    in_chromium(&page, dir.path(), &[&json])
+}
+
+fn compare_refused() -> Check {
+    let dir = workspace::work_dir("report")?;
+    let trace = dir.path().join("trace");
+    std::fs::create_dir(&trace)?;
+    synth::tasks(&trace, synth::layouts()[0], 2, 200).map_err(|error| format!("{error}"))?;
+    let page = dir.path().join("page.html");
+    let instr = Run::new(&tools()?.instr).args(["report", "--compare", "-o"]);
+    let refused = instr.arg(&page).arg(&trace).output()?;
+    let said = refused.errors();
+    ensure(
+        said.starts_with("instr: error: `--compare` takes two runs, not 1") && !page.exists(),
+        || format!("{refused}"),
+    )
 }
 
 /// Builds, runs and checks a program, which may end as it likes; `settings` are of its environment.
@@ -177,8 +364,41 @@ fn samples() -> Check {
     sparselu_on("sparselu_task", Target::X86_64, &settings)
 }
 
+/// Opens the report of a trace in Firefox, where there is one: it takes 300 MB, more than tests may install.
+fn in_firefox(trace: &Path, dir: &Path) -> Check {
+    let firefox = std::env::var("FIREFOX").unwrap_or_else(|_| "/usr/bin/firefox-esr".to_owned());
+    if !Path::new(&firefox).is_file() {
+        say("the report was not opened in Firefox: firefox-esr is not installed");
+        return Ok(());
+    }
+    let work = packages()?;
+    let page = dir.join("page.html");
+    let instr = Run::new(&tools()?.instr).arg("report").arg(trace);
+    instr.arg("-o").arg(&page).succeed()?;
+    let script = dir.join("firefox.mjs");
+    std::fs::copy(workspace::root()?.join("report/test/firefox.mjs"), &script)?;
+    std::os::unix::fs::symlink(work.join("node_modules"), dir.join("node_modules"))?;
+    let used = Run::new("node").arg(&script).arg(&page);
+    let used = used.env("FIREFOX", &firefox).succeed()?;
+    ensure(used.text().ends_with(" threads checked\n"), || {
+        format!("{used}")
+    })
+}
+
+fn firefox() -> Check {
+    processors(in_firefox)
+}
+
+fn firefox_hostile() -> Check {
+    written_for(HOSTILE, HOSTILE_NAME, in_firefox)
+}
+
 /// Writes a program, builds it under the name `name`, runs it and checks its report.
 fn written(text: &str, name: &str) -> Check {
+    written_for(text, name, check)
+}
+
+fn written_for(text: &str, name: &str, check: fn(&Path, &Path) -> Check) -> Check {
     let dir = workspace::work_dir("report")?;
     let source = dir.path().join("source.c");
     std::fs::write(&source, text)?;
@@ -199,8 +419,10 @@ fn killed() -> Check {
 const HOSTILE: &str = "#include <instr/instr.h>\nint main(void) {\n#define NAME \"</script><img src=x onerror=hacked=1><!--'&quot;\"\n#pragma omp \
                        parallel\n{\ninstr_region_begin(NAME);\ninstr_counter(NAME, 7);\ninstr_region_end();\n}\nreturn 0;\n}\n";
 
+const HOSTILE_NAME: &str = "<img src=x onerror=hacked=1>\"'&";
+
 fn hostile() -> Check {
-    written(HOSTILE, "<img src=x onerror=hacked=1>\"'&")
+    written(HOSTILE, HOSTILE_NAME)
 }
 
 /// A trace without a thread.

@@ -68,6 +68,19 @@ impl Session {
         }
     }
 
+    /// Lets every run begin at 0, so that runs of other days can be compared: a process that no other one of the session forked begins a run. Times
+    /// of day, and [`Session::begin`], are those of the first run then.
+    pub fn begin_together(&mut self) {
+        let parents = &self.parents;
+        let run = |mut at: usize| {
+            while let Some(parent) = parents[at] {
+                at = parent;
+            }
+            at
+        };
+        self.timeline.begin_together(&self.traces, run);
+    }
+
     /// The traces. A process is named by its position here.
     #[must_use]
     pub fn traces(&self) -> &[Trace] {

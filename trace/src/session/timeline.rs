@@ -31,6 +31,23 @@ pub(crate) struct Timeline {
 }
 
 impl Timeline {
+    /// Lets every run begin at 0: `run` says of each trace which one began its run.
+    pub(crate) fn begin_together(&mut self, traces: &[Trace], run: impl Fn(usize) -> usize) {
+        let first = |trace: &Trace| trace.threads().iter().map(|info| info.first_time).min();
+        let mut begins = std::collections::HashMap::<usize, i64>::new();
+        for (at, trace) in traces.iter().enumerate() {
+            let Some(first) = first(trace) else { continue };
+            let first = i64::try_from(first).unwrap_or(i64::MAX);
+            let begin = self.shifts[at].0.saturating_add(first);
+            let known = begins.entry(run(at)).or_insert(begin);
+            *known = begin.min(*known);
+        }
+        for (at, shift) in self.shifts.iter_mut().enumerate() {
+            let begin = begins.get(&run(at)).copied().unwrap_or(0);
+            shift.0 = shift.0.saturating_sub(begin);
+        }
+    }
+
     pub(crate) fn of(traces: &[Trace]) -> Self {
         let host = |trace: &Trace| trace.metadata().hostname.clone();
         let same = traces

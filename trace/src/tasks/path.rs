@@ -66,7 +66,7 @@ impl Joins {
 }
 
 /// The fork-join graph of a region: segments of tasks, each with the segments it directly follows, which come before it.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Segments {
     /// Index of the explicit task in [`Segments::tasks`], or [`OUTSIDE`].
     owners: Vec<u32>,
@@ -75,10 +75,31 @@ pub struct Segments {
     ends: Vec<u32>,
     list: Vec<u32>,
     tasks: Vec<crate::event::TaskId>,
+    /// More are not kept: then there are none.
+    most: usize,
     full: bool,
 }
 
+impl Default for Segments {
+    fn default() -> Self {
+        Self::up_to(u32::MAX as usize - 1)
+    }
+}
+
 impl Segments {
+    /// None yet, and no more than `most`.
+    pub(super) fn up_to(most: usize) -> Self {
+        Self {
+            owners: Vec::new(),
+            weights: Vec::new(),
+            ends: Vec::new(),
+            list: Vec::new(),
+            tasks: Vec::new(),
+            most: most.min(u32::MAX as usize - 1),
+            full: false,
+        }
+    }
+
     /// The tasks that own segments, in the order they began.
     pub fn tasks(&self) -> &[crate::event::TaskId] {
         &self.tasks
@@ -89,7 +110,7 @@ impl Segments {
         (0..self.owners.len()).map(|at| (self.owners[at], self.weights[at], self.predecessors(at)))
     }
 
-    /// Whether there were too many segments to number.
+    /// Whether there were too many segments: none is kept.
     pub fn is_full(&self) -> bool {
         self.full
     }
@@ -105,6 +126,9 @@ impl Segments {
     }
 
     pub(super) fn add_task(&mut self, task: crate::event::TaskId) -> u32 {
+        if self.full {
+            return OUTSIDE;
+        }
         self.tasks.push(task);
         (self.tasks.len() - 1) as u32
     }
@@ -117,7 +141,9 @@ impl Segments {
             segment: NONE,
         };
         let room = u32::MAX as usize - 1;
-        if self.owners.len() >= room || self.list.len() + from.segments.len() >= room {
+        if self.owners.len() >= self.most || self.list.len() + from.segments.len() >= room {
+            // Their room is given back.
+            *self = Self::up_to(self.most);
             self.full = true;
         }
         if !self.full {
@@ -210,6 +236,20 @@ mod tests {
         let before = segments.predecessors(at).iter();
         let before = before.map(|other| longest(segments, *other as usize)).max();
         segments.weights[at] + before.unwrap_or(0)
+    }
+
+    #[test]
+    fn too_many_segments_are_none() {
+        let mut segments = Segments::up_to(3);
+        let task = segments.add_task(TaskId { thread: 0, seq: 1 });
+        let mut last = Point::START;
+        for number in 0..5 {
+            last = segments.open(task, &Joins::of(last));
+            segments.work(last.segment, 7);
+            assert_eq!(segments.is_full(), number >= 3, "{number}");
+        }
+        assert_eq!(last.segment, NONE);
+        assert_eq!((segments.iter().count(), segments.bytes()), (0, 0));
     }
 
     #[test]

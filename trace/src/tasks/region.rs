@@ -112,14 +112,14 @@ pub(super) struct Unit {
 }
 
 impl Unit {
-    pub(super) fn new(id: RegionId, begin: u64, keep: bool) -> Self {
+    pub(super) fn new(id: RegionId, begin: u64, keep: usize) -> Self {
         Self {
             record: RegionRecord {
                 id: Some(id),
                 begin,
                 ..RegionRecord::default()
             },
-            segments: keep.then(Segments::default),
+            segments: (keep > 0).then(|| Segments::up_to(keep)),
             last: begin,
             ..Self::default()
         }

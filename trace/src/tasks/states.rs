@@ -20,7 +20,8 @@ use crate::trace::ThreadInfo;
 #[derive(Debug)]
 pub struct TaskStates<S> {
     pub(super) out: S,
-    pub(super) keep_segments: bool,
+    /// Segments of a region that are kept; 0: none.
+    pub(super) keep_segments: usize,
     pub(super) graph: Graph,
     pub(super) threads: Vec<Thread>,
     pub(super) bodies: Bodies,
@@ -72,7 +73,7 @@ impl<S: TaskSink> TaskStates<S> {
         };
         Self {
             out,
-            keep_segments: false,
+            keep_segments: 0,
             graph: Graph::default(),
             threads: threads.iter().map(thread).collect(),
             bodies: Bodies::default(),
@@ -100,7 +101,15 @@ impl<S: TaskSink> TaskStates<S> {
     /// Keeps the segments of running regions too, for [`super::RegionRecord::segments`].
     pub fn with_segments(threads: &[ThreadInfo], out: S) -> Self {
         Self {
-            keep_segments: true,
+            keep_segments: usize::MAX,
+            ..Self::new(threads, out)
+        }
+    }
+
+    /// The same, for regions with no more than `most` of them: memory is bounded.
+    pub fn with_segments_up_to(most: usize, threads: &[ThreadInfo], out: S) -> Self {
+        Self {
+            keep_segments: most,
             ..Self::new(threads, out)
         }
     }
@@ -168,7 +177,7 @@ impl<S: TaskSink> TaskStates<S> {
         if thread.useful {
             add(&mut context.work, time);
             add(&mut context.point.ns, time);
-            if self.keep_segments
+            if self.keep_segments > 0
                 && let Some(unit) = context.unit.and_then(|unit| self.units.get_mut(unit))
                 && let Some(segments) = &mut unit.segments
             {
@@ -201,7 +210,7 @@ impl<S: TaskSink> TaskStates<S> {
     /// Something was forked off the task behind `key`: what it does from now on is not before that.
     #[inline]
     pub(super) fn fork(&mut self, key: Key) {
-        if self.keep_segments {
+        if self.keep_segments > 0 {
             self.join(key, Joins::default());
         }
     }

@@ -110,6 +110,25 @@ impl Bins {
         Self { tracks, levels }
     }
 
+    /// One level alone, of so many bins of this time, ns.
+    pub(super) fn of_one_level(tracks: usize, bins: usize, width: u64) -> Self {
+        let levels = vec![Level::new(tracks, bins, width)];
+        Self { tracks, levels }
+    }
+
+    /// Time of the finest level's bin in each state, ns.
+    pub(super) fn states(&self, track: usize, bin: usize) -> [u64; STATES] {
+        let level = &self.levels[0];
+        let at = track * level.bins + bin;
+        std::array::from_fn(|state| u64::from(level.states[state][at]).saturating_mul(level.unit))
+    }
+
+    /// The code that ran longest in a bin of the finest level; 0: none.
+    pub(super) fn code(&self, track: usize, bin: usize) -> u16 {
+        let level = &self.levels[0];
+        level.codes[track * level.bins + bin]
+    }
+
     /// Adds the next span of a track; what lies behind the end counts in the last bin.
     pub(super) fn add(&mut self, track: usize, span: &Span) {
         let (width, last) = (self.levels[0].width, self.levels[0].bins - 1);

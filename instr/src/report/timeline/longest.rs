@@ -6,11 +6,13 @@ use instr_trace::model::Code;
 
 /// What was executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(in super::super) enum What {
+pub(crate) enum What {
     /// A parallel region.
     Region(Code),
     /// An explicit task.
     Task(Code),
+    /// A region of the program's own: the address of its name.
+    User(u64),
     /// A wait of this kind: a number of the waits.
     Wait(u8),
     /// A wait for the lock of this kind and address.
@@ -21,25 +23,25 @@ pub(in super::super) enum What {
 
 /// When and where.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in super::super) struct Where {
+pub(crate) struct Where {
     /// Begin, ns since the session's begin.
-    pub(in super::super) begin: u64,
+    pub(crate) begin: u64,
     /// End, ns since the session's begin.
-    pub(in super::super) end: u64,
+    pub(crate) end: u64,
     /// Number of the track.
-    pub(in super::super) track: usize,
+    pub(crate) track: usize,
 }
 
 impl Where {
     /// How long it took.
-    pub(in super::super) fn ns(&self) -> u64 {
+    pub(crate) fn ns(&self) -> u64 {
         self.end.saturating_sub(self.begin)
     }
 }
 
 /// The longest execution of each, by process.
 #[derive(Debug, Default)]
-pub(in super::super) struct Longest(BTreeMap<(usize, What), Where>);
+pub(crate) struct Longest(BTreeMap<(usize, What), Where>);
 
 impl Longest {
     /// One more execution.
@@ -50,13 +52,20 @@ impl Longest {
         }
     }
 
+    /// The longest executions of all that was executed, in order of process and kind.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (usize, What, Where)> {
+        self.0
+            .iter()
+            .map(|((process, what), at)| (*process, *what, *at))
+    }
+
     /// The longest one.
-    pub(in super::super) fn of(&self, process: usize, what: What) -> Option<Where> {
+    pub(crate) fn of(&self, process: usize, what: What) -> Option<Where> {
         self.0.get(&(process, what)).copied()
     }
 
     /// The longest wait for a lock of this kind, or of any.
-    pub(in super::super) fn lock(&self, process: usize, kind: Option<&str>) -> Option<Where> {
+    pub(crate) fn lock(&self, process: usize, kind: Option<&str>) -> Option<Where> {
         let waits = self.0.iter().filter_map(|((own, what), at)| match what {
             What::Lock(of, _) if *own == process && kind.is_none_or(|kind| kind == *of) => {
                 Some(*at)
@@ -67,7 +76,7 @@ impl Longest {
     }
 
     /// The longest wait of each kind, but for locks.
-    pub(in super::super) fn waits(&self, process: usize) -> impl Iterator<Item = (u8, Where)> {
+    pub(crate) fn waits(&self, process: usize) -> impl Iterator<Item = (u8, Where)> {
         self.0
             .iter()
             .filter_map(move |((own, what), at)| match what {

@@ -9,21 +9,32 @@
 //! | `longest` | the longest execution of each construct: where numbers of tables lead to |
 //! | `durations` | how long bodies ran, by thread |
 //! | `task_levels` | tasks by function and level of the task graph |
+//! | `task_graph`, `graph_data` | tasks and dependences of the longest regions, their critical paths |
+//! | `processors` | who ran on which processor |
+//! | `series` | what `instr run --config` read, as lanes |
 //! | `codes`, `waits` | numbers of names |
+//! | `part` | a part of the time in columns, for outputs other than the page |
 //! | `model` | what is written |
 
 mod bins;
 mod codes;
 mod durations;
-mod lanes;
-pub(super) mod longest;
-pub(super) mod model;
+mod graph_data;
+pub(crate) mod lanes;
+pub(crate) mod longest;
+pub(crate) mod model;
+pub(crate) mod part;
+mod processors;
+mod series;
 mod sink;
 mod spans;
+mod task_graph;
 pub(super) mod task_levels;
 #[cfg(test)]
 mod tests;
 mod waits;
+
+use std::collections::BTreeMap;
 
 use instr_trace::model::{pays_apart, relayed, replay};
 use instr_trace::tasks::{TaskStates, follows};
@@ -36,42 +47,70 @@ use durations::Durations;
 use lanes::Lanes;
 use longest::Longest;
 use model::{Histogram, Lane, Level, Process, Timeline, Track};
+use part::Part;
 use spans::{Span, Spans};
+use task_graph::{MOST_SEGMENTS, TaskGraphs};
 use task_levels::TaskLevels;
 use waits::Waits;
 
 /// States of a thread.
-const STATES: usize = 5;
+pub(crate) const STATES: usize = 5;
 /// Their names, by number.
-pub(super) const STATE_NAMES: [&str; STATES] =
+pub(crate) const STATE_NAMES: [&str; STATES] =
     ["useful", "synchronization", "scheduling", "idle", "flush"];
 
 /// Everything that is kept of all processes.
 #[derive(Debug)]
 struct Collector {
+    /// The end of the last process.
+    end: u64,
     bins: Bins,
     spans: Spans,
     codes: Codes,
     waits: Waits,
     lanes: Lanes,
+    /// Runs of different times are side by side: a processor has no row for both.
+    apart: bool,
+    /// Series that were 0 all the time.
+    without_values: usize,
     longest: Longest,
     durations: Durations,
+    /// Names of the program's own regions, by process and address.
+    user_names: BTreeMap<(usize, u64), String>,
+    /// What is looked at, if not all.
+    part: Option<Part>,
 }
 
 impl Collector {
     fn new(tracks: usize, end: u64) -> Self {
         Self {
+            end,
             bins: Bins::new(tracks, end),
             spans: Spans::new(tracks),
             codes: Codes::new(),
             waits: Waits::new(),
-            lanes: Lanes::new(end),
+            lanes: Lanes::new((0, end)),
+            apart: false,
+            without_values: 0,
             longest: Longest::default(),
             durations: Durations::default(),
+            user_names: BTreeMap::new(),
+            part: None,
         }
     }
 
+    /// Whether what ends at this time is looked at.
+    fn takes(&self, time: u64) -> bool {
+        self.part.as_ref().is_none_or(|part| part.holds(time))
+    }
+
     fn add(&mut self, track: usize, span: Span) {
+        if let Some(part) = &self.part {
+            if let Some((row, span)) = part.cut(track, span) {
+                self.bins.add(row, &span);
+            }
+            return;
+        }
         self.bins.add(track, &span);
         self.spans.add(track, span);
     }
@@ -88,7 +127,7 @@ pub(super) struct Collected {
     pub(super) block: Block,
 }
 
-/// Reads all traces of a session. `names` are those of each process. `progress` is called now and then with (done, total).
+/// Reads all traces of a session. `names` are those of each process; with `apart` it has runs of different times. `progress` is called now and then with (done, total).
 ///
 /// # Errors
 ///
@@ -96,6 +135,7 @@ pub(super) struct Collected {
 pub(super) fn collect(
     session: &Session,
     names: &[Box<dyn Names + '_>],
+    apart: bool,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Collected, Error> {
     let traces = session.traces();
@@ -106,18 +146,19 @@ pub(super) fn collect(
     let mut collector = Collector::new(threads, end);
     let total = traces.iter().map(Trace::end_time).sum();
     let (mut done, mut tracks) = (0u64, Vec::new());
-    let mut task_levels = Vec::new();
+    let mut task_graphs = Vec::new();
     for (number, trace) in traces.iter().enumerate() {
         let place = |time| session.time(number, time);
         let mut at = |time: u64| progress(time.saturating_add(done).min(total), total);
         let of = (number, tracks.len(), trace.threads().len());
         let mut process = sink::Process::new(&mut collector, of, &place, &mut at);
-        let mut tasks = TaskStates::new(trace.threads(), TaskLevels::new());
+        let graphs = TaskGraphs::default();
+        let mut tasks = TaskStates::with_segments_up_to(MOST_SEGMENTS, trace.threads(), graphs);
         let apart = pays_apart(trace.bytes());
         relayed(&mut tasks, apart, follows, |tasks| {
             replay(trace, &mut (&mut process, tasks))
         })?;
-        task_levels.push(tasks.finish());
+        task_graphs.push(tasks.finish());
         done = done.saturating_add(trace.end_time());
         tracks.extend(trace.threads().iter().map(|thread| Track {
             process: number,
@@ -132,10 +173,20 @@ pub(super) fn collect(
             .filter(|lane| lane.process == number)
             .for_each(|lane| lane.finish(ended));
     }
-    Ok(Collected {
-        task_levels,
-        ..store(collector, session, names, tracks, end)
-    })
+    collector.without_values = series::add(session, &mut collector.lanes, end)?;
+    collector.apart = apart;
+    Ok(store(collector, session, names, tracks, task_graphs))
+}
+
+fn levels(bins: Bins, block: &mut Block) -> Vec<Level> {
+    let levels = bins.store(block).into_iter();
+    let levels = levels.map(|level| Level {
+        width_ns: level.width,
+        bins: level.bins,
+        unit_ns: level.unit,
+        table: level.table,
+    });
+    levels.collect()
 }
 
 fn store(
@@ -143,8 +194,9 @@ fn store(
     session: &Session,
     names: &[Box<dyn Names + '_>],
     mut tracks: Vec<Track>,
-    end: u64,
+    task_graphs: Vec<TaskGraphs>,
 ) -> Collected {
+    let end = collector.end;
     let exact_from_ns = collector.spans.exact_from();
     // Where all spans are there, bins save drawing many of them. One for two spans is enough.
     let most = match exact_from_ns {
@@ -161,14 +213,8 @@ fn store(
         exact_from_ns,
         table,
     };
-    let levels = collector.bins.store(&mut block).into_iter();
-    let levels = levels.map(|level| Level {
-        width_ns: level.width,
-        bins: level.bins,
-        unit_ns: level.unit,
-        table: level.table,
-    });
-    let levels = levels.collect();
+    let levels = levels(collector.bins, &mut block);
+    let mut room = lanes::room();
     let lanes = collector.lanes.all.iter().map(|lane| {
         let (least, most) = lane.range();
         Lane {
@@ -179,10 +225,27 @@ fn store(
             width_ns: lane.width(),
             least,
             most,
+            end_ns: lane.end(),
             table: lane.store(&mut block),
+            points: lane.store_points(&mut room, &mut block),
         }
     });
     let lanes = lanes.collect();
+    let found = match collector.apart {
+        true => Err("the page compares two runs".to_owned()),
+        false => processors::collect(session, end, &mut block),
+    };
+    let (processors, processors_trouble) = match found {
+        Ok(found) => (found, None),
+        Err(why) => (None, Some(why)),
+    };
+    let mut task_levels = Vec::new();
+    let mut graphs = graph_data::Graphs::default();
+    for (process, of) in task_graphs.into_iter().enumerate() {
+        task_levels.push(of.levels);
+        graphs.add(process, of.graphs, of.left_out);
+    }
+    let (graphs, graphs_left_out) = graphs.store(session, names, &mut collector.codes, &mut block);
     let processes = session.traces().iter().map(|trace| Process {
         program: trace.metadata().program.clone(),
         pid: trace.metadata().pid,
@@ -199,12 +262,17 @@ fn store(
         spans,
         lanes,
         lanes_left_out: collector.lanes.left_out,
+        series_without_values: collector.without_values,
+        processors,
+        processors_trouble,
+        graphs,
+        graphs_left_out,
     };
     Collected {
         timeline,
         longest: collector.longest,
         histograms: collector.durations.finish(),
-        task_levels: Vec::new(),
+        task_levels,
         block,
     }
 }

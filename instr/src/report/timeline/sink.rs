@@ -264,9 +264,23 @@ impl Sink for Process<'_> {
     }
 
     fn end(&mut self, at: At, span: &Model, how: End, since: Since) {
+        if let (Model::User { name }, true) = (span, how.is_final()) {
+            if let Some(place) = self.place_of(at, since) {
+                let longest = &mut self.collector.longest;
+                longest.add(self.number, What::User(*name), place);
+                if let Some(text) = self.texts.get(name) {
+                    let names = &mut self.collector.user_names;
+                    names
+                        .entry((self.number, *name))
+                        .or_insert_with(|| text.clone());
+                }
+            }
+            return;
+        }
         if span.is_body() {
             if let (Model::Implicit { code, .. }, true) = (span, how.is_final())
                 && let Some(place) = self.place_of(at, since)
+                && self.collector.takes(place.end)
             {
                 let code = self.collector.codes.number(self.number, *code, false);
                 let ns = place.end - place.begin;
@@ -303,7 +317,9 @@ impl Sink for Process<'_> {
         };
         let number = self.collector.codes.number(self.number, *code, true);
         let track = self.first + at.position;
-        self.collector.durations.add(number, track, ran.own);
+        if self.collector.takes((self.place)(at.time)) {
+            self.collector.durations.add(number, track, ran.own);
+        }
         let place = Where {
             begin: (self.place)(at.time.saturating_sub(ran.whole)),
             end: (self.place)(at.time),

@@ -39,6 +39,17 @@ pub(in super::super) struct TaskLevels {
     left_out: u64,
 }
 
+/// The function of a task.
+pub(super) fn code_of(task: &TaskRecord) -> Code {
+    Code::new(task.function, task.flags & task_flags::CALL_SITE != 0)
+}
+
+impl Default for TaskLevels {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl TaskLevels {
     pub(super) fn new() -> Self {
         Self {
@@ -93,7 +104,7 @@ impl TaskSink for TaskLevels {
             return;
         };
         self.widen(level);
-        let code = Code::new(task.function, task.flags & task_flags::CALL_SITE != 0);
+        let code = code_of(task);
         if self.functions.len() == MOST && !self.functions.contains_key(&code) {
             self.left_out += 1;
             return;
@@ -121,7 +132,7 @@ impl TaskSink for TaskLevels {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use instr_trace::synth;
 
     use super::super::tests::collected;
@@ -168,7 +179,7 @@ mod tests {
     fn bands_become_wider_and_keep_all_tasks() {
         let mut levels = TaskLevels::new();
         for level in 0..1000 {
-            let mut task = record();
+            let mut task = record(&Fixture::new(synth::layouts()[0]));
             task.level = Some(level);
             levels.task(&task);
         }
@@ -183,8 +194,8 @@ mod tests {
         assert_eq!(function.bands[whole], 1000 - 16 * whole as u64);
     }
 
-    fn record() -> TaskRecord {
-        let fixture = Fixture::new(synth::layouts()[0]);
+    /// A task of the fixture.
+    pub(in super::super) fn record(fixture: &Fixture) -> TaskRecord {
         let session = Session::of(vec![fixture.open()]);
         #[derive(Default)]
         struct First(Option<TaskRecord>);

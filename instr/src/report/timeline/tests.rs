@@ -8,7 +8,7 @@ use longest::{What, Where};
 
 pub(super) fn collected(session: &Session) -> Collected {
     let names: Vec<Box<dyn Names>> = vec![Box::new(NoNames)];
-    collect(session, &names, &mut |_, _| {}).expect("a sound trace")
+    collect(session, &names, false, &mut |_, _| {}).expect("a sound trace")
 }
 
 /// Numbers of a column of four bytes.
