@@ -39,6 +39,9 @@ pub fn command() -> clap::Command {
         "summary",
         "processors",
         "report",
+        "timeline",
+        "plot",
+        "live",
         "graph",
         "symbolize",
     ]
@@ -84,6 +87,12 @@ pub enum Command {
     Processors(ProcessorOptions),
     /// Write a page for the browser: what cost most, a time line, tables; one HTML file
     Report(ReportOptions),
+    /// Watch a running program: what its threads do, regions, tasks, heap
+    Live(LiveOptions),
+    /// Draw a figure for a paper: a Gantt chart, processors, the task graph, power, memory, efficiency, durations; SVG, PNG or PDF
+    Plot(PlotOptions),
+    /// Draw the time line in the terminal: what each thread, or processor, did when
+    Timeline(TimelineOptions),
     /// Show how parallel the tasks are, and write their graph as a picture or for other tools
     Graph(GraphOptions),
     /// Complete the trace of a killed program, so that every CTF reader can open it
@@ -398,12 +407,189 @@ pub struct ReportOptions {
     /// Output file; - is standard output [default: the program's name with .html]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Compare two runs: both begin at 0, and the differences of regions, tasks and loops come first
+    #[arg(long)]
+    pub compare: bool,
     /// Open the page in the browser when it is written
     #[arg(long)]
     pub open: bool,
     /// Where names come from.
     #[command(flatten)]
     pub symbols: SymbolOptions,
+}
+
+/// Which part of the time is shown.
+#[derive(Debug, Clone, Default, Args)]
+pub struct PartOptions {
+    /// Begin with this time of the session, such as 12ms or 1.5s
+    #[arg(long, value_name = "TIME", value_parser = moment)]
+    pub from: Option<u64>,
+    /// End with this time
+    #[arg(long, value_name = "TIME", value_parser = moment)]
+    pub to: Option<u64>,
+    /// Show the longest execution of the region, task or region of the program's own that has TEXT in its name
+    #[arg(long, value_name = "TEXT", conflicts_with_all = ["from", "to"])]
+    pub region: Option<String>,
+    /// Show only these threads: numbers, ranges or parts of names, such as 0,4-7 or worker
+    #[arg(long = "thread", value_name = "LIST", value_delimiter = ',')]
+    pub threads: Vec<String>,
+}
+
+/// A time with its unit, ns.
+fn moment(text: &str) -> Result<u64, String> {
+    let at = text
+        .find(|c: char| c.is_ascii_alphabetic())
+        .unwrap_or(text.len());
+    let (number, unit) = text.split_at(at);
+    let scale = match unit {
+        "ns" => 1.0,
+        "us" => 1e3,
+        "ms" => 1e6,
+        "s" => 1e9,
+        _ => 0.0,
+    };
+    let number: Option<f64> = number.trim_end().parse().ok();
+    let time = number.map(|number| number * scale);
+    let right = time.filter(|time| scale > 0.0 && *time >= 0.0 && *time < 1e19);
+    right
+        .map(|time| time.round() as u64)
+        .ok_or_else(|| "not a time with its unit, such as 300us, 12ms or 1.5s".to_owned())
+}
+
+/// Options of `instr timeline`.
+#[derive(Debug, Args)]
+pub struct TimelineOptions {
+    /// Traces (NAME.instr), or the programs beside them; several are put on one time line
+    #[arg(default_value = ".", value_name = "DIR")]
+    pub traces: Vec<PathBuf>,
+    /// What the rows are
+    #[arg(long, value_enum, default_value_t = Rows::Thread)]
+    pub by: Rows,
+    /// What the cells show of a thread
+    #[arg(long, value_enum, default_value_t = Cells::States)]
+    pub show: Cells,
+    /// Which part.
+    #[command(flatten)]
+    pub part: PartOptions,
+    /// Characters of a line, from 40 to 1000; with --json, columns of time [default: those of the terminal, else 80]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(40..=1000))]
+    pub width: Option<u64>,
+    /// Print JSON: the time of each cell in each state (docs/terminal.md)
+    #[arg(long)]
+    pub json: bool,
+    /// Where names come from.
+    #[command(flatten)]
+    pub symbols: SymbolOptions,
+}
+
+/// Options of `instr live`.
+#[derive(Debug, Args)]
+pub struct LiveOptions {
+    /// The trace (NAME.instr), the program beside it, or the number of the process
+    #[arg(default_value = ".", value_name = "DIR|PROGRAM|PID")]
+    pub target: PathBuf,
+    /// Print one picture and end, as in a pipe
+    #[arg(long)]
+    pub once: bool,
+    /// Print one picture as JSON (docs/live.md)
+    #[arg(long)]
+    pub json: bool,
+    /// Time between two pictures [default: 0.5]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub interval: Option<Duration>,
+    /// Where names come from.
+    #[command(flatten)]
+    pub symbols: SymbolOptions,
+}
+
+/// Options of `instr plot`.
+#[derive(Debug, Args)]
+pub struct PlotOptions {
+    /// Traces (NAME.instr), or the programs beside them; several are put on one time line
+    #[arg(default_value = ".", value_name = "DIR")]
+    pub traces: Vec<PathBuf>,
+    /// What to draw
+    #[arg(short, long, value_enum)]
+    pub kind: PlotKind,
+    /// Output file: NAME.svg, .png or .pdf; - is standard output [default: the program's name with the kind, as SVG]
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Format of the picture [default: the ending of FILE, else svg]
+    #[arg(short, long, value_enum)]
+    pub format: Option<PlotFormat>,
+    /// Width and height in millimetres; 85x60mm fits a column of a paper [default: 160x90mm; of tdg what it needs]
+    #[arg(long, value_name = "WxHmm", value_parser = millimetres)]
+    pub size: Option<(f64, f64)>,
+    /// Dots of an inch (PNG)
+    #[arg(long, value_name = "N", default_value_t = 300, value_parser = clap::value_parser!(u32).range(36..=1200))]
+    pub dpi: u32,
+    /// Which part.
+    #[command(flatten)]
+    pub part: PartOptions,
+    /// Where names come from.
+    #[command(flatten)]
+    pub symbols: SymbolOptions,
+}
+
+/// A width and a height in millimetres.
+fn millimetres(text: &str) -> Result<(f64, f64), String> {
+    let both = text.strip_suffix("mm").unwrap_or(text).split_once('x');
+    let number = |text: &str| {
+        text.trim()
+            .parse::<f64>()
+            .ok()
+            .filter(|mm| (30.0..=1200.0).contains(mm))
+    };
+    let size = both.and_then(|(width, height)| Some((number(width)?, number(height)?)));
+    size.ok_or_else(|| "not a width and a height of 30 to 1200 mm, such as 160x90mm".to_owned())
+}
+
+/// What a plot shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PlotKind {
+    /// What each thread did when: a column has the shares of its states
+    Gantt,
+    /// Which program ran on which processor when, and how many processors were in use
+    Cores,
+    /// The graph of the tasks, as instr graph draws it
+    Tdg,
+    /// Power of each zone over time
+    Power,
+    /// Bytes of the heap in use over time
+    Memory,
+    /// The efficiencies of POP and TALP
+    Efficiency,
+    /// How often regions and tasks took how long
+    Histogram,
+}
+
+/// How a picture is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PlotFormat {
+    /// Vectors, for browsers and Inkscape
+    Svg,
+    /// Dots
+    Png,
+    /// Vectors, for LaTeX; the font is in it
+    Pdf,
+}
+
+/// The rows of a time line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Rows {
+    /// Threads
+    Thread,
+    /// Processors, where instr run recorded who ran on them
+    Processor,
+}
+
+/// The cells of a time line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Cells {
+    /// The state with the largest share of the cell's time
+    States,
+    /// The region or task that ran longest
+    Regions,
 }
 
 /// Options of `instr graph`.
@@ -501,6 +687,32 @@ mod tests {
                 clap::error::ErrorKind::InvalidSubcommand,
                 "{name}"
             );
+        }
+    }
+
+    #[test]
+    fn times_have_units() {
+        for (text, ns) in [
+            ("0ns", 0),
+            ("300us", 300_000),
+            ("1.5s", 1_500_000_000),
+            ("12 ms", 12_000_000),
+        ] {
+            assert_eq!(moment(text), Ok(ns), "{text}");
+        }
+        for text in ["", "5", "ms", "-1ms", "1e99s", "nan s", "1 h", "5µs"] {
+            assert!(moment(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn sizes_are_millimetres() {
+        assert_eq!(millimetres("160x90mm"), Ok((160.0, 90.0)));
+        assert_eq!(millimetres("85.5x60"), Ok((85.5, 60.0)));
+        for text in [
+            "", "160", "160x", "x90mm", "1x1mm", "1e9x90mm", "NaNx90mm", "160x90in",
+        ] {
+            assert!(millimetres(text).is_err(), "{text}");
         }
     }
 

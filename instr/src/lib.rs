@@ -9,7 +9,7 @@
 //! | [`progress`] | the bar on a terminal |
 //! | [`symbols`] | run-time addresses to names, through the metadata's module list |
 //! | `kernel` | who runs on which processor, while `instr run` runs a program, or of a process that runs already |
-//! | [`wrapper`], [`attach`], [`config`], [`mod@run`], [`list`], [`doctor`], [`merge`], [`export`], [`summary`], [`mod@processors`], [`mod@report`], [`graph`], [`repair`], [`extract`], [`symbolize`] | one command each |
+//! | [`wrapper`], [`attach`], [`config`], [`mod@run`], [`list`], [`doctor`], [`merge`], [`export`], [`summary`], [`mod@processors`], [`mod@report`], [`timeline`], [`plot`], [`live`], [`graph`], [`repair`], [`extract`], [`symbolize`] | one command each |
 
 pub mod attach;
 pub mod cli;
@@ -26,11 +26,13 @@ mod kept;
 mod kernel;
 mod launch;
 pub mod list;
+pub mod live;
 mod locale;
 pub mod merge;
 pub mod output;
 pub mod page;
 mod pager;
+pub mod plot;
 pub mod processors;
 pub mod progress;
 mod quote;
@@ -44,6 +46,7 @@ mod sheet;
 pub mod summary;
 pub mod symbolize;
 pub mod symbols;
+pub mod timeline;
 mod why;
 pub mod wrapper;
 
@@ -87,6 +90,9 @@ fn dispatch(command: &Command, console: &mut Console<'_>) -> Result<()> {
         Command::Summary(options) => summary::run(options, console),
         Command::Processors(options) => processors::run(options, console),
         Command::Report(options) => report::run(options, console),
+        Command::Live(options) => live::run(options, console),
+        Command::Plot(options) => plot::run(options, console),
+        Command::Timeline(options) => timeline::run(options, console),
         Command::Graph(options) => graph::run(options, console),
         Command::Extract(options) => extract::run(options, console),
         Command::Repair(options) => repair::run(options, console),

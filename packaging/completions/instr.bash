@@ -49,8 +49,14 @@ _instr() {
             instr,list)
                 cmd="instr__subcmd__list"
                 ;;
+            instr,live)
+                cmd="instr__subcmd__live"
+                ;;
             instr,merge)
                 cmd="instr__subcmd__merge"
+                ;;
+            instr,plot)
+                cmd="instr__subcmd__plot"
                 ;;
             instr,processors)
                 cmd="instr__subcmd__processors"
@@ -69,6 +75,9 @@ _instr() {
                 ;;
             instr,symbolize)
                 cmd="instr__subcmd__symbolize"
+                ;;
+            instr,timeline)
+                cmd="instr__subcmd__timeline"
                 ;;
             instr__subcmd__help,attach)
                 cmd="instr__subcmd__help__subcmd__attach"
@@ -103,8 +112,14 @@ _instr() {
             instr__subcmd__help,list)
                 cmd="instr__subcmd__help__subcmd__list"
                 ;;
+            instr__subcmd__help,live)
+                cmd="instr__subcmd__help__subcmd__live"
+                ;;
             instr__subcmd__help,merge)
                 cmd="instr__subcmd__help__subcmd__merge"
+                ;;
+            instr__subcmd__help,plot)
+                cmd="instr__subcmd__help__subcmd__plot"
                 ;;
             instr__subcmd__help,processors)
                 cmd="instr__subcmd__help__subcmd__processors"
@@ -124,6 +139,9 @@ _instr() {
             instr__subcmd__help,symbolize)
                 cmd="instr__subcmd__help__subcmd__symbolize"
                 ;;
+            instr__subcmd__help,timeline)
+                cmd="instr__subcmd__help__subcmd__timeline"
+                ;;
             *)
                 ;;
         esac
@@ -131,7 +149,7 @@ _instr() {
 
     case "${cmd}" in
         instr)
-            opts="-h -V --help --version cc c++ fortran run attach list doctor config merge export summary processors report graph repair extract symbolize help"
+            opts="-h -V --help --version cc c++ fortran run attach list doctor config merge export summary processors report live plot timeline graph repair extract symbolize help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -343,7 +361,7 @@ _instr() {
             return 0
             ;;
         instr__subcmd__help)
-            opts="cc c++ fortran run attach list doctor config merge export summary processors report graph repair extract symbolize help"
+            opts="cc c++ fortran run attach list doctor config merge export summary processors report live plot timeline graph repair extract symbolize help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -510,7 +528,35 @@ _instr() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        instr__subcmd__help__subcmd__live)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         instr__subcmd__help__subcmd__merge)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        instr__subcmd__help__subcmd__plot)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -608,6 +654,20 @@ _instr() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        instr__subcmd__help__subcmd__timeline)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         instr__subcmd__list)
             opts="-h --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -615,6 +675,32 @@ _instr() {
                 return 0
             fi
             case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        instr__subcmd__live)
+            opts="-h --once --json --interval --exe --sysroot --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --interval)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --exe)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --sysroot)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -639,6 +725,76 @@ _instr() {
                     ;;
                 --comms)
                     COMPREPLY=($(compgen -W "none create depend all" -- "${cur}"))
+                    return 0
+                    ;;
+                --exe)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --sysroot)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        instr__subcmd__plot)
+            opts="-k -o -f -h --kind --output --format --size --dpi --from --to --region --thread --exe --sysroot --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --kind)
+                    COMPREPLY=($(compgen -W "gantt cores tdg power memory efficiency histogram" -- "${cur}"))
+                    return 0
+                    ;;
+                -k)
+                    COMPREPLY=($(compgen -W "gantt cores tdg power memory efficiency histogram" -- "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "svg png pdf" -- "${cur}"))
+                    return 0
+                    ;;
+                -f)
+                    COMPREPLY=($(compgen -W "svg png pdf" -- "${cur}"))
+                    return 0
+                    ;;
+                --size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --dpi)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --from)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --to)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --region)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --thread)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --exe)
@@ -709,7 +865,7 @@ _instr() {
             return 0
             ;;
         instr__subcmd__report)
-            opts="-o -h --output --open --exe --sysroot --help"
+            opts="-o -h --output --compare --open --exe --sysroot --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -862,6 +1018,56 @@ _instr() {
                     return 0
                     ;;
                 --obj-offset)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        instr__subcmd__timeline)
+            opts="-h --by --show --from --to --region --thread --width --json --exe --sysroot --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --by)
+                    COMPREPLY=($(compgen -W "thread processor" -- "${cur}"))
+                    return 0
+                    ;;
+                --show)
+                    COMPREPLY=($(compgen -W "states regions" -- "${cur}"))
+                    return 0
+                    ;;
+                --from)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --to)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --region)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --thread)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --width)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --exe)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --sysroot)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

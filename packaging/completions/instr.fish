@@ -39,6 +39,9 @@ complete -c instr -n "__fish_instr_needs_command" -f -a "export" -d 'Convert a t
 complete -c instr -n "__fish_instr_needs_command" -f -a "summary" -d 'Show where the time went, and what helps; as tables or JSON'
 complete -c instr -n "__fish_instr_needs_command" -f -a "processors" -d 'Show who ran on which processor, and who took it from whom: of one trace, or of several that ran at once'
 complete -c instr -n "__fish_instr_needs_command" -f -a "report" -d 'Write a page for the browser: what cost most, a time line, tables; one HTML file'
+complete -c instr -n "__fish_instr_needs_command" -f -a "live" -d 'Watch a running program: what its threads do, regions, tasks, heap'
+complete -c instr -n "__fish_instr_needs_command" -f -a "plot" -d 'Draw a figure for a paper: a Gantt chart, processors, the task graph, power, memory, efficiency, durations; SVG, PNG or PDF'
+complete -c instr -n "__fish_instr_needs_command" -f -a "timeline" -d 'Draw the time line in the terminal: what each thread, or processor, did when'
 complete -c instr -n "__fish_instr_needs_command" -f -a "graph" -d 'Show how parallel the tasks are, and write their graph as a picture or for other tools'
 complete -c instr -n "__fish_instr_needs_command" -f -a "repair" -d 'Complete the trace of a killed program, so that every CTF reader can open it'
 complete -c instr -n "__fish_instr_needs_command" -f -a "extract" -d 'Get a trace from a board: from the log of its console, a dump of its memory or a core file'
@@ -107,8 +110,48 @@ complete -c instr -n "__fish_instr_using_subcommand processors" -s h -l help -d 
 complete -c instr -n "__fish_instr_using_subcommand report" -s o -l output -d 'Output file; - is standard output [default: the program\'s name with .html]' -r -F
 complete -c instr -n "__fish_instr_using_subcommand report" -l exe -d 'Take function names from this PROGRAM, not from the path in the trace' -r -F
 complete -c instr -n "__fish_instr_using_subcommand report" -l sysroot -d 'Look for the program and its libraries below DIR: a copy of the system where it ran' -r -F
+complete -c instr -n "__fish_instr_using_subcommand report" -l compare -d 'Compare two runs: both begin at 0, and the differences of regions, tasks and loops come first'
 complete -c instr -n "__fish_instr_using_subcommand report" -l open -d 'Open the page in the browser when it is written'
 complete -c instr -n "__fish_instr_using_subcommand report" -s h -l help -d 'Print help'
+complete -c instr -n "__fish_instr_using_subcommand live" -l interval -d 'Time between two pictures [default: 0.5]' -r
+complete -c instr -n "__fish_instr_using_subcommand live" -l exe -d 'Take function names from this PROGRAM, not from the path in the trace' -r -F
+complete -c instr -n "__fish_instr_using_subcommand live" -l sysroot -d 'Look for the program and its libraries below DIR: a copy of the system where it ran' -r -F
+complete -c instr -n "__fish_instr_using_subcommand live" -l once -d 'Print one picture and end, as in a pipe'
+complete -c instr -n "__fish_instr_using_subcommand live" -l json -d 'Print one picture as JSON (docs/live.md)'
+complete -c instr -n "__fish_instr_using_subcommand live" -s h -l help -d 'Print help'
+complete -c instr -n "__fish_instr_using_subcommand plot" -s k -l kind -d 'What to draw' -r -f -a "gantt\t'What each thread did when: a column has the shares of its states'
+cores\t'Which program ran on which processor when, and how many processors were in use'
+tdg\t'The graph of the tasks, as instr graph draws it'
+power\t'Power of each zone over time'
+memory\t'Bytes of the heap in use over time'
+efficiency\t'The efficiencies of POP and TALP'
+histogram\t'How often regions and tasks took how long'"
+complete -c instr -n "__fish_instr_using_subcommand plot" -s o -l output -d 'Output file: NAME.svg, .png or .pdf; - is standard output [default: the program\'s name with the kind, as SVG]' -r -F
+complete -c instr -n "__fish_instr_using_subcommand plot" -s f -l format -d 'Format of the picture [default: the ending of FILE, else svg]' -r -f -a "svg\t'Vectors, for browsers and Inkscape'
+png\t'Dots'
+pdf\t'Vectors, for LaTeX; the font is in it'"
+complete -c instr -n "__fish_instr_using_subcommand plot" -l size -d 'Width and height in millimetres; 85x60mm fits a column of a paper [default: 160x90mm; of tdg what it needs]' -r
+complete -c instr -n "__fish_instr_using_subcommand plot" -l dpi -d 'Dots of an inch (PNG)' -r
+complete -c instr -n "__fish_instr_using_subcommand plot" -l from -d 'Begin with this time of the session, such as 12ms or 1.5s' -r
+complete -c instr -n "__fish_instr_using_subcommand plot" -l to -d 'End with this time' -r
+complete -c instr -n "__fish_instr_using_subcommand plot" -l region -d 'Show the longest execution of the region, task or region of the program\'s own that has TEXT in its name' -r
+complete -c instr -n "__fish_instr_using_subcommand plot" -l thread -d 'Show only these threads: numbers, ranges or parts of names, such as 0,4-7 or worker' -r
+complete -c instr -n "__fish_instr_using_subcommand plot" -l exe -d 'Take function names from this PROGRAM, not from the path in the trace' -r -F
+complete -c instr -n "__fish_instr_using_subcommand plot" -l sysroot -d 'Look for the program and its libraries below DIR: a copy of the system where it ran' -r -F
+complete -c instr -n "__fish_instr_using_subcommand plot" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c instr -n "__fish_instr_using_subcommand timeline" -l by -d 'What the rows are' -r -f -a "thread\t'Threads'
+processor\t'Processors, where instr run recorded who ran on them'"
+complete -c instr -n "__fish_instr_using_subcommand timeline" -l show -d 'What the cells show of a thread' -r -f -a "states\t'The state with the largest share of the cell\'s time'
+regions\t'The region or task that ran longest'"
+complete -c instr -n "__fish_instr_using_subcommand timeline" -l from -d 'Begin with this time of the session, such as 12ms or 1.5s' -r
+complete -c instr -n "__fish_instr_using_subcommand timeline" -l to -d 'End with this time' -r
+complete -c instr -n "__fish_instr_using_subcommand timeline" -l region -d 'Show the longest execution of the region, task or region of the program\'s own that has TEXT in its name' -r
+complete -c instr -n "__fish_instr_using_subcommand timeline" -l thread -d 'Show only these threads: numbers, ranges or parts of names, such as 0,4-7 or worker' -r
+complete -c instr -n "__fish_instr_using_subcommand timeline" -l width -d 'Characters of a line, from 40 to 1000; with --json, columns of time [default: those of the terminal, else 80]' -r
+complete -c instr -n "__fish_instr_using_subcommand timeline" -l exe -d 'Take function names from this PROGRAM, not from the path in the trace' -r -F
+complete -c instr -n "__fish_instr_using_subcommand timeline" -l sysroot -d 'Look for the program and its libraries below DIR: a copy of the system where it ran' -r -F
+complete -c instr -n "__fish_instr_using_subcommand timeline" -l json -d 'Print JSON: the time of each cell in each state (docs/terminal.md)'
+complete -c instr -n "__fish_instr_using_subcommand timeline" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c instr -n "__fish_instr_using_subcommand graph" -s f -l format -d 'Format of the graph [default: the ending of FILE; without one, only the tables are shown]' -r -f -a "dot\t'Graphviz'
 graphml\t'For yEd, Gephi, networkx and others'
 json\t'Everything (docs/graph-json.md)'
@@ -151,21 +194,24 @@ complete -c instr -n "__fish_instr_using_subcommand symbolize" -s r -l no-recurs
 complete -c instr -n "__fish_instr_using_subcommand symbolize" -l json -d 'Print one JSON object on a line for each address (docs/symbolize.md)'
 complete -c instr -n "__fish_instr_using_subcommand symbolize" -s h -l help -d 'Show this help'
 complete -c instr -n "__fish_instr_using_subcommand symbolize" -s V -l version -d 'Show the version'
-complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from cc c++ fortran run attach list doctor config merge export summary processors report graph repair extract symbolize help" -f -a "cc" -d 'Compile and link with tracing, as instr-cc does: instr cc -O2 -fopenmp app.c -o app'
-complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from cc c++ fortran run attach list doctor config merge export summary processors report graph repair extract symbolize help" -f -a "c++" -d 'The same with the C++ compiler, c++'
-complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from cc c++ fortran run attach list doctor config merge export summary processors report graph repair extract symbolize help" -f -a "fortran" -d 'The same with gfortran'
-complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from cc c++ fortran run attach list doctor config merge export summary processors report graph repair extract symbolize help" -f -a "run" -d 'Run a program, record it, and say where its trace is'
-complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from cc c++ fortran run attach list doctor config merge export summary processors report graph repair extract symbolize help" -f -a "attach" -d 'Record who runs on which processor of a process that runs already, without touching it'
-complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from cc c++ fortran run attach list doctor config merge export summary processors report graph repair extract symbolize help" -f -a "list" -d 'List traces, those of earlier runs too'
-complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from cc c++ fortran run attach list doctor config merge export summary processors report graph repair extract symbolize help" -f -a "doctor" -d 'Check what works on this machine'
-complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from cc c++ fortran run attach list doctor config merge export summary processors report graph repair extract symbolize help" -f -a "config" -d 'Print compiler options and folders for builds without instr-cc that include <instr/instr.h>'
-complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from cc c++ fortran run attach list doctor config merge export summary processors report graph repair extract symbolize help" -f -a "merge" -d 'Convert a trace for Paraver: NAME.prv, NAME.pcf and NAME.row'
-complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from cc c++ fortran run attach list doctor config merge export summary processors report graph repair extract symbolize help" -f -a "export" -d 'Convert a trace for other viewers, such as Perfetto'
-complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from cc c++ fortran run attach list doctor config merge export summary processors report graph repair extract symbolize help" -f -a "summary" -d 'Show where the time went, and what helps; as tables or JSON'
-complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from cc c++ fortran run attach list doctor config merge export summary processors report graph repair extract symbolize help" -f -a "processors" -d 'Show who ran on which processor, and who took it from whom: of one trace, or of several that ran at once'
-complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from cc c++ fortran run attach list doctor config merge export summary processors report graph repair extract symbolize help" -f -a "report" -d 'Write a page for the browser: what cost most, a time line, tables; one HTML file'
-complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from cc c++ fortran run attach list doctor config merge export summary processors report graph repair extract symbolize help" -f -a "graph" -d 'Show how parallel the tasks are, and write their graph as a picture or for other tools'
-complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from cc c++ fortran run attach list doctor config merge export summary processors report graph repair extract symbolize help" -f -a "repair" -d 'Complete the trace of a killed program, so that every CTF reader can open it'
-complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from cc c++ fortran run attach list doctor config merge export summary processors report graph repair extract symbolize help" -f -a "extract" -d 'Get a trace from a board: from the log of its console, a dump of its memory or a core file'
-complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from cc c++ fortran run attach list doctor config merge export summary processors report graph repair extract symbolize help" -f -a "symbolize" -d 'Translate addresses to functions, files and lines, as addr2line does'
-complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from cc c++ fortran run attach list doctor config merge export summary processors report graph repair extract symbolize help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from cc c++ fortran run attach list doctor config merge export summary processors report live plot timeline graph repair extract symbolize help" -f -a "cc" -d 'Compile and link with tracing, as instr-cc does: instr cc -O2 -fopenmp app.c -o app'
+complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from cc c++ fortran run attach list doctor config merge export summary processors report live plot timeline graph repair extract symbolize help" -f -a "c++" -d 'The same with the C++ compiler, c++'
+complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from cc c++ fortran run attach list doctor config merge export summary processors report live plot timeline graph repair extract symbolize help" -f -a "fortran" -d 'The same with gfortran'
+complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from cc c++ fortran run attach list doctor config merge export summary processors report live plot timeline graph repair extract symbolize help" -f -a "run" -d 'Run a program, record it, and say where its trace is'
+complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from cc c++ fortran run attach list doctor config merge export summary processors report live plot timeline graph repair extract symbolize help" -f -a "attach" -d 'Record who runs on which processor of a process that runs already, without touching it'
+complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from cc c++ fortran run attach list doctor config merge export summary processors report live plot timeline graph repair extract symbolize help" -f -a "list" -d 'List traces, those of earlier runs too'
+complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from cc c++ fortran run attach list doctor config merge export summary processors report live plot timeline graph repair extract symbolize help" -f -a "doctor" -d 'Check what works on this machine'
+complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from cc c++ fortran run attach list doctor config merge export summary processors report live plot timeline graph repair extract symbolize help" -f -a "config" -d 'Print compiler options and folders for builds without instr-cc that include <instr/instr.h>'
+complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from cc c++ fortran run attach list doctor config merge export summary processors report live plot timeline graph repair extract symbolize help" -f -a "merge" -d 'Convert a trace for Paraver: NAME.prv, NAME.pcf and NAME.row'
+complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from cc c++ fortran run attach list doctor config merge export summary processors report live plot timeline graph repair extract symbolize help" -f -a "export" -d 'Convert a trace for other viewers, such as Perfetto'
+complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from cc c++ fortran run attach list doctor config merge export summary processors report live plot timeline graph repair extract symbolize help" -f -a "summary" -d 'Show where the time went, and what helps; as tables or JSON'
+complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from cc c++ fortran run attach list doctor config merge export summary processors report live plot timeline graph repair extract symbolize help" -f -a "processors" -d 'Show who ran on which processor, and who took it from whom: of one trace, or of several that ran at once'
+complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from cc c++ fortran run attach list doctor config merge export summary processors report live plot timeline graph repair extract symbolize help" -f -a "report" -d 'Write a page for the browser: what cost most, a time line, tables; one HTML file'
+complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from cc c++ fortran run attach list doctor config merge export summary processors report live plot timeline graph repair extract symbolize help" -f -a "live" -d 'Watch a running program: what its threads do, regions, tasks, heap'
+complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from cc c++ fortran run attach list doctor config merge export summary processors report live plot timeline graph repair extract symbolize help" -f -a "plot" -d 'Draw a figure for a paper: a Gantt chart, processors, the task graph, power, memory, efficiency, durations; SVG, PNG or PDF'
+complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from cc c++ fortran run attach list doctor config merge export summary processors report live plot timeline graph repair extract symbolize help" -f -a "timeline" -d 'Draw the time line in the terminal: what each thread, or processor, did when'
+complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from cc c++ fortran run attach list doctor config merge export summary processors report live plot timeline graph repair extract symbolize help" -f -a "graph" -d 'Show how parallel the tasks are, and write their graph as a picture or for other tools'
+complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from cc c++ fortran run attach list doctor config merge export summary processors report live plot timeline graph repair extract symbolize help" -f -a "repair" -d 'Complete the trace of a killed program, so that every CTF reader can open it'
+complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from cc c++ fortran run attach list doctor config merge export summary processors report live plot timeline graph repair extract symbolize help" -f -a "extract" -d 'Get a trace from a board: from the log of its console, a dump of its memory or a core file'
+complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from cc c++ fortran run attach list doctor config merge export summary processors report live plot timeline graph repair extract symbolize help" -f -a "symbolize" -d 'Translate addresses to functions, files and lines, as addr2line does'
+complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from cc c++ fortran run attach list doctor config merge export summary processors report live plot timeline graph repair extract symbolize help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'

@@ -43,6 +43,8 @@ pub struct StreamReader<'t> {
     file_at: u64,
     file_end: u64,
     buffer: Vec<u8>,
+    /// The events of the only packet, where they are not to be read from a file.
+    bytes: Option<Vec<u8>>,
     at: usize,
     ticks: u64,
     time: u64,
@@ -81,6 +83,7 @@ impl<'t> StreamReader<'t> {
             file_at: 0,
             file_end: 0,
             buffer: Vec::new(),
+            bytes: None,
             at: 0,
             ticks: 0,
             time: 0,
@@ -100,6 +103,12 @@ impl<'t> StreamReader<'t> {
     pub(crate) fn packets(mut self, range: std::ops::Range<usize>) -> Self {
         self.next_packet = range.start.min(self.stream.packets.len());
         self.end_packet = range.end.min(self.stream.packets.len());
+        self
+    }
+
+    /// The events of the only packet are these: its file changes.
+    pub(crate) fn with_bytes(mut self, bytes: Vec<u8>) -> Self {
+        self.bytes = Some(bytes);
         self
     }
 
@@ -393,6 +402,16 @@ impl<'t> StreamReader<'t> {
     }
 
     fn read(&mut self, from: usize) -> Result<usize, Error> {
+        if let (Some(bytes), Some(packet)) = (&self.bytes, &self.packet) {
+            let at = self.file_at.saturating_sub(packet.offset + HEADER_BYTES);
+            let rest = bytes
+                .get(usize::try_from(at).unwrap_or(usize::MAX)..)
+                .unwrap_or(&[]);
+            let into = &mut self.buffer[from..];
+            let got = rest.len().min(into.len());
+            into[..got].copy_from_slice(&rest[..got]);
+            return Ok(got);
+        }
         let Some(path) = self
             .packet
             .as_ref()

@@ -16,7 +16,7 @@ use crate::random::Random;
 use crate::seeds::Seeds;
 
 /// Processor time of all outputs together: at least, and for each event, ms.
-const BASE_MS: u64 = 2000;
+const BASE_MS: u64 = 3000;
 const EVENTS_PER_MS: u64 = 10;
 /// Bytes of one output: at least, and for each event. A `.pcf` file has its tables in any case.
 const BASE_BYTES: u64 = 256 << 10;
@@ -115,6 +115,16 @@ fn every_output(folder: &Path, scratch: &Path, events: u64) {
     };
     printed(&["summary"]);
     printed(&["summary", "--leaks"]);
+    printed(&["timeline"]);
+    printed(&["timeline", "--show", "regions", "--width", "200"]);
+    printed(&["timeline", "--json", "--from", "10us", "--to", "1s"]);
+    for kind in ["gantt", "memory", "power", "efficiency", "histogram", "tdg"] {
+        printed(&["plot", "--kind", kind, "-o", "-"]);
+    }
+    printed(&["live", "--once"]);
+    printed(&["live", "--json"]);
+    let pdf = place.path().join("out.pdf");
+    printed(&["plot", "--kind", "gantt", "-o", &pdf.to_string_lossy()]);
     printed(&["graph"]);
     for format in ["dot", "graphml", "svg"] {
         printed(&["graph", "--format", format, "-o", "-"]);

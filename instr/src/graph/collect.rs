@@ -30,13 +30,13 @@ pub struct Collector<'a, 'n> {
 }
 
 /// Slack and critical path by task.
-struct Paths {
+pub(crate) struct Paths {
     at: HashMap<TaskId, usize>,
-    path: CriticalPath,
+    pub(crate) path: CriticalPath,
 }
 
 impl Paths {
-    fn new(segments: &Segments) -> Self {
+    pub(crate) fn new(segments: &Segments) -> Self {
         let tasks = segments.tasks().iter().enumerate();
         Self {
             at: tasks.map(|(at, task)| (*task, at)).collect(),
@@ -45,7 +45,7 @@ impl Paths {
     }
 
     /// Slack of a task, and what it contributes to the critical path.
-    fn of(&self, task: TaskId) -> (Option<u64>, Option<u64>) {
+    pub(crate) fn of(&self, task: TaskId) -> (Option<u64>, Option<u64>) {
         match self.at.get(&task) {
             Some(at) => (Some(self.path.slack[*at]), self.path.critical[*at]),
             None => (None, None),

@@ -99,6 +99,7 @@ pub fn kind_name(kind: TaskKind) -> &'static str {
 
 /// Tasks of one level.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct LevelCount {
     /// How many.
     pub tasks: u64,
@@ -117,6 +118,7 @@ impl From<&Level> for LevelCount {
 
 /// Threads in user code at one time.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Parallelism {
     /// Fewest, between the first and the last task body.
     pub min: u64,
@@ -128,6 +130,7 @@ pub struct Parallelism {
 
 /// An outermost parallel region.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Region {
     /// Encountering thread and number there.
     pub id: Option<String>,

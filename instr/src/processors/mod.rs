@@ -4,7 +4,7 @@ pub(crate) mod csv;
 mod svg;
 pub(crate) mod table;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, anyhow};
 use instr_analysis::processors::{Allocation, allocation, comparable, each_slice};
@@ -24,14 +24,8 @@ use crate::sheet::MAX_ROWS;
 /// Traces without what `instr run` records of processors, traces that cannot be put on one time line, and failures to write.
 pub fn run(options: &ProcessorOptions, console: &mut Console<'_>) -> Result<()> {
     let traces = find::traces(&options.traces)?;
-    let parts: Vec<Part> = traces
-        .iter()
-        .map(|trace| part_of(trace))
-        .collect::<Result<_>>()?;
+    let parts = open_all(&traces)?;
     let parts: Vec<&Part> = parts.iter().collect();
-    if let Some(why) = comparable(&parts) {
-        return Err(anyhow!("the traces cannot be put on one time line: {why}"));
-    }
     if let Some(file) = &options.csv {
         return write_to(file, console, |out| csv::write(&parts, out));
     }
@@ -55,6 +49,24 @@ pub fn run(options: &ProcessorOptions, console: &mut Console<'_>) -> Result<()> 
     let rows = options.top.map_or(MAX_ROWS, |top| top as usize);
     let tables = |page: &mut Page<'_>| table::write(&found, page);
     console.page(rows, tables).context(NO_OUTPUT)
+}
+
+/// The kernel's parts of traces that users name, which can be put on one time line.
+///
+/// # Errors
+///
+/// Traces without one, and traces that cannot be put on one time line.
+pub(crate) fn open(given: &[PathBuf]) -> Result<Vec<Part>> {
+    open_all(&find::traces(given)?)
+}
+
+fn open_all(traces: &[PathBuf]) -> Result<Vec<Part>> {
+    let parts: Result<Vec<Part>> = traces.iter().map(|trace| part_of(trace)).collect();
+    let parts = parts?;
+    match comparable(&parts.iter().collect::<Vec<_>>()) {
+        Some(why) => Err(anyhow!("the traces cannot be put on one time line: {why}")),
+        None => Ok(parts),
+    }
 }
 
 /// The kernel's part of a trace.
@@ -85,7 +97,7 @@ pub(crate) fn of_trace(trace: &Path) -> Result<Option<Allocation>> {
 }
 
 /// Calls `each` with every time in which a processor ran a thread, in order of their ends.
-fn slices(
+pub(crate) fn slices(
     parts: &[&Part],
     each: &mut dyn FnMut(&instr_analysis::processors::Slice<'_>) -> Result<()>,
 ) -> Result<Allocation> {

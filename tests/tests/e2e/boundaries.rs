@@ -480,8 +480,9 @@ fn runtime_compiles(compiler: &[&str], optimizations: &[&str]) -> Check {
     })?;
     // What belongs to RTEMS is compiled as for RTEMS, with headers that stand for its own.
     let (rtems, others): (Vec<_>, Vec<_>) = sources.into_iter().partition(|path| {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        name.starts_with("rtems") || name == "small_file.c"
+        path.parent()
+            .is_some_and(|folder| folder.ends_with("platform/rtems"))
+            || path.ends_with("sinks/small_file.c")
     });
     let board = root.join("../tests/board/include");
     let (include, options) = (

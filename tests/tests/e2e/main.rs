@@ -3,16 +3,19 @@
 mod api;
 mod attach;
 mod bindings;
+mod bindings_of_sources;
 mod boundaries;
 mod conformance;
 mod costs;
 mod figures;
 mod footprint;
 mod install;
+mod installed;
 mod kept_names;
 mod layers;
 mod libomp;
 mod libomp_links;
+mod live;
 mod manual;
 mod matrix;
 mod memory;
@@ -20,6 +23,7 @@ mod meters;
 mod mistyped;
 mod no_trace;
 mod perfetto;
+mod plot;
 mod preload;
 mod processors;
 mod programs;
@@ -35,6 +39,7 @@ mod sparselu;
 mod switches;
 mod symbols;
 mod terminal;
+mod timeline;
 mod transparency;
 mod verdicts;
 
@@ -47,15 +52,18 @@ const PARTS: &[fn() -> Vec<Trial>] = &[
     api::trials,
     attach::trials,
     bindings::trials,
+    bindings_of_sources::trials,
     boundaries::trials,
     layers::trials,
     figures::trials,
     symbols::trials,
     terminal::trials,
+    timeline::trials,
     programs::trials,
     conformance::trials,
     libomp::trials,
     libomp_links::trials,
+    live::trials,
     sparselu::trials,
     robust::trials,
     sensors::trials,
@@ -65,6 +73,7 @@ const PARTS: &[fn() -> Vec<Trial>] = &[
     meters::trials,
     memory::trials,
     perfetto::trials,
+    plot::trials,
     preload::trials,
     processors::trials,
     pthread::trials,
@@ -77,6 +86,7 @@ const PARTS: &[fn() -> Vec<Trial>] = &[
     redirected::trials,
     manual::trials,
     install::trials,
+    installed::trials,
     readme::trials,
     kept_names::trials,
     no_trace::trials,

@@ -179,6 +179,29 @@ impl Interpreter {
         }
     }
 
+    /// Takes in the threads that came since: `threads` begin with those that it has, in their order. For traces that are followed while they are written.
+    pub fn extend(&mut self, threads: &[ThreadInfo]) {
+        for info in threads.iter().skip(self.threads.len()) {
+            let mut thread = Self::new(std::slice::from_ref(info)).threads;
+            if let Some(thread) = thread.first_mut() {
+                thread.bodies = vec![Body::new(self.shared.bodies)];
+                thread.whole_sections = self
+                    .threads
+                    .first()
+                    .is_some_and(|first| first.whole_sections);
+            }
+            self.shared.bodies += 1;
+            self.last.push(info.last_time);
+            self.threads.append(&mut thread);
+        }
+        for (thread, info) in self.threads.iter_mut().zip(threads) {
+            thread.worker |= info.worker;
+        }
+        for (last, info) in self.last.iter_mut().zip(threads) {
+            *last = info.last_time.max(*last);
+        }
+    }
+
     /// The processor on which the thread is known to run.
     pub fn processor(&self, position: usize) -> Option<u32> {
         self.threads.get(position)?.processor
