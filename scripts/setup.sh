@@ -62,6 +62,7 @@ zsh|has zsh
 fish|has fish
 man-db|has man
 mandoc|has mandoc
+tmux|has tmux
 valgrind|has valgrind
 gcc-12-source|compgen -G '/usr/src/gcc-12/gcc-*.tar.*'
 xz-utils|has xz && has tar
@@ -71,6 +72,11 @@ nodejs|has node
 npm|has npm
 chromium|has chromium || has_no_chromium
 python3-numpy|/usr/bin/python3 -c 'import numpy'
+libopenblas0-pthread|compgen -G '/usr/lib/*/openblas-pthread/libblas.so.3'
+imagemagick|[[ -x /usr/bin/convert ]]
+x264|has x264
+sqlite3|has sqlite3
+default-jdk-headless|has javac
 TABLE
 }
 
@@ -87,11 +93,11 @@ level=${1:-test}
 case $level in
 demo)
     look_for < <(base_packages)
-    crates="11 MB of crates, 0.4 GB in the target folder"
+    crates="30 MB of crates, 0.6 GB in the target folder"
     ;;
 test)
     look_for < <(base_packages && test_packages)
-    crates="13 MB of crates, 3 GB in the target folder"
+    crates="32 MB of crates, 4 GB in the target folder"
     ;;
 *)
     echo "setup: error: unknown level '$level': expected demo or test" >&2
