@@ -1,6 +1,7 @@
 //! The public interface from languages whose binding is a source to copy: a crate of Rust, a module of Python, a class of Java with its library.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use instr_tests::outcome::{Check, Stop, ensure, trial};
 use instr_tests::process::{Outcome, Run};
@@ -78,15 +79,18 @@ fn said(outcome: &Outcome, text: &str) -> Check {
     })
 }
 
-/// The compiler of the toolchain that runs the tests.
+/// The compiler of the toolchain that runs the tests, and not the command that chooses one: that looks for its settings in the home folder.
 fn rustc(place: &Place, words: &[&str]) -> Check<Run> {
     need("rustc")?;
-    let run = place.run(&["rustc", "--edition", "2021", "-Dwarnings"]);
-    let homes = ["RUSTUP_HOME", "CARGO_HOME", "RUSTUP_TOOLCHAIN"];
-    let homes = homes
-        .into_iter()
-        .filter_map(|name| Some((name, std::env::var_os(name)?)));
-    let run = homes.fold(run, |run, (name, value)| run.env(name, value));
+    let found = Command::new("rustc")
+        .args(["--print", "sysroot"])
+        .output()?;
+    ensure(found.status.success(), || {
+        format!("rustc: {}", String::from_utf8_lossy(&found.stderr))
+    })?;
+    let root = PathBuf::from(String::from_utf8_lossy(&found.stdout).trim());
+    let rustc = root.join("bin/rustc").display().to_string();
+    let run = place.run(&[&rustc, "--edition", "2021", "-Dwarnings"]);
     Ok(run.args(words))
 }
 
