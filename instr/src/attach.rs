@@ -16,8 +16,9 @@ use crate::cli::AttachOptions;
 use crate::console::{Console, Refusal};
 use crate::kernel::{Finished, Obstacle, Owner, Program, Recorder};
 use crate::quote::shown;
-use crate::run::report::described;
-use crate::run::{KEPT, check_output};
+use crate::run::report::{described, say_series};
+use crate::run::{KEPT, check_output, read, say_refused};
+use crate::series::Roots;
 use crate::why::recorded_name;
 
 /// The flag of threads of the kernel, in the ninth field of `/proc/PID/stat` (`PF_KTHREAD`).
@@ -29,6 +30,7 @@ const OF_KERNEL: u64 = 0x0020_0000;
 ///
 /// A process that is not there, is the kernel's or may not be observed; a trace that cannot be written.
 pub fn run(options: &AttachOptions, console: &mut Console<'_>) -> Result<()> {
+    let config = options.config.as_deref().map(read).transpose()?;
     let target = Target::find(options.pid)?;
     let place = target.place(options)?;
     let signals = signals().context("cannot wait for signals")?;
@@ -39,12 +41,23 @@ pub fn run(options: &AttachOptions, console: &mut Console<'_>) -> Result<()> {
         anyhow!("the trace {} cannot be made: {why}", shown(&place))
     };
     std::fs::create_dir_all(around).map_err(made)?;
-    let recorder = match Recorder::attach(around, &target.program, options.pid) {
+    let modules = config.as_ref().map(|file| &file.series);
+    let modules = modules.filter(|config| !config.modules.is_empty());
+    let root = std::env::var_os("INSTR_SENSORS_ROOT").unwrap_or_default();
+    let roots = Roots::running(root.as_ref(), options.pid);
+    let series = modules.map(|config| (config, roots));
+    let recorder = match Recorder::attach(around, &target.program, options.pid, series) {
         Ok(recorder) => recorder,
         Err(Obstacle::Files(error)) => return Err(made(error)),
         Err(obstacle) => return Err(target.refusal(&obstacle)),
     };
     if !options.quiet {
+        if let Some((name, _)) = config.as_ref().and_then(|file| file.settings.first()) {
+            console.note(&format!(
+                "{name} and other settings in the configuration are for programs that begin: this one runs already"
+            ));
+        }
+        say_refused(recorder.refused(), console);
         let until = match options.duration {
             Some(time) => format!("for {} s", time.as_secs_f64()),
             None => "until it ends".to_owned(),
@@ -57,6 +70,9 @@ pub fn run(options: &AttachOptions, console: &mut Console<'_>) -> Result<()> {
     }
     target.wait(&signals, options.duration)?;
     let finished = recorder.finish(options.pid).map_err(made)?;
+    if !options.quiet {
+        say_series(finished.series(), console);
+    }
     report(&target, finished, &place, options.quiet, console).map_err(made)
 }
 

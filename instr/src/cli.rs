@@ -147,6 +147,9 @@ pub struct AttachOptions {
     /// The process: its threads, and what they start from now on
     #[arg(value_name = "PID", value_parser = clap::value_parser!(u32).range(1..=0x7fff_ffff))]
     pub pid: u32,
+    /// What to read of the machine and of the process meanwhile (docs/series.md): TOML, see instr config --example
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
     /// Where to write the trace [default: ./NAME.instr]
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,

@@ -14,6 +14,7 @@ use anyhow::{Context as _, Result, anyhow};
 use instr_cc::exec::{Call, end_instead};
 use instr_cc::preload;
 use instr_trace::Metadata;
+use instr_trace::kernel::series::Module;
 
 use crate::cli::RunOptions;
 use crate::console::{Console, Refusal};
@@ -155,9 +156,7 @@ fn record(
         Err(_) => return Ok(None),
     };
     if !options.quiet {
-        for (module, why) in recorder.refused() {
-            console.note(&format!("series: [{}]: {why}", module.word()));
-        }
+        say_refused(recorder.refused(), console);
     }
     match recorder.trouble() {
         Some(why) if options.system => Err(anyhow!("cannot record the whole system: {why}")),
@@ -168,6 +167,13 @@ fn record(
             Ok(Some(recorder))
         }
         _ => Ok(Some(recorder)),
+    }
+}
+
+/// Says what modules of series do not have here.
+pub(crate) fn say_refused(refused: &[(Module, String)], console: &mut Console<'_>) {
+    for (module, why) in refused {
+        console.note(&format!("series: [{}]: {why}", module.word()));
     }
 }
 
@@ -301,7 +307,7 @@ fn variables_of(question: &Question<'_>, library: &Path) -> Vec<(&'static str, O
     variables
 }
 
-fn read(file: &Path) -> Result<config::File> {
+pub(crate) fn read(file: &Path) -> Result<config::File> {
     let refused = || format!("cannot use the configuration {}", shown(file));
     // A pipe that has a name may have no writer, and opening it would wait for one. What a shell makes for <(...) leads to none.
     let is_pipe = |path: PathBuf| path.metadata().is_ok_and(|it| it.file_type().is_fifo());

@@ -163,12 +163,16 @@ _instr() {
             return 0
             ;;
         instr__subcmd__attach)
-            opts="-o -q -h --output --for --quiet --help"
+            opts="-o -q -h --config --output --for --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --output)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

@@ -52,6 +52,7 @@ complete -c instr -n "__fish_instr_using_subcommand run" -s o -l output -d 'Wher
 complete -c instr -n "__fish_instr_using_subcommand run" -s q -l quiet -d 'Do not say where the trace is'
 complete -c instr -n "__fish_instr_using_subcommand run" -l system -d 'Record who runs on which processor of all programs of the machine, not only of this one (CAP_PERFMON, or kernel.perf_event_paranoid at most 0)'
 complete -c instr -n "__fish_instr_using_subcommand run" -s h -l help -d 'Print help'
+complete -c instr -n "__fish_instr_using_subcommand attach" -l config -d 'What to read of the machine and of the process meanwhile (docs/series.md): TOML, see instr config --example' -r -F
 complete -c instr -n "__fish_instr_using_subcommand attach" -s o -l output -d 'Where to write the trace [default: ./NAME.instr]' -r -F
 complete -c instr -n "__fish_instr_using_subcommand attach" -l for -d 'End after so long, at the latest [default: when the process ends, or by Ctrl-C]' -r
 complete -c instr -n "__fish_instr_using_subcommand attach" -s q -l quiet -d 'Do not say where the trace is'

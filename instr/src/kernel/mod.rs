@@ -115,7 +115,12 @@ impl Recorder {
     /// # Errors
     ///
     /// A folder that cannot be written, a process that has ended or that this user may not observe.
-    pub(crate) fn attach(folder: &Path, program: &Program, pid: u32) -> Result<Self, Obstacle> {
+    pub(crate) fn attach(
+        folder: &Path,
+        program: &Program,
+        pid: u32,
+        series: Option<(&Config, Roots)>,
+    ) -> Result<Self, Obstacle> {
         let folder = temporary(folder)?;
         let uuid = fastrand::u128(..).to_ne_bytes();
         let mut info = info_of(program);
@@ -124,6 +129,10 @@ impl Recorder {
         let attached = attach::follow(pid)?;
         info.processors = u32::try_from(attached.rings.len()).unwrap_or(u32::MAX);
         let drain = Drain::start(attached.rings, folder.path(), uuid, attached.first)?;
+        let series = series.as_ref();
+        let series =
+            series.map(|(config, roots)| Sampler::start(config, roots, folder.path(), uuid));
+        let series = series.transpose()?;
         Ok(Self {
             folder,
             uuid,
@@ -132,7 +141,7 @@ impl Recorder {
             wanted: true,
             followed: attached.followed,
             before: None,
-            series: None,
+            series,
         })
     }
 

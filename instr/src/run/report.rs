@@ -12,6 +12,7 @@ use crate::find;
 use crate::kernel::Finished;
 use crate::quote::{shown, typed};
 use crate::runs;
+use crate::series::Told;
 use crate::settings;
 use crate::summary::units::counted;
 use crate::why::{self, Contents, Question};
@@ -158,13 +159,7 @@ fn put(
                 finished.lost()
             ));
         }
-        let told = finished.series();
-        for (module, why) in &told.refused {
-            console.note(&format!("series: [{}]: {why}", module.word()));
-        }
-        if let Some(trouble) = &told.trouble {
-            console.warn(&format!("series: {trouble}"));
-        }
+        say_series(finished.series(), console);
         let (pid, sums) = (u64::from(finished.pid()), finished.only_sums());
         if let Some(trouble) = finished.trouble().filter(|_| !sums) {
             console.warn(&format!("context switches: {trouble}"));
@@ -256,4 +251,12 @@ pub(crate) fn described(dir: &Path, metadata: &Metadata, more: usize) -> String 
         shown(dir),
         typed(dir)
     )
+}
+
+/// Says what was found of series while the program ran.
+pub(crate) fn say_series(told: &Told, console: &mut Console<'_>) {
+    super::say_refused(&told.refused, console);
+    if let Some(trouble) = &told.trouble {
+        console.warn(&format!("series: {trouble}"));
+    }
 }

@@ -1,5 +1,5 @@
 //! Events of perf for the program and all that it starts: one inherited event for each processor, so that nothing is missed. What all together counted is
-//! read from the events; what each thread counted comes as a record when it ends.
+//! read from the events; what each thread counted comes as a record when it ends. A program that runs already has one inherited event for each of its threads.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -16,8 +16,11 @@ use sys::bindings::{
     PERF_SAMPLE_TIME, PERF_TYPE_SOFTWARE, perf_event_attr,
 };
 
+use super::config::Config;
 use super::events::{Encoded, Named};
 use super::out::{Out, Source};
+use super::processes::numbers;
+use super::{Roots, Whose};
 use crate::kernel::perf::{self, Ring};
 
 /// Pages of the ring in which ends of threads come: the first that the system allows.
@@ -56,6 +59,15 @@ impl Count {
         }
     }
 
+    /// With what was counted of other threads.
+    fn and(self, other: Self) -> Self {
+        Self {
+            value: self.value.saturating_add(other.value),
+            enabled: self.enabled.saturating_add(other.enabled),
+            running: self.running.saturating_add(other.running),
+        }
+    }
+
     /// The part of the time in which it was not counted is more than what clocks differ.
     fn is_estimate(self) -> bool {
         let missing = self.enabled.saturating_sub(self.running);
@@ -69,8 +81,8 @@ struct Counter {
     unit: Unit,
     scale: f64,
     software: bool,
-    /// One for each processor.
-    files: Vec<(File, u64)>,
+    /// One for each processor, or thread, with its id in the kernel; `None`: the thread had ended.
+    files: Vec<Option<(File, u64)>>,
     series: Option<u32>,
 }
 
@@ -109,14 +121,25 @@ pub(super) struct Counters {
     /// Position of the counter by the event's id.
     ids: BTreeMap<u64, usize>,
     lost: u64,
+    /// An event has one file for each thread that ran already, else one for each processor.
+    of_threads: bool,
     /// An event that children do not inherit. Without it the kernel may give the first child the events of this thread in place of copies of its own, and of
     /// the end of such a child there is no record.
     _own: Option<OwnedFd>,
 }
 
+/// What an event is for.
+#[derive(Clone, Copy)]
+enum Target {
+    /// What this thread starts, while it is on the processor.
+    Processor(u32),
+    /// A thread that runs already, and what it starts, on every processor.
+    Thread(u32),
+}
+
 /// Where and with what an event is opened.
 struct Place {
-    processor: u32,
+    target: Target,
     leader: Option<i32>,
     threads: bool,
     user_only: bool,
@@ -126,8 +149,9 @@ fn open(event: &Encoded, place: &Place) -> io::Result<OwnedFd> {
     let mut attr = attribute(event);
     attr.set_inherit(1);
     attr.set_inherit_stat(u64::from(place.threads));
-    attr.set_disabled(u64::from(place.leader.is_none()));
-    attr.set_enable_on_exec(u64::from(place.leader.is_none()));
+    let waits = place.leader.is_none() && matches!(place.target, Target::Processor(_));
+    attr.set_disabled(u64::from(waits));
+    attr.set_enable_on_exec(u64::from(waits));
     attr.set_exclude_kernel(u64::from(place.user_only));
     attr.set_exclude_hv(u64::from(place.user_only));
     attr.sample_type = u64::from(PERF_SAMPLE_TID | PERF_SAMPLE_TIME);
@@ -136,8 +160,12 @@ fn open(event: &Encoded, place: &Place) -> io::Result<OwnedFd> {
     attr.set_use_clockid(1);
     attr.set_watermark(1);
     attr.__bindgen_anon_2.wakeup_watermark = 4096;
-    let processor = i32::try_from(place.processor).unwrap_or(-1);
-    opened(&mut attr, 0, processor, place.leader.unwrap_or(-1))
+    let number = |number: u32| i32::try_from(number).unwrap_or(-1);
+    let (pid, processor) = match place.target {
+        Target::Processor(processor) => (0, number(processor)),
+        Target::Thread(tid) => (number(tid), -1),
+    };
+    opened(&mut attr, pid, processor, place.leader.unwrap_or(-1))
 }
 
 fn attribute(event: &Encoded) -> perf_event_attr {
@@ -206,8 +234,23 @@ pub(super) fn refusal(error: &io::Error) -> String {
 }
 
 impl Counters {
-    /// Opens the events for what this thread starts. What is refused is told to `out`.
-    pub(super) fn open(events: &[Named], threads: bool, sys: &Path, out: &mut Out) -> Self {
+    /// Opens the events for the program. What is refused is told to `out`.
+    pub(super) fn open(config: &Config, roots: &Roots, out: &mut Out) -> Self {
+        let sys = roots.sys();
+        let (targets, threads) = match roots.whose {
+            Whose::Descendants(_) => {
+                let processors = perf::allowed().into_iter();
+                (processors.map(Target::Processor).collect(), config.threads)
+            }
+            Whose::Running(pid) => {
+                if config.threads {
+                    let why = "threads one by one: not of a process that runs already";
+                    out.refuse(Module::Counters, why);
+                }
+                let threads = numbers(roots.proc().join(format!("{pid}/task")));
+                (threads.map(Target::Thread).collect::<Vec<_>>(), false)
+            }
+        };
         let mut all = Self {
             counters: Vec::new(),
             rings: Vec::new(),
@@ -215,27 +258,28 @@ impl Counters {
             ended: BTreeMap::new(),
             ids: BTreeMap::new(),
             lost: 0,
+            of_threads: matches!(roots.whose, Whose::Running(_)),
             _own: own_event().ok(),
         };
-        let processors = perf::allowed();
         let mut ring_wanted = threads;
         let (software, hardware): (Vec<_>, Vec<_>) =
-            events.iter().partition(|event| event.is_software());
+            config.events.iter().partition(|event| event.is_software());
         let groups = software
             .chunks(software.len().max(1))
             .chain(hardware.chunks(IN_A_GROUP));
         for group in groups {
-            let mut leaders: Vec<Option<i32>> = vec![None; processors.len()];
+            let mut leaders: Vec<Option<i32>> = vec![None; targets.len()];
             for event in group {
-                match Self::one(event, (&processors, &leaders), threads, sys) {
+                match Self::one(event, (&targets, &leaders), threads, &sys) {
                     Ok((counter, trouble)) => {
-                        for (leader, (file, _)) in leaders.iter_mut().zip(&counter.files) {
-                            leader.get_or_insert(file.as_raw_fd());
+                        for (leader, file) in leaders.iter_mut().zip(&counter.files) {
+                            let file = file.as_ref().map(|(file, _)| file.as_raw_fd());
+                            *leader = leader.or(file);
                         }
                         if let Some(why) = trouble {
                             out.refuse(Module::Counters, &why);
                         }
-                        if let Err(error) = all.add(counter, &processors, &mut ring_wanted) {
+                        if let Err(error) = all.add(counter, &targets, &mut ring_wanted) {
                             let why = format!("threads one by one: {}", perf::refusal(&error));
                             out.refuse(Module::Counters, &why);
                         }
@@ -247,26 +291,35 @@ impl Counters {
         all
     }
 
-    /// Opens an event for each processor; also tells what it does not count.
+    /// Opens an event for each processor, or thread; also tells what it does not count.
     fn one(
         event: &Named,
-        (processors, leaders): (&[u32], &[Option<i32>]),
+        (targets, leaders): (&[Target], &[Option<i32>]),
         threads: bool,
         sys: &Path,
     ) -> Result<(Counter, Option<String>), String> {
         let encoded = event.encoded(sys)?;
         let at = |user_only: bool| {
-            let places = processors.iter().zip(leaders);
-            let files = places.map(|(processor, leader)| {
+            let places = targets.iter().zip(leaders);
+            let files = places.map(|(target, leader)| {
                 let place = Place {
-                    processor: *processor,
+                    target: *target,
                     leader: *leader,
                     threads,
                     user_only,
                 };
-                let file = File::from(open(&encoded, &place)?);
+                let file = match open(&encoded, &place) {
+                    Ok(file) => File::from(file),
+                    Err(error)
+                        if error.raw_os_error() == Some(libc::ESRCH)
+                            && matches!(target, Target::Thread(_)) =>
+                    {
+                        return Ok(None);
+                    }
+                    Err(error) => return Err(error),
+                };
                 let (_, id) = read(&file)?;
-                Ok((file, id))
+                Ok(Some((file, id)))
             });
             files.collect::<io::Result<Vec<_>>>()
         };
@@ -306,12 +359,12 @@ impl Counters {
     }
 
     /// Takes a counter, and the records of ending threads into the rings.
-    fn add(&mut self, counter: Counter, processors: &[u32], wanted: &mut bool) -> io::Result<()> {
+    fn add(&mut self, counter: Counter, targets: &[Target], wanted: &mut bool) -> io::Result<()> {
         let position = self.counters.len();
-        self.ids
-            .extend(counter.files.iter().map(|(_, id)| (*id, position)));
+        let files = counter.files.iter().flatten();
+        self.ids.extend(files.map(|(_, id)| (*id, position)));
         let mapped = match *wanted {
-            true => self.records(&counter, processors),
+            true => self.records(&counter, targets),
             false => Ok(()),
         };
         if mapped.is_err() {
@@ -322,15 +375,20 @@ impl Counters {
         mapped
     }
 
-    fn records(&mut self, counter: &Counter, processors: &[u32]) -> io::Result<()> {
+    fn records(&mut self, counter: &Counter, targets: &[Target]) -> io::Result<()> {
         let first = self.rings.is_empty();
-        for (at, (file, _)) in counter.files.iter().enumerate() {
+        let processors = targets.iter().filter_map(|target| match target {
+            Target::Processor(processor) => Some(*processor),
+            Target::Thread(_) => None,
+        });
+        let files = counter.files.iter().flatten();
+        for (at, ((file, _), processor)) in files.zip(processors).enumerate() {
             if first {
                 let page = rustix::param::page_size();
                 let mut mapped = Err(io::ErrorKind::OutOfMemory.into());
                 for pages in PAGES {
                     let event = OwnedFd::from(file.try_clone()?);
-                    mapped = Ring::map(processors[at], event, pages * page);
+                    mapped = Ring::map(processor, event, pages * page);
                     if mapped.is_ok() {
                         break;
                     }
@@ -440,10 +498,13 @@ impl Source for Counters {
         self.drain();
         self.put_ended(out, false);
         for counter in &mut self.counters {
-            let counts = counter.files.iter().filter_map(|(file, _)| read(file).ok());
-            let count = counts
-                .map(|(numbers, _)| Count::of(numbers))
-                .fold(Count::default(), Count::with);
+            let files = counter.files.iter().flatten();
+            let counts = files.filter_map(|(file, _)| read(file).ok());
+            let counts = counts.map(|(numbers, _)| Count::of(numbers));
+            let count = match self.of_threads {
+                true => counts.fold(Count::default(), Count::and),
+                false => counts.fold(Count::default(), Count::with),
+            };
             let series = match counter.series {
                 Some(series) => series,
                 None => out.define(definition(counter, Scope::Tree, 0, 0)),

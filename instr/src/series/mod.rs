@@ -37,8 +37,26 @@ const STACK: usize = 256 << 10;
 pub(crate) struct Roots {
     /// In front of `/sys` and `/proc`: empty, or a copy of another machine's.
     pub(crate) root: PathBuf,
-    /// The process whose descendants are the program's.
-    pub(crate) launcher: u32,
+    /// Which processes are the program's.
+    pub(crate) whose: Whose,
+}
+
+/// Which processes are the program's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Whose {
+    /// Those that this one starts, directly or not.
+    Descendants(u32),
+    /// This one, which runs already, and those that it starts from now on.
+    Running(u32),
+}
+
+impl Whose {
+    /// The process that has the others below it.
+    fn first(self) -> u32 {
+        match self {
+            Self::Descendants(pid) | Self::Running(pid) => pid,
+        }
+    }
 }
 
 impl Roots {
@@ -46,7 +64,15 @@ impl Roots {
     pub(crate) fn new(root: &Path) -> Self {
         Self {
             root: root.to_owned(),
-            launcher: std::process::id(),
+            whose: Whose::Descendants(std::process::id()),
+        }
+    }
+
+    /// Those of a process that runs already, with `root` in front.
+    pub(crate) fn running(root: &Path, pid: u32) -> Self {
+        Self {
+            root: root.to_owned(),
+            whose: Whose::Running(pid),
         }
     }
 
@@ -109,11 +135,7 @@ fn open(module: Module, config: &Config, roots: &Roots, out: &mut Out) -> Vec<Bo
             .collect()
     }
     match module {
-        Module::Counters => {
-            let counters =
-                counters::Counters::open(&config.events, config.threads, &roots.sys(), out);
-            boxed(Some(counters))
-        }
+        Module::Counters => boxed(Some(counters::Counters::open(config, roots, out))),
         Module::MemoryTraffic => boxed(machine::Devices::memory(roots, out)),
         Module::Numa => boxed(processes::Numa::open(roots, out)),
         Module::Energy => {
@@ -167,7 +189,8 @@ pub(crate) fn probe(roots: &Roots) -> io::Result<Vec<(Module, bool, Vec<String>)
 }
 
 impl Sampler {
-    /// Begins to read what the configuration wants into a stream in `folder`. What this thread starts from now on is the program.
+    /// Begins to read what the configuration wants into a stream in `folder`. What this thread starts from now on is the program, unless `roots` names one
+    /// that runs already.
     ///
     /// # Errors
     ///

@@ -6,18 +6,20 @@ use std::path::PathBuf;
 
 use instr_trace::kernel::series::{Definition, Module, Nature, Scope, Unit};
 
-use super::Roots;
 use super::machine::{nodes, ns_a_tick, text_of};
 use super::out::{Out, Source};
+use super::{Roots, Whose};
 
 /// Processes that are followed at one time.
 const MOST: usize = 4096;
 
-/// The processes that the launcher started, directly or not.
+/// The processes of the program.
 pub(super) struct Tree {
     proc: PathBuf,
-    launcher: u32,
+    whose: Whose,
     known: BTreeSet<u32>,
+    /// Processes below the first one that were there before, and when they began: they are not the program's.
+    others: BTreeMap<u32, u64>,
 }
 
 /// What `/proc/PID/stat` has, from the field behind the name on.
@@ -32,17 +34,36 @@ impl Stat {
     }
 }
 
-fn numbers(folder: PathBuf) -> impl Iterator<Item = u32> {
+/// The names in a folder that are numbers.
+pub(super) fn numbers(folder: PathBuf) -> impl Iterator<Item = u32> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
 impl Tree {
     fn new(roots: &Roots) -> Self {
-        Self {
+        let mut tree = Self {
             proc: roots.proc(),
-            launcher: roots.launcher,
+            whose: roots.whose,
             known: BTreeSet::new(),
+            others: BTreeMap::new(),
+        };
+        if let Whose::Running(pid) = roots.whose {
+            tree.known.insert(pid);
+            let mut there = tree.look();
+            there.remove(&pid);
+            let began = |(pid, stat): (u32, Stat)| (pid, stat.field(22));
+            tree.others = there.into_iter().map(began).collect();
+            tree.known = BTreeSet::from([pid]);
+        }
+        tree
+    }
+
+    /// The launcher, which is no process of the program.
+    fn launcher(&self) -> Option<u32> {
+        match self.whose {
+            Whose::Descendants(pid) => Some(pid),
+            Whose::Running(_) => None,
         }
     }
 
@@ -80,18 +101,21 @@ impl Tree {
     /// All processes with their state. Those whose parents have ended are known from before.
     fn look(&mut self) -> BTreeMap<u32, Stat> {
         let mut open: Vec<u32> = self.known.iter().copied().collect();
-        match self.children(self.launcher) {
+        match self.children(self.whose.first()) {
             Some(children) => open.extend(children),
             None => open.extend(self.scanned()),
         }
         let mut found = BTreeMap::new();
         while let Some(pid) = open.pop() {
-            if pid == self.launcher || found.contains_key(&pid) || found.len() >= MOST {
+            if Some(pid) == self.launcher() || found.contains_key(&pid) || found.len() >= MOST {
                 continue;
             }
             let Some(stat) = self.stat(pid) else {
                 continue;
             };
+            if self.others.get(&pid) == Some(&stat.field(22)) {
+                continue;
+            }
             found.insert(pid, stat);
             open.extend(self.children(pid).unwrap_or_default());
         }
@@ -109,7 +133,7 @@ impl Tree {
             let mut at = u64::from(*pid);
             for _ in 0..64 {
                 at = match u32::try_from(at).ok().and_then(|pid| parents.get(&pid)) {
-                    Some(parent) if *parent == u64::from(self.launcher) => return true,
+                    Some(parent) if *parent == u64::from(self.whose.first()) => return true,
                     Some(parent) => *parent,
                     None => return false,
                 };
@@ -124,9 +148,23 @@ impl Tree {
 #[derive(Default)]
 struct Known {
     series: BTreeMap<(u32, u64, &'static str, u32), u32>,
+    /// The process that ran already. What it had used before is not the program's.
+    running: Option<u32>,
+    before: BTreeMap<u32, u64>,
 }
 
 impl Known {
+    fn of(roots: &Roots) -> Self {
+        let running = match roots.whose {
+            Whose::Running(pid) => Some(pid),
+            Whose::Descendants(_) => None,
+        };
+        Self {
+            running,
+            ..Self::default()
+        }
+    }
+
     fn put(
         &mut self,
         out: &mut Out,
@@ -135,9 +173,20 @@ impl Known {
         value: u64,
         definition: impl FnOnce() -> Definition,
     ) {
+        let is_before = self.running == Some(pid);
+        let before = &mut self.before;
         let series = self.series.entry((pid, began, name, of));
-        let series = *series.or_insert_with(|| out.define(definition()));
-        out.value(series, value);
+        let series = *series.or_insert_with(|| {
+            let definition = definition();
+            let is_total = definition.nature == Nature::Total;
+            let series = out.define(definition);
+            if is_before && is_total {
+                before.insert(series, value);
+            }
+            series
+        });
+        let before = before.get(&series).copied().unwrap_or(0);
+        out.value(series, value.saturating_sub(before));
     }
 
     fn keep(&mut self, stats: &BTreeMap<u32, Stat>) {
@@ -163,7 +212,7 @@ impl Process {
         }
         Some(Self {
             tree: Tree::new(roots),
-            known: Known::default(),
+            known: Known::of(roots),
             page: rustix::param::page_size() as u64,
             ns_a_tick: ns_a_tick(),
         })
@@ -263,7 +312,9 @@ fn by_node(text: &str) -> BTreeMap<u32, u64> {
 impl Numa {
     pub(super) fn open(roots: &Roots, out: &mut Out) -> Option<Self> {
         let nodes = nodes(roots);
-        let own = roots.proc().join(format!("{}/numa_maps", roots.launcher));
+        let own = roots
+            .proc()
+            .join(format!("{}/numa_maps", roots.whose.first()));
         if let Err(why) = text_of(&own) {
             out.refuse(Module::Numa, &why);
             return None;
@@ -274,7 +325,7 @@ impl Numa {
         }
         Some(Self {
             tree: Tree::new(roots),
-            known: Known::default(),
+            known: Known::of(roots),
             nodes,
         })
     }

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use super::config::Config;
 use super::out::{Out, Source};
-use super::{Roots, open};
+use super::{Roots, Whose, open};
 
 /// A machine, and a recording of it.
 struct Machine {
@@ -40,9 +40,13 @@ impl Machine {
     }
 
     fn open(&mut self, module: Module) -> &mut Self {
+        self.open_for(module, Whose::Descendants(100))
+    }
+
+    fn open_for(&mut self, module: Module, whose: Whose) -> &mut Self {
         let roots = Roots {
             root: self.dir.path().to_owned(),
-            launcher: 100,
+            whose,
         };
         self.sources = open(module, &Config::default(), &roots, &mut self.out);
         self
@@ -232,6 +236,39 @@ fn processes_of_the_program_are_followed_and_no_others() {
             .series
             .iter()
             .all(|one| one.pid != Some(103) && one.pid != Some(100))
+    );
+}
+
+#[test]
+fn a_running_process_has_what_comes_from_now_on() {
+    let mut machine = Machine::new();
+    machine.write(&[
+        ("proc/stat", "cpu0 1\n"),
+        ("proc/100/stat", &stat(100, 1, 5, 70, 0)),
+        ("proc/100/task/100/children", "101 "),
+        ("proc/101/stat", &stat(101, 100, 10, 7, 0)),
+        ("proc/101/task/101/children", "103 "),
+        ("proc/103/stat", &stat(103, 101, 12, 9, 0)),
+    ]);
+    machine
+        .open_for(Module::Process, Whose::Running(100))
+        .read(0);
+    // One that was there has ended, and a new process has its number.
+    machine.write(&[
+        ("proc/100/stat", &stat(100, 1, 5, 75, 0)),
+        ("proc/100/task/100/children", "101 102 "),
+        ("proc/101/stat", &stat(101, 100, 99, 3, 0)),
+        ("proc/102/stat", &stat(102, 100, 98, 8, 0)),
+    ]);
+    machine.read(100);
+    let found = machine.found();
+    let faults = found.series.iter().filter(|one| one.name == "minor faults");
+    let mut faults: Vec<_> = faults.map(|one| (one.pid, one.total)).collect();
+    faults.sort_unstable();
+    let expected = [(100, 5), (101, 3), (102, 8)];
+    assert_eq!(
+        faults,
+        expected.map(|(pid, total)| (Some(pid), Some(total)))
     );
 }
 

@@ -156,7 +156,7 @@ fn between(what: &str, found: f64, least: f64, most: f64) -> Check {
 const BEHIND: f64 = 4.0;
 
 /// Time in which interrupts, or other virtual machines, had the processors while their threads stayed on them, ns: the clocks of threads leave it out.
-fn interrupted() -> Check<f64> {
+pub(crate) fn interrupted() -> Check<f64> {
     let stat = std::fs::read_to_string("/proc/stat")?;
     let first = stat.lines().next().unwrap_or_default();
     let ticks = first.split_whitespace().skip(6).take(3);

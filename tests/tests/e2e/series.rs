@@ -60,15 +60,6 @@ fn told(text: &str, name: &str) -> Check<f64> {
     value.ok_or_else(|| Stop::from(format!("no {name} in {text}")))
 }
 
-/// Processor time that the host of a virtual machine took from all processors since it began, ns: `task-clock` has it, getrusage(2) does not
-/// (proc_stat(5), steal; `CONFIG_PARAVIRT_TIME_ACCOUNTING`).
-fn stolen() -> Check<f64> {
-    let text = std::fs::read_to_string("/proc/stat")?;
-    let ticks = text.split_whitespace().nth(8);
-    let ticks: Option<f64> = ticks.and_then(|ticks| ticks.parse().ok());
-    Ok(ticks.unwrap_or(0.0) * 1e7)
-}
-
 /// The program counts itself as it ends, perf and `/proc` to its very end: times agree within 1 % but for what a host stole, faults but for those
 /// of its beginning and end.
 fn as_much() -> Check {
@@ -77,10 +68,10 @@ fn as_much() -> Check {
     let config =
         "[counters]\nevents = [\"task-clock\", \"page-faults\"]\nrate = 50\n[process]\nrate = 50\n";
     let pages = PAGES.to_string();
-    let before = stolen()?;
+    let before = crate::processors::interrupted()?;
     let ended = run(dir.path(), config, &[&path, &pages, "500"])?.succeed()?;
-    // Two ticks: each figure is rounded down.
-    let stolen = stolen()? - before + 2e7;
+    // Two ticks: the figures are rounded down.
+    let apart = crate::processors::interrupted()? - before + 2e7;
     if ended.errors().contains("series: [counters]") {
         return Err(Stop::NotAllowed(ended.errors()));
     }
@@ -89,8 +80,8 @@ fn as_much() -> Check {
     let (faults, cpu) = (told(&text, "FAULTS")?, told(&text, "CPU_NS")?);
     let clock = total(&summary, "task-clock", "tree")?;
     let more = clock - cpu;
-    ensure(more >= -cpu / 100.0 && more <= cpu / 100.0 + stolen, || {
-        format!("task-clock {clock} of {cpu} ns, {stolen} ns stolen")
+    ensure(more >= -cpu / 100.0 && more <= cpu / 100.0 + apart, || {
+        format!("task-clock {clock} of {cpu} ns, {apart} ns apart")
     })?;
     for (name, scope) in [("page-faults", "tree"), ("minor faults", "process")] {
         let found = total(&summary, name, scope)?;
