@@ -15,7 +15,7 @@
 #include "core/settings.h"
 #include "platform/linux/files.h"
 
-enum { THREADS = 4, ROUNDS = 200 };
+enum { THREADS = 4, ROUNDS = 200, CLOSED = 20 };
 
 static volatile int foreign_closes; /* of a descriptor that nobody has open */
 static volatile bool slow;
@@ -35,6 +35,15 @@ int close(int fd)
     return result;
 }
 
+/* Whoever asked whether the file is the same waits, so that all come to the same answer. */
+int fstat(int fd, struct stat *status)
+{
+    const int result = fstatat(fd, "", status, AT_EMPTY_PATH);
+    if (slow)
+        usleep(500);
+    return result;
+}
+
 static void write_number(const char *path, int number)
 {
     char text[16];
@@ -50,10 +59,11 @@ static void replace(int number)
     CHECK(rename(next_path, file.path) == 0);
 }
 
+/* Ours have high numbers. */
 static int open_descriptors(void)
 {
     int count = 0;
-    for (int fd = 0; fd < 1024; fd++)
+    for (int fd = 0; fd < file.sensor.handle + 64; fd++)
         count += fcntl(fd, F_GETFD) >= 0;
     return count;
 }
@@ -61,11 +71,11 @@ static int open_descriptors(void)
 static void *reader(void *unused)
 {
     (void)unused;
-    for (int round = 0; round < ROUNDS; round++) {
+    for (int round = 0; round < ROUNDS + CLOSED; round++) {
         int64_t value = -1;
         pthread_barrier_wait(&round_begins);
         const int error = file.sensor.read(&file.sensor, &value);
-        CHECK(error < 0 || (error == 0 && (value == round || value == round - 1)));
+        CHECK(error < 0 || (error == 0 && (value == round || value == round - 1 || round >= ROUNDS)));
         pthread_barrier_wait(&round_ends);
     }
     return NULL;
@@ -93,9 +103,17 @@ int main(void)
         pthread_barrier_wait(&round_ends);
         CHECK(file.sensor.read(&file.sensor, &value) == 0 && value == round); /* whoever was first has opened it */
     }
-    slow = false;
     CHECK(foreign_closes == 0);
     CHECK(open_descriptors() == before);
+    /* The program takes the descriptor for something else: one new one each time, not one for each thread. */
+    for (int round = 0; round < CLOSED; round++) {
+        CHECK(dup3(STDERR_FILENO, file.sensor.handle, O_CLOEXEC) >= 0);
+        pthread_barrier_wait(&round_begins);
+        pthread_barrier_wait(&round_ends);
+        CHECK(file.sensor.read(&file.sensor, &value) == 0 && value == ROUNDS - 1);
+        CHECK(open_descriptors() == before + round + 1);
+    }
+    slow = false;
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
 

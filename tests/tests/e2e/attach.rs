@@ -153,7 +153,7 @@ fn times() -> Check {
         outcome.to_string()
     })?;
     // The kernel's account leaves out what a host stole, perf's times do not.
-    let apart = crate::processors::interrupted()? - before + 2e7;
+    let apart = crate::processors::interrupted()? - before + crate::processors::TICK;
     let found = place.shown("out.instr")?;
     let all = threads(&found);
     ensure(told.len() == 3, || format!("{told:?}"))?;
@@ -259,7 +259,7 @@ fn series_of_threads() -> Check {
     let config = "buffer = \"4M\"\n[counters]\nevents = [\"task-clock\", \"context-switches\"]\nrate = 20\n[processors]\nrate = 20\n";
     let before = crate::processors::interrupted()?;
     let (errors, summary) = with_series(&place, target.id(), config, &[])?;
-    let apart = crate::processors::interrupted()? - before + 2e7;
+    let apart = crate::processors::interrupted()? - before + crate::processors::TICK;
     let (told, _) = told(&target.end()?.1)?;
     for expected in [
         "INSTR_BUFFER and other settings in the configuration are for programs that begin",

@@ -27,7 +27,7 @@ pub(crate) fn trials() -> Vec<Trial> {
 }
 
 /// The Python that has Perfetto's classes.
-fn python() -> Check<PathBuf> {
+pub(crate) fn python() -> Check<PathBuf> {
     let profile = workspace::profile_dir()?;
     let target = profile.parent().unwrap_or(&profile);
     let python = target.join("python/bin/python3");

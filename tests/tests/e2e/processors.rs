@@ -155,6 +155,9 @@ fn between(what: &str, found: f64, least: f64, most: f64) -> Check {
 /// Behind its look at the counts a thread has a few switches more: the lock of the output, the join, its end.
 const BEHIND: f64 = 4.0;
 
+/// The figures of [`interrupted`] are rounded down, ns.
+pub(crate) const TICK: f64 = 2e7;
+
 /// Time in which interrupts, or other virtual machines, had the processors while their threads stayed on them, ns: the clocks of threads leave it out.
 pub(crate) fn interrupted() -> Check<f64> {
     let stat = std::fs::read_to_string("/proc/stat")?;
@@ -170,7 +173,7 @@ fn coarse() -> Check {
     let place = Place::new()?;
     let before = interrupted()?;
     let (told, found) = place.run("coarse")?;
-    let apart = interrupted()? - before;
+    let apart = interrupted()? - before + TICK;
     between("lost", number(&found, "lost")?, 0.0, 0.0)?;
     for at in ["0", "1"] {
         let of = |name: &str| told[&format!("{name}{at}")];
@@ -238,7 +241,7 @@ fn threads() -> Check {
     let place = Place::new()?;
     let before = interrupted()?;
     let (told, found) = place.run("threads")?;
-    let apart = interrupted()? - before;
+    let apart = interrupted()? - before + TICK;
     for (one, other) in [("0", "1"), ("1", "0")] {
         let tid = |at: &str| told[&format!("tid{at}")];
         let (ns, times) = interference(&found, tid(one), tid(other))?;
@@ -276,7 +279,7 @@ fn programs() -> Check {
     };
     let before = interrupted()?;
     let (first, second) = at_once(|| run("0"), || run("1"))?;
-    let apart = interrupted()? - before;
+    let apart = interrupted()? - before + TICK;
     let mut known = Vec::new();
     for outcome in [first, second] {
         ensure(outcome.status == Status::Code(0), || outcome.to_string())?;
@@ -312,7 +315,7 @@ fn system() -> Check {
     let run = place.instr(&words)?.args(["process", "0", "shared"]);
     let before = interrupted()?;
     let (outcome, other) = at_once(|| run.output(), || other.output())?;
-    let apart = interrupted()? - before;
+    let apart = interrupted()? - before + TICK;
     for outcome in [&outcome, &other] {
         ensure(outcome.status == Status::Code(0), || outcome.to_string())?;
     }

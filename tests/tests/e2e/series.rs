@@ -1,5 +1,6 @@
 //! What `instr run --config` reads of the machine and of processes beside the time line: as much as getrusage(2) counts.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use instr_tests::cases;
@@ -22,6 +23,8 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("series::of-a-thousand-short-children", many_children),
         trial("series::of-a-killed-program", killed),
         trial("series::tables-and-times", tables_and_times),
+        trial("series::in-paraver", in_paraver),
+        trial("series::in-perfetto", in_perfetto),
     ]
 }
 
@@ -70,8 +73,7 @@ fn as_much() -> Check {
     let pages = PAGES.to_string();
     let before = crate::processors::interrupted()?;
     let ended = run(dir.path(), config, &[&path, &pages, "500"])?.succeed()?;
-    // Two ticks: the figures are rounded down.
-    let apart = crate::processors::interrupted()? - before + 2e7;
+    let apart = crate::processors::interrupted()? - before + crate::processors::TICK;
     if ended.errors().contains("series: [counters]") {
         return Err(Stop::NotAllowed(ended.errors()));
     }
@@ -263,4 +265,117 @@ fn tables_and_times() -> Check {
         format!("{last:?}")
     })?;
     ensure(times.is_sorted(), || "times go back".into())
+}
+
+/// A traced program of two threads with its series, and all values as a table.
+fn of_a_team(dir: &Path) -> Check<String> {
+    let source = workspace::root()?.join("tests/series/team.c");
+    let path = dir.join("team");
+    Build::openmp(Target::X86_64)
+        .flag("-O1")
+        .traced(&[&source], &path)?;
+    let config = "[counters]\nevents = [\"task-clock\"]\nthreads = false\nrate = 50\n[process]\nrate = 50\n[processors]\nrate = 20\n";
+    let path = path.display().to_string();
+    run(dir, config, &[&path, "200"])?.succeed()?;
+    let csv = Run::new(&tools()?.instr).args(["processors", "--series", "values.csv", "trace"]);
+    csv.dir(dir).succeed()?;
+    Ok(std::fs::read_to_string(dir.join("values.csv"))?)
+}
+
+/// The columns of a line: series, scope, number, unit, value.
+fn columns(line: &str) -> Check<(&str, &str, &str, &str, i128)> {
+    let words: Vec<_> = line.split(',').collect();
+    match words[..] {
+        [_, _, name, scope, _, number, unit, value, _] => {
+            let value = value.parse().map_err(|_| line.to_owned())?;
+            Ok((name, scope, number, unit, value))
+        }
+        _ => Err(line.to_owned().into()),
+    }
+}
+
+/// Levels are the readings, totals what they grew by: their sum is the last reading. All are on the row of the first thread.
+fn in_paraver() -> Check {
+    let dir = workspace::work_dir("series")?;
+    let csv = of_a_team(dir.path())?;
+    let mut expected = BTreeMap::<String, Vec<i128>>::new();
+    for line in csv.lines().skip(1) {
+        let (name, scope, number, unit, value) = columns(line)?;
+        let number = match number {
+            "" => String::new(),
+            number => format!(" {number}"),
+        };
+        let unit = match unit {
+            "-" => String::new(),
+            unit => format!(" ({unit})"),
+        };
+        let level = name == "resident memory";
+        let since = if level {
+            ""
+        } else {
+            ", since the reading before"
+        };
+        let all = expected.entry(format!("{name}, {scope}{number}{unit}{since}"));
+        let all = all.or_default();
+        let grown = if level {
+            value
+        } else {
+            value - all.iter().sum::<i128>()
+        };
+        all.push(grown);
+    }
+    let merge = Run::new(&tools()?.instr).args(["merge", "trace", "-o", "out"]);
+    merge.dir(dir.path()).succeed()?;
+    let text = |name: &str| std::fs::read_to_string(dir.path().join(name));
+    let mut names = BTreeMap::new();
+    for line in text("out.pcf")?.lines() {
+        let mut words = line.split_whitespace();
+        let (group, kind) = (words.next(), words.next());
+        if let (Some(_), Some(kind)) = (group, kind.and_then(|kind| kind.parse::<u64>().ok())) {
+            names.insert(kind, words.collect::<Vec<_>>().join(" "));
+        }
+    }
+    let mut found = BTreeMap::<String, Vec<i128>>::new();
+    let mut last = 0;
+    for line in text("out.prv")?.lines().skip(1) {
+        let fields: Vec<&str> = line.split(':').collect();
+        let time: u64 = fields[5].parse().map_err(|_| line.to_owned())?;
+        if fields[0] != "2" {
+            continue;
+        }
+        ensure(time >= last, || format!("times go back: {line}"))?;
+        last = time;
+        for pair in fields[6..].chunks(2) {
+            let kind = pair[0].parse::<u64>().map_err(|_| line.to_owned())?;
+            let value = pair[1].parse().map_err(|_| line.to_owned())?;
+            let Some(name) = names.get(&kind).filter(|name| expected.contains_key(*name)) else {
+                continue;
+            };
+            ensure(fields[3..5] == ["1", "1"], || format!("{name}: {line}"))?;
+            found.entry(name.clone()).or_default().push(value);
+        }
+    }
+    ensure(found == expected && found.len() > 9, || {
+        format!("{found:?}\n{expected:?}")
+    })
+}
+
+fn in_perfetto() -> Check {
+    let python = crate::perfetto::python()?;
+    let dir = workspace::work_dir("series")?;
+    of_a_team(dir.path())?;
+    let export = Run::new(&tools()?.instr).args(["export", "trace", "-o", "out.perfetto-trace"]);
+    export.dir(dir.path()).succeed()?;
+    let check = workspace::root()?.join("tests/perfetto/series.py");
+    let found = Run::new(&python)
+        .arg(check)
+        .args(["out.perfetto-trace", "values.csv"]);
+    let found = found.dir(dir.path()).succeed()?;
+    let series: usize = found
+        .text()
+        .split(' ')
+        .next()
+        .and_then(|word| word.parse().ok())
+        .unwrap_or(0);
+    ensure(series > 9, || found.to_string())
 }

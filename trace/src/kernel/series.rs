@@ -153,6 +153,22 @@ pub struct Definition {
     pub name: String,
 }
 
+impl Definition {
+    /// What is measured, and of what: `busy, processor 1`. Where it is shown with its own process or thread (`own`), that needs no number.
+    #[must_use]
+    pub fn described(&self, own: bool) -> String {
+        let (name, scope) = (&self.name, self.scope.word());
+        match self.scope {
+            Scope::Machine | Scope::Tree => format!("{name}, {scope}"),
+            Scope::Process | Scope::Thread if own => format!("{name}, {scope}"),
+            Scope::Process => format!("{name}, {scope} {}", self.pid),
+            Scope::Node | Scope::Processor | Scope::Thread => {
+                format!("{name}, {scope} {}", self.number)
+            }
+        }
+    }
+}
+
 /// An event of the stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum What {

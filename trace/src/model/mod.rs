@@ -69,6 +69,8 @@ mod sink;
 mod span;
 mod stack;
 mod task;
+#[cfg(test)]
+mod tests;
 mod user;
 mod wait;
 mod work;

@@ -27,6 +27,7 @@ mod processors;
 mod readings;
 mod rows;
 mod samples;
+mod series;
 mod sorter;
 mod tasks;
 mod types;
@@ -56,6 +57,7 @@ use out::Records;
 use processors::Processors;
 use readings::Readings;
 use rows::Rows;
+use series::AllSeries;
 
 /// Which communications are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -200,14 +202,11 @@ fn write_records<'n>(
     let failed = |error| Error::io("write", prv)(error);
     let mut file = Background::new(outputs.files[0].0.file().try_clone().map_err(failed)?);
     rows.header(&mut file).map_err(failed)?;
+    let mut readings = Readings::new(traces);
     let mut writer = Writer {
         rows,
-        events: Events::new(
-            NameTables::new(names),
-            Readings::new(traces),
-            &rows.rows,
-            traces.len(),
-        ),
+        series: AllSeries::new(session, rows, &mut readings)?,
+        events: Events::new(NameTables::new(names), readings, &rows.rows, traces.len()),
         models: traces.iter().map(Interpreter::of).collect(),
         records: Records::new(file, &rows.rows),
         processors: Processors::new(traces, rows)?,
@@ -241,6 +240,7 @@ struct Writer<'r, 'n> {
     models: Vec<Interpreter>,
     records: Records<'r, Background>,
     processors: Processors<'r>,
+    series: AllSeries,
     /// Threads of each process.
     threads: Vec<usize>,
     ends: Ends,
@@ -256,7 +256,7 @@ impl<'r, 'n> Writer<'r, 'n> {
         time: u64,
         event: &Event<'_>,
     ) -> Result<(), Error> {
-        if self.ends.next < time || self.processors.next <= time {
+        if self.ends.next < time || self.processors.next <= time || self.series.next <= time {
             self.catch_up(time)?;
         }
         self.communicate(time)?;
@@ -279,11 +279,16 @@ impl<'r, 'n> Writer<'r, 'n> {
         (&mut self.models[process], output)
     }
 
-    /// Ends of rows before `time` and context switches up to it, in their order; communications between them.
+    /// Ends of rows before `time`, context switches and series up to it, in their order; communications between them.
     fn catch_up(&mut self, time: u64) -> Result<(), Error> {
         loop {
             let (end, switch) = (self.ends.next, self.processors.next);
-            if switch != u64::MAX && switch <= time && switch <= end {
+            let series = self.series.next;
+            if series != u64::MAX && series <= time && series <= end && series <= switch {
+                self.communicate(series)?;
+                let (readings, records) = (&mut self.events.readings, &mut self.records);
+                self.series.step(self.rows, readings, records)?;
+            } else if switch != u64::MAX && switch <= time && switch <= end {
                 self.communicate(switch)?;
                 self.switch(switch)?;
             } else if end < time {

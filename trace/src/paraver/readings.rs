@@ -103,6 +103,11 @@ impl Readings {
         }
     }
 
+    /// The type of a series that was read beside the time line.
+    pub(super) fn series_type(&mut self, label: &str) -> u32 {
+        kind(&mut self.others, label)
+    }
+
     /// Writes a reading made by `process` on the row of `to`. `now`: its time in the process.
     pub(super) fn reading<W: Write>(
         &mut self,
@@ -187,7 +192,7 @@ fn kind(table: &mut Table, text: &str) -> u32 {
 }
 
 /// `rapl/package-0 (1e-6 J), since the reading before`
-fn label(name: &str, unit: &str, scale: f64, total: bool) -> String {
+pub(super) fn label(name: &str, unit: &str, scale: f64, total: bool) -> String {
     let scale = if scale == 1.0 {
         String::new()
     } else {

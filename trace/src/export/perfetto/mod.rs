@@ -2,11 +2,12 @@
 //!
 //! Times are those of `CLOCK_MONOTONIC`, by the clock snapshot at the file's begin. Slices of a track nest, as Perfetto asks: what need not nest with
 //! OpenMP's constructs (held locks, taskgroups, regions of the program's own, calls) is on tracks of its own below the thread's. Packets of a
-//! process come in order of time but for states, which are written when they end, and for dependences on tasks that have ended.
+//! process come in order of time but for states, which are written when they end, and for dependences on tasks that have ended. Series come last.
 
 mod flows;
 mod packets;
 mod proto;
+mod series;
 mod sink;
 
 use std::io::Write;
@@ -44,6 +45,7 @@ pub(super) fn write<'a>(
             return Err(Error::Output(error));
         }
     }
+    series::write(session, &mut packets)?;
     packets.flush();
     match packets.failed.take() {
         Some(error) => Err(Error::Output(error)),

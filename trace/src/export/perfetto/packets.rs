@@ -96,6 +96,8 @@ pub(super) struct Packets<'w> {
     /// Number of the running process's sequence, from 1.
     sequence: u32,
     tracks: u64,
+    /// The track of each process.
+    pub(super) processes: Vec<u64>,
     pids: HashSet<i32>,
     pid: i32,
     tids: HashSet<i32>,
@@ -117,6 +119,7 @@ impl<'w> Packets<'w> {
             failed: None,
             sequence: 1,
             tracks: 0,
+            processes: Vec::new(),
             pids: HashSet::new(),
             pid: 0,
             tids: HashSet::new(),
@@ -191,6 +194,7 @@ impl<'w> Packets<'w> {
             }),
             ..TracePacket::default()
         });
+        self.processes.push(self.tracks);
         self.tracks
     }
 
