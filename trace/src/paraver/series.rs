@@ -35,14 +35,19 @@ struct Run {
     shift: Shift,
 }
 
+/// Rows by the system's numbers: the first of each process, and that of each of its threads.
+#[derive(Default)]
+struct Places {
+    processes: HashMap<u32, usize>,
+    threads: HashMap<(u32, u32), usize>,
+}
+
 /// The series of all runs in order of time.
 pub(super) struct AllSeries {
     runs: Vec<Run>,
     /// (time in the output, run) of the next value of each run that has one.
     heap: BinaryHeap<Reverse<(u64, usize)>>,
-    /// The first row of a process, and the rows of threads, by the system's numbers.
-    processes: HashMap<u32, usize>,
-    threads: HashMap<(u32, u32), usize>,
+    places: Places,
     /// Behind it there are no records.
     end: u64,
     /// Time of the next value of all; `u64::MAX`: there is none.
@@ -58,8 +63,7 @@ impl AllSeries {
         let mut all = Self {
             runs: Vec::new(),
             heap: BinaryHeap::new(),
-            processes: HashMap::new(),
-            threads: HashMap::new(),
+            places: Places::default(),
             end: rows.end,
             next: u64::MAX,
         };
@@ -67,10 +71,10 @@ impl AllSeries {
         for (process, trace) in session.traces().iter().enumerate() {
             let pid = number(trace.metadata().pid);
             let first = rows.first[process];
-            all.processes.entry(pid).or_insert(first);
+            all.places.processes.entry(pid).or_insert(first);
             for (position, thread) in trace.threads().iter().enumerate() {
                 let thread = (pid, number(thread.os_tid.into()));
-                all.threads.entry(thread).or_insert(first + position);
+                all.places.threads.entry(thread).or_insert(first + position);
             }
         }
         for (process, trace) in session.traces().iter().enumerate() {
@@ -97,8 +101,7 @@ impl AllSeries {
         while let Some(event) = run.events.next()? {
             let (series, value) = match event.what {
                 What::Series(_, definition) => {
-                    let places = (&self.processes, &self.threads);
-                    let found = place(&definition, places);
+                    let found = self.places.of(&definition);
                     let first = rows.first[run.process].min(rows.rows.len().saturating_sub(1));
                     let text = text(&definition, found.is_some());
                     run.all.push(Series {
@@ -152,15 +155,14 @@ impl AllSeries {
     }
 }
 
-/// The row of the process or the thread that a series is of.
-fn place(
-    of: &Definition,
-    (processes, threads): (&HashMap<u32, usize>, &HashMap<(u32, u32), usize>),
-) -> Option<usize> {
-    match of.scope {
-        Scope::Process => processes.get(&of.pid).copied(),
-        Scope::Thread => threads.get(&(of.pid, of.number)).copied(),
-        Scope::Machine | Scope::Node | Scope::Processor | Scope::Tree => None,
+impl Places {
+    /// The row of the process or the thread that a series is of.
+    fn of(&self, of: &Definition) -> Option<usize> {
+        match of.scope {
+            Scope::Process => self.processes.get(&of.pid).copied(),
+            Scope::Thread => self.threads.get(&(of.pid, of.number)).copied(),
+            Scope::Machine | Scope::Node | Scope::Processor | Scope::Tree => None,
+        }
     }
 }
 
