@@ -12,6 +12,7 @@ mod memory;
 mod merge;
 mod openmp;
 mod overhead;
+mod page;
 mod programs;
 mod recorded;
 mod report;
@@ -22,6 +23,7 @@ mod size;
 mod stats;
 mod switches;
 mod symbolize;
+mod synthetic;
 mod table;
 mod toolchain;
 
@@ -67,7 +69,7 @@ macro_rules! rows {
     };
 }
 
-const PARTS: [(&str, Part); 14] = [
+const PARTS: [(&str, Part); 15] = [
     ("events", events::measure),
     ("regions", rows!(openmp::measure_regions)),
     ("tasks", rows!(openmp::measure_tasks)),
@@ -81,6 +83,7 @@ const PARTS: [(&str, Part); 14] = [
     ("link", rows!(link::measure)),
     ("size", rows!(size::measure)),
     ("merge", rows!(merge::measure)),
+    ("report", rows!(page::measure)),
     ("symbolize", symbolize::measure),
 ];
 

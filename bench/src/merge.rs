@@ -1,11 +1,11 @@
 //! Speed and memory of `instr merge` on synthetic traces, and whether both are linear.
 
 use std::path::PathBuf;
-use std::process::Command;
 
 use anyhow::Result;
 
-use crate::run::{Bench, Cost, cost, folder_bytes, output};
+use crate::run::{Bench, Cost, cost, folder_bytes};
+use crate::synthetic::{shown, trace};
 use crate::table::Row;
 
 const MIB: f64 = 1024.0 * 1024.0;
@@ -13,13 +13,7 @@ const MIB: f64 = 1024.0 * 1024.0;
 /// Merges traces that differ in one thing at a time.
 pub(crate) fn measure(bench: &Bench) -> Result<Vec<Row>> {
     let million = bench.choose(1_000_000, 20_000);
-    let shown = |count: u64| {
-        if bench.quick {
-            format!("{} k", count / 1000)
-        } else {
-            format!("{} M", count / 1_000_000)
-        }
-    };
+    let shown = |count: u64| shown(bench, count);
 
     let large = merge(bench, "user", 50 * million, 4)?;
     let small = merge(bench, "user", 10 * million, 4)?;
@@ -118,16 +112,9 @@ fn linearity(of: &str, less: &str, small: &Merge, more: &str, large: &Merge) -> 
 /// Makes a trace, merges it (the better of two runs) and removes both.
 fn merge(bench: &Bench, kind: &str, events: u64, threads: u32) -> Result<Merge> {
     eprintln!("bench: merge: {events} events, {kind}, {threads} threads");
-    let trace = bench.fresh("synth.instr")?;
+    let trace = trace(bench, kind, events, threads)?;
     let out = bench.fresh("merged")?;
     std::fs::create_dir_all(&out)?;
-    output(
-        Command::new(bench.bin.join("examples/synth"))
-            .arg(&trace)
-            .arg(kind)
-            .arg(events.to_string())
-            .arg(threads.to_string()),
-    )?;
     let name: PathBuf = out.join("synth");
     let run = || {
         cost(
