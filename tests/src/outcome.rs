@@ -15,7 +15,8 @@ pub enum Stop {
     /// The account or the kernel's settings forbid what the test does: only root can see it here. It is counted by itself, and
     /// a failure in strict mode for an administrator alone, to whom nothing is forbidden.
     NotAllowed(String),
-    /// What runs the test is wrong about the plain program, which was shown. It is counted by itself and never a failure.
+    /// What runs the test is wrong about the plain program, which was shown; or a program with which ours is compared, and which the set-up does
+    /// not install, is missing or may not do its work. It is counted by itself and never a failure.
     Unfit(String),
     /// What should hold does not.
     Fail(String),
@@ -198,7 +199,10 @@ pub fn say_named() {
             NOT_ALLOWED,
             " here: only root, or other settings of the kernel, can see",
         ),
-        (UNFIT, " here: an emulator runs the plain program wrongly"),
+        (
+            UNFIT,
+            " here: an emulator runs the plain program wrongly, or there is nothing to compare with",
+        ),
         (UNSTEADY, ""),
         (FAILED, ""),
     ] {

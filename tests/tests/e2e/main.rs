@@ -22,6 +22,7 @@ mod memory;
 mod meters;
 mod mistyped;
 mod no_trace;
+mod perf_sched;
 mod perfetto;
 mod plot;
 mod preload;
@@ -72,6 +73,7 @@ const PARTS: &[fn() -> Vec<Trial>] = &[
     switches::trials,
     meters::trials,
     memory::trials,
+    perf_sched::trials,
     perfetto::trials,
     plot::trials,
     preload::trials,
