@@ -54,6 +54,7 @@ pub(crate) struct Recorder {
     uuid: [u8; 16],
     info: Info,
     drain: Option<Drain>,
+    /// Switches or series were asked for.
     wanted: bool,
     /// Threads that ran before.
     followed: Vec<Followed>,
@@ -103,7 +104,7 @@ impl Recorder {
             uuid,
             info,
             drain,
-            wanted: switches != Switches::Off,
+            wanted: switches != Switches::Off || series.is_some(),
             followed: Vec::new(),
             before: Some(usage()),
             series,

@@ -85,10 +85,13 @@ fn all(found: &Allocation) -> Times {
     sum
 }
 
-/// Where perf was refused.
+/// Where perf was refused or not asked.
 fn sums(found: &Allocation, page: &mut Page<'_>) -> io::Result<()> {
     writeln!(page)?;
-    let why = found.trouble.as_deref().unwrap_or("perf was refused");
+    let why = found
+        .trouble
+        .as_deref()
+        .unwrap_or("INSTR_SWITCHES=0 left them out");
     page.paragraph(
         "note: ",
         &format!("context switches were not recorded: {why}; what the system counted cannot show who ran where, who waited, or for whom"),

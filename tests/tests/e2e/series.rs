@@ -25,6 +25,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("series::tables-and-times", tables_and_times),
         trial("series::in-paraver", in_paraver),
         trial("series::in-perfetto", in_perfetto),
+        trial("series::without-context-switches", without_switches),
     ]
 }
 
@@ -378,4 +379,44 @@ fn in_perfetto() -> Check {
         .and_then(|word| word.parse().ok())
         .unwrap_or(0);
     ensure(series > 9, || found.to_string())
+}
+
+/// `INSTR_SWITCHES=0` leaves out the switches, not the series, whether the program records something itself or not.
+fn without_switches() -> Check {
+    let dir = workspace::work_dir("series")?;
+    let path = program(dir.path())?.display().to_string();
+    let config = "[process]\nrate = 100\n[processors]\nrate = 100\n";
+    let thread = "import threading, time; t = threading.Thread(target=time.sleep, args=(0.1,)); t.start(); t.join()";
+    let programs: [(&[&str], bool); 2] = [
+        (&[&path, "500", "100"], false),
+        (&["python3", "-c", thread], true),
+    ];
+    for (command, records) in programs {
+        let trace = dir.path().join("trace");
+        if trace.exists() {
+            std::fs::remove_dir_all(&trace)?;
+        }
+        let run = run(dir.path(), config, command)?;
+        let ended = run.env("INSTR_SWITCHES", "0").succeed()?;
+        ensure(trace.join("kernel").is_dir(), || ended.to_string())?;
+        let summary = cases::summary(&trace)?;
+        let all = total(&summary, "minor faults", "process")?;
+        ensure(all > 0.0, || format!("{all} faults"))?;
+        let own = trace.join("thread_0000").exists();
+        ensure(own == records, || {
+            format!("{command:?}: a stream of its own: {own}; {ended}")
+        })?;
+        let shown = Run::new(&tools()?.instr).arg("processors").arg(&trace);
+        let shown = shown.succeed()?.text();
+        ensure(shown.contains("INSTR_SWITCHES=0"), || shown.clone())?;
+        let switches = std::fs::read_dir(trace.join("kernel"))?.flatten();
+        let switches = switches.filter(|entry| {
+            let name = entry.file_name();
+            name.to_string_lossy().starts_with("processor_")
+        });
+        ensure(switches.count() == 0, || {
+            format!("{command:?}: switches were recorded")
+        })?;
+    }
+    Ok(())
 }
