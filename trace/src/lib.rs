@@ -17,6 +17,7 @@ mod error;
 pub mod event;
 pub mod export;
 mod follow;
+mod index;
 mod input;
 pub mod kernel;
 mod layout;

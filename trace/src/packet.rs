@@ -290,6 +290,13 @@ impl Warnings {
             });
         }
     }
+
+    /// Adds those of `others` behind its own.
+    pub(crate) fn append(&mut self, others: Self) {
+        self.count += others.count;
+        let room = MAX_WARNINGS.saturating_sub(self.list.len());
+        self.list.extend(others.list.into_iter().take(room));
+    }
 }
 
 /// Reads up to `into.len()` bytes at `offset`; fewer at the end of the file.

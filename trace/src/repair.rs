@@ -6,13 +6,14 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use crate::error::Error;
+use crate::index::stream_name;
 use crate::input;
 use crate::layout::{ByteOrder, Layout};
 use crate::metadata::Metadata;
 use crate::packet::{HEADER_BYTES, PacketInfo, Stream, read_at};
 use crate::session::MAX_FORKS;
 use crate::stream::StreamReader;
-use crate::trace::{Trace, stream_name};
+use crate::trace::Trace;
 
 /// Bytes copied at a time.
 const CHUNK: usize = 1 << 18;

@@ -1,18 +1,16 @@
 //! A trace directory, opened.
 
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 use std::path::{Path, PathBuf};
 
 use crate::clock::{Clock, SyncPairs};
 use crate::error::{Error, Warning};
 use crate::event::{Payload, thread_flags};
+use crate::index::{FORKED, Files, STARTED, SWITCHES, child, index};
 use crate::kernel::{FOLDER, Part};
 use crate::merge::Merge;
 use crate::metadata::{DRAFT, Metadata};
-use crate::packet::{self, Expect, PacketInfo, Source, Stream, Warnings};
+use crate::packet::{self, PacketInfo, Stream, Warnings};
 use crate::stream::StreamReader;
-use crate::window;
 
 /// Bytes of buffers for all streams of a merge together, as long as each gets [`MIN_BUFFER`].
 const MERGE_BUFFERS: usize = 32 << 20;
@@ -22,12 +20,6 @@ const MAX_BUFFER: usize = 256 << 10;
 const SYNC_SEARCH: usize = 8;
 /// Characters of a thread's name that are kept.
 const MOST_NAME: usize = 64;
-/// In the number of a stream with a thread's context switches, and in that of its thread.
-const SWITCHES: u32 = 1 << 31;
-/// Begin of the names of folders in a trace with those of the processes that its own one forked.
-const FORKED: &str = "fork-";
-/// The same of programs that were started below it while `instr run` ran it.
-const STARTED: &str = "exec-";
 /// Packets at the begin of a stream that are read whole as long as it is not known whether the thread is a worker.
 const WORKER_SEARCH: usize = 4;
 
@@ -125,7 +117,8 @@ impl Trace {
         for link in &files.links {
             warnings.add(link, 0, "a link to another trace is not followed");
         }
-        let indexed = index(dir, files.streams, files.windows, &metadata, &mut warnings)?;
+        let indexed = index(dir, files, &metadata, &mut warnings)?;
+        let files = indexed.files;
         let beside = [indexed.unattached, files.discarded];
         metadata.discarded_unattached = beside
             .into_iter()
@@ -612,232 +605,4 @@ fn thread_info(stream: &Stream, scan: &Scan, clock: &Clock) -> ThreadInfo {
         packets: stream.packets.len(),
         bytes: stream.packets.iter().map(|packet| packet.bytes).sum(),
     }
-}
-
-/// The files of a trace directory.
-#[derive(Default)]
-struct Files {
-    streams: Vec<(u32, PathBuf)>,
-    windows: Vec<PathBuf>,
-    children: Vec<PathBuf>,
-    /// Links to other traces: nothing that was recorded holds one, and they may lead in a circle.
-    links: Vec<PathBuf>,
-    /// Events that were lost, by the name of a file: a full disk has no room for other words.
-    discarded: u64,
-}
-
-impl Files {
-    fn list(dir: &Path) -> Result<Self, Error> {
-        let mut files = Self::default();
-        let mut children = Vec::new();
-        for entry in std::fs::read_dir(dir).map_err(Error::io("read", dir))? {
-            let entry = entry.map_err(Error::io("read", dir))?;
-            let name = entry.file_name();
-            let Some(name) = name.to_str() else { continue };
-            if let Some(thread) = numbered(name, "thread_") {
-                files.streams.push((thread, entry.path()));
-            } else if let Some(number) = numbered(name, "switches_") {
-                files.streams.push((number | SWITCHES, entry.path()));
-            } else if numbered(name, ".window_").is_some() {
-                files.windows.push(entry.path());
-            } else if let Some(events) = numbered(name, ".discarded_") {
-                files.discarded = files.discarded.saturating_add(events.into());
-            } else if let Some(child) = child(name)
-                && Metadata::file_in(&entry.path()).is_some()
-            {
-                match entry.file_type() {
-                    Ok(kind) if kind.is_dir() => children.push((child, entry.path())),
-                    _ => files.links.push(entry.path()),
-                }
-            }
-        }
-        files.streams.sort();
-        files.windows.sort();
-        children.sort();
-        files.children = children.into_iter().map(|(_, path)| path).collect();
-        Ok(files)
-    }
-}
-
-/// The file of a stream.
-pub(crate) fn stream_name(number: u32) -> String {
-    match number & SWITCHES {
-        0 => format!("thread_{number:04}"),
-        _ => format!("switches_{:04}", number & !SWITCHES),
-    }
-}
-
-/// Process id and count of `fork-4711` or `exec-4711`, or `fork-4711-2` where the id was used again.
-fn child(name: &str) -> Option<(u32, u32)> {
-    let pid = name
-        .strip_prefix(FORKED)
-        .or_else(|| name.strip_prefix(STARTED))?;
-    let (pid, again) = pid.split_once('-').unwrap_or((pid, "1"));
-    Some((numbered(pid, "")?, numbered(again, "")?))
-}
-
-fn numbered(name: &str, prefix: &str) -> Option<u32> {
-    let digits = name.strip_prefix(prefix)?;
-    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        return None;
-    }
-    digits.parse().ok()
-}
-
-/// The streams of a trace.
-struct Indexed {
-    streams: Vec<Stream>,
-    /// Whether other readers would stumble.
-    repairable: bool,
-    /// Events lost in streams of which nothing is left.
-    unattached: u64,
-}
-
-/// Indexes all streams and joins their windows.
-fn index(
-    dir: &Path,
-    files: Vec<(u32, PathBuf)>,
-    windows: Vec<PathBuf>,
-    metadata: &Metadata,
-    warnings: &mut Warnings,
-) -> Result<Indexed, Error> {
-    let mut sources = BTreeMap::<u32, Source>::new();
-    let mut repairable = !windows.is_empty();
-    let mut unattached = 0_u64;
-    let expect = Expect {
-        layout: metadata.layout,
-        uuid: metadata.uuid,
-    };
-    for (number, path) in files {
-        let before = warnings.count;
-        let packets = packet::index_file(&path, expect, warnings)?;
-        repairable |= warnings.count != before;
-        sources.entry(number).or_insert(Source {
-            file: Some(path),
-            packets,
-            ..Source::default()
-        });
-    }
-    for path in windows {
-        let Some(window) = window::read(&path, metadata.layout, metadata.uuid, warnings)? else {
-            continue;
-        };
-        if window.packets.is_empty() {
-            // What the stream lost behind its last packet.
-            match sources.get_mut(&window.stream) {
-                Some(source) if !source.packets.is_empty() => {
-                    source.discarded = source.discarded.max(window.discarded);
-                }
-                _ => unattached = unattached.saturating_add(window.discarded),
-            }
-            continue;
-        }
-        join(
-            sources.entry(window.stream).or_default(),
-            path,
-            window,
-            warnings,
-        );
-    }
-    missing(dir, metadata, &sources, warnings);
-    let mut streams = BTreeMap::<u32, Stream>::new();
-    for (number, mut source) in sources {
-        let path = source.file.clone().or_else(|| source.window.clone());
-        let path = path.unwrap_or_default();
-        let before = warnings.count;
-        packet::reconcile(&mut source.packets, &path, warnings);
-        repairable |= warnings.count != before;
-        for stream in source.split(number) {
-            match streams.entry(stream.thread) {
-                Entry::Vacant(place) => drop(place.insert(stream)),
-                Entry::Occupied(_) => {
-                    let what = format!(
-                        "thread {} is in another stream too, ignored here",
-                        stream.thread
-                    );
-                    warnings.add(&path, 0, what);
-                    repairable = true;
-                }
-            }
-        }
-    }
-    Ok(Indexed {
-        streams: streams.into_values().collect(),
-        repairable,
-        unattached,
-    })
-}
-
-/// Reports streams, and begins and ends of streams, that a closed trace had and that are not there.
-fn missing(
-    dir: &Path,
-    metadata: &Metadata,
-    sources: &BTreeMap<u32, Source>,
-    warnings: &mut Warnings,
-) {
-    for &(number, count) in metadata.streams.iter().filter(|_| metadata.closed) {
-        let path = dir.join(stream_name(number));
-        let last = sources
-            .get(&number)
-            .and_then(|source| source.packets.last());
-        let Some(last) = last else {
-            let what = format!("the stream is missing, of {count} packets");
-            warnings.add(&path, 0, what);
-            continue;
-        };
-        // What a ring overwrote is no damage, and damage in front of the first packet has been reported.
-        let first = sources
-            .get(&number)
-            .and_then(|source| source.packets.first());
-        if let Some(first) = first.filter(|first| first.offset == 0)
-            && metadata.policy != "ring"
-            && let Some(what) = packets_missing(0, first.seq.min(count), "before this one")
-        {
-            warnings.add(&path, 0, what);
-        }
-        let next = last.seq.saturating_add(1);
-        if let Some(what) = packets_missing(next, count, "at the stream's end") {
-            warnings.add(&path, last.offset.saturating_add(last.bytes), what);
-        }
-    }
-}
-
-/// What is said of the packets from `first` up to `end`, which is not one of them; [`None`]: there are none.
-fn packets_missing(first: u64, end: u64, place: &str) -> Option<String> {
-    match end.checked_sub(first)? {
-        0 => None,
-        1 => Some(format!("packet {first} is missing {place}")),
-        _ => Some(format!(
-            "packets {first} to {} are missing {place}",
-            end - 1
-        )),
-    }
-}
-
-/// Appends a window's packets that the stream file does not hold already.
-fn join(source: &mut Source, path: PathBuf, window: window::Window, warnings: &mut Warnings) {
-    if source.window.is_some() {
-        warnings.add(
-            &path,
-            0,
-            format!("a second window of stream {}, ignored", window.stream),
-        );
-        return;
-    }
-    source.discarded = window.discarded;
-    for packet in window.packets {
-        let last = source.packets.last();
-        if last.is_some_and(|last| last.torn && last.seq == packet.seq) {
-            source.packets.pop();
-        }
-        if source
-            .packets
-            .last()
-            .is_some_and(|last| packet.seq <= last.seq)
-        {
-            continue;
-        }
-        packet::push(&mut source.packets, packet, false, &path, warnings);
-    }
-    source.window = Some(path);
 }

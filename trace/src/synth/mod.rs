@@ -280,7 +280,7 @@ impl StreamWriter<BufWriter<File>> {
 }
 
 pub fn stream_path(dir: &Path, thread: u32) -> PathBuf {
-    dir.join(crate::trace::stream_name(thread))
+    dir.join(crate::index::stream_name(thread))
 }
 
 impl<W: Write> StreamWriter<W> {
