@@ -34,6 +34,8 @@ export interface Points {
 /** Everything that the time line shows. */
 export interface Data {
   timeline: Timeline;
+  /** Threads are those that the kernel saw: the programs recorded nothing themselves. */
+  ofKernel: boolean;
   threads: Source;
   processors: Source | null;
   tracks: TrackSpans[];
@@ -161,6 +163,7 @@ export async function read(): Promise<Data> {
   );
   return {
     timeline,
+    ofKernel: timeline.states[0] === "running",
     threads,
     processors: processors && source(processors.levels, processors.spans, processors.counts),
     tracks: threads.tracks,

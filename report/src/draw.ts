@@ -1,61 +1,20 @@
 // Draws rows of the time line on a canvas.
 
-import { bisectLeft } from "d3-array";
-import { scaleLinear } from "d3-scale";
-
+import { GAP, LABELS, shortened, ticks } from "./canvas";
 import { colours as readColours, type Colours, ofCode } from "./colours";
 import { compute, type Shares, shares as empty, spansIn, STATES, through } from "./columns";
-import type { Data, Points, Source } from "./data";
+import type { Data, Source } from "./data";
+import { drawLane } from "./draw_lanes";
 import { tick, value } from "./format";
 import type { Row } from "./layout";
-import type { Lane } from "./schema";
 import type { Window } from "./window";
 
-/** Pixels of the names of rows. */
-export const LABELS = 150;
-/** Pixels from a row to the next one. */
-const GAP = 3;
 /** A span of this width has room for a name. */
 const NAMED = 46;
 /** Arrows to and from a task. */
 const ARROWS = 64;
 /** What the search did not find. */
 const FADED = 0.18;
-
-/** A canvas with a context in units of `scale` pixels of the page, whatever the pixels of the screen are. */
-export function fit(canvas: HTMLCanvasElement, width: number, height: number, scale: number): CanvasRenderingContext2D | null {
-  const ratio = (window.devicePixelRatio || 1) * scale;
-  const [wide, high] = [Math.round(width * ratio), Math.round(height * ratio)];
-  if (canvas.width !== wide || canvas.height !== high) {
-    canvas.width = wide;
-    canvas.height = high;
-    canvas.style.width = `${width * scale}px`;
-    canvas.style.height = `${height * scale}px`;
-  }
-  const context = canvas.getContext("2d");
-  context?.setTransform(ratio, 0, 0, ratio, 0, 0);
-  context?.clearRect(0, 0, width, height);
-  return context;
-}
-
-/** Ticks of the time axis, ns. */
-export function ticks(view: Window, width: number): number[] {
-  return scaleLinear().domain([view.from, view.to]).ticks(Math.max(2, Math.floor(width / 110)));
-}
-
-/** Cuts a text to a width. */
-function shortened(context: CanvasRenderingContext2D, text: string, width: number): string {
-  if (context.measureText(text).width <= width) return text;
-  const letters = Array.from(text);
-  let [least, most] = [0, letters.length];
-  while (least < most) {
-    const middle = Math.ceil((least + most) / 2);
-    const fits = context.measureText(`${letters.slice(0, middle).join("")}…`).width <= width;
-    if (fits) least = middle;
-    else most = middle - 1;
-  }
-  return least > 0 ? `${letters.slice(0, least).join("")}…` : "";
-}
 
 /** `main a.c:12` of `main [omp task a.c:12]`: what tells bodies apart comes early. */
 export function short(label: string): string {
@@ -160,7 +119,7 @@ export class Painter {
     context.clip();
     if (row.kind === "track") this.track(context, row, top, room);
     else if (row.kind === "processor") this.processor(context, row, top, room);
-    else this.lane(context, row, top, room);
+    else drawLane(context, this, row, top, room);
     context.restore();
     context.fillStyle = row.kind === "lane" ? colours.faint : colours.text;
     const size = Math.min(12, row.height - 1);
@@ -302,100 +261,8 @@ export class Painter {
   nameOf(state: number, wait: number, code: number): string {
     const { timeline } = this.data;
     const label = timeline.codes[code]?.label ?? "";
-    if (state === 0) return label ? short(label) : "outside of regions";
+    if (state === 0) return label ? short(label) : this.data.ofKernel ? "running" : "outside of regions";
     return timeline.waits[wait] || timeline.states[state] || "";
-  }
-
-  private lane(context: CanvasRenderingContext2D, row: Row, top: number, room: number): void {
-    const { view, data, colours } = this;
-    const lane = data.timeline.lanes[row.number];
-    const columns = data.lanes[row.number];
-    if (!lane || !columns) return;
-    const high = row.height - GAP - 4;
-    const least = Math.min(0, lane.least);
-    const range = lane.most - least || 1;
-    const y = (value: number) => top + 2 + high - ((value - least) / range) * high;
-    const perPixel = (view.to - view.from) / room;
-    const intervals = columns.least.length;
-    context.fillStyle = colours.row;
-    context.fillRect(LABELS, top, room, high + 4);
-    const [low, highest] = [new Float64Array(room).fill(NaN), new Float64Array(room).fill(NaN)];
-    const points = data.points[row.number];
-    if (points && perPixel < lane.width_ns) {
-      this.exact(points, lane, low, highest, perPixel);
-      return this.values(context, lane.step, [low, highest], y, top + 2 + high);
-    }
-    const first = Math.max(0, Math.floor(view.from / lane.width_ns));
-    const last = Math.min(intervals - 1, Math.ceil(view.to / lane.width_ns));
-    for (let at = first; at <= last; at++) {
-      const [least, most] = [columns.least[at] ?? NaN, columns.most[at] ?? NaN];
-      if (Number.isNaN(least)) continue;
-      const from = (at * lane.width_ns - view.from) / perPixel;
-      const to = from + lane.width_ns / perPixel;
-      // A reading is at one moment of its interval, a step holds for all of it.
-      const begin = lane.step ? Math.floor(from) : Math.floor((from + to) / 2);
-      const end = lane.step ? Math.max(Math.ceil(to), begin + 1) : begin + 1;
-      for (let x = Math.max(0, begin); x < Math.min(room, end); x++) {
-        low[x] = Number.isNaN(low[x]) ? least : Math.min(low[x] ?? NaN, least);
-        highest[x] = Number.isNaN(highest[x]) ? most : Math.max(highest[x] ?? NaN, most);
-      }
-    }
-    this.values(context, lane.step, [low, highest], y, top + 2 + high);
-  }
-
-  /** The least and the greatest value in each column of pixels, from the values themselves. */
-  private exact({ time, value }: Points, lane: Lane, low: Float64Array, most: Float64Array, perPixel: number): void {
-    const { view } = this;
-    const room = low.length;
-    const set = (from: number, to: number, number: number) => {
-      for (let x = Math.max(0, from); x < Math.min(room, to); x++) {
-        low[x] = Math.min(Number.isNaN(low[x]) ? number : (low[x] ?? number), number);
-        most[x] = Math.max(Number.isNaN(most[x]) ? number : (most[x] ?? number), number);
-      }
-    };
-    for (let at = Math.max(0, bisectLeft(time, view.from) - 1); at < time.length; at++) {
-      const begin = ((time[at] ?? 0) - view.from) / perPixel;
-      if (begin > room) break;
-      const until = at + 1 < time.length ? (time[at + 1] ?? 0) : lane.end_ns;
-      const end = (until - view.from) / perPixel;
-      const first = Math.floor(begin);
-      set(first, lane.step ? Math.max(Math.ceil(end), first + 1) : first + 1, value[at] ?? NaN);
-    }
-  }
-
-  /** Values by column of pixels: a line from each to the next, what is below it shaded where values hold. */
-  private values(
-    context: CanvasRenderingContext2D,
-    step: boolean,
-    [low, most]: [Float64Array, Float64Array],
-    y: (value: number) => number,
-    bottom: number,
-  ): void {
-    const ratio = context.getTransform().a;
-    const snap = (x: number) => Math.round(x * ratio) / ratio;
-    context.fillStyle = this.colours.lane;
-    context.strokeStyle = this.colours.lane;
-    context.lineWidth = 1.2;
-    let before: [number, number] | null = null;
-    for (let x = 0; x < low.length; x++) {
-      const [least, largest] = [low[x] ?? NaN, most[x] ?? NaN];
-      if (Number.isNaN(least)) continue;
-      const [from, to] = [snap(LABELS + x), snap(LABELS + x + 1)];
-      if (step) {
-        context.globalAlpha = 0.35;
-        context.fillRect(from, y(largest), to - from, bottom - y(largest));
-        context.globalAlpha = 1;
-        context.fillRect(from, y(largest), to - from, Math.max(1, y(least) - y(largest)));
-        continue;
-      }
-      const middle: [number, number] = [from, y((least + largest) / 2)];
-      context.beginPath();
-      context.moveTo(...(before ?? middle));
-      context.lineTo(...middle);
-      context.stroke();
-      context.fillRect(from - 1, y(largest) - 1, 2, Math.max(2, y(least) - y(largest)));
-      before = middle;
-    }
   }
 
   /** Arrows of the selected task: from its creation and from what it depends on, to what depends on it. `rowOf` is the middle of a track's row. */

@@ -34,12 +34,16 @@ export function layout(timeline: Timeline, byProcessor: boolean): Layout {
     rows.push({ kind, number, top, height, label });
     top += height;
   };
+  const ofKernel = timeline.states[0] === "running";
   const several = timeline.processes.length > 1;
   const numbers = byProcessor ? (timeline.processors?.numbers ?? []) : [];
   for (const [row, number] of numbers.entries()) add("processor", row, rowHeight(numbers.length), `processor ${number}`);
   const high = rowHeight(timeline.tracks.length);
   for (const [process, { program, pid }] of timeline.processes.entries()) {
-    if (several) add("process", process, 22, pid ? `${program} (${pid})` : program);
+    const own = byProcessor ? 0 : timeline.tracks.filter((track) => track.process === process).length;
+    const used = own > 0 || timeline.lanes.some((lane) => lane.process === process);
+    // The name of a thread that the kernel saw is its program's.
+    if (several && used && !(ofKernel && own === 1)) add("process", process, 22, pid ? `${program} (${pid})` : program);
     for (const [number, track] of timeline.tracks.entries()) {
       if (!byProcessor && track.process === process) add("track", number, high, track.name);
     }

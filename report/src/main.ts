@@ -265,17 +265,17 @@ function legend(data: Data, view: Window, drawn: TimelineView): HTMLElement {
     if (shown === key) return;
     shown = key;
     list.replaceChildren();
-    const states = ["useful", "sync", "sched", "idle", "flush"];
+    const states: Record<string, string> = { synchronization: "sync", scheduling: "sched" };
     const { timeline } = data;
     const named = names(data, view);
     const coloured = view.colour !== "state";
     for (const [at, name] of timeline.states.entries()) {
       if (view.byProcessor && (view.colour === "thread" || view.colour === "application")) break;
-      if (!coloured || at > 0) item(name, states[at] ?? "", "");
+      if (!coloured || at > 0) item(name, states[name] ?? name, "");
     }
     for (const [at, name] of named.slice(0, NAMED).entries()) item(name, "", ofCode(drawn.painter.colours, at + 1));
     if (named.length > NAMED) item(`and ${named.length - NAMED} more`, "", "");
-    if (view.byProcessor) item(coloured && view.colour !== "code" ? "other programs" : "threads without a trace", "idle", "");
+    if (view.byProcessor) item(coloured && view.colour !== "code" ? "other programs" : data.ofKernel ? "programs" : "threads without a trace", "idle", "");
   };
   view.listen(update);
   update();
@@ -293,8 +293,9 @@ function exactness(data: Data): string {
   const { series_without_values: zero } = data.timeline;
   const missing = (lanes > 0 ? ` ${lanes} lanes are not shown.` : "") + (zero > 0 ? ` ${zero} series that were 0 all the time have no lane.` : "");
   const { processors, processors_trouble: trouble } = data.timeline;
+  const threads = data.timeline.tracks_left_out > 0 ? ` ${count(data.timeline.tracks_left_out)} threads that ran least have no row.` : "";
   const rows = trouble ? ` Rows by processor are not here: ${trouble}.` : processors && processors.lost > 0 ? ` Of switches ${count(processors.lost)} events were lost.` : "";
-  return said + missing + rows;
+  return said + threads + missing + rows;
 }
 
 /** Buttons of findings and regions lead to their time. */

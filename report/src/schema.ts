@@ -360,11 +360,19 @@ end_ns: number,
 /**
  * The begin, ns since 1970; 0: the traces do not have it.
  */
-realtime_ns: number, processes: Array<Process>,
+realtime_ns: number,
+/**
+ * Those of traces; behind them, where no trace has events, those that the kernel saw.
+ */
+processes: Array<Process>,
 /**
  * The threads of all processes.
  */
 tracks: Array<Track>,
+/**
+ * Threads without a row: there are too many.
+ */
+tracks_left_out: number,
 /**
  * Names of states.
  */

@@ -2,8 +2,9 @@
 
 import { bisectRight } from "d3-array";
 
+import { fit, LABELS } from "./canvas";
 import type { Data, TrackSpans } from "./data";
-import { fit, LABELS, Painter } from "./draw";
+import { Painter } from "./draw";
 import { type Layout, layout, rowAt } from "./layout";
 import type { SpanId, Window } from "./window";
 

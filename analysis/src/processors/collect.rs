@@ -3,11 +3,11 @@
 use hashbrown::HashMap;
 use instr_trace::kernel::{Info, Leave, Record, Recorded, ThreadId, What};
 
-use super::Slice;
 use super::load::{Bins, InUse};
 use super::model::{Allocation, Application, Counted, Processor};
 use super::threads::{State, Threads};
 use super::waits::{Queue, Waits};
+use super::{Slice, Stretch};
 
 /// A processor while events are read.
 #[derive(Debug)]
@@ -22,6 +22,12 @@ struct Lane {
     switches: u64,
     bins: Bins,
 }
+
+/// Who is told of slices and of stretches.
+type Told<'a> = (
+    &'a mut dyn FnMut(&Slice<'_>),
+    &'a mut dyn FnMut(&Stretch<'_>),
+);
 
 /// Takes the events of all recordings in order of time.
 pub(super) struct Collector<'a> {
@@ -38,6 +44,7 @@ pub(super) struct Collector<'a> {
     waits: Waits,
     lost: u64,
     each: &'a mut dyn FnMut(&Slice<'_>),
+    stretches: &'a mut dyn FnMut(&Stretch<'_>),
 }
 
 impl<'a> Collector<'a> {
@@ -45,7 +52,7 @@ impl<'a> Collector<'a> {
     pub(super) fn new(
         infos: &'a [&'a Info],
         processors: impl Iterator<Item = u32>,
-        each: &'a mut dyn FnMut(&Slice<'_>),
+        (each, stretches): Told<'a>,
     ) -> Self {
         let begin = infos.iter().map(|info| info.start_monotonic_ns).min();
         let end = infos.iter().map(|info| info.end_monotonic_ns).max();
@@ -76,6 +83,7 @@ impl<'a> Collector<'a> {
             waits: Waits::default(),
             lost: 0,
             each,
+            stretches,
         }
     }
 
@@ -236,6 +244,7 @@ impl<'a> Collector<'a> {
             let ns = time.saturating_sub(thread.since);
             thread.preempted_ns = thread.preempted_ns.saturating_add(ns);
         }
+        self.lasted(thread, time);
         self.threads.change(thread, time, to);
         if let State::Runs(lane) = to {
             self.begins(thread, lane, time);
@@ -260,6 +269,34 @@ impl<'a> Collector<'a> {
                 State::Ended => "ended",
                 State::Runs(_) | State::Unknown => "unknown",
             },
+        });
+    }
+
+    /// Tells what a thread did up to now.
+    fn lasted(&mut self, thread: usize, time: u64) {
+        let live = &self.threads.all[thread];
+        let state = match live.state {
+            State::Runs(_) => "running",
+            State::Ready => "ready",
+            State::Blocked => "blocked",
+            State::Unknown => "unknown",
+            State::Ended => return,
+        };
+        if live.since >= time {
+            return;
+        }
+        let process = &self.threads.processes[live.process];
+        (self.stretches)(&Stretch {
+            thread,
+            state,
+            begin_ns: live.since,
+            end_ns: time,
+            application: process.application,
+            process: live.process,
+            pid: process.pid,
+            tid: live.tid,
+            name: &live.name,
+            process_name: &process.name,
         });
     }
 

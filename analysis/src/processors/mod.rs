@@ -38,6 +38,31 @@ pub struct Slice<'a> {
     pub then: &'static str,
 }
 
+/// A time in which a thread was in one state.
+#[derive(Clone, Copy, Debug)]
+pub struct Stretch<'a> {
+    /// The thread's number: threads are numbered as they appear.
+    pub thread: usize,
+    /// `running`, `ready`, `blocked`, or `unknown` where events were lost.
+    pub state: &'static str,
+    /// Begin, ns since that of the first recording.
+    pub begin_ns: u64,
+    /// End.
+    pub end_ns: u64,
+    /// Position of the application; `None`: another program of the system.
+    pub application: Option<usize>,
+    /// The process: its number, as processes appear.
+    pub process: usize,
+    /// The system's number of it.
+    pub pid: u32,
+    /// The system's number of the thread.
+    pub tid: u32,
+    /// The thread's name.
+    pub name: &'a str,
+    /// The name of the process.
+    pub process_name: &'a str,
+}
+
 /// What the parts say, on one time line. They are of one start of one machine ([`comparable`]).
 ///
 /// # Errors
@@ -53,13 +78,33 @@ pub fn allocation(parts: &[&Part]) -> Result<Allocation, Error> {
 ///
 /// Streams that cannot be read.
 pub fn each_slice(parts: &[&Part], each: &mut dyn FnMut(&Slice<'_>)) -> Result<Allocation, Error> {
+    collect(parts, each, &mut |_| {})
+}
+
+/// The same, and `each` gets every time in which a thread was in one state; those of a thread in order.
+///
+/// # Errors
+///
+/// Streams that cannot be read.
+pub fn each_stretch(
+    parts: &[&Part],
+    each: &mut dyn FnMut(&Stretch<'_>),
+) -> Result<Allocation, Error> {
+    collect(parts, &mut |_| {}, each)
+}
+
+fn collect(
+    parts: &[&Part],
+    slices: &mut dyn FnMut(&Slice<'_>),
+    stretches: &mut dyn FnMut(&Stretch<'_>),
+) -> Result<Allocation, Error> {
     let mut streams: Vec<Records> = Vec::new();
     for part in parts {
         streams.push(part.records()?);
     }
     let infos: Vec<_> = parts.iter().map(|part| part.info()).collect();
     let processors = parts.iter().flat_map(|part| part.processors());
-    let mut collector = Collector::new(&infos, processors, each);
+    let mut collector = Collector::new(&infos, processors, (slices, stretches));
     loop {
         let times = streams.iter().map(Records::next_time).enumerate();
         let next = times.filter_map(|(at, time)| Some((time?, at))).min();

@@ -103,6 +103,44 @@ fn the_life_of_a_thread_is_divided_without_a_rest() {
     assert_eq!(found.duration_ns, 1000);
 }
 
+/// States of a thread follow each other without a gap, and their sums are its times; a time without length is none.
+#[test]
+fn stretches_are_the_life_of_a_thread() {
+    let one = id(10, 10);
+    let dir = tempfile::tempdir().unwrap();
+    let events = [
+        (0, 100, one, exec("app")),
+        (0, 300, one, OUT),
+        (1, 450, one, What::In),
+        (1, 500, one, PREEMPTED),
+        (1, 580, one, What::In),
+        (1, 600, one, What::Name("late".into())),
+        (1, 900, one, What::Exit),
+    ];
+    let part = part(dir.path(), 1000, Recorded::Tree, &events);
+    let mut seen = Vec::new();
+    let found = super::each_stretch(&[&part], &mut |stretch| {
+        assert_eq!((stretch.thread, stretch.pid, stretch.tid), (0, 10, 10));
+        assert_eq!(stretch.application, Some(0));
+        seen.push((stretch.state, stretch.begin_ns, stretch.end_ns));
+    });
+    let expected = [
+        ("running", 100, 300),
+        ("blocked", 300, 450),
+        ("running", 450, 500),
+        ("ready", 500, 580),
+        ("running", 580, 900),
+    ];
+    assert_eq!(seen, expected);
+    let sum = |state| {
+        let own = seen.iter().filter(|stretch| stretch.0 == state);
+        own.map(|(_, begin, end)| end - begin).sum::<u64>()
+    };
+    let found = found.unwrap();
+    let times = times(thread(&found, 10));
+    assert_eq!([sum("running"), sum("ready"), sum("blocked")], times[..3]);
+}
+
 #[test]
 fn two_threads_on_one_processor_wait_for_each_other() {
     let (a, b) = (id(10, 10), id(10, 11));

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 
 use instr_trace::model::Code;
 
+use super::kernel_findings;
 use super::timeline::Collected;
 use super::timeline::longest::{Longest, What, Where};
 use super::timeline::model::TaskGraph;
@@ -51,6 +52,9 @@ impl Finding {
 
 /// The findings of one process, whose number in the session is `process`.
 pub(super) fn of(summary: &Summary, process: usize, collected: &Collected) -> Vec<Finding> {
+    if summary.is_only_processors() {
+        return kernel_findings::of(summary, process, &collected.longest);
+    }
     let context = Context {
         summary,
         process,

@@ -5,6 +5,7 @@
 //! | `timeline` | traces to bins, spans, lanes and histograms, in bounded memory |
 //! | `columns` | how numbers are stored, and the TypeScript that reads them |
 //! | `findings` | what cost most, as sentences with evidence and a place on the time line |
+//! | `kernel_findings` | the same for programs that recorded nothing themselves |
 //! | `compare` | the differences of two runs |
 //! | `flame` | samples as a flame graph |
 //! | `view` | a summary as what the template shows |
@@ -14,6 +15,7 @@ mod columns;
 mod compare;
 mod findings;
 mod flame;
+mod kernel_findings;
 mod page;
 #[cfg(test)]
 mod schema;

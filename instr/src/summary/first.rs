@@ -7,7 +7,7 @@ use super::model::{Place, Summary};
 use super::table::Section;
 use super::units::{brief, count, counted, elide, percent, size, time};
 use crate::page::Page;
-use crate::processors::table::{line, thread_count};
+use crate::processors::table::{line, thread_count as threads_seen};
 use crate::sheet::{Sheet, parts};
 
 const LABEL_WIDTH: usize = 48;
@@ -24,6 +24,14 @@ const LEAST_BAR: usize = 8;
 /// Clocks of boards may begin anywhere: before this, 2000-01-01, a date is none.
 const FIRST_DATE_NS: u64 = 946_684_800_000_000_000;
 
+/// The threads of a process, or all that the kernel saw where it recorded nothing itself.
+pub(crate) fn thread_count(summary: &Summary) -> u64 {
+    match &summary.core_allocation {
+        Some(found) if summary.is_only_processors() => threads_seen(found),
+        _ => summary.threads.len() as u64,
+    }
+}
+
 /// The line that says which run this is.
 ///
 /// # Errors
@@ -33,7 +41,7 @@ pub(super) fn title(summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {
     let all = summary.threads.len() as u64;
     let allocated = summary.core_allocation.as_ref();
     let mut threads = match (&summary.efficiency, allocated) {
-        (_, Some(found)) if summary.is_only_processors() => counted(thread_count(found), "thread"),
+        (_, Some(found)) if summary.is_only_processors() => counted(threads_seen(found), "thread"),
         // Teams of nested regions come and go.
         (Some(efficiency), _) if efficiency.threads < all => format!(
             "{} of {} at a time",

@@ -176,7 +176,7 @@ impl Summary {
     }
 
     /// Whether the trace has nothing but who ran on which processor: the program recorded nothing itself.
-    pub(super) fn is_only_processors(&self) -> bool {
+    pub(crate) fn is_only_processors(&self) -> bool {
         self.threads.is_empty() && self.core_allocation.is_some()
     }
 }

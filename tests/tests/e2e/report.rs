@@ -32,6 +32,8 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("report::hostile-names", hostile),
         trial("report::files", files),
         trial("report::processors-and-series", || processors(check)),
+        trial("report::only-the-kernels-part", || kernel_alone(&[])),
+        trial("report::the-whole-system", || kernel_alone(&["--system"])),
         trial("report::two-runs-side-by-side", compared),
         trial("report::compare-takes-two-runs", compare_refused),
         trial("report::firefox", firefox),
@@ -131,7 +133,10 @@ fn in_chromium(page: &Path, dir: &Path, arguments: &[&Path]) -> Check {
     need("chromium")?;
     // Modules are looked for beside the script.
     let script = dir.join("check.mjs");
-    std::fs::copy(workspace::root()?.join("report/test/check.mjs"), &script)?;
+    for entry in std::fs::read_dir(workspace::root()?.join("report/test"))? {
+        let entry = entry?;
+        std::fs::copy(entry.path(), dir.join(entry.file_name()))?;
+    }
     std::os::unix::fs::symlink(work.join("node_modules"), dir.join("node_modules"))?;
     let used = Run::new("node").arg(&script).arg(page).args(arguments);
     let used = used.succeed()?;
@@ -165,6 +170,9 @@ fn kernel(trace: &Path, dir: &Path) -> Check<Option<PathBuf>> {
     };
     let read = Trace::open(trace).map_err(text)?;
     let first = read.threads().iter().map(|thread| thread.first_time).min();
+    if first.is_none() {
+        return Ok(None); // the summary has what there is to compare
+    }
     let begin = read.metadata().start_monotonic_ns + first.unwrap_or(0);
     let before = begin - part.info().start_monotonic_ns;
     let csv = |option: &str| -> Check<String> {
@@ -198,6 +206,25 @@ fn processors(check: fn(&Path, &Path) -> Check) -> Check {
     let run = Run::new(&tools()?.instr).args(["run", "--config"]);
     let run = run.arg(&config).arg("--").arg(&program).args(["12", "24"]);
     let run = run.env("INSTR_TRACE", &trace).env("OMP_NUM_THREADS", "3");
+    run.succeed()?;
+    check(&trace, dir.path())
+}
+
+/// Programs that record nothing themselves: a shell and what it starts.
+const SHELL: &str =
+    "#!/bin/sh\nfor i in 1 2; do\n    sleep 0.02\n    seq 20000 | sort -R | md5sum\ndone\n";
+
+/// A trace with nothing but who ran on which processor: rows are the threads that the kernel saw.
+fn kernel_alone(options: &[&str]) -> Check {
+    let dir = workspace::work_dir("report")?;
+    let [program, trace] = ["shell.sh", "trace"].map(|name| dir.path().join(name));
+    std::fs::write(&program, SHELL)?;
+    std::fs::set_permissions(
+        &program,
+        std::os::unix::fs::PermissionsExt::from_mode(0o755),
+    )?;
+    let run = Run::new(&tools()?.instr).arg("run").args(options);
+    let run = run.arg("-o").arg(&trace).arg("--").arg(&program);
     run.succeed()?;
     check(&trace, dir.path())
 }

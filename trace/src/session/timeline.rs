@@ -66,7 +66,11 @@ impl Timeline {
             let realtime = trace.metadata().start_realtime_ns.saturating_add(first);
             Some((start(trace).saturating_add(first), realtime))
         };
-        let (begin, realtime) = traces.iter().filter_map(first).min().unwrap_or_default();
+        let whole = |trace: &Trace| (start(trace), trace.metadata().start_realtime_ns);
+        let begin = traces.iter().filter_map(first).min();
+        // Without any event the recordings of the kernel's part are what there is.
+        let begin = begin.or_else(|| traces.iter().map(whole).min());
+        let (begin, realtime) = begin.unwrap_or_default();
         let shift = |trace: &Trace| {
             let distance = i128::from(start(trace)) - i128::from(begin);
             Shift(i64::try_from(distance).unwrap_or(i64::MAX))

@@ -19,6 +19,8 @@ pub(crate) enum What {
     Lock(&'static str, u64),
     /// The time between two outermost regions of the process.
     Serial,
+    /// A state of a thread, by the kernel's part.
+    Kernel(&'static str),
 }
 
 /// When and where.

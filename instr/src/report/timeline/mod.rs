@@ -11,6 +11,7 @@
 //! | `task_levels` | tasks by function and level of the task graph |
 //! | `task_graph`, `graph_data` | tasks and dependences of the longest regions, their critical paths |
 //! | `processors` | who ran on which processor |
+//! | `kernel_threads` | threads of programs that recorded nothing themselves |
 //! | `series` | what `instr run --config` read, as lanes |
 //! | `codes`, `waits` | numbers of names |
 //! | `part` | a part of the time in columns, for outputs other than the page |
@@ -20,6 +21,7 @@ mod bins;
 mod codes;
 mod durations;
 mod graph_data;
+pub(super) mod kernel_threads;
 pub(crate) mod lanes;
 pub(crate) mod longest;
 pub(crate) mod model;
@@ -44,6 +46,7 @@ use super::columns::Block;
 use bins::Bins;
 use codes::Codes;
 use durations::Durations;
+use kernel_threads::Rows;
 use lanes::Lanes;
 use longest::Longest;
 use model::{Histogram, Lane, Level, Process, Timeline, Track};
@@ -143,7 +146,21 @@ pub(super) fn collect(
     let ends = ends.map(|(number, trace)| session.time(number, trace.end_time()));
     let end = ends.max().unwrap_or(0);
     let threads = traces.iter().map(|trace| trace.threads().len()).sum();
+    // Without any thread of a trace those of the kernel's part are what there is.
+    let of_kernel = match threads {
+        0 if !apart => Rows::of(session),
+        _ => Ok(None),
+    };
+    let (of_kernel, mut trouble) = match of_kernel {
+        Ok(rows) => (rows, None),
+        Err(why) => (None, Some(why)),
+    };
+    let end = of_kernel.as_ref().map_or(end, |rows| rows.end);
+    let threads = of_kernel.as_ref().map_or(threads, |rows| rows.tracks.len());
     let mut collector = Collector::new(threads, end);
+    if let Some(rows) = &of_kernel {
+        trouble = rows.fill(session, &mut collector).err();
+    }
     let total = traces.iter().map(Trace::end_time).sum();
     let (mut done, mut tracks) = (0u64, Vec::new());
     let mut task_graphs = Vec::new();
@@ -175,7 +192,10 @@ pub(super) fn collect(
     }
     collector.without_values = series::add(session, &mut collector.lanes, end)?;
     collector.apart = apart;
-    Ok(store(collector, session, names, tracks, task_graphs))
+    let mut collected = store(collector, session, names, tracks, task_graphs, of_kernel);
+    let timeline = &mut collected.timeline;
+    timeline.processors_trouble = timeline.processors_trouble.take().or(trouble);
+    Ok(collected)
 }
 
 fn levels(bins: Bins, block: &mut Block) -> Vec<Level> {
@@ -195,7 +215,12 @@ fn store(
     names: &[Box<dyn Names + '_>],
     mut tracks: Vec<Track>,
     task_graphs: Vec<TaskGraphs>,
+    of_kernel: Option<Rows>,
 ) -> Collected {
+    let of_kernel = of_kernel.map(|rows| {
+        tracks = rows.tracks;
+        (rows.processes, rows.left_out, rows.by_tid)
+    });
     let end = collector.end;
     let exact_from_ns = collector.spans.exact_from();
     // Where all spans are there, bins save drawing many of them. One for two spans is enough.
@@ -233,7 +258,10 @@ fn store(
     let lanes = lanes.collect();
     let found = match collector.apart {
         true => Err("the page compares two runs".to_owned()),
-        false => processors::collect(session, end, &mut block),
+        false => {
+            let rows = of_kernel.as_ref().map(|(_, _, rows)| rows);
+            processors::collect(session, rows, end, &mut block)
+        }
     };
     let (processors, processors_trouble) = match found {
         Ok(found) => (found, None),
@@ -250,12 +278,21 @@ fn store(
         program: trace.metadata().program.clone(),
         pid: trace.metadata().pid,
     });
+    let mut processes: Vec<Process> = processes.collect();
+    let (states, tracks_left_out) = match of_kernel {
+        Some((others, left_out, _)) => {
+            processes.extend(others);
+            (kernel_threads::STATE_NAMES.to_vec(), left_out)
+        }
+        None => (STATE_NAMES.to_vec(), 0),
+    };
     let timeline = Timeline {
         end_ns: end,
         realtime_ns: session.realtime(),
-        processes: processes.collect(),
+        processes,
         tracks,
-        states: STATE_NAMES.to_vec(),
+        tracks_left_out,
+        states,
         waits: collector.waits.into_names(),
         codes: collector.codes.labels(names),
         levels,

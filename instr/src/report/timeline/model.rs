@@ -13,9 +13,12 @@ pub(in super::super) struct Timeline {
     pub(in super::super) end_ns: u64,
     /// The begin, ns since 1970; 0: the traces do not have it.
     pub(in super::super) realtime_ns: u64,
+    /// Those of traces; behind them, where no trace has events, those that the kernel saw.
     pub(in super::super) processes: Vec<Process>,
     /// The threads of all processes.
     pub(in super::super) tracks: Vec<Track>,
+    /// Threads without a row: there are too many.
+    pub(in super::super) tracks_left_out: usize,
     /// Names of states.
     pub(in super::super) states: Vec<&'static str>,
     /// Names of what threads wait for.

@@ -211,7 +211,7 @@ impl View {
                 What::Region(code) => label(process, code, CodeRole::Parallel)?,
                 What::Task(code) => label(process, code, CodeRole::Task)?,
                 What::User(name) => self.user_names.get(&(process, name))?.clone(),
-                What::Wait(_) | What::Lock(..) | What::Serial => return None,
+                What::Wait(_) | What::Lock(..) | What::Serial | What::Kernel(_) => return None,
             };
             Some((name, at))
         });

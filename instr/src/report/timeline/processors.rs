@@ -63,7 +63,7 @@ impl Runners {
 }
 
 /// The parts of the traces that the kernel told.
-fn parts(session: &Session) -> Result<Vec<Part>, String> {
+pub(super) fn parts(session: &Session) -> Result<Vec<Part>, String> {
     let mut parts = Vec::new();
     for trace in session.traces() {
         parts.extend(Part::of_trace(trace.dir()).map_err(|error| error.to_string())?);
@@ -90,6 +90,7 @@ fn tracks(session: &Session) -> HashMap<(u64, u32), usize> {
 /// The rows; none where nothing was recorded, and why not where they cannot be put on the time line.
 pub(super) fn collect(
     session: &Session,
+    of_kernel: Option<&HashMap<(u64, u32), usize>>,
     end: u64,
     block: &mut Block,
 ) -> Result<Option<Processors>, String> {
@@ -105,7 +106,10 @@ pub(super) fn collect(
         return Ok(None);
     };
     let rows: HashMap<u32, usize> = numbers.iter().copied().zip(0..).collect();
-    let tracks = tracks(session);
+    let tracks = match of_kernel {
+        Some(rows) => rows.clone(),
+        None => tracks(session),
+    };
     let mut runners = Runners::default();
     let (mut bins, mut spans) = (Bins::new(numbers.len(), end), Spans::new(numbers.len()));
     let place = |ns: u64| {

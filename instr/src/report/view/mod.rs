@@ -1,27 +1,28 @@
 //! A summary as what the template shows: findings, tables, trees and bars. All text is escaped by the template.
 
+mod durations;
+mod tasks;
+
 use super::findings::{self, Finding};
 use super::flame::{self, Flame};
+use super::kernel_findings;
 use super::timeline::Collected;
-use super::timeline::longest::{Longest, What, Where};
-use super::timeline::model::{Histogram, TaskGraph, Timeline};
-use super::timeline::task_levels::TaskLevels;
+use super::timeline::longest::{Longest, Where};
 use crate::page::{Page, Part};
 use crate::summary::load::model::Efficiency;
 use crate::summary::model::{ParallelRegion, Summary};
 use crate::summary::table::Section;
 use crate::summary::units::{count, counted, percent, time};
 use crate::summary::{first, notes};
+pub(super) use durations::{Durations, durations};
+pub(super) use tasks::{GraphRow, graphs, graphs_left_out};
+use tasks::{TaskView, tasks};
 
 /// Rows of a table.
 const ROWS: usize = 200;
 /// Regions whose threads are drawn, and threads of one.
 const REGIONS: usize = 12;
 const THREADS: usize = 64;
-/// Functions of tasks that are shown.
-const FUNCTIONS: usize = 40;
-/// Bodies whose durations are shown.
-const HISTOGRAMS: usize = 20;
 
 /// One process.
 pub(super) struct Process<'s> {
@@ -89,43 +90,6 @@ pub(super) struct Load {
     pub(super) shown: String,
 }
 
-/// Tasks by function and level.
-pub(super) struct TaskView {
-    /// The answer of the task graph: is the parallelism exploited?
-    pub(super) headline: String,
-    /// Bands of levels that are drawn, and the last level.
-    pub(super) bands: usize,
-    pub(super) last: String,
-    pub(super) note: String,
-    pub(super) rows: Vec<TaskRow>,
-    pub(super) cells: Vec<Cell>,
-}
-
-/// Tasks of a function.
-pub(super) struct TaskRow {
-    pub(super) name: String,
-    pub(super) at: Option<Where>,
-    pub(super) cells: [String; 6],
-}
-
-/// Durations of a body.
-pub(super) struct Durations<'t> {
-    pub(super) label: &'t str,
-    pub(super) task: bool,
-    /// Shortest and longest duration.
-    pub(super) from: String,
-    pub(super) to: String,
-    pub(super) classes: usize,
-    pub(super) rows: Vec<DurationRow<'t>>,
-    pub(super) cells: Vec<Cell>,
-}
-
-/// Paraver's rows of one thread.
-pub(super) struct DurationRow<'t> {
-    pub(super) thread: &'t str,
-    pub(super) cells: [String; 7],
-}
-
 /// A class of durations that came on a thread.
 pub(super) struct Cell {
     pub(super) x: usize,
@@ -184,7 +148,7 @@ fn parts(write: impl FnOnce(&mut Page<'_>) -> std::io::Result<()>) -> Vec<Part> 
 }
 
 fn facts(summary: &Summary) -> Vec<String> {
-    let mut threads = counted(summary.threads.len() as u64, "thread");
+    let mut threads = counted(first::thread_count(summary), "thread");
     if let Some(processors) = summary.processors {
         threads = format!("{threads} on {}", counted(processors, "processor"));
     }
@@ -199,7 +163,10 @@ fn facts(summary: &Summary) -> Vec<String> {
 }
 
 fn shares(summary: &Summary) -> Option<Shares> {
-    let (title, rows) = first::shares(summary)?;
+    let (title, rows) = match kernel_findings::shares(summary) {
+        Some(shares) => shares,
+        None => first::shares(summary)?,
+    };
     let mut from = 0.0;
     let mut part = |(name, share): (&'static str, f64)| {
         let class = match name {
@@ -209,6 +176,10 @@ fn shares(summary: &Summary) -> Option<Shares> {
             "imbalance" | "synchronization" => "sync",
             "flush" => "flush",
             "small teams" => "small",
+            "running" => "running",
+            "ready" => "ready",
+            "blocked" => "blocked",
+            "unknown" => "unknown",
             _ => "sched",
         };
         let (begin, width) = (from, share * 100.0);
@@ -320,73 +291,6 @@ fn regions(summary: &Summary, process: usize, longest: &Longest) -> Vec<Region> 
     regions.take(REGIONS).collect()
 }
 
-/// Tasks by function and level, and what they waited for.
-fn tasks(
-    summary: &Summary,
-    levels: &TaskLevels,
-    process: usize,
-    longest: &Longest,
-) -> Option<TaskView> {
-    let functions = levels.functions();
-    let functions = &functions[..functions.len().min(FUNCTIONS)];
-    let last = functions.iter().map(|(_, of)| of.last).max()?;
-    let bands = (last / levels.width()) as usize + 1;
-    let most = functions.iter().flat_map(|(_, of)| of.bands).max()?;
-    let most = (most as f64).ln_1p();
-    let (mut rows, mut cells) = (Vec::new(), Vec::new());
-    for (y, (code, of)) in functions.iter().enumerate() {
-        let mut known = summary.task_functions.iter().map(|task| &task.place);
-        let place = known.find(|place| findings::code(place) == Some(*code));
-        let name = place.map_or("(unknown)", |place| place.label.as_str());
-        let mean = |ns: u64| time(ns / of.tasks.max(1));
-        rows.push(TaskRow {
-            name: first::place(name),
-            at: longest.of(process, What::Task(*code)),
-            cells: [
-                count(of.tasks),
-                time(of.work_ns),
-                mean(of.work_ns),
-                mean(of.dependency_wait_ns),
-                mean(of.ready_wait_ns),
-                format!("{} to {}", count(of.first.into()), count(of.last.into())),
-            ],
-        });
-        let used = of.bands.iter().enumerate().filter(|(_, tasks)| **tasks > 0);
-        cells.extend(used.map(|(x, tasks)| Cell {
-            x,
-            y,
-            weight: 0.15 + 0.85 * (*tasks as f64).ln_1p() / most,
-            title: format!(
-                "{name}: {} from level {} on",
-                counted(*tasks, "task"),
-                count(x as u64 * u64::from(levels.width()))
-            ),
-        }));
-    }
-    let mut note = match levels.width() {
-        1 => String::new(),
-        width => format!("A cell has {width} levels."),
-    };
-    if levels.left_out() > 0 {
-        note += &format!(
-            " {} of further functions are not shown.",
-            counted(levels.left_out(), "task")
-        );
-    }
-    let headline = summary
-        .graph
-        .as_ref()
-        .and_then(|graph| graph.headline.clone());
-    Some(TaskView {
-        headline: headline.unwrap_or_default(),
-        bands,
-        last: count(last.into()),
-        note,
-        rows,
-        cells,
-    })
-}
-
 /// The summary's sections with something in them: name, title, tables and lines.
 fn sections(summary: &Summary) -> Vec<(&'static str, &'static str, Vec<Part>)> {
     let section = |section: &Section| {
@@ -460,114 +364,4 @@ fn source(summary: &Summary) -> Vec<(&'static str, String)> {
         ("streams cut", count(summary.truncated_streams)),
         ("bytes an event", format!("{}", summary.bytes_per_event)),
     ]
-}
-
-/// An execution of a region with tasks.
-pub(super) struct GraphRow {
-    pub(super) name: String,
-    pub(super) cells: [String; 10],
-    /// Single tasks and the critical path are in the page.
-    pub(super) has_path: bool,
-}
-
-/// The regions whose task graphs are in the page.
-pub(super) fn graphs(collected: &Collected) -> Vec<GraphRow> {
-    let row = |graph: &TaskGraph| {
-        let region = &graph.region;
-        let ratio = region.average_parallelism;
-        GraphRow {
-            name: first::place(&region.label),
-            cells: [
-                count(region.tasks),
-                count(region.edges),
-                count(region.span_hops),
-                count(region.width),
-                time(region.elapsed_ns),
-                time(region.work_ns),
-                time(region.span_ns),
-                ratio.map_or(String::new(), |ratio| format!("{ratio:.2}")),
-                time(region.delay_ns),
-                time(region.no_work_ns),
-            ],
-            has_path: graph.path.is_some() && graph.tasks.is_some(),
-        }
-    };
-    collected.timeline.graphs.iter().map(row).collect()
-}
-
-/// What the page has no room for, in one sentence.
-pub(super) fn graphs_left_out(collected: &Collected) -> String {
-    let left_out = collected.timeline.graphs_left_out;
-    match left_out.regions {
-        0 => String::new(),
-        regions => format!(
-            "{} more, of {} together, are not shown.",
-            count(regions),
-            time(left_out.elapsed_ns)
-        ),
-    }
-}
-
-/// Durations of the bodies with most time.
-pub(super) fn durations(collected: &Collected) -> Vec<Durations<'_>> {
-    let histograms = collected.histograms.iter().take(HISTOGRAMS);
-    histograms
-        .filter_map(|of| duration(of, &collected.timeline))
-        .collect()
-}
-
-fn duration<'t>(histogram: &Histogram, timeline: &'t Timeline) -> Option<Durations<'t>> {
-    let code = timeline.codes.get(usize::from(histogram.code))?;
-    let most = histogram.rows.iter().flat_map(|row| &row.classes).max()?;
-    let most = f64::from(*most).ln_1p().max(1e-9);
-    let mut cells = Vec::new();
-    let rows = histogram
-        .rows
-        .iter()
-        .take(THREADS)
-        .enumerate()
-        .map(|(y, row)| {
-            let thread = &timeline.tracks[row.track].name;
-            for (x, number) in row
-                .classes
-                .iter()
-                .enumerate()
-                .filter(|(_, number)| **number > 0)
-            {
-                let begin = histogram.begins_ns[x];
-                cells.push(Cell {
-                    x,
-                    y,
-                    weight: 0.15 + 0.85 * f64::from(*number).ln_1p() / most,
-                    title: format!(
-                        "{thread}: {} of {} or more",
-                        counted(u64::from(*number), "execution"),
-                        time(begin)
-                    ),
-                });
-            }
-            DurationRow {
-                thread,
-                cells: [
-                    count(row.count),
-                    time(row.total_ns),
-                    time(row.mean_ns.round() as u64),
-                    time(row.max_ns),
-                    time(row.min_ns),
-                    time(row.stdev_ns.round() as u64),
-                    format!("{:.2}", row.mean_of_max),
-                ],
-            }
-        });
-    let rows = rows.collect();
-    let longest = histogram.rows.iter().map(|row| row.max_ns).max()?;
-    Some(Durations {
-        label: &code.label,
-        task: code.task,
-        from: time(*histogram.begins_ns.first()?),
-        to: time(longest),
-        classes: histogram.begins_ns.len(),
-        rows,
-        cells,
-    })
 }
