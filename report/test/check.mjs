@@ -101,6 +101,12 @@ if (threads.length > 0 && (await drawn.count()) > 0) await use(used);
 else ensure(threads.length === 0, "there is no time line");
 if (threads.length === 0 && processes.some((one) => one.core_allocation)) await kernelThreads(used);
 
+const { lanes } = JSON.parse(await page.textContent("#timeline-data"));
+for (const [number, { threads, program }] of processes.entries()) {
+  const lost = threads.reduce((sum, thread) => sum + thread.discarded, 0);
+  const lane = lanes.find((lane) => lane.process === number && lane.name === "events lost so far");
+  ensure((lane?.most ?? 0) === lost, `the lane of lost events of ${program} ends with ${lane?.most}, not ${lost}`);
+}
 if (graph) await graphs(used, graph);
 if (kernel_file) await kernel(used, JSON.parse(readFileSync(kernel_file, "utf8")));
 

@@ -58,6 +58,21 @@ export async function graphs({ page, drawn, threads, ensure }, graph) {
     const marked = nodes.filter((node) => node.critical && node.kind !== "taskwait").length;
     ensure(critical === marked, `${critical} tasks are on the critical path, not ${marked}`);
   }
+  // The lane of tasks that are ready: at each of its points so many tasks are ready and have not begun.
+  const lane = timeline.lanes.find((lane) => lane.name === "tasks ready");
+  const counted = graph.nodes.filter((node) => node.kind === "task" && node.ready_ns !== null && node.begin_ns !== null);
+  ensure(lane || counted.every((node) => node.ready_ns === node.begin_ns), "there is no lane of tasks that are ready");
+  if (lane?.points && shown.length > 0) {
+    const shift = shown[0].begin_ns - shown[0].region.begin_ns;
+    const { gap, value } = await columns(page, lane.points);
+    let now = 0;
+    for (const [at, found] of value.entries()) {
+      now += gap[at];
+      const expected = counted.filter((node) => node.ready_ns + shift <= now && now < node.begin_ns + shift).length;
+      ensure(found === expected, `${found} tasks are ready at ${now}, not ${expected}`);
+    }
+    ensure(lane.most >= 1 && value.at(-1) === 0, `${lane.most} tasks are ready at most, ${value.at(-1)} at the end`);
+  }
   const panel = page.locator("#task-graph");
   ensure((await panel.count()) === (shown.length > 0 ? 1 : 0), "the panel of task graphs is missing, or should be");
   if (shown.length === 0) return;

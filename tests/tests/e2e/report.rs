@@ -30,6 +30,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("report::killed", killed),
         trial("report::empty", empty),
         trial("report::hostile-names", hostile),
+        trial("report::losses", losses),
         trial("report::files", files),
         trial("report::processors-and-series", || processors(check)),
         trial("report::only-the-kernels-part", || kernel_alone(&[])),
@@ -433,6 +434,20 @@ fn written_for(text: &str, name: &str, check: fn(&Path, &Path) -> Check) -> Chec
     Build::openmp(Target::X86_64).traced(&[&source], &program)?;
     let run = Target::X86_64.run(&program).env("INSTR_TRACE", &trace);
     run.env("OMP_NUM_THREADS", "3").output()?;
+    check(&trace, dir.path())
+}
+
+/// A small ring: most events are lost, and a lane says when.
+fn losses() -> Check {
+    let source = workspace::root()?.join("tests/sources/many_packets/many_packets.c");
+    let dir = workspace::work_dir("report")?;
+    let [program, trace] = ["program", "trace"].map(|name| dir.path().join(name));
+    Build::openmp(Target::X86_64).traced(&[&source], &program)?;
+    let run = Target::X86_64.run(&program).env("INSTR_TRACE", &trace);
+    let run = run.env("INSTR_BUFFER", "16K").env("INSTR_POLICY", "ring");
+    run.output()?;
+    let read = Trace::open(&trace).map_err(|error| Stop::Fail(format!("{error}")))?;
+    ensure(read.discarded() > 0, || "no event was lost".into())?;
     check(&trace, dir.path())
 }
 

@@ -181,6 +181,7 @@ impl<S: TaskSink> TaskStates<S> {
                 {
                     live.counted = true;
                     unit.ready(now, true);
+                    self.out.ready(now, true);
                 }
             }
         }

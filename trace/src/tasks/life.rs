@@ -28,6 +28,7 @@ impl<S: TaskSink> TaskStates<S> {
             if let Some(unit) = live.unit.and_then(|unit| self.units.get_mut(unit)) {
                 if std::mem::take(&mut live.counted) {
                     unit.ready(now, false);
+                    self.out.ready(now, false);
                 }
                 unit.body_begins(now);
                 unit.record.tasks += 1;
@@ -270,6 +271,7 @@ impl<S: TaskSink> TaskStates<S> {
 
     /// Gives the record of a task and drops what nobody needs of it.
     pub(super) fn give(&mut self, key: task_map::Key) {
+        let now = self.now();
         let Some(live) = self.live.get_mut(key).filter(|live| !live.given) else {
             return;
         };
@@ -278,6 +280,9 @@ impl<S: TaskSink> TaskStates<S> {
             live.record.ready = Some(live.latest);
         }
         self.given.insert(live.record.id);
+        if std::mem::take(&mut live.counted) {
+            self.out.ready(now, false);
+        }
         self.out.task(&live.record);
         let (unit, at, node) = (live.unit, live.open_at as usize, live.node);
         let is_complete = live.record.complete.is_some();

@@ -140,6 +140,11 @@ pub trait TaskSink {
         let _ = (from, to);
     }
 
+    /// At this time one more task of a region is ready to begin, or one that was so is no longer: it began, or the trace ends. Times do not go back.
+    fn ready(&mut self, time: u64, more: bool) {
+        let _ = (time, more);
+    }
+
     /// A task that will not change any more. All tasks of a region come before the region.
     fn task(&mut self, task: &TaskRecord);
 
@@ -156,6 +161,10 @@ pub trait TaskSink {
 impl<S: TaskSink + ?Sized> TaskSink for &mut S {
     fn edge(&mut self, from: TaskId, to: TaskId) {
         (**self).edge(from, to);
+    }
+
+    fn ready(&mut self, time: u64, more: bool) {
+        (**self).ready(time, more);
     }
 
     fn task(&mut self, task: &TaskRecord) {

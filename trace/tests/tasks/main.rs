@@ -20,12 +20,20 @@ struct Collected {
     edges: Vec<(TaskId, TaskId)>,
     regions: Vec<RegionRecord>,
     totals: Totals,
+    /// When tasks became ready (1), and when they no longer were (-1).
+    ready: Vec<(u64, i64)>,
 }
 
 impl TaskSink for Collected {
     fn edge(&mut self, from: TaskId, to: TaskId) {
         self.edges.push((from, to));
         self.totals.edge(from, to);
+    }
+
+    fn ready(&mut self, time: u64, more: bool) {
+        let last = self.ready.last().map_or(0, |last| last.0);
+        assert!(last <= time, "times do not go back");
+        self.ready.push((time, if more { 1 } else { -1 }));
     }
 
     fn task(&mut self, task: &TaskRecord) {

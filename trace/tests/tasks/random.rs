@@ -206,21 +206,29 @@ fn account(trace: &Trace, collected: &Collected) {
             }
         }
     }
-    let mut ready = vec![false; length];
+    let mut ready = vec![0; length];
     for task in collected
         .tasks
         .iter()
         .filter(|task| task.kind == TaskKind::Task)
     {
         for at in task.ready.unwrap()..task.begin.unwrap() {
-            ready[(at - region.begin) as usize] = true;
+            ready[(at - region.begin) as usize] += 1;
         }
     }
+    // What was told as it happened is what the records say of each nanosecond.
+    let mut told = vec![0; length];
+    for (time, more) in &collected.ready {
+        for at in &mut told[(time - region.begin) as usize..] {
+            *at += more;
+        }
+    }
+    assert_eq!(told, ready, "tasks that were ready");
     let idle = |which: bool| -> u64 {
         let times = working
             .iter()
             .zip(&ready)
-            .filter(|(_, ready)| **ready == which);
+            .filter(|(_, ready)| (**ready > 0) == which);
         times.map(|(working, _)| region.threads - working).sum()
     };
     assert_eq!(region.work, working.iter().sum::<u64>());

@@ -43,7 +43,13 @@ pub(crate) struct Lane {
 }
 
 impl Lane {
-    fn new(process: usize, name: &str, unit: &str, shape: Shape, (from, to): (u64, u64)) -> Self {
+    pub(super) fn new(
+        process: usize,
+        name: &str,
+        unit: &str,
+        shape: Shape,
+        (from, to): (u64, u64),
+    ) -> Self {
         Self {
             process,
             name: name.to_owned(),
@@ -210,6 +216,20 @@ impl Lanes {
         self.all
             .push(Lane::new(process, name, unit, shape, self.time));
         Some(self.all.len() - 1)
+    }
+
+    /// A lane that was made elsewhere comes behind those of tasks of its process.
+    pub(super) fn insert(&mut self, lane: Lane) {
+        if self.all.len() == MOST {
+            self.left_out += 1;
+            return;
+        }
+        let before = |other: &Lane| {
+            other.process < lane.process
+                || (other.process == lane.process && other.name.starts_with("tasks "))
+        };
+        let at = self.all.iter().rposition(before);
+        self.all.insert(at.map_or(0, |at| at + 1), lane);
     }
 
     /// The lane of this number, if there is one.

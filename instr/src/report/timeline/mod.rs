@@ -6,6 +6,7 @@
 //! | `bins` | levels of bins: how long each thread was in each state, and the code that ran longest; always exact |
 //! | `spans` | the spans themselves; the shortest ones go when there are too many |
 //! | `lanes` | values over time |
+//! | `ready`, `lost` | tasks that are ready, and events that were lost, as lanes |
 //! | `longest` | the longest execution of each construct: where numbers of tables lead to |
 //! | `durations` | how long bodies ran, by thread |
 //! | `task_levels` | tasks by function and level of the task graph |
@@ -24,9 +25,11 @@ mod graph_data;
 pub(super) mod kernel_threads;
 pub(crate) mod lanes;
 pub(crate) mod longest;
+mod lost;
 pub(crate) mod model;
 pub(crate) mod part;
 mod processors;
+mod ready;
 mod series;
 mod sink;
 mod spans;
@@ -51,6 +54,7 @@ use lanes::Lanes;
 use longest::Longest;
 use model::{Histogram, Lane, Level, Process, Timeline, Track};
 use part::Part;
+use ready::Ready;
 use spans::{Span, Spans};
 use task_graph::{MOST_SEGMENTS, TaskGraphs};
 use task_levels::TaskLevels;
@@ -169,13 +173,18 @@ pub(super) fn collect(
         let mut at = |time: u64| progress(time.saturating_add(done).min(total), total);
         let of = (number, tracks.len(), trace.threads().len());
         let mut process = sink::Process::new(&mut collector, of, &place, &mut at);
-        let graphs = TaskGraphs::default();
-        let mut tasks = TaskStates::with_segments_up_to(MOST_SEGMENTS, trace.threads(), graphs);
+        let to_session = |time| session.time(number, time);
+        let ready = Ready::new(number, end, &to_session);
+        let mut tasks = TaskStates::with_segments_up_to(MOST_SEGMENTS, trace.threads(), ready);
         let apart = pays_apart(trace.bytes());
         relayed(&mut tasks, apart, follows, |tasks| {
             replay(trace, &mut (&mut process, tasks))
         })?;
-        task_graphs.push(tasks.finish());
+        let Ready { graphs, lane, .. } = tasks.finish();
+        task_graphs.push(graphs);
+        if let Some(lane) = lane {
+            collector.lanes.insert(lane);
+        }
         done = done.saturating_add(trace.end_time());
         tracks.extend(trace.threads().iter().map(|thread| Track {
             process: number,
@@ -190,6 +199,7 @@ pub(super) fn collect(
             .filter(|lane| lane.process == number)
             .for_each(|lane| lane.finish(ended));
     }
+    lost::add(session, &mut collector.lanes);
     collector.without_values = series::add(session, &mut collector.lanes, end)?;
     collector.apart = apart;
     let mut collected = store(collector, session, names, tracks, task_graphs, of_kernel);
