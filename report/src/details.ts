@@ -104,15 +104,15 @@ function processorTable(data: Data, from: number, to: number): HTMLElement {
 }
 
 /** The states of all threads, or of one, in a time. */
-function rangeTable(data: Data, from: number, to: number): HTMLElement {
+function rangeTable(data: Data, view: Window, from: number, to: number): HTMLElement {
   const { timeline } = data;
   const scroll = element("div", "", "scroll");
   const table = element("table", "", "measured");
   const head = element("tr");
+  const rows = timeline.tracks.map(({ process }, track) => (view.shows(process) ? measure(data.threads, track, from, to) : null));
   const used = timeline.states.map((_, state) => state).filter((state) => state < 4 || total(state) > 0);
-  const rows = timeline.tracks.map((_, track) => measure(data.threads, track, from, to));
   function total(state: number): number {
-    return timeline.tracks.reduce((sum, _, track) => sum + (measure(data.threads, track, from, to).states[state] ?? 0), 0);
+    return rows.reduce((sum, row) => sum + (row?.states[state] ?? 0), 0);
   }
   for (const name of ["thread", ...used.map((state) => timeline.states[state] ?? "")]) {
     const cell = element("th", name, name === "thread" ? "" : "n");
@@ -121,7 +121,8 @@ function rangeTable(data: Data, from: number, to: number): HTMLElement {
   }
   const body = document.createElement("tbody");
   for (const [track, row] of rows.entries()) {
-    if (track >= 64) break;
+    if (!row) continue;
+    if (body.rows.length >= 64) break;
     const line = document.createElement("tr");
     const name = element("th", threadName(data, track));
     name.setAttribute("scope", "row");
@@ -163,7 +164,7 @@ export function details(data: Data, view: Window): HTMLElement {
   const update = () => {
     hover.textContent = pointed(data, view);
     const { selected, range, task, slice, byProcessor } = view;
-    const key = JSON.stringify([selected, range, task, slice, byProcessor]);
+    const key = JSON.stringify([selected, range, task, slice, byProcessor, view.only && [...view.only]]);
     if (key === shown) return;
     shown = key;
     chosen.replaceChildren();
@@ -178,7 +179,7 @@ export function details(data: Data, view: Window): HTMLElement {
         ["to", time(range.to)],
       ];
       chosen.append(list(entries));
-      chosen.append(byProcessor ? processorTable(data, range.from, range.to) : rangeTable(data, range.from, range.to));
+      chosen.append(byProcessor ? processorTable(data, range.from, range.to) : rangeTable(data, view, range.from, range.to));
     }
   };
   view.listen(update);

@@ -52,7 +52,8 @@ export class Painter {
   /** What a processor did: who ran, or what they did, by what the colours are of. */
   private slices(row: number, from: number, perPixel: number, width: number): Shares {
     const { data, view } = this;
-    const key = `processor ${row} ${view.colour} ${from} ${perPixel} ${width}`;
+    const only = view.only ? [...view.only].join() : "all";
+    const key = `processor ${row} ${view.colour} ${only} ${from} ${perPixel} ${width}`;
     const known = this.cache.get(key);
     if (known) return known;
     if (this.cache.size > 600) this.cache.clear();
@@ -66,11 +67,22 @@ export class Painter {
     const { data, view } = this;
     const runners = data.timeline.processors?.runners ?? [];
     if (view.colour === "state" || view.colour === "code") {
-      const seen = through(processors, row, data.threads, (code) => runners[code - 1]?.track ?? null, from, perPixel, width);
+      const owner = (code: number) => {
+        const track = runners[code - 1]?.track ?? null;
+        return track !== null && view.shows(data.timeline.tracks[track]?.process) ? track : null;
+      };
+      const seen = through(processors, row, data.threads, owner, from, perPixel, width);
       if (seen) return seen;
     }
     const found = compute(processors, row, from, perPixel, width);
+    const pids = view.only && new Set([...view.only].map((process) => data.timeline.processes[process]?.pid));
     for (let x = 0; x < width; x++) {
+      const who = runners[(found.codes[x] ?? 0) - 1];
+      if (pids && !pids.has(who?.pid)) {
+        // A program that is not shown.
+        found.states[x * STATES + 1] = (found.states[x * STATES + 1] ?? 0) + (found.states[x * STATES] ?? 0);
+        found.states[x * STATES] = 0;
+      }
       // Other programs are drawn as idle.
       found.states[x * STATES + 3] = found.states[x * STATES + 1] ?? 0;
       found.states[x * STATES + 1] = 0;
@@ -336,10 +348,11 @@ export class Painter {
     const { data, view, colours } = this;
     const end = Math.max(view.end, 1);
     const sum = { states: new Float32Array(width * STATES), codes: new Uint16Array(width), longest: new Float32Array(width) };
-    const tracks = data.timeline.tracks.length;
-    const step = Math.max(1, Math.floor(tracks / 64));
+    const tracks = data.timeline.tracks.flatMap(({ process }, track) => (view.shows(process) ? [track] : []));
+    const step = Math.max(1, Math.floor(tracks.length / 64));
     let shown = 0;
-    for (let track = 0; track < tracks; track += step) {
+    for (let at = 0; at < tracks.length; at += step) {
+      const track = tracks[at] ?? 0;
       const shares = this.shares(track, 0, end / width, width);
       for (let at = 0; at < sum.states.length; at++) sum.states[at] = (sum.states[at] ?? 0) + (shares.states[at] ?? 0);
       shown++;

@@ -82,6 +82,12 @@ export class GraphPanel {
       this.select.append(option);
     }
     label.append(this.select);
+    let only = view.only;
+    view.listen(() => {
+      if (view.only === only) return;
+      only = view.only;
+      this.filter();
+    });
     this.select.addEventListener("change", () => this.region(Number(this.select.value)));
     const bar = element("div", "", "bar");
     const steps = element("span", "", "zoom");
@@ -100,6 +106,18 @@ export class GraphPanel {
     place.hidden = false;
     view.listen(() => this.follow());
     this.region(0);
+  }
+
+  /** Graphs of the programs that are shown; the panel is hidden where there is none. */
+  private filter(): void {
+    const shown = this.data.graphs.filter((graph) => this.view.shows(graph.of.process));
+    for (const [at, graph] of this.data.graphs.entries()) {
+      const option = this.select.options[at];
+      if (option) option.hidden = !this.view.shows(graph.of.process);
+    }
+    this.place.hidden = shown.length === 0;
+    const first = shown[0];
+    if (first && !shown.some((graph) => String(graph.number) === this.select.value)) this.region(first.number);
   }
 
   private button(text: string, title: string, run: () => void): HTMLElement {

@@ -27,7 +27,7 @@ function rowHeight(threads: number): number {
 }
 
 /** The rows of a session. */
-export function layout(timeline: Timeline, byProcessor: boolean): Layout {
+export function layout(timeline: Timeline, byProcessor: boolean, only: Set<number> | null): Layout {
   const rows: Row[] = [];
   let top = 0;
   const add = (kind: Row["kind"], number: number, height: number, label: string) => {
@@ -38,8 +38,9 @@ export function layout(timeline: Timeline, byProcessor: boolean): Layout {
   const several = timeline.processes.length > 1;
   const numbers = byProcessor ? (timeline.processors?.numbers ?? []) : [];
   for (const [row, number] of numbers.entries()) add("processor", row, rowHeight(numbers.length), `processor ${number}`);
-  const high = rowHeight(timeline.tracks.length);
+  const high = rowHeight(timeline.tracks.filter((track) => only === null || only.has(track.process)).length);
   for (const [process, { program, pid }] of timeline.processes.entries()) {
+    if (only !== null && !only.has(process)) continue;
     const own = byProcessor ? 0 : timeline.tracks.filter((track) => track.process === process).length;
     const used = own > 0 || timeline.lanes.some((lane) => lane.process === process);
     // The name of a thread that the kernel saw is its program's.

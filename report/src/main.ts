@@ -3,6 +3,7 @@
 import { ofCode } from "./colours";
 import { type Data, read } from "./data";
 import { details, element } from "./details";
+import { programs } from "./filter";
 import { count, time } from "./format";
 import { GraphPanel } from "./graph_panel";
 import { help, type Key, listen } from "./keys";
@@ -17,6 +18,8 @@ class Controls {
   private readonly input = document.createElement("input");
   private readonly result = element("span", "", "result");
   private found: Found | null = null;
+  /** The programs whose spans were counted. */
+  private only: Set<number> | null = null;
   private select: HTMLSelectElement | null = null;
 
   constructor(
@@ -25,6 +28,7 @@ class Controls {
     readonly drawn: TimelineView,
   ) {
     const { input } = this;
+    view.listen(() => this.view.only !== this.only && this.search());
     input.type = "search";
     input.placeholder = "search ( / )";
     input.setAttribute("aria-label", "Search for regions, tasks and waits");
@@ -41,7 +45,7 @@ class Controls {
       this.button("+", "Zoom in (w)", () => view.zoom(1 / 1.5, this.middle)),
       this.button("all", "The whole time (0)", () => view.show(0, view.end)),
     );
-    this.bar.append(...this.rows(), this.colouring(), search, zoom);
+    this.bar.append(...this.rows(), ...programs(data, view, drawn), this.colouring(), search, zoom);
   }
 
   private button(text: string, title: string, run: () => void): HTMLElement {
@@ -117,8 +121,9 @@ class Controls {
     if (!this.found) this.result.textContent = "";
     else {
       const names = this.found.codes.size + this.found.waits.size;
-      this.result.textContent = names === 0 ? "nothing found" : `${count(countFound(this.data, this.found))} spans`;
+      this.result.textContent = names === 0 ? "nothing found" : `${count(countFound(this.data, this.view, this.found))} spans`;
     }
+    this.only = this.view.only;
     this.view.changed();
   }
 

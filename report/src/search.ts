@@ -30,9 +30,10 @@ function matches(data: Data, { track, span }: SpanId, found: Found): boolean {
 }
 
 /** Spans that were found, of those that are kept. */
-export function countFound(data: Data, found: Found): number {
+export function countFound(data: Data, view: Window, found: Found): number {
   let count = 0;
   for (const [track, spans] of data.tracks.entries()) {
+    if (!view.shows(data.timeline.tracks[track]?.process)) continue;
     for (let span = 0; span < spans.begin.length; span++) {
       if (matches(data, { track, span }, found)) count++;
     }
@@ -57,6 +58,7 @@ export function next(data: Data, view: Window, found: Found, step: 1 | -1): Span
     return by < 0 || (by === 0 && (a.track - b.track) * step < 0);
   };
   for (const [track, spans] of data.tracks.entries()) {
+    if (!view.shows(data.timeline.tracks[track]?.process)) continue;
     const length = spans.begin.length;
     const middle = bisectRight(spans.begin, now);
     const start = Math.min(Math.max(step > 0 ? middle - 1 : middle, 0), Math.max(length - 1, 0));

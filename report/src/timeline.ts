@@ -51,7 +51,7 @@ export class TimelineView {
     readonly view: Window,
   ) {
     this.painter = new Painter(data, view);
-    this.layout = layout(data.timeline, view.byProcessor);
+    this.layout = layout(data.timeline, view.byProcessor, view.only);
     this.element.className = "canvases";
     this.element.tabIndex = 0;
     this.element.setAttribute("role", "application");
@@ -117,12 +117,27 @@ export class TimelineView {
   /** Rows are those of processors from now on, or those of threads. */
   arrange(byProcessor: boolean): void {
     this.view.byProcessor = byProcessor;
-    this.layout = layout(this.data.timeline, byProcessor);
+    this.placed();
+  }
+
+  /** Rows are those of these processes from now on; null: of all. */
+  filter(only: Set<number> | null): void {
+    const { view } = this;
+    view.only = only;
+    const process = (track: number | undefined) => this.data.timeline.tracks[track ?? -1]?.process;
+    if (view.selected && !view.shows(process(view.selected.track))) view.selected = null;
+    if (view.range?.track != null && !view.shows(process(view.range.track))) view.range = null;
+    this.placed();
+  }
+
+  private placed(): void {
+    this.layout = layout(this.data.timeline, this.view.byProcessor, this.view.only);
     this.view.changed();
   }
 
   /** Brings a track into view. */
   reveal(track: number): void {
+    if (!this.view.shows(this.data.timeline.tracks[track]?.process)) this.filter(null);
     const row = this.layout.rows.find((row) => row.kind === "track" && row.number === track);
     if (!row) return;
     const [top, high] = [this.scroller.scrollTop, this.scroller.clientHeight];

@@ -51,6 +51,13 @@ export class Window {
   /** Codes that the search found; null: nothing is searched. */
   found: Set<number> | null = null;
   foundWaits: Set<number> = new Set();
+  /** Processes whose rows are shown; null: all. */
+  only: Set<number> | null = null;
+
+  /** Whether rows of a process are shown. */
+  shows(process: number | undefined): boolean {
+    return this.only === null || (process !== undefined && this.only.has(process));
+  }
 
   private readonly listeners: (() => void)[] = [];
 

@@ -12,6 +12,7 @@ import { close, time } from "./common.mjs";
 import { graphs } from "./graphs.mjs";
 import { kernel } from "./kernel.mjs";
 import { kernelThreads } from "./kernel_threads.mjs";
+import { oneOfSeveral } from "./programs.mjs";
 import { use } from "./timeline.mjs";
 
 const [page_file, summary_file, graph_file, kernel_file] = process.argv.slice(2);
@@ -99,6 +100,7 @@ const drawn = page.locator(".canvases");
 const used = { page, drawn, threads, processes, ensure };
 if (threads.length > 0 && (await drawn.count()) > 0) await use(used);
 else ensure(threads.length === 0, "there is no time line");
+if (threads.length > 0 && (await drawn.count()) > 0) await oneOfSeveral(used);
 if (threads.length === 0 && processes.some((one) => one.core_allocation)) await kernelThreads(used);
 
 const { lanes } = JSON.parse(await page.textContent("#timeline-data"));

@@ -36,6 +36,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("report::only-the-kernels-part", || kernel_alone(&[])),
         trial("report::the-whole-system", || kernel_alone(&["--system"])),
         trial("report::two-runs-side-by-side", compared),
+        trial("report::one-program-of-several", several),
         trial("report::compare-takes-two-runs", compare_refused),
         trial("report::firefox", firefox),
         trial("report::firefox-hostile-names", firefox_hostile),
@@ -319,6 +320,19 @@ fn compared() -> Check {
     let both = instr(&["summary".as_ref(), "--json".as_ref(), &a, &b])?.stdout;
     carries(&page, &both)?;
     let json = dir.path().join("summary.json");
+    std::fs::write(&json, both)?;
+    in_chromium(&page, dir.path(), &[&json])
+}
+
+/// Two traces on one time line: each program by itself has its own rows, findings and tables.
+fn several() -> Check {
+    let dir = workspace::work_dir("report")?;
+    let [a, b] = two_runs(dir.path())?;
+    let [page, json] = ["page.html", "summary.json"].map(|name| dir.path().join(name));
+    let instr = |arguments: &[&Path]| Run::new(&tools()?.instr).args(arguments).succeed();
+    instr(&["report".as_ref(), &a, &b, "-o".as_ref(), &page])?;
+    let both = instr(&["summary".as_ref(), "--json".as_ref(), &a, &b])?.stdout;
+    carries(&page, &both)?;
     std::fs::write(&json, both)?;
     in_chromium(&page, dir.path(), &[&json])
 }

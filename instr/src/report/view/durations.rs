@@ -10,6 +10,9 @@ const HISTOGRAMS: usize = 20;
 
 /// Durations of a body.
 pub(in super::super) struct Durations<'t> {
+    /// Its process, and the name of that.
+    pub(in super::super) process: usize,
+    pub(in super::super) program: &'t str,
     pub(in super::super) label: &'t str,
     pub(in super::super) task: bool,
     /// Shortest and longest duration.
@@ -80,6 +83,11 @@ fn duration<'t>(histogram: &Histogram, timeline: &'t Timeline) -> Option<Duratio
     let rows = rows.collect();
     let longest = histogram.rows.iter().map(|row| row.max_ns).max()?;
     Some(Durations {
+        process: code.process,
+        program: timeline
+            .processes
+            .get(code.process)
+            .map_or("", |process| process.program.as_str()),
         label: &code.label,
         task: code.task,
         from: time(*histogram.begins_ns.first()?),

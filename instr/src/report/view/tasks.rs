@@ -101,6 +101,9 @@ pub(super) fn tasks(
 
 /// An execution of a region with tasks.
 pub(in super::super) struct GraphRow {
+    /// Its process, and the name of that.
+    pub(in super::super) process: usize,
+    pub(in super::super) program: String,
     pub(in super::super) name: String,
     pub(in super::super) cells: [String; 10],
     /// Single tasks and the critical path are in the page.
@@ -112,7 +115,10 @@ pub(in super::super) fn graphs(collected: &Collected) -> Vec<GraphRow> {
     let row = |graph: &TaskGraph| {
         let region = &graph.region;
         let ratio = region.average_parallelism;
+        let process = collected.timeline.processes.get(graph.process);
         GraphRow {
+            process: graph.process,
+            program: process.map_or(String::new(), |process| process.program.clone()),
             name: first::place(&region.label),
             cells: [
                 count(region.tasks),
