@@ -14,6 +14,7 @@ import { kernel } from "./kernel.mjs";
 import { kernelThreads } from "./kernel_threads.mjs";
 import { oneOfSeveral } from "./programs.mjs";
 import { use } from "./timeline.mjs";
+import { used as heapAndEnergy } from "./used.mjs";
 
 const [page_file, summary_file, graph_file, kernel_file] = process.argv.slice(2);
 const graph = graph_file ? JSON.parse(readFileSync(graph_file, "utf8")) : null;
@@ -109,6 +110,7 @@ for (const [number, { threads, program }] of processes.entries()) {
   const lane = lanes.find((lane) => lane.process === number && lane.name === "events lost so far");
   ensure((lane?.most ?? 0) === lost, `the lane of lost events of ${program} ends with ${lane?.most}, not ${lost}`);
 }
+await heapAndEnergy(used);
 if (graph) await graphs(used, graph);
 if (kernel_file) await kernel(used, JSON.parse(readFileSync(kernel_file, "utf8")));
 

@@ -40,6 +40,7 @@ struct Document<'d> {
     durations: Vec<view::Durations<'d>>,
     has_events: bool,
     has_tasks: bool,
+    has_bars: bool,
 }
 
 /// Writes the document, and gives its size in bytes.
@@ -62,6 +63,7 @@ pub(super) fn write(
         policy: policy(),
         style: STYLE,
         has_tasks: processes.iter().any(|process| process.tasks.is_some()),
+        has_bars: processes.iter().any(|process| !process.bars.is_empty()),
         processes,
         comparison: match compared {
             true => compare::of(summaries, collected),

@@ -31,6 +31,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("report::empty", empty),
         trial("report::hostile-names", hostile),
         trial("report::losses", losses),
+        trial("report::energy", energy),
         trial("report::files", files),
         trial("report::processors-and-series", || processors(check)),
         trial("report::only-the-kernels-part", || kernel_alone(&[])),
@@ -448,6 +449,28 @@ fn written_for(text: &str, name: &str, check: fn(&Path, &Path) -> Check) -> Chec
     Build::openmp(Target::X86_64).traced(&[&source], &program)?;
     let run = Target::X86_64.run(&program).env("INSTR_TRACE", &trace);
     run.env("OMP_NUM_THREADS", "3").output()?;
+    check(&trace, dir.path())
+}
+
+/// Meters that a script moves: lanes of power, energy by region.
+fn energy() -> Check {
+    let dir = workspace::work_dir("report")?;
+    let [root, steps, trace] = ["root", "script", "trace"].map(|name| dir.path().join(name));
+    crate::sensors::plant(&root)?;
+    let meter = "sys/class/powercap/intel-rapl:1/energy_uj";
+    let script = [2_500_100, 4_000_100, 9_000_100].map(|value| format!("{meter} {value}\n!\n"));
+    std::fs::write(&steps, script.concat())?;
+    let program = crate::sensors::program(dir.path(), "steps", Target::X86_64)?;
+    let settings = [
+        ("INSTR_SENSORS", "rapl"),
+        ("INSTR_SENSORS_AT", "regions"),
+        ("INSTR_SENSORS_ROOT", root.to_str().unwrap_or("")),
+    ];
+    let run = Target::X86_64.run(&program).arg(&steps).arg(&root);
+    crate::sensors::ran(run, &trace, &settings)?;
+    let json = Run::new(&tools()?.instr).args(["summary", "--json"]);
+    let json = json.arg(&trace).succeed()?.text();
+    ensure(json.contains("\"source\": \"measured\""), || json.clone())?;
     check(&trace, dir.path())
 }
 

@@ -90,7 +90,7 @@ const TREE: &[(&str, &str)] = &[
     ),
 ];
 
-fn plant(root: &Path) -> Check {
+pub(crate) fn plant(root: &Path) -> Check {
     for (path, text) in TREE {
         let path = root.join(path);
         if let Some(dir) = path.parent() {

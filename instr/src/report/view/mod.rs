@@ -1,5 +1,6 @@
 //! A summary as what the template shows: findings, tables, trees and bars. All text is escaped by the template.
 
+mod bars;
 mod durations;
 mod tasks;
 
@@ -14,6 +15,7 @@ use crate::summary::model::{ParallelRegion, Summary};
 use crate::summary::table::Section;
 use crate::summary::units::{count, counted, percent, time};
 use crate::summary::{first, notes};
+use bars::Bars;
 pub(super) use durations::{Durations, durations};
 pub(super) use tasks::{GraphRow, graphs, graphs_left_out};
 use tasks::{TaskView, tasks};
@@ -38,6 +40,8 @@ pub(super) struct Process<'s> {
     pub(super) regions: Vec<Region>,
     pub(super) tasks: Option<TaskView>,
     pub(super) flame: Option<Flame>,
+    /// Heap by function, energy by region.
+    pub(super) bars: Vec<Bars>,
     pub(super) sections: Vec<(&'static str, &'static str, Vec<Part>)>,
     pub(super) source: Vec<(&'static str, String)>,
     pub(super) notes: Vec<String>,
@@ -134,6 +138,7 @@ fn process<'s>(summary: &'s Summary, number: usize, collected: &Collected) -> Pr
             .as_ref()
             .map(|samples| flame::of(&samples.paths))
             .filter(|flame| flame.rows > 0),
+        bars: bars::bars(summary),
         sections: sections(summary),
         source: source(summary),
         notes: notes::of(summary, &mut notes::Told::default(), true),
