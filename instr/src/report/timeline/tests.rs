@@ -136,7 +136,7 @@ fn spans_lanes_and_longest_executions_are_those_of_the_fixture() {
     assert_eq!(tasks("0x2000", true), [(0, 1, 140), (1, 1, 100)]);
     assert_eq!(tasks("0x3000", true), [(0, 2, 160)]);
     assert_eq!(tasks("0x1000", false), [(0, 1, 1290), (1, 1, 485)]);
-    // 1, 2 and 3 are created before the first begins; 4 runs on top of 1, and 2 when 1 has ended.
+    // 1, 2 and 3 are created before the first begins, and one of them waits for another; 4 runs on top of 1, and 2 when 1 has ended.
     let ranges: Vec<_> = timeline
         .lanes
         .iter()
@@ -144,6 +144,10 @@ fn spans_lanes_and_longest_executions_are_those_of_the_fixture() {
         .collect();
     assert_eq!(
         ranges,
-        [("tasks not begun", 0.0, 3.0), ("tasks running", 0.0, 1.0)]
+        [
+            ("tasks not begun", 0.0, 3.0),
+            ("tasks running", 0.0, 1.0),
+            ("tasks ready", 0.0, 2.0)
+        ]
     );
 }
