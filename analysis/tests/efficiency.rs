@@ -228,6 +228,33 @@ fn regions_at_the_same_time_worked_out_by_hand() {
     identities(&e);
 }
 
+/// A region of one thread for 300 of 400, beside three threads that work all the time in no region: nothing is lost but 100 at its barrier.
+#[test]
+fn threads_of_no_region_that_work_beside_one_lose_nothing() {
+    let mut threads = vec![vec![
+        begin(0, true),
+        fork(100, 1, 0x1000),
+        implicit(100, 0, 1, 0),
+        end(300, 19, &[]),
+        end(400, 17, &[1]),
+        end(400, 2, &[]),
+    ]];
+    threads.extend((0..3).map(|_| vec![begin(0, false), end(400, 2, &[])]));
+    let report = collect(&threads);
+    let budget = &report.budget;
+    assert_eq!((budget.threads, budget.elapsed_ns), (4, 400));
+    assert_eq!(
+        (budget.serial_useful_ns, budget.region_useful_ns),
+        (1300, 200)
+    );
+    let e = budget.efficiencies().unwrap();
+    close(e.parallel_efficiency, 1500.0 / 1600.0, "PE");
+    close(e.serial_efficiency, 1.0, "serial");
+    close(e.region_efficiency, 1500.0 / 1600.0, "region");
+    close(e.region_team_size, 1.0, "team");
+    identities(&e);
+}
+
 #[test]
 fn a_region_whose_end_is_lost_ends_with_the_loss() {
     let dir = tempfile::tempdir().unwrap();

@@ -88,7 +88,8 @@ impl Budget {
         let region_mean = self.region_useful_ns as f64 / threads;
         let serial_total = elapsed - self.parallel_ns as f64;
         let loss = |ns: f64| 1.0 - ns / elapsed;
-        let additive = if self.overlapping {
+        let beside = self.serial_useful_ns as f64 > serial_total * threads; // threads of no region work while regions run
+        let additive = if self.overlapping || beside {
             self.of_overlapping()
         } else {
             Additive {
