@@ -76,9 +76,26 @@ static void begin_by_call(void);
 
 /* ---- real functions ---- */
 
+/*
+ * glibc 2.35 and later find modules without the loader's lock. A thread of a team must not wait for that: a constructor of a library, for which
+ * dlopen() holds it, may wait for the team.
+ */
+#ifdef DLFO_STRUCT_HAS_EH_DBASE
+#pragma weak _dl_find_object
+static bool find_object(const void *address, struct dl_find_object *found)
+{
+    return _dl_find_object != NULL && _dl_find_object((void *)(uintptr_t)address, found) == 0;
+}
+#endif
+
 static const void *base_of(const void *address)
 {
     Dl_info info;
+#ifdef DLFO_STRUCT_HAS_EH_DBASE
+    struct dl_find_object found;
+    if (find_object(address, &found))
+        return found.dlfo_map_start;
+#endif
     return address != NULL && dladdr(address, &info) != 0 ? info.dli_fbase : NULL;
 }
 
@@ -87,6 +104,11 @@ static const struct link_map *map_of(uintptr_t address)
 {
     struct link_map *map = NULL;
     Dl_info info;
+#ifdef DLFO_STRUCT_HAS_EH_DBASE
+    struct dl_find_object found;
+    if (find_object((const void *)address, &found))
+        return found.dlfo_link_map;
+#endif
     return dladdr1((const void *)address, &info, (void **)&map, RTLD_DL_LINKMAP) != 0 ? map : NULL;
 }
 
@@ -190,6 +212,18 @@ static void find_runtime(const struct link_map *from, bool llvm)
     table = found;
 }
 
+static struct instr_way for_all(struct instr_slot *slot);
+
+/* What teams call is looked up before there are any: dlsym() takes the loader's lock. `gomp`: all of the process sees libgomp. */
+static void find_all(bool gomp)
+{
+    for (struct instr_slot *slot = instr_slots; slot->name != NULL && gomp; slot++)
+        if (strncmp(slot->name, "GOMP_", 5) == 0 || strncmp(slot->name, "omp_", 4) == 0)
+            (void)for_all(slot);
+        else if (strncmp(slot->name, "pthread_", 8) == 0 && atomic_load_explicit(&slot->real, memory_order_relaxed) == NULL)
+            atomic_store_explicit(&slot->real, see(NULL, slot->name), memory_order_release);
+}
+
 /* Once; a thread that comes meanwhile waits, and so do functions that the runtime itself calls. */
 static void begin(const struct link_map *from, bool llvm)
 {
@@ -203,6 +237,7 @@ static void begin(const struct link_map *from, bool llvm)
         beginner = pthread_self();
         find_runtime(from, llvm);
         state = BEGUN;
+        find_all(from == NULL && !llvm);
     } else if (!pthread_equal(beginner, pthread_self())) {
         while (state != BEGUN)
             (void)sched_yield();
