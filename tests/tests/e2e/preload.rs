@@ -26,6 +26,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("preload::without-openmp", without_openmp),
         trial("preload::loaded-libraries", loaded_libraries),
         trial("preload::destructors", destructors),
+        trial("preload::constructors", constructors),
         trial("preload::recorded-once", recorded_once),
         trial("preload::libomp", libomp),
         trial("preload::refused", refused),
@@ -53,6 +54,9 @@ const ENDING: &str = "#include <omp.h>\n#include <pthread.h>\n#include <semaphor
 static omp_lock_t lock;\nstatic int regions;\n__attribute__((constructor)) static void came(void)\n{\n    puts(\"came\");\n    omp_init_lock(&lock);\n}\n\
 __attribute__((destructor)) static void goes(void)\n{\n    sem_t semaphore;\n    sem_init(&semaphore, 0, 1);\n    sem_wait(&semaphore);\n    pthread_mutex_lock(&mutex);\n    omp_set_lock(&lock);\n    printf(\"went %d\\n\", regions);\n    omp_unset_lock(&lock);\n    omp_destroy_lock(&lock);\n    pthread_mutex_unlock(&mutex);\n}\n\
 int work(int n)\n{\n    for (int i = 0; i < n; i++)\n#pragma omp parallel num_threads(2)\n#pragma omp master\n        regions++;\n    return regions;\n}\n";
+
+/// A library whose constructor has a team, which calls functions that nobody has called before, while the loader's lock is held.
+const BEGINNING: &str = "static int n;\n__attribute__((constructor)) static void came(void)\n{\n#pragma omp parallel num_threads(3)\n    {\n#pragma omp for schedule(dynamic)\n        for (int i = 0; i < 30; i++)\n#pragma omp critical\n            n++;\n    }\n}\nint work(int add)\n{\n    return n + add;\n}\n";
 
 struct Place {
     dir: TempDir,
@@ -445,6 +449,20 @@ fn environment() -> Check {
 
 /// At the end of a process, the constructors of libraries do not run once more, whatever their destructors call: libraries that the program needs, that
 /// a library needs which is loaded later, and that is loaded itself.
+fn constructors() -> Check {
+    let place = Place::new("constructors")?;
+    std::fs::write(place.at("beginning.c"), BEGINNING)?;
+    place.build("beginning.c", "libbeginning.so", &["-shared", "-fPIC"])?;
+    place.build("load.c", "load", &["-Wl,--no-as-needed", "-lgomp", "-ldl"])?;
+    let words = ["./load", "4", "./libbeginning.so"];
+    ensure(place.plain(&words).output()?.text() == "34\n", || {
+        "the plain program".to_owned()
+    })?;
+    let traced = Run::new(&tools()?.instr).args(["run", "-q", "--"]);
+    let traced = traced.args(words).dir(place.dir.path()).output()?;
+    ensure(traced.text() == "34\n", || format!("{traced}"))
+}
+
 fn destructors() -> Check {
     let place = Place::new("destructors")?;
     std::fs::write(place.at("ending.c"), ENDING)?;
