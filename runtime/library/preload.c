@@ -38,6 +38,7 @@
 struct provider {
     const void *base;
     bool llvm;
+    atomic_bool filled;
     instr_function *_Atomic real[SLOTS];
 };
 
@@ -46,7 +47,7 @@ struct place {
     uintptr_t low;
     uintptr_t high;
     const struct link_map *map;        /* NULL: a call from no module */
-    uint32_t joins;                    /* *instr_preload_joins when it was looked at */
+    _Atomic uint32_t joins;            /* *instr_preload_joins when it was looked at */
     bool own;                          /* its calls are recorded by stubs of its own, or come from the runtime */
     bool openmp;                       /* it is an OpenMP library */
     struct provider *_Atomic provider; /* the OpenMP library that it sees, if it is known */
@@ -217,11 +218,13 @@ static struct instr_way for_all(struct instr_slot *slot);
 /* What teams call is looked up before there are any: dlsym() takes the loader's lock. `gomp`: all of the process sees libgomp. */
 static void find_all(bool gomp)
 {
-    for (struct instr_slot *slot = instr_slots; slot->name != NULL && gomp; slot++)
-        if (strncmp(slot->name, "GOMP_", 5) == 0 || strncmp(slot->name, "omp_", 4) == 0)
+    for (struct instr_slot *slot = instr_slots; slot->name != NULL; slot++)
+        if (strncmp(slot->name, "pthread_", 8) == 0) {
+            if (atomic_load_explicit(&slot->real, memory_order_relaxed) == NULL)
+                atomic_store_explicit(&slot->real, see(NULL, slot->name), memory_order_release);
+        } else if (gomp && (strncmp(slot->name, "GOMP_", 5) == 0 || strncmp(slot->name, "omp_", 4) == 0)) {
             (void)for_all(slot);
-        else if (strncmp(slot->name, "pthread_", 8) == 0 && atomic_load_explicit(&slot->real, memory_order_relaxed) == NULL)
-            atomic_store_explicit(&slot->real, see(NULL, slot->name), memory_order_release);
+        }
 }
 
 /* Once; a thread that comes meanwhile waits, and so do functions that the runtime itself calls. */
@@ -296,6 +299,15 @@ static bool is_own(const struct place *place)
     return holds(place, (uintptr_t)shared);
 }
 
+/* The module as it was looked at before libraries came or went, or NULL. */
+static struct place *same_place(const struct place *place, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (places[i].low == place->low && places[i].high == place->high && places[i].map == place->map)
+            return &places[i];
+    return NULL;
+}
+
 /* The module that a call comes from; `unknown`, filled in, where it is none or there is no room to remember it. */
 static struct place *place_of(uintptr_t caller, struct place *unknown)
 {
@@ -313,9 +325,17 @@ static struct place *place_of(uintptr_t caller, struct place *unknown)
     unknown->high = wanted.high;
     unknown->own = is_own(unknown);
     unknown->openmp = instr_definition(unknown->map, "GOMP_parallel") != NULL || instr_definition(unknown->map, "__kmpc_fork_call") != NULL;
+    struct place *const before = same_place(unknown, count);
+    if (before != NULL)
+        unknown->provider = before->provider;
     if (!atomic_flag_test_and_set_explicit(&searching, memory_order_acquire)) {
         const uint32_t at = atomic_load_explicit(&place_count, memory_order_relaxed);
-        if (at < PLACES) {
+        if (before != NULL) {
+            place = before;
+            place->own = unknown->own;
+            place->openmp = unknown->openmp;
+            atomic_store_explicit(&place->joins, joins, memory_order_release);
+        } else if (at < PLACES) {
             place = &places[at];
             *place = *unknown;
             atomic_store_explicit(&place_count, at + 1, memory_order_release);
@@ -389,18 +409,48 @@ static struct instr_way for_all(struct instr_slot *slot)
     return way;
 }
 
+/* A known OpenMP library that the module sees: when that was found, not all of the process saw it. */
+static struct provider *seen_provider(const struct instr_slot *slot, const struct place *place)
+{
+    const uint32_t count = atomic_load_explicit(&provider_count, memory_order_acquire);
+    const struct link_map *const from = count > 0 ? seer_of(place, slot->name) : NULL;
+    instr_function *const real = from != NULL ? see(from, slot->name) : NULL;
+    const void *const base = base_of((const void *)(uintptr_t)real);
+    for (uint32_t i = 0; i < count && real != NULL; i++)
+        if (providers[i].base == base)
+            return &providers[i];
+    return NULL;
+}
+
+/* The way from a module whose OpenMP library is known, or {NULL, NULL}. */
+static struct instr_way known(const struct instr_slot *slot, struct place *place)
+{
+    const size_t number = (size_t)(slot - instr_slots);
+    struct instr_way way = {NULL, NULL};
+    struct provider *provider = place->provider;
+    if (provider == NULL)
+        place->provider = provider = seen_provider(slot, place);
+    if (provider != NULL && number < SLOTS)
+        way.real = atomic_load_explicit(&provider->real[number], memory_order_relaxed);
+    if (way.real != NULL)
+        way.probe = provider->llvm ? NULL : slot->offered;
+    return way;
+}
+
+/* What teams call, as find_all() does. */
+static void fill(struct provider *provider, const struct link_map *from)
+{
+    for (size_t i = 0; i < SLOTS && instr_slots[i].name != NULL; i++)
+        if (strncmp(instr_slots[i].name, "GOMP_", 5) == 0 || strncmp(instr_slots[i].name, "omp_", 4) == 0)
+            atomic_store_explicit(&provider->real[i], see(from, instr_slots[i].name), memory_order_relaxed);
+}
+
 /* The way from a module whose OpenMP library only its own libraries see. */
 static struct instr_way for_place(struct instr_slot *slot, struct place *place)
 {
     const size_t number = (size_t)(slot - instr_slots);
     struct instr_way way = {NULL, NULL};
     struct provider *provider = place->provider;
-    if (provider != NULL && number < SLOTS)
-        way.real = atomic_load_explicit(&provider->real[number], memory_order_relaxed);
-    if (way.real != NULL) {
-        way.probe = provider->llvm ? NULL : slot->offered;
-        return way;
-    }
     const struct link_map *const from = seer_of(place, slot->name);
     way.real = from != NULL ? see(from, slot->name) : without_openmp(slot->name);
     if (from == NULL || way.real == NULL)
@@ -410,8 +460,13 @@ static struct instr_way for_place(struct instr_slot *slot, struct place *place)
     const bool llvm = provider != NULL ? provider->llvm : is_llvm(way.real, from);
     if (is_openmp(slot))
         begin(from, llvm);
-    if (provider != NULL && number < SLOTS) /* the runtime has begun, so that its probes are known */
+    if (provider != NULL && number < SLOTS) { /* the runtime has begun, so that its probes are known */
         atomic_store_explicit(&provider->real[number], way.real, memory_order_relaxed);
+        if (is_openmp(slot) && !provider->filled) {
+            provider->filled = true;
+            fill(provider, from);
+        }
+    }
     way.probe = llvm ? NULL : slot->offered;
     return way;
 }
@@ -419,10 +474,14 @@ static struct instr_way for_place(struct instr_slot *slot, struct place *place)
 struct instr_way instr_preload_search(struct instr_slot *slot, const void *caller)
 {
     const int error = errno;
-    struct instr_way way = for_all(slot);
+    struct instr_way way = {slot->real, slot->probe};
     if (way.real == NULL || *instr_preload_joins > 1) {
         struct place unknown;
         struct place *const place = place_of((uintptr_t)caller, &unknown);
+        if (way.real == NULL)
+            way = known(slot, place); /* before dlsym(), for which a team may have to wait */
+        if (way.real == NULL)
+            way = for_all(slot);
         if (way.real == NULL)
             way = for_place(slot, place);
         if (place->own)

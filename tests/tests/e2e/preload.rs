@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use instr_tests::cases;
 use instr_tests::ctf;
 use instr_tests::outcome::{Check, Stop, ensure, trial};
 use instr_tests::process::{Outcome, Run, Status};
@@ -447,22 +448,38 @@ fn environment() -> Check {
     Ok(())
 }
 
-/// At the end of a process, the constructors of libraries do not run once more, whatever their destructors call: libraries that the program needs, that
-/// a library needs which is loaded later, and that is loaded itself.
+/// While a library's constructor runs, the loader's lock is held: its team must not wait for that. The process sees libgomp, or only the library does.
 fn constructors() -> Check {
     let place = Place::new("constructors")?;
     std::fs::write(place.at("beginning.c"), BEGINNING)?;
     place.build("beginning.c", "libbeginning.so", &["-shared", "-fPIC"])?;
-    place.build("load.c", "load", &["-Wl,--no-as-needed", "-lgomp", "-ldl"])?;
-    let words = ["./load", "4", "./libbeginning.so"];
-    ensure(place.plain(&words).output()?.text() == "34\n", || {
-        "the plain program".to_owned()
-    })?;
-    let traced = Run::new(&tools()?.instr).args(["run", "-q", "--"]);
-    let traced = traced.args(words).dir(place.dir.path()).output()?;
-    ensure(traced.text() == "34\n", || format!("{traced}"))
+    let forms: [&[&str]; 2] = [
+        &["-Wl,--no-as-needed", "-lgomp", "-ldl"],
+        &["-fno-openmp", "-Wl,--as-needed", "-ldl"],
+    ];
+    for form in forms {
+        place.build("load.c", "load", form)?;
+        let words = ["./load", "4", "./libbeginning.so"];
+        ensure(place.plain(&words).output()?.text() == "34\n", || {
+            format!("the plain program {form:?}")
+        })?;
+        let traced = Run::new(&tools()?.instr).args(["run", "-q", "-o", "begin.instr", "--"]);
+        let traced = traced.args(words).dir(place.dir.path());
+        let traced = traced.output()?;
+        ensure(traced.text() == "34\n", || format!("{form:?}: {traced}"))?;
+        let summary = cases::summary(&place.at("begin.instr"))?;
+        let regions = summary["parallel_regions"].as_array().into_iter().flatten();
+        let executed: i64 = regions.filter_map(|region| region["count"].as_i64()).sum();
+        ensure(executed >= 1, || {
+            format!("{form:?}: {}", summary["parallel_regions"])
+        })?;
+        std::fs::remove_dir_all(place.at("begin.instr"))?;
+    }
+    Ok(())
 }
 
+/// At the end of a process, the constructors of libraries do not run once more, whatever their destructors call: libraries that the program needs, that
+/// a library needs which is loaded later, and that is loaded itself.
 fn destructors() -> Check {
     let place = Place::new("destructors")?;
     std::fs::write(place.at("ending.c"), ENDING)?;
