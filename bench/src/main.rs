@@ -19,6 +19,7 @@ mod report;
 mod run;
 mod sampling;
 mod sensors;
+mod series;
 mod size;
 mod stats;
 mod switches;
@@ -69,7 +70,7 @@ macro_rules! rows {
     };
 }
 
-const PARTS: [(&str, Part); 15] = [
+const PARTS: [(&str, Part); 16] = [
     ("events", events::measure),
     ("regions", rows!(openmp::measure_regions)),
     ("tasks", rows!(openmp::measure_tasks)),
@@ -77,6 +78,7 @@ const PARTS: [(&str, Part); 15] = [
     ("installed", installed::measure),
     ("constructs", constructs::measure),
     ("sensors", sensors::measure),
+    ("series", series::measure),
     ("switches", switches::measure),
     ("memory", memory::measure),
     ("sampling", sampling::measure),
@@ -154,6 +156,7 @@ fn write(bench: &Bench, report: &Report, whole: bool) -> Result<()> {
         || !report.installed.is_empty()
         || !report.constructs.is_empty()
         || !report.sensors.is_empty()
+        || !report.series.is_empty()
         || !report.memory.is_empty()
         || !report.sampling.is_empty()
         || report.symbolize.is_some();

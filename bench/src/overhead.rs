@@ -12,7 +12,7 @@ use crate::stats::Series;
 use crate::symbolize;
 use crate::table::{Side, aligned};
 use crate::toolchain::{self, Toolchain};
-use crate::{installed, memory, sensors, switches};
+use crate::{installed, memory, sensors, series, switches};
 
 /// A/A of programs above which a run counts as disturbed.
 const QUIET: f64 = 0.02;
@@ -52,6 +52,9 @@ pub(crate) fn document(report: &Report, machine: &Machine, whole: bool) -> Strin
     }
     if !report.sensors.is_empty() {
         text.push_str(&sensors::section(&report.sensors));
+    }
+    if !report.series.is_empty() {
+        text.push_str(&series::section(&report.series));
     }
     if !report.switches.is_empty() {
         text.push_str(&switches::section(&report.switches));

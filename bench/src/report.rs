@@ -1,7 +1,9 @@
 //! What the parts of a run found.
 
 use crate::table::Row;
-use crate::{constructs, installed, memory, programs, sampling, sensors, switches, symbolize};
+use crate::{
+    constructs, installed, memory, programs, sampling, sensors, series, switches, symbolize,
+};
 
 /// All results of a run.
 #[derive(Debug, Default)]
@@ -18,6 +20,8 @@ pub(crate) struct Report {
     pub(crate) constructs: Vec<constructs::Figures>,
     /// Readings of sensors and counters.
     pub(crate) sensors: Vec<sensors::Cost>,
+    /// Readings of modules of `instr run --config`.
+    pub(crate) series: Vec<series::Cost>,
     /// Context switches.
     pub(crate) switches: Vec<switches::Cost>,
     /// Pairs of `malloc` and `free`.
