@@ -280,7 +280,7 @@ function legend(data: Data, view: Window, drawn: TimelineView): HTMLElement {
     }
     for (const [at, name] of named.slice(0, NAMED).entries()) item(name, "", ofCode(drawn.painter.colours, at + 1));
     if (named.length > NAMED) item(`and ${named.length - NAMED} more`, "", "");
-    if (view.byProcessor) item(coloured && view.colour !== "code" ? "other programs" : data.ofKernel ? "programs" : "threads without a trace", "idle", "");
+    if (view.byProcessor && !data.ofKernel) item(coloured && view.colour !== "code" ? "other programs" : "threads without a trace", "idle", "");
   };
   view.listen(update);
   update();

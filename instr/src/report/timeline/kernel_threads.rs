@@ -75,8 +75,9 @@ impl Rows {
         let parts: Vec<_> = parts.iter().collect();
         let found = each_stretch(&parts, &mut |stretch| note(&mut seen, stretch));
         let found = found.map_err(|error| error.to_string())?;
-        // The program's threads, then those that ran longest.
+        // The program's threads, then those of others that ran, the longest first.
         let mut chosen: Vec<(usize, Seen)> = seen.into_iter().collect();
+        chosen.retain(|(_, thread)| thread.application.is_some() || thread.ran > 0);
         chosen.sort_by_key(|(number, thread)| {
             (thread.application.is_none(), Reverse(thread.ran), *number)
         });

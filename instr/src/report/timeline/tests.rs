@@ -136,7 +136,8 @@ fn spans_lanes_and_longest_executions_are_those_of_the_fixture() {
     assert_eq!(tasks("0x2000", true), [(0, 1, 140), (1, 1, 100)]);
     assert_eq!(tasks("0x3000", true), [(0, 2, 160)]);
     assert_eq!(tasks("0x1000", false), [(0, 1, 1290), (1, 1, 485)]);
-    // 1, 2 and 3 are created before the first begins, and one of them waits for another; 4 runs on top of 1, and 2 when 1 has ended.
+    // 1, 2 and 3 are created before the first begins; 4 runs on top of 1, and 2 when 1 has ended: 1 and 3 are
+    // ready at once, 2 is not.
     let ranges: Vec<_> = timeline
         .lanes
         .iter()
