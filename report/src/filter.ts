@@ -45,6 +45,10 @@ export function programs(data: Data, view: Window, drawn: TimelineView): HTMLEle
   select.addEventListener("change", () => {
     const chosen = all[Number(select.value) - 1];
     drawn.filter(chosen ? new Set(chosen[1]) : null);
+    // It may be a small part of the whole time.
+    const own = data.timeline.tracks.filter(({ process }) => view.shows(process));
+    if (!chosen || own.length === 0) view.show(0, view.end);
+    else view.showAround(Math.min(...own.map(({ begin_ns }) => begin_ns)), Math.max(...own.map(({ end_ns }) => end_ns)));
   });
   // A link to a thread that is not shown brings all back.
   let before = view.only;
