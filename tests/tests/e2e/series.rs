@@ -24,7 +24,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("series::of-a-killed-program", killed),
         trial("series::tables-and-times", tables_and_times),
         trial("series::in-paraver", in_paraver),
-        trial("series::in-perfetto", in_perfetto),
+        trial("perfetto::series", in_perfetto),
         trial("series::without-context-switches", without_switches),
     ]
 }
