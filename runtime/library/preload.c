@@ -215,6 +215,11 @@ static void find_runtime(const struct link_map *from, bool llvm)
 
 static struct instr_way for_all(struct instr_slot *slot);
 
+static bool is_for_teams(const struct instr_slot *slot)
+{
+    return strncmp(slot->name, "GOMP_", 5) == 0 || strncmp(slot->name, "omp_", 4) == 0;
+}
+
 /* What teams call is looked up before there are any: dlsym() takes the loader's lock. `gomp`: all of the process sees libgomp. */
 static void find_all(bool gomp)
 {
@@ -222,7 +227,7 @@ static void find_all(bool gomp)
         if (strncmp(slot->name, "pthread_", 8) == 0) {
             if (atomic_load_explicit(&slot->real, memory_order_relaxed) == NULL)
                 atomic_store_explicit(&slot->real, see(NULL, slot->name), memory_order_release);
-        } else if (gomp && (strncmp(slot->name, "GOMP_", 5) == 0 || strncmp(slot->name, "omp_", 4) == 0)) {
+        } else if (gomp && is_for_teams(slot)) {
             (void)for_all(slot);
         }
 }
@@ -364,15 +369,23 @@ static const struct link_map *seer_of(const struct place *place, const char *nam
     return map;
 }
 
-/* The OpenMP library that is loaded there, or NULL: there are too many. */
+/* The one of the first `count` OpenMP libraries that is loaded there, or NULL. */
+static struct provider *provider_at(const void *base, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (providers[i].base == base)
+            return &providers[i];
+    return NULL;
+}
+
+/* The OpenMP library that a function is of, or NULL: there are too many. */
 static struct provider *provider_of(instr_function *real, const struct link_map *from)
 {
     const void *const base = base_of((const void *)(uintptr_t)real);
     const uint32_t count = atomic_load_explicit(&provider_count, memory_order_acquire);
-    for (uint32_t i = 0; i < count; i++)
-        if (providers[i].base == base)
-            return &providers[i];
-    struct provider *made = NULL;
+    struct provider *made = provider_at(base, count);
+    if (made != NULL)
+        return made;
     if (!atomic_flag_test_and_set_explicit(&searching, memory_order_acquire)) {
         const uint32_t at = atomic_load_explicit(&provider_count, memory_order_relaxed);
         if (at < PROVIDERS && at == count) {
@@ -415,11 +428,7 @@ static struct provider *seen_provider(const struct instr_slot *slot, const struc
     const uint32_t count = atomic_load_explicit(&provider_count, memory_order_acquire);
     const struct link_map *const from = count > 0 ? seer_of(place, slot->name) : NULL;
     instr_function *const real = from != NULL ? see(from, slot->name) : NULL;
-    const void *const base = base_of((const void *)(uintptr_t)real);
-    for (uint32_t i = 0; i < count && real != NULL; i++)
-        if (providers[i].base == base)
-            return &providers[i];
-    return NULL;
+    return real != NULL ? provider_at(base_of((const void *)(uintptr_t)real), count) : NULL;
 }
 
 /* The way from a module whose OpenMP library is known, or {NULL, NULL}. */
@@ -441,7 +450,7 @@ static struct instr_way known(const struct instr_slot *slot, struct place *place
 static void fill(struct provider *provider, const struct link_map *from)
 {
     for (size_t i = 0; i < SLOTS && instr_slots[i].name != NULL; i++)
-        if (strncmp(instr_slots[i].name, "GOMP_", 5) == 0 || strncmp(instr_slots[i].name, "omp_", 4) == 0)
+        if (is_for_teams(&instr_slots[i]))
             atomic_store_explicit(&provider->real[i], see(from, instr_slots[i].name), memory_order_relaxed);
 }
 
