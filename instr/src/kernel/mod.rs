@@ -95,10 +95,7 @@ impl Recorder {
         // The first readings of series are of the run already: they lie between its begin and that of the program.
         info.start_monotonic_ns = now(ClockId::Monotonic);
         info.start_realtime_ns = now(ClockId::Realtime);
-        let series = series.as_ref();
-        let series =
-            series.map(|(config, roots)| Sampler::start(config, roots, folder.path(), uuid));
-        let series = series.transpose()?;
+        let series = sampler(series, folder.path(), uuid)?;
         Ok(Self {
             folder,
             uuid,
@@ -130,10 +127,7 @@ impl Recorder {
         let attached = attach::follow(pid)?;
         info.processors = u32::try_from(attached.rings.len()).unwrap_or(u32::MAX);
         let drain = Drain::start(attached.rings, folder.path(), uuid, attached.first)?;
-        let series = series.as_ref();
-        let series =
-            series.map(|(config, roots)| Sampler::start(config, roots, folder.path(), uuid));
-        let series = series.transpose()?;
+        let series = sampler(series, folder.path(), uuid)?;
         Ok(Self {
             folder,
             uuid,
@@ -243,6 +237,16 @@ impl Finished {
         place::put(self.folder, &taken.path, FOLDER)?;
         Ok(taken.path)
     }
+}
+
+/// Begins to read the series that are wanted.
+fn sampler(
+    series: Option<(&Config, Roots)>,
+    folder: &Path,
+    uuid: [u8; 16],
+) -> io::Result<Option<Sampler>> {
+    let start = |(config, roots): (&Config, Roots)| Sampler::start(config, &roots, folder, uuid);
+    series.map(start).transpose()
 }
 
 /// A folder for a recording, this user's alone.
