@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 
-use instr_trace::export::{FORMATS, Format};
+use instr_export::{FORMATS, Format};
 
 use crate::summary::table::Section;
 use crate::symbolize::options::SymbolizeOptions;

@@ -1,14 +1,14 @@
-//! `instr export`: traces as one file of another tool.
+//! `instr export`: traces as a file or folder of another tool.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
+use instr_export::{Error, Format, Input, Shape, Stats, Target};
 use instr_trace::Session;
-use instr_trace::export::{Format, Stats};
 
 use crate::cli::ExportOptions;
 use crate::console::{Console, NO_OUTPUT};
-use crate::output::{is_folder, write_to};
+use crate::output::{is_folder, write_folder, write_to};
 use crate::progress::Progress;
 use crate::summary::units::{count, counted};
 use crate::symbols::{
@@ -24,20 +24,33 @@ pub fn run(options: &ExportOptions, console: &mut Console<'_>) -> Result<()> {
     let session = open_session(&options.traces, console)?;
     let traces = session.traces().iter();
     traces.for_each(|trace| warn_of_losses(trace, console));
+    let format = options.format;
     let path = match &options.output {
-        Some(path) if is_folder(path) => path.join(default_name(&session, options.format)),
+        Some(path) if format.shape() == Shape::File && is_folder(path) => {
+            path.join(default_name(&session, format))
+        }
         Some(path) => path.clone(),
-        None => default_name(&session, options.format),
+        None => default_name(&session, format),
     };
     let symbols = of_session(&session, &options.symbols);
     let names = as_names(&symbols);
     let mut bar = Progress::new("exporting", console);
+    let input = Input::new(&session, &names);
     let mut stats = Stats::default();
-    write_to(&path, console, |out| {
+    let mut write = |target: Target<'_>| {
         let mut progress = |done, total| bar.at(done, total);
-        stats = options.format.write(&session, &names, out, &mut progress)?;
+        stats = match format.write(&input, target, &mut progress) {
+            Ok(stats) => stats,
+            // As itself, so that a reader that has gone is seen.
+            Err(Error::Output(error)) => return Err(error.into()),
+            Err(error) => return Err(error.into()),
+        };
         Ok(())
-    })?;
+    };
+    match format.shape() {
+        Shape::File => write_to(&path, console, |out| write(Target::File(out))),
+        Shape::Folder => write_folder(&path, format.name, |folder| write(Target::Folder(folder))),
+    }?;
     drop(bar);
     let traces = session.traces().iter();
     traces.for_each(|trace| warn_of_unreadable(trace, console));

@@ -6,9 +6,10 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use instr_export::NewFolder;
 use instr_trace::new_file::NewFile;
 
-use crate::console::{Console, NO_OUTPUT};
+use crate::console::{Console, NO_OUTPUT, Refusal};
 
 const BUFFER_BYTES: usize = 1 << 18;
 
@@ -49,6 +50,40 @@ pub fn write_to(
     out.flush().with_context(cannot)?;
     drop(out);
     file.publish().with_context(cannot)
+}
+
+/// Calls `fill` with an empty folder, which appears at `path` only when everything is in it. `format` is what it is an export of: an earlier export
+/// is replaced, anything else that is there stays.
+///
+/// # Errors
+///
+/// What `fill` returns, something at `path` that must stay, and failures to make or rename the folder.
+pub fn write_folder(
+    path: &Path,
+    format: &str,
+    fill: impl FnOnce(&Path) -> Result<()>,
+) -> Result<()> {
+    let help = "name a folder that is not there, is empty, or is an export itself: -o NAME";
+    let refused = |why: String| -> anyhow::Error {
+        Refusal {
+            message: why,
+            notes: Vec::new(),
+            help: Some(help.to_owned()),
+        }
+        .into()
+    };
+    if path == Path::new("-") {
+        return Err(refused(format!(
+            "cannot write {format} to standard output: it is a folder of files"
+        )));
+    }
+    let with_help = |error| match error {
+        taken @ instr_export::Error::Taken { .. } => refused(taken.to_string()),
+        other => other.into(),
+    };
+    let folder = NewFolder::create(path).map_err(with_help)?;
+    fill(folder.path())?;
+    folder.publish(format).map_err(with_help)
 }
 
 /// Whether something is there that is neither a file nor a folder: a file must not take its place.

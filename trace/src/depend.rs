@@ -28,10 +28,11 @@ const MAX_SPARE: usize = 1 << 10;
 
 /// A task in the graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Node {
-    pub(crate) task: TaskId,
+pub struct Node {
+    /// The task.
+    pub task: TaskId,
     /// A small number, the task's own as long as it [can be a predecessor](Graph::is_live).
-    pub(crate) at: u32,
+    pub at: u32,
 }
 
 /// The sets of one address.
@@ -107,7 +108,7 @@ struct Pending {
 
 /// Streaming dependency bookkeeping: tells what a task depends on when it is created.
 #[derive(Debug, Default)]
-pub(crate) struct Graph {
+pub struct Graph {
     /// By the number of the generating body.
     bodies: Vec<Children>,
     /// By position of the thread.
@@ -121,7 +122,7 @@ pub(crate) struct Graph {
 impl Graph {
     /// Whether the task with this number may still become a predecessor.
     #[inline]
-    pub(crate) fn is_live(&self, at: u32) -> bool {
+    pub fn is_live(&self, at: u32) -> bool {
         self.members
             .counts
             .get(at as usize)
@@ -130,12 +131,12 @@ impl Graph {
 
     /// Numbers of tasks that ceased to be live; each is given once.
     #[inline]
-    pub(crate) fn released(&mut self) -> Option<u32> {
+    pub fn released(&mut self) -> Option<u32> {
         self.members.released.pop()
     }
 
     /// Entries of the task, or `taskwait`, that the thread creates next.
-    pub(crate) fn depend(&mut self, position: usize, task: TaskId, entries: Deps<'_>) {
+    pub fn depend(&mut self, position: usize, task: TaskId, entries: Deps<'_>) {
         if position >= self.pending.len() {
             let empty = || Pending {
                 task,
@@ -154,14 +155,14 @@ impl Graph {
 
     /// Whether the thread has given entries for this task, which it creates next.
     #[inline]
-    pub(crate) fn expects(&self, position: usize, task: TaskId) -> bool {
+    pub fn expects(&self, position: usize, task: TaskId) -> bool {
         let pending = self.pending.get(position);
         pending.is_some_and(|pending| !pending.entries.is_empty() && pending.task == task)
     }
 
     /// The body `at.body` creates a task. Its predecessors, ascending.
     #[inline]
-    pub(crate) fn create(&mut self, at: At, node: Node) -> &[Node] {
+    pub fn create(&mut self, at: At, node: Node) -> &[Node] {
         self.entries.clear();
         self.predecessors.clear();
         if let Some(pending) = self.pending.get_mut(at.position)
@@ -212,13 +213,13 @@ impl Graph {
 
     /// The entries of the task created last: one for each address, by address; a single one when it is `omp_all_memory`.
     #[inline]
-    pub(crate) fn entries(&self) -> &[Dep] {
+    pub fn entries(&self) -> &[Dep] {
         &self.entries
     }
 
     /// The body creates no more tasks.
     #[inline]
-    pub(crate) fn end(&mut self, body: u32) {
+    pub fn end(&mut self, body: u32) {
         let Some(children) = self.bodies.get_mut(body as usize) else {
             return;
         };

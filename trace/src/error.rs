@@ -56,8 +56,9 @@ pub enum Error {
 }
 
 impl Error {
-    /// Traces without a single thread: there is nothing to write.
-    pub(crate) fn no_events(traces: &[Trace]) -> Self {
+    /// The error of traces without a single thread: there is nothing to write.
+    #[must_use]
+    pub fn no_events(traces: &[Trace]) -> Self {
         let path = traces.first().map(|trace| trace.dir().to_owned());
         Self::NotATrace {
             path: path.unwrap_or_default(),

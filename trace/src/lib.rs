@@ -1,4 +1,4 @@
-//! Reads raw traces (`docs/trace-format.md`), converts clocks, merges the streams in time order, and writes other formats.
+//! Reads raw traces (`docs/trace-format.md`), converts clocks, merges the streams in time order, and says what events mean.
 //!
 //! ```no_run
 //! let trace = instr_trace::Trace::open("app.instr")?;
@@ -15,7 +15,6 @@ pub mod depend;
 pub mod energy;
 mod error;
 pub mod event;
-pub mod export;
 mod follow;
 mod index;
 mod input;
@@ -36,7 +35,7 @@ mod session;
 mod stream;
 #[doc(hidden)]
 pub mod synth;
-mod task_map;
+pub mod task_map;
 mod task_set;
 pub mod tasks;
 mod trace;

@@ -22,13 +22,14 @@ const MIN_LIST: usize = 1 << 10;
 
 /// Where a value is: valid until it is removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Key {
-    pub(crate) place: u32,
+pub struct Key {
+    /// The place: a small number, the task's own as long as it is in the map.
+    pub place: u32,
     serial: u32,
 }
 
 /// What a place holds; a value stays in its place when its task is gone, so that its memory can be used again.
-pub(crate) trait Value: Default {
+pub trait Value: Default {
     /// Makes it as good as new.
     fn clear(&mut self);
 }
@@ -43,7 +44,7 @@ struct Place<T> {
 
 /// Values by task.
 #[derive(Debug)]
-pub(crate) struct TaskMap<T> {
+pub struct TaskMap<T> {
     lists: Vec<List>,
     others: HashMap<TaskId, u32>,
     places: Places<T>,
@@ -170,7 +171,7 @@ impl<T> Places<T> {
 impl<T: Value> TaskMap<T> {
     /// The value of a task, or the place for a new one.
     #[inline]
-    pub(crate) fn find(&self, task: TaskId) -> Option<Key> {
+    pub fn find(&self, task: TaskId) -> Option<Key> {
         let listed = self.lists.get(task.thread as usize);
         let place = match listed.and_then(|list| list.get(task.seq)) {
             Some(place) => place,
@@ -183,7 +184,7 @@ impl<T: Value> TaskMap<T> {
 
     /// Makes room for a value of a task; an old one goes.
     #[inline]
-    pub(crate) fn insert(&mut self, task: TaskId) -> Key {
+    pub fn insert(&mut self, task: TaskId) -> Key {
         if let Some(old) = self.find(task) {
             self.remove(old);
         }
@@ -228,20 +229,23 @@ impl<T: Value> TaskMap<T> {
         self.others.insert(task, place);
     }
 
+    /// The value of a key; `None`: it is gone.
     #[inline]
-    pub(crate) fn get(&self, key: Key) -> Option<&T> {
+    pub fn get(&self, key: Key) -> Option<&T> {
         let slot = self.places.get(key.place)?;
         (slot.used && slot.serial == key.serial).then_some(&slot.value)
     }
 
+    /// The same, to be changed.
     #[inline]
-    pub(crate) fn get_mut(&mut self, key: Key) -> Option<&mut T> {
+    pub fn get_mut(&mut self, key: Key) -> Option<&mut T> {
         let slot = self.places.get_mut(key.place)?;
         (slot.used && slot.serial == key.serial).then_some(&mut slot.value)
     }
 
+    /// Drops the value of a key.
     #[inline]
-    pub(crate) fn remove(&mut self, key: Key) {
+    pub fn remove(&mut self, key: Key) {
         let slot = match self.places.get_mut(key.place) {
             Some(slot) if slot.used && slot.serial == key.serial => slot,
             _ => return,
@@ -258,7 +262,7 @@ impl<T: Value> TaskMap<T> {
 
     /// The key of what is in this place now.
     #[inline]
-    pub(crate) fn at(&self, place: u32) -> Option<Key> {
+    pub fn at(&self, place: u32) -> Option<Key> {
         let slot = self.places.get(place)?;
         let serial = slot.serial;
         slot.used.then_some(Key { place, serial })
@@ -266,13 +270,13 @@ impl<T: Value> TaskMap<T> {
 
     /// What is in this place now.
     #[inline]
-    pub(crate) fn at_mut(&mut self, place: u32) -> Option<&mut T> {
+    pub fn at_mut(&mut self, place: u32) -> Option<&mut T> {
         let slot = self.places.get_mut(place)?;
         slot.used.then_some(&mut slot.value)
     }
 
     /// All values, in no order of meaning.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (Key, &T)> {
+    pub fn iter(&self) -> impl Iterator<Item = (Key, &T)> {
         let places = self.places.chunks.iter().flatten();
         let used = places.zip(0..).filter(|(slot, _)| slot.used);
         used.map(|(slot, place)| {

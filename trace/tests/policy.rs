@@ -3,11 +3,9 @@
 use std::fmt::Write as _;
 
 use instr_trace::Trace;
-use instr_trace::export::Format;
 use instr_trace::model::{
     At, Begin, End, Interval, Mark, Reading, Since, Sink, Span, State, replay,
 };
-use instr_trace::names::{Names, NoNames};
 use instr_trace::synth::{self, START_TICKS, StreamWriter};
 use instr_trace::tasks::{RegionRecord, TaskRecord, TaskSink, TaskStates};
 
@@ -477,15 +475,6 @@ fn a_thread_of_the_runtimes_own_has_no_counters() {
     let mut counted = Counted::default();
     replay(&trace, &mut counted).unwrap();
     assert_eq!(counted.0, [0]);
-    let names = [Box::new(NoNames) as Box<dyn Names>];
-    let perfetto = Format::named("perfetto").unwrap();
-    let written = perfetto.write(
-        &instr_trace::Session::of(vec![trace]),
-        &names,
-        &mut Vec::new(),
-        &mut |_, _| {},
-    );
-    assert!(written.is_ok());
 }
 
 #[test]

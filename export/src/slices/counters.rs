@@ -1,9 +1,9 @@
 //! Counters: the heap, pages, sensors, counters of threads and of the program.
 
-use crate::model::{At, Memory, Reading};
+use instr_trace::model::{At, Memory, Reading};
 
-use super::super::proto::{COUNTER, TrackEvent};
-use super::Process;
+use super::Slices;
+use super::writer::{Number, SliceWriter};
 
 /// What has a counter track.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -18,7 +18,7 @@ pub(super) enum Counter {
     User(usize, u64),
 }
 
-impl Process<'_, '_> {
+impl<W: SliceWriter> Slices<'_, W> {
     /// A value of a counter: a whole number, or one with its scale.
     pub(super) fn count(
         &mut self,
@@ -32,20 +32,16 @@ impl Process<'_, '_> {
             Some(track) => *track,
             None => {
                 let (parent, name, unit) = name(self);
-                let track = self.packets.counter(parent, &name, &unit);
+                let track = self.writer.counter(parent, &name, &unit);
                 self.counters.insert(counter, track);
                 track
             }
         };
-        let whole = scale == 1.0;
-        let event = TrackEvent {
-            r#type: Some(COUNTER),
-            track_uuid: Some(track),
-            counter_value: whole.then_some(value),
-            double_counter_value: (!whole).then_some(value as f64 * scale),
-            ..TrackEvent::default()
+        let number = match scale == 1.0 {
+            true => Number::Whole(value),
+            false => Number::Real(value as f64 * scale),
         };
-        self.packets.event((self.place)(at.time), event);
+        self.writer.value((self.place)(at.time), track, number);
     }
 
     pub(super) fn count_memory(&mut self, at: At, memory: &Memory) {
@@ -84,7 +80,7 @@ impl Process<'_, '_> {
                     });
                 }
             }
-            Reading::Lost { .. } | Reading::ThreadTime { .. } => {}
+            _ => {}
         }
     }
 }

@@ -3,10 +3,10 @@
 //! A flow of a dependence is known when the successor is created. Has the predecessor not ended by then, its end carries the flow; else it gets a
 //! mark of its own at the time of that end. What is kept is bounded by the tasks that live or may still be predecessors.
 
-use crate::depend::{Graph, Node};
-use crate::event::{Deps, TaskId};
-use crate::model::At;
-use crate::task_map::{Key, TaskMap, Value};
+use instr_trace::depend::{Graph, Node};
+use instr_trace::event::{Deps, TaskId};
+use instr_trace::model::At;
+use instr_trace::task_map::{Key, TaskMap, Value};
 
 /// Flows of one process.
 const FLOWS: u32 = 40;
@@ -23,6 +23,8 @@ struct Live {
     ended: Option<(u64, usize)>,
     /// Nothing shows when it was complete.
     hidden: bool,
+    /// The name of its life, from the creation to the end.
+    life: Option<u64>,
 }
 
 impl Value for Live {
@@ -33,25 +35,25 @@ impl Value for Live {
 
 /// What a successor follows that has ended: where, when, and the flow from there.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Late {
-    pub(super) position: usize,
-    pub(super) time: u64,
-    pub(super) flow: u64,
+pub(crate) struct Late {
+    pub(crate) position: usize,
+    pub(crate) time: u64,
+    pub(crate) flow: u64,
 }
 
 /// The flows of one process.
 #[derive(Debug)]
-pub(super) struct Flows {
+pub(crate) struct Flows {
     tasks: TaskMap<Live>,
     graph: Graph,
     /// Numbers of tasks so far.
     last: u64,
     next: u64,
-    pub(super) late: Vec<Late>,
+    pub(crate) late: Vec<Late>,
 }
 
 impl Flows {
-    pub(super) fn new(process: usize) -> Self {
+    pub(crate) fn new(process: usize) -> Self {
         Self {
             tasks: TaskMap::default(),
             graph: Graph::default(),
@@ -61,7 +63,7 @@ impl Flows {
         }
     }
 
-    pub(super) fn depend(&mut self, position: usize, task: TaskId, entries: Deps<'_>) {
+    pub(crate) fn depend(&mut self, position: usize, task: TaskId, entries: Deps<'_>) {
         self.graph.depend(position, task, entries);
     }
 
@@ -81,7 +83,7 @@ impl Flows {
 
     /// A task is created: its number. [`Flows::late`] are then the dependences on tasks that have ended. `hidden`: a `taskwait nowait`,
     /// of which nothing shows when it was complete.
-    pub(super) fn create(&mut self, at: At, task: TaskId, hidden: bool) -> u64 {
+    pub(crate) fn create(&mut self, at: At, task: TaskId, hidden: bool) -> u64 {
         self.late.clear();
         let key = self.insert(task);
         let node = Node {
@@ -120,7 +122,7 @@ impl Flows {
     }
 
     /// The flow that begins where the task, or `task` as a piece of a taskloop, is created.
-    pub(super) fn created(&mut self, task: TaskId) -> u64 {
+    pub(crate) fn created(&mut self, task: TaskId) -> u64 {
         let flow = self.flow();
         let key = match self.tasks.find(task) {
             Some(key) => key,
@@ -133,7 +135,7 @@ impl Flows {
     }
 
     /// Number of a task that runs; one whose creation was lost gets its number now.
-    pub(super) fn number(&mut self, task: TaskId) -> u64 {
+    pub(crate) fn number(&mut self, task: TaskId) -> u64 {
         let key = match self.tasks.find(task) {
             Some(key) => key,
             None => self.insert(task),
@@ -142,14 +144,14 @@ impl Flows {
     }
 
     /// The flows that end where the task begins.
-    pub(super) fn begin(&mut self, task: TaskId) -> Vec<u64> {
+    pub(crate) fn begin(&mut self, task: TaskId) -> Vec<u64> {
         let key = self.tasks.find(task);
         let live = key.and_then(|key| self.tasks.get_mut(key));
         live.map_or_else(Vec::new, |live| std::mem::take(&mut live.incoming))
     }
 
     /// The flows that begin where the task ends. `hidden`: the end was lost.
-    pub(super) fn end(&mut self, at: At, task: TaskId, hidden: bool) -> Vec<u64> {
+    pub(crate) fn end(&mut self, at: At, task: TaskId, hidden: bool) -> Vec<u64> {
         let Some(key) = self.tasks.find(task) else {
             return Vec::new();
         };
@@ -163,8 +165,34 @@ impl Flows {
         outgoing
     }
 
+    /// The life of a task begins; false: it has begun before.
+    pub(super) fn live(&mut self, task: TaskId, name: u64) -> bool {
+        let key = match self.tasks.find(task) {
+            Some(key) => key,
+            None => self.insert(task),
+        };
+        let live = self.tasks.get_mut(key);
+        live.is_some_and(|live| live.life.replace(name).is_none())
+    }
+
+    /// The life of a task ends: its number and its name, if it has begun.
+    pub(super) fn die(&mut self, task: TaskId) -> Option<(u64, u64)> {
+        let key = self.tasks.find(task)?;
+        let live = self.tasks.get_mut(key)?;
+        Some((live.number, live.life.take()?))
+    }
+
+    /// Numbers and names of the lives that have not ended.
+    pub(super) fn survivors(&self) -> Vec<(u64, u64)> {
+        let lives = self.tasks.iter();
+        let lives = lives.filter_map(|(_, live)| Some((live.number, live.life?)));
+        let mut found: Vec<_> = lives.collect();
+        found.sort_unstable();
+        found
+    }
+
     /// A body creates no more tasks.
-    pub(super) fn end_body(&mut self, body: u32) {
+    pub(crate) fn end_body(&mut self, body: u32) {
         self.graph.end(body);
         self.forget_released();
     }

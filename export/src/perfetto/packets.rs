@@ -5,72 +5,15 @@ use std::io::{Error, Write};
 use hashbrown::{HashMap, HashSet};
 
 use super::proto::*;
+use crate::describe::CATEGORIES;
+use crate::slices::{FlowsHere, Label, Note, Number, SliceWriter};
 
 /// Bytes that are written at a time.
 const CHUNK: usize = 1 << 16;
 /// Process and thread numbers that the system did not give begin here: unknown ones, and those that occur twice.
 const MADE_UP: i32 = 1_000_000_000;
 
-/// What each slice and instant is: the categories of the output, in order of their numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Category {
-    State,
-    Parallel,
-    Implicit,
-    Task,
-    Create,
-    Taskloop,
-    Work,
-    Wait,
-    LockWait,
-    LockHeld,
-    Taskgroup,
-    Block,
-    Schedule,
-    Target,
-    Flush,
-    Region,
-    Call,
-    UserEvent,
-    Cancel,
-    Dependence,
-}
-
-/// Their names.
-const CATEGORIES: [&str; 20] = [
-    "state",
-    "parallel",
-    "implicit task",
-    "task",
-    "task creation",
-    "taskloop",
-    "work-sharing",
-    "wait",
-    "lock wait",
-    "lock held",
-    "taskgroup",
-    "block",
-    "schedule",
-    "target",
-    "flush",
-    "region",
-    "call",
-    "user event",
-    "cancellation",
-    "dependence",
-];
-
-/// A number with a slice or an instant.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Note {
-    /// Number of a task in order of creation.
-    Task(u64),
-    /// Address of a lock.
-    Object(u64),
-    /// Value of a user event.
-    Value(u64),
-}
-
+/// The names of [`Note`]s, in order of their numbers.
 const NOTES: [&str; 3] = ["task", "object", "value"];
 
 impl From<Note> for DebugAnnotation {
@@ -92,12 +35,10 @@ impl From<Note> for DebugAnnotation {
 pub(super) struct Packets<'w> {
     out: &'w mut dyn Write,
     buffer: Vec<u8>,
-    pub(super) failed: Option<Error>,
+    failed: Option<Error>,
     /// Number of the running process's sequence, from 1.
     sequence: u32,
     tracks: u64,
-    /// The track of each process.
-    pub(super) processes: Vec<u64>,
     pids: HashSet<i32>,
     pid: i32,
     tids: HashSet<i32>,
@@ -119,7 +60,6 @@ impl<'w> Packets<'w> {
             failed: None,
             sequence: 1,
             tracks: 0,
-            processes: Vec::new(),
             pids: HashSet::new(),
             pid: 0,
             tids: HashSet::new(),
@@ -158,8 +98,51 @@ impl<'w> Packets<'w> {
         self.buffer.clear();
     }
 
-    /// Begins a process, whose packets are a sequence of their own: the number of its track.
-    pub(super) fn process(&mut self, pid: u64, name: &str) -> u64 {
+    fn describe(&mut self, mut descriptor: TrackDescriptor) -> u64 {
+        self.tracks += 1;
+        descriptor.uuid = Some(self.tracks);
+        self.send(TracePacket {
+            track_descriptor: Some(descriptor),
+            ..TracePacket::default()
+        });
+        self.tracks
+    }
+
+    /// Something on a track at a time.
+    fn event(&mut self, time: u64, event: TrackEvent) {
+        let fresh = std::mem::take(&mut self.fresh);
+        self.events += u64::from(event.r#type != Some(SLICE_END));
+        self.flows += event.flow_ids.len() as u64;
+        self.send(TracePacket {
+            timestamp: Some(time),
+            sequence_flags: Some(NEEDS_STATE),
+            interned_data: (!fresh.is_empty()).then(|| InternedData {
+                event_names: fresh,
+                ..InternedData::default()
+            }),
+            track_event: Some(event),
+            ..TracePacket::default()
+        });
+    }
+}
+
+/// A slice or instant.
+fn labelled(kind: i32, track: u64, label: Label, flows: FlowsHere<'_>) -> TrackEvent {
+    TrackEvent {
+        r#type: Some(kind),
+        track_uuid: Some(track),
+        category_iids: Some(label.category as u64 + 1),
+        name_iid: Some(label.name),
+        debug_annotations: label.note.map(Into::into),
+        flow_ids: flows.begin.to_vec(),
+        terminating_flow_ids: flows.end.to_vec(),
+        ..TrackEvent::default()
+    }
+}
+
+impl SliceWriter for Packets<'_> {
+    /// Its packets are a sequence of their own.
+    fn process(&mut self, pid: u64, name: &str) -> u64 {
         self.sequence += 1;
         self.names.clear();
         self.tids.clear();
@@ -194,12 +177,10 @@ impl<'w> Packets<'w> {
             }),
             ..TracePacket::default()
         });
-        self.processes.push(self.tracks);
         self.tracks
     }
 
-    /// The track of a thread of the process.
-    pub(super) fn thread(&mut self, tid: u32, name: &str) -> u64 {
+    fn thread(&mut self, tid: u32, name: &str) -> u64 {
         let thread = ThreadDescriptor {
             pid: Some(self.pid),
             tid: Some(unused(&mut self.tids, tid.into())),
@@ -211,8 +192,7 @@ impl<'w> Packets<'w> {
         })
     }
 
-    /// A further track of a thread or process.
-    pub(super) fn track(&mut self, parent: u64, name: &str) -> u64 {
+    fn track(&mut self, parent: u64, name: &str) -> u64 {
         self.describe(TrackDescriptor {
             name: Some(name.to_owned()),
             parent_uuid: Some(parent),
@@ -220,8 +200,7 @@ impl<'w> Packets<'w> {
         })
     }
 
-    /// The track of a counter of a thread or process. `unit`: `bytes`, another one, or empty.
-    pub(super) fn counter(&mut self, parent: u64, name: &str, unit: &str) -> u64 {
+    fn counter(&mut self, parent: u64, name: &str, unit: &str) -> u64 {
         let bytes = unit == "bytes";
         self.describe(TrackDescriptor {
             name: Some(name.to_owned()),
@@ -234,18 +213,8 @@ impl<'w> Packets<'w> {
         })
     }
 
-    fn describe(&mut self, mut descriptor: TrackDescriptor) -> u64 {
-        self.tracks += 1;
-        descriptor.uuid = Some(self.tracks);
-        self.send(TracePacket {
-            track_descriptor: Some(descriptor),
-            ..TracePacket::default()
-        });
-        self.tracks
-    }
-
-    /// The number of a name, which the next packet brings when it is new.
-    pub(super) fn name(&mut self, text: &str) -> u64 {
+    /// The next packet brings it when it is new.
+    fn name(&mut self, text: &str) -> u64 {
         if let Some(iid) = self.names.get(text) {
             return *iid;
         }
@@ -258,27 +227,47 @@ impl<'w> Packets<'w> {
         iid
     }
 
-    /// Something on a track at a time.
-    pub(super) fn event(&mut self, time: u64, event: TrackEvent) {
-        let fresh = std::mem::take(&mut self.fresh);
-        self.events += u64::from(event.r#type != Some(SLICE_END));
-        self.flows += event.flow_ids.len() as u64;
-        self.send(TracePacket {
-            timestamp: Some(time),
-            sequence_flags: Some(NEEDS_STATE),
-            interned_data: (!fresh.is_empty()).then(|| InternedData {
-                event_names: fresh,
-                ..InternedData::default()
-            }),
-            track_event: Some(event),
-            ..TracePacket::default()
-        });
+    fn begin(&mut self, time: u64, track: u64, label: Label, flows: FlowsHere<'_>) {
+        self.event(time, labelled(SLICE_BEGIN, track, label, flows));
     }
-}
 
-impl Category {
-    pub(super) fn iid(self) -> Option<u64> {
-        Some(self as u64 + 1)
+    fn end(&mut self, time: u64, track: u64, flows: FlowsHere<'_>) {
+        let event = TrackEvent {
+            r#type: Some(SLICE_END),
+            track_uuid: Some(track),
+            flow_ids: flows.begin.to_vec(),
+            terminating_flow_ids: flows.end.to_vec(),
+            ..TrackEvent::default()
+        };
+        self.event(time, event);
+    }
+
+    fn whole(&mut self, begin: u64, end: u64, track: u64, label: Label) {
+        self.begin(begin, track, label, FlowsHere::default());
+        self.end(end, track, FlowsHere::default());
+    }
+
+    fn instant(&mut self, time: u64, track: u64, label: Label, flows: FlowsHere<'_>) {
+        self.event(time, labelled(INSTANT, track, label, flows));
+    }
+
+    fn value(&mut self, time: u64, counter: u64, value: Number) {
+        let (whole, real) = match value {
+            Number::Whole(value) => (Some(value), None),
+            Number::Real(value) => (None, Some(value)),
+        };
+        let event = TrackEvent {
+            r#type: Some(COUNTER),
+            track_uuid: Some(counter),
+            counter_value: whole,
+            double_counter_value: real,
+            ..TrackEvent::default()
+        };
+        self.event(time, event);
+    }
+
+    fn failure(&mut self) -> Option<Error> {
+        self.failed.take()
     }
 }
 

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use instr_trace::export::{Format, Stats};
+use instr_export::{Error, Format, Input, Stats, Target};
 use instr_trace::synth::{self, Body, START_MONOTONIC, START_TICKS, StreamWriter};
-use instr_trace::{Error, Layout, Names, Session, Trace};
+use instr_trace::{Layout, Session, Trace};
 
 /// Fields of a message: a number, or the bytes of what has a length.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -192,9 +192,9 @@ fn write(dir: &std::path::Path, layout: Layout) -> Trace {
 }
 
 fn export(trace: Trace, out: &mut dyn std::io::Write) -> Result<Stats, Error> {
-    let names: [Box<dyn Names>; 0] = [];
+    let session = Session::of(vec![trace]);
     let format = Format::named("perfetto").expect("a format");
-    format.write(&Session::of(vec![trace]), &names, out, &mut |_, _| {})
+    format.write(&Input::unnamed(&session), Target::File(out), &mut |_, _| {})
 }
 
 #[test]

@@ -2,18 +2,22 @@
 
 use std::collections::HashMap;
 
+use instr_trace::Session;
+use instr_trace::kernel::series::{Definition, Events, Scope, Unit, What};
+
+use super::check;
+use super::writer::{Number, SliceWriter};
 use crate::error::Error;
-use crate::kernel::series::{Definition, Events, Scope, Unit, What};
-use crate::session::Session;
 
-use super::packets::Packets;
-use super::proto::{COUNTER, TrackEvent};
-
-/// Writes the series of all traces, levels and totals as they were read.
-pub(super) fn write(session: &Session, packets: &mut Packets<'_>) -> Result<(), Error> {
+/// Writes the series of all traces, levels and totals as they were read. `tracks` are those of the processes.
+pub(super) fn write<W: SliceWriter>(
+    session: &Session,
+    tracks: &[u64],
+    writer: &mut W,
+) -> Result<(), Error> {
     let traces = session.traces();
     let mut processes = HashMap::new();
-    for (trace, track) in traces.iter().zip(&packets.processes) {
+    for (trace, track) in traces.iter().zip(tracks) {
         let pid = u32::try_from(trace.metadata().pid).unwrap_or(0);
         processes.entry(pid).or_insert(*track);
     }
@@ -21,13 +25,13 @@ pub(super) fn write(session: &Session, packets: &mut Packets<'_>) -> Result<(), 
         let Some(mut events) = Events::of_trace(trace.dir())? else {
             continue;
         };
-        let first = packets.processes.get(number).copied().unwrap_or(0);
+        let first = tracks.get(number).copied().unwrap_or(0);
         let start = trace.metadata().start_monotonic_ns;
-        let mut tracks = Vec::new();
+        let mut counters = Vec::new();
         while let Some(event) = events.next()? {
             let (series, value) = match event.what {
                 What::Series(_, of) => {
-                    tracks.push(open(&of, first, &processes, packets));
+                    counters.push(open(&of, first, &processes, writer));
                     continue;
                 }
                 What::Value(series, value) | What::Estimate { series, value, .. } => {
@@ -35,32 +39,24 @@ pub(super) fn write(session: &Session, packets: &mut Packets<'_>) -> Result<(), 
                 }
                 What::Refused(..) | What::Readings { .. } => continue,
             };
-            let Some(track) = tracks.get(series as usize) else {
+            let Some(counter) = counters.get(series as usize) else {
                 continue;
             };
             let time = session.time(number, event.time.saturating_sub(start));
-            let value = i64::try_from(value).unwrap_or(i64::MAX);
-            let event = TrackEvent {
-                r#type: Some(COUNTER),
-                track_uuid: Some(*track),
-                counter_value: Some(value),
-                ..TrackEvent::default()
-            };
-            packets.event(session.begin().saturating_add(time), event);
+            let value = Number::Whole(i64::try_from(value).unwrap_or(i64::MAX));
+            writer.value(session.begin().saturating_add(time), *counter, value);
         }
-        if let Some(error) = packets.failed.take() {
-            return Err(Error::Output(error));
-        }
+        check(writer)?;
     }
     Ok(())
 }
 
 /// Its track.
-fn open(
+fn open<W: SliceWriter>(
     of: &Definition,
     first: u64,
     processes: &HashMap<u32, u64>,
-    packets: &mut Packets<'_>,
+    writer: &mut W,
 ) -> u64 {
     let own = match of.scope {
         Scope::Process => processes.get(&of.pid).copied(),
@@ -71,5 +67,5 @@ fn open(
         Unit::Bytes => "bytes",
         other => other.sign(),
     };
-    packets.counter(own.unwrap_or(first), &of.described(own.is_some()), unit)
+    writer.counter(own.unwrap_or(first), &of.described(own.is_some()), unit)
 }

@@ -1,9 +1,10 @@
 //! Tracks of a thread: its slices nest on its own, the others have further ones.
 
-use crate::model::{At, Span};
-use crate::words::mutex_name;
+use instr_trace::model::{At, Span};
+use instr_trace::words::mutex_name;
 
-use super::{Process, Thread};
+use super::writer::{FlowsHere, SliceWriter};
+use super::{Slices, Thread};
 
 /// Slices below the innermost one among which one that ends is looked for: deeper it is in damaged traces only.
 const LOOK_BACK: usize = 64;
@@ -16,12 +17,12 @@ pub(super) struct Loose {
     begin: u64,
 }
 
-impl Process<'_, '_> {
+impl<W: SliceWriter> Slices<'_, W> {
     /// A further track of a thread.
     pub(super) fn own_track(&mut self, position: usize, name: &'static str) -> u64 {
         let thread = &mut self.threads[position];
-        let packets = &mut *self.packets;
-        let make = || packets.track(thread.track, name);
+        let writer = &mut *self.writer;
+        let make = || writer.track(thread.track, name);
         *thread.tracks.entry(name).or_insert_with(make)
     }
 
@@ -35,8 +36,8 @@ impl Process<'_, '_> {
         let thread = &mut self.threads[at.position];
         let parent = thread.track;
         let free = thread.free.get_mut(name).and_then(Vec::pop);
-        let track = free.unwrap_or_else(|| self.packets.track(parent, name));
-        self.slice(at, track, span, None, Vec::new());
+        let track = free.unwrap_or_else(|| self.writer.track(parent, name));
+        self.slice(at, track, span, FlowsHere::default());
         let loose = Loose {
             position: at.position,
             track,
@@ -57,14 +58,14 @@ impl Process<'_, '_> {
         }
         if let Some(loose) = loose {
             let time = (self.place)(at.time.max(loose.begin));
-            self.pop(time, loose.track, Vec::new(), Vec::new());
+            self.writer.end(time, loose.track, FlowsHere::default());
             let free = &mut self.threads[loose.position].free;
             free.entry(name).or_default().push(loose.track);
         }
     }
 
     /// Ends a slice of the thread's own track, if it is open, and what lies on top of it.
-    pub(super) fn end_nested(&mut self, at: At, span: &Span, flow_ids: Vec<u64>, ending: Vec<u64>) {
+    pub(super) fn end_nested(&mut self, at: At, span: &Span, flows: FlowsHere<'_>) {
         let time = self.time(at);
         let Thread { track, open, .. } = &self.threads[at.position];
         let (track, depth) = (*track, open.len());
@@ -74,9 +75,9 @@ impl Process<'_, '_> {
             return;
         };
         for _ in lowest + found + 1..depth {
-            self.pop(time, track, Vec::new(), Vec::new());
+            self.writer.end(time, track, FlowsHere::default());
         }
-        self.pop(time, track, flow_ids, ending);
+        self.writer.end(time, track, flows);
         self.threads[at.position].open.truncate(lowest + found);
     }
 }

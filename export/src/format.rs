@@ -1,0 +1,154 @@
+//! What a format is, and which there are.
+
+use std::io::Write;
+use std::path::Path;
+
+use instr_trace::names::{Names, NoNames};
+use instr_trace::{Session, Trace};
+
+use crate::error::Error;
+use crate::perfetto;
+
+/// What is written: the processes of a session, and their names.
+#[derive(Clone, Copy)]
+pub struct Input<'a> {
+    session: &'a Session,
+    names: &'a [Box<dyn Names + 'a>],
+}
+
+impl<'a> Input<'a> {
+    /// `names` are the symbols of each process, by its position in the session; missing ones leave addresses.
+    #[must_use]
+    pub fn new(session: &'a Session, names: &'a [Box<dyn Names + 'a>]) -> Self {
+        Self { session, names }
+    }
+
+    /// With addresses in place of all names.
+    #[must_use]
+    pub fn unnamed(session: &'a Session) -> Self {
+        Self::new(session, &[])
+    }
+
+    /// The processes.
+    #[must_use]
+    pub fn session(&self) -> &'a Session {
+        self.session
+    }
+
+    /// Their traces.
+    #[must_use]
+    pub fn traces(&self) -> &'a [Trace] {
+        self.session.traces()
+    }
+
+    /// The names of a process.
+    #[must_use]
+    pub fn names(&self, process: usize) -> &'a dyn Names {
+        let names = self.names.get(process);
+        names.map_or(&NoNames as &dyn Names, |names| names.as_ref())
+    }
+}
+
+/// What was written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// What the format has: slices, instants and values of counters, or records, samples, rows.
+    pub events: u64,
+    /// Creations of tasks and dependences, where the format has them.
+    pub flows: u64,
+}
+
+/// Called now and then with (done, total).
+pub type Progress<'p> = dyn FnMut(u64, u64) + 'p;
+
+/// Writes one file.
+type FileWriter = fn(&Input<'_>, &mut dyn Write, &mut Progress<'_>) -> Result<Stats, Error>;
+/// Fills a folder that is empty.
+type FolderWriter = fn(&Input<'_>, &Path, &mut Progress<'_>) -> Result<Stats, Error>;
+
+#[derive(Clone, Copy, Debug)]
+enum Writer {
+    File(FileWriter),
+    #[allow(dead_code, reason = "no format needs a folder yet")]
+    Folder(FolderWriter),
+}
+
+/// Where a format writes to: what its [`Shape`] asks for.
+pub enum Target<'t> {
+    /// One file.
+    File(&'t mut dyn Write),
+    /// An empty folder, see [`NewFolder`](crate::NewFolder).
+    Folder(&'t Path),
+}
+
+/// What a format makes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// One file.
+    File,
+    /// A folder of files.
+    Folder,
+}
+
+/// A format.
+#[derive(Clone, Copy, Debug)]
+pub struct Format {
+    /// As it is typed.
+    pub name: &'static str,
+    /// One line for people.
+    pub help: &'static str,
+    /// Of the names of its files or folders.
+    pub ending: &'static str,
+    writer: Writer,
+}
+
+/// All formats, the default first.
+pub static FORMATS: &[Format] = &[Format {
+    name: "perfetto",
+    help: "For ui.perfetto.dev and trace_processor: NAME.perfetto-trace",
+    ending: "perfetto-trace",
+    writer: Writer::File(perfetto::write),
+}];
+
+impl Format {
+    /// The format of this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<&'static Self> {
+        FORMATS.iter().find(|format| format.name == name)
+    }
+
+    /// What it makes.
+    #[must_use]
+    pub fn shape(&self) -> Shape {
+        match self.writer {
+            Writer::File(_) => Shape::File,
+            Writer::Folder(_) => Shape::Folder,
+        }
+    }
+
+    /// Writes the processes of `input` to `target`. `progress` is called now and then with (done, total).
+    ///
+    /// # Errors
+    ///
+    /// Traces without events, stream files that cannot be read any more, and what the target refuses.
+    ///
+    /// # Panics
+    ///
+    /// The target is not of the format's [`Shape`].
+    pub fn write(
+        &self,
+        input: &Input<'_>,
+        target: Target<'_>,
+        progress: &mut Progress<'_>,
+    ) -> Result<Stats, Error> {
+        let traces = input.traces();
+        if traces.iter().all(|trace| trace.threads().is_empty()) {
+            return Err(instr_trace::Error::no_events(traces).into());
+        }
+        match (self.writer, target) {
+            (Writer::File(write), Target::File(out)) => write(input, out, progress),
+            (Writer::Folder(write), Target::Folder(folder)) => write(input, folder, progress),
+            (writer, _) => panic!("{} writes {writer:?}", self.name),
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! Names of slices.
+
+use instr_trace::model::{At, Code, Span};
+use instr_trace::names::{CodeRole, code_label};
+
+use super::Slices;
+use super::writer::{Label, Note, SliceWriter};
+use crate::describe::{Of, Text, describe};
+
+impl<W: SliceWriter> Slices<'_, W> {
+    pub(super) fn label(&mut self, code: Code, word: &'static str, role: CodeRole) -> u64 {
+        if let Some(number) = self.labels.get(&(code, word)) {
+            return *number;
+        }
+        let label = match code.address {
+            0 => "unknown".to_owned(),
+            _ => code_label(self.names, code, role),
+        };
+        let number = self.writer.name(&format!("{word}{label}"));
+        self.labels.insert((code, word), number);
+        number
+    }
+
+    /// What a slice is.
+    pub(super) fn describe(&mut self, at: At, span: &Span) -> Label {
+        let (category, text, of) = describe(span);
+        let note = match of {
+            Of::Nothing => None,
+            Of::Task(task) => Some(Note::Task(self.flows.number(task))),
+            Of::Lock(object) => Some(Note::Object(object)),
+        };
+        let name = match text {
+            Text::Code(word, code, role) => self.label(code, word, role),
+            Text::Own(address) => match self.texts.get(&(at.position, address)) {
+                Some(text) => self.writer.name(text),
+                None => self.writer.name(&format!("{address:#x}")),
+            },
+            Text::Word(word) => self.writer.name(word),
+        };
+        Label {
+            category,
+            name,
+            note,
+        }
+    }
+}
