@@ -98,12 +98,12 @@ fn about_this() -> String {
     format!("instr {} {key}\n", env!("CARGO_PKG_VERSION"))
 }
 
-/// Puts the built `library`, and what lies beside it, into `folder` for an installation. Nobody sees half a file.
+/// Puts the built `libraries`, and what lies beside them, into `folder` for an installation. Nobody sees half a file.
 ///
 /// # Errors
 ///
 /// A folder that cannot be written.
-pub(crate) fn put(library: &Path, folder: &Path) -> io::Result<()> {
+pub(crate) fn put(libraries: &[PathBuf], folder: &Path) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     let new = |name: &Path, from: &mut dyn io::Read| -> io::Result<()> {
         let mut file = tempfile::Builder::new()
@@ -119,13 +119,15 @@ pub(crate) fn put(library: &Path, folder: &Path) -> io::Result<()> {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
     }
-    let name = Path::new(library.file_name().unwrap_or_default());
-    new(name, &mut File::open(library)?)?;
     let beside = shared_name();
-    new(
-        beside.as_ref(),
-        &mut File::open(library.with_file_name(&beside))?,
-    )?;
+    for library in libraries {
+        let name = Path::new(library.file_name().unwrap_or_default());
+        new(name, &mut File::open(library)?)?;
+        new(
+            beside.as_ref(),
+            &mut File::open(library.with_file_name(&beside))?,
+        )?;
+    }
     new(ABOUT.as_ref(), &mut about_this().as_bytes())
 }
 
@@ -146,7 +148,7 @@ mod tests {
         for name in [NAME, &shared_name()] {
             fs::copy(&own, built.join(name)).unwrap();
         }
-        put(&built.join(NAME), &dir.join("lib/instr")).unwrap();
+        put(&[built.join(NAME)], &dir.join("lib/instr")).unwrap();
         bin.join("instr")
     }
 

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, anyhow};
 use instr_rewrite::api::Function;
+use instr_rewrite::object;
 use instr_rewrite::program::Program;
 use instr_rewrite::stubs;
 
@@ -20,8 +21,6 @@ use crate::shim::{SHARED_PARTS, index, openmp};
 
 /// The variable by which the dynamic linker is told of it.
 pub const VARIABLE: &str = "LD_PRELOAD";
-/// The library's file. libinstr.so lies beside it.
-const NAME: &str = "libinstr-preload.so";
 /// Mode bits of a program that runs with rights its user has not.
 const PRIVILEGED: u32 = 0o6000;
 /// So much of a program is looked through.
@@ -30,6 +29,45 @@ const MAX_PROGRAM: u64 = 1 << 30;
 const HEADERS: u64 = 1 << 16;
 /// Libraries that must be the first ones of a process: of compilers' checks.
 const FIRST: [&str; 3] = ["libasan.so", "libtsan.so", "libhwasan.so"];
+
+/// What of a program a preloaded library records.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Recorded {
+    /// OpenMP and threads.
+    Usual,
+    /// The heap as well.
+    Heap,
+}
+
+impl Recorded {
+    const ALL: [Self; 2] = [Self::Usual, Self::Heap];
+
+    /// The library's file. libinstr.so lies beside it.
+    fn file(self) -> &'static str {
+        match self {
+            Self::Usual => "libinstr-preload.so",
+            Self::Heap => "libinstr-preload-memory.so",
+        }
+    }
+
+    /// Descriptions beside those that are always there.
+    fn groups(self) -> index::Groups {
+        index::Groups {
+            memory: self == Self::Heap,
+            threads: true,
+        }
+    }
+
+    /// OpenMP's functions, threads with what they wait for, the ends of a process that run no handlers, and the heap where it is wanted. Handlers of
+    /// signals stay the program's.
+    fn has(self, function: &Function) -> bool {
+        let is_exit = |probe: &instr_rewrite::Probe| probe.name == "process_exit";
+        openmp::is_openmp_description(&function.source)
+            || function.is_of_threads()
+            || function.probe.as_ref().is_some_and(is_exit)
+            || self == Self::Heap && function.is_of_memory()
+    }
+}
 
 /// The library, ready to be preloaded.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,14 +83,14 @@ pub struct Library {
 /// # Errors
 ///
 /// There is none, and no compiler, no folder for what it makes, or no path that the dynamic linker understands.
-pub fn library() -> Result<Library> {
+pub fn library(recorded: Recorded) -> Result<Library> {
     let machine = Machine::new();
-    let note = match prebuilt::find(machine.own(), NAME) {
+    let note = match prebuilt::find(machine.own(), recorded.file()) {
         Found::Usable(path) if is_nameable(&path) => return Ok(Library { path, note: None }),
         Found::Usable(_) | Found::Nothing => None,
         Found::Refused(why) => Some(why),
     };
-    let path = built(&machine).with_context(|| match &note {
+    let path = built(&machine, recorded).with_context(|| match &note {
         Some(why) => why.clone(),
         None => "none is installed with this command".to_owned(),
     })?;
@@ -65,14 +103,17 @@ pub fn library() -> Result<Library> {
     }
 }
 
-/// Builds the library into `folder`, for an installation's `lib/instr`.
+/// Builds the libraries into `folder`, for an installation's `lib/instr`.
 ///
 /// # Errors
 ///
 /// As [`library`], and a folder that cannot be written.
 pub fn put(folder: &Path) -> Result<()> {
-    let library = built(&Machine::new())?;
-    prebuilt::put(&library, folder).with_context(|| format!("cannot write {}", folder.display()))
+    let libraries: Result<Vec<PathBuf>> = Recorded::ALL
+        .into_iter()
+        .map(|recorded| built(&Machine::new(), recorded))
+        .collect();
+    prebuilt::put(&libraries?, folder).with_context(|| format!("cannot write {}", folder.display()))
 }
 
 /// The dynamic linker takes these for the end of a path, and the first for its own variables.
@@ -82,7 +123,7 @@ fn is_nameable(library: &Path) -> bool {
 }
 
 /// The cache's library, built if it is not there.
-fn built(machine: &Machine) -> Result<PathBuf> {
+fn built(machine: &Machine, recorded: Recorded) -> Result<PathBuf> {
     let compiler = machine
         .compiler()
         .context("there is no C compiler in PATH, which would build one")?;
@@ -102,14 +143,15 @@ fn built(machine: &Machine) -> Result<PathBuf> {
         abi: &[],
         variant: Variant::Pic,
     };
-    build(&builder, machine.own())
+    build(&builder, machine.own(), recorded)
 }
 
 /// The library and libinstr.so in one folder. `own` is this program's file: another one has other descriptions.
-fn build(builder: &Builder<'_>, own: &Path) -> Result<PathBuf> {
+fn build(builder: &Builder<'_>, own: &Path, recorded: Recorded) -> Result<PathBuf> {
     let descriptions = compiler::identity(own).context("cannot find this program's file")?;
     let setting = builder.setting_key();
-    let parts = [&descriptions, instr_runtime::KEY, &setting].map(str::as_bytes);
+    let file = recorded.file();
+    let parts = [&descriptions, instr_runtime::KEY, &setting, file].map(str::as_bytes);
     let name = format!("preload-{}", key(parts));
     let entry = builder.cache.entry(&name, |dir| -> Result<()> {
         let shared = builder.shared(&SHARED_PARTS)?;
@@ -117,42 +159,58 @@ fn build(builder: &Builder<'_>, own: &Path) -> Result<PathBuf> {
         fs::copy(&shared, &beside)?;
         let emit = || {
             Ok(stubs::emit_for_preload(
-                &index::parse(&[], GROUPS)?,
-                is_preloaded,
+                &index::parse(&[], recorded.groups())?,
+                |function| recorded.has(function),
             ))
         };
-        let stubs = builder.stubs(Stubs::Preloaded, &descriptions, &[], emit)?;
-        let part = builder.part(instr_runtime::PRELOAD, &[])?;
+        let kind = Stubs::Preloaded {
+            heap: recorded == Recorded::Heap,
+        };
+        let stubs = builder.stubs(kind, &descriptions, &[], emit)?;
+        let parts: Result<Vec<PathBuf>, _> = instr_runtime::PRELOAD
+            .into_iter()
+            .map(|part| builder.part(part, &[]))
+            .collect();
+        let parts = parts?;
+        let mut objects = vec![&stubs];
+        objects.extend(&parts);
+        objects.push(&beside);
         let options = ["-pthread", "-Wl,-z,nodelete", "-Wl,-rpath,$ORIGIN"].map(str::to_owned);
-        builder.link_shared(dir, NAME, &options, &[&stubs, &part, &beside])?;
+        builder.link_shared(dir, file, &options, &objects)?;
         Ok(())
     })?;
-    Ok(entry.join(NAME))
+    Ok(entry.join(file))
 }
 
-/// Descriptions beside those that are always there.
-const GROUPS: index::Groups = index::Groups {
-    memory: false,
-    threads: true,
-};
-
-/// OpenMP's functions, threads with what they wait for, and the ends of a process that run no handlers. Handlers of signals stay the program's.
-fn is_preloaded(function: &Function) -> bool {
-    let is_exit = |probe: &instr_rewrite::Probe| probe.name == "process_exit";
-    openmp::is_openmp_description(&function.source)
-        || function.is_of_threads()
-        || function.probe.as_ref().is_some_and(is_exit)
-}
-
-/// What [`VARIABLE`] is to be: the user's own libraries stay the first ones.
+/// What [`VARIABLE`] is to be: the user's own libraries stay the first ones. But for a library that records the heap: an allocator of the user's is what
+/// it calls. One of a sanitizer has to be the first, and is left alone.
 #[must_use]
-pub fn variable(before: Option<&OsStr>, library: &Path) -> OsString {
-    let mut value = before.unwrap_or_default().to_owned();
-    if !value.is_empty() {
+pub fn variable(before: Option<&OsStr>, library: &Path, recorded: Recorded) -> OsString {
+    let before = before.unwrap_or_default();
+    let mut value = before.to_owned();
+    if value.is_empty() {
+        value.push(library);
+    } else if recorded == Recorded::Heap && !has_sanitizer(before) {
+        value = library.into();
         value.push(":");
+        value.push(before);
+    } else {
+        value.push(":");
+        value.push(library);
     }
-    value.push(library);
     value
+}
+
+/// Whether a list of libraries has a sanitizer's.
+fn has_sanitizer(list: &OsStr) -> bool {
+    let is_separator = |byte: &u8| b": \t\n".contains(byte);
+    let mut paths = list.as_bytes().split(is_separator);
+    paths.any(|path| {
+        let name = Path::new(OsStr::from_bytes(path)).file_name();
+        let name = name.unwrap_or_default().as_bytes();
+        let is_first = |first: &&str| name.starts_with(first.as_bytes());
+        FIRST.iter().any(is_first)
+    })
 }
 
 /// Why nothing can be preloaded into a program, and what helps.
@@ -212,6 +270,15 @@ pub fn obstacle(program: &Path) -> Option<Obstacle> {
     None
 }
 
+/// Whether a program has a `malloc` of its own inside, which the dynamic linker prefers to a preloaded one. Nothing of the kind is known of what cannot be
+/// read.
+#[must_use]
+pub fn brings_malloc(program: &Path) -> bool {
+    let mut bytes = Vec::new();
+    let read = File::open(program).and_then(|file| file.take(MAX_PROGRAM).read_to_end(&mut bytes));
+    read.is_ok() && object::defines(&bytes, b"malloc").unwrap_or(false)
+}
+
 /// The dynamic linker that a program names; nothing for what is linked statically, or is no ELF file.
 #[must_use]
 pub fn interpreter(program: &Path) -> Option<PathBuf> {
@@ -231,13 +298,19 @@ mod tests {
 
     #[test]
     fn the_users_libraries_stay_the_first() {
-        let ours = Path::new("/c/libinstr-preload.so");
-        assert_eq!(variable(None, ours), "/c/libinstr-preload.so");
-        assert_eq!(variable(Some("".as_ref()), ours), "/c/libinstr-preload.so");
-        assert_eq!(
-            variable(Some("/a.so /b.so".as_ref()), ours),
-            "/a.so /b.so:/c/libinstr-preload.so"
-        );
+        let ours = Path::new("/c/ours.so");
+        for recorded in Recorded::ALL {
+            assert_eq!(variable(None, ours, recorded), "/c/ours.so");
+            assert_eq!(variable(Some("".as_ref()), ours, recorded), "/c/ours.so");
+        }
+        for (before, usual, heap) in [
+            ("/a.so /b.so", "/a.so /b.so:/c/ours.so", "/c/ours.so:/a.so /b.so"),
+            ("/b.so:/x/libasan.so.8", "/b.so:/x/libasan.so.8:/c/ours.so", "/b.so:/x/libasan.so.8:/c/ours.so"),
+        ] {
+            let before = Some(OsStr::new(before));
+            assert_eq!(variable(before, ours, Recorded::Usual), usual);
+            assert_eq!(variable(before, ours, Recorded::Heap), heap);
+        }
     }
 
     #[test]

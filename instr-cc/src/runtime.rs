@@ -132,8 +132,11 @@ pub enum Stubs {
     Program,
     /// They call probes of the runtime that the library finds; the flags of `library/table.h`.
     Library(u32),
-    /// They have the names of the functions that they stand in front of.
-    Preloaded,
+    /// They have the names of the functions that they stand in front of; with those of the heap.
+    Preloaded {
+        /// Whether these are among them.
+        heap: bool,
+    },
 }
 
 /// A compiler with the user's flags, ready to build for one kind of output.
@@ -305,7 +308,7 @@ impl Builder<'_> {
         let kind = match kind {
             Stubs::Program => String::new(),
             Stubs::Library(flags) => format!("library {flags}"),
-            Stubs::Preloaded => "preloaded".to_owned(),
+            Stubs::Preloaded { heap } => format!("preloaded {heap}"),
         };
         let fixed = [descriptions, instr_runtime::KEY, &setting, &kind];
         let linkages = symbols.iter().flat_map(|(symbol, linkage)| {

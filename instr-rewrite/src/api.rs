@@ -122,6 +122,11 @@ impl Function {
         self.source == THREADS.0
     }
 
+    /// Whether it is one of the heap, or of the system's pages (see [`Api::add_memory`]).
+    pub fn is_of_memory(&self) -> bool {
+        self.source == MEMORY.0
+    }
+
     /// The prototype in C with `name` as function name, without semicolon.
     pub fn c_prototype(&self, name: &str) -> String {
         let params = crate::ctype::parameter_list(&self.params, self.variadic);

@@ -13,7 +13,7 @@ mod globals;
 use std::fmt;
 
 pub use archive::{ARCHIVE_MAGIC, Archive, Contents, Member, is_archive};
-pub use dynamic::binds_itself;
+pub use dynamic::{binds_itself, defines};
 pub(crate) use elf::{Elf, Symbols, is_undefined};
 pub use globals::{Object, STUB_PREFIX, read_globals, sections_with_prefix, source_files};
 

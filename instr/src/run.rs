@@ -12,7 +12,7 @@ mod tree;
 
 use anyhow::{Context as _, Result, anyhow};
 use instr_cc::exec::{Call, end_instead};
-use instr_cc::preload;
+use instr_cc::preload::{self, Recorded};
 use instr_trace::Metadata;
 use instr_trace::kernel::series::Module;
 
@@ -274,12 +274,18 @@ fn preload_into(
         }
         return (Vec::new(), calls_openmp);
     }
-    let error = match preload::library() {
+    let recorded = recorded(question);
+    if recorded == Recorded::Heap && !quiet && preload::brings_malloc(question.program) {
+        console.note(&format!(
+            "{program} brings its own malloc: its heap is not recorded"
+        ));
+    }
+    let error = match preload::library(recorded) {
         Ok(library) => {
             if let Some(note) = library.note.filter(|_| !quiet) {
                 console.note(&note);
             }
-            return (variables_of(question, &library.path), false);
+            return (variables_of(question, &library.path, recorded), false);
         }
         Err(error) => error,
     };
@@ -296,10 +302,22 @@ fn preload_into(
     (Vec::new(), calls_openmp)
 }
 
+/// The heap is recorded of programs that nobody built for it where that is asked for.
+fn recorded(question: &Question<'_>) -> Recorded {
+    match question.variable("INSTR_MEMORY") {
+        Some(value) if value == "1" => Recorded::Heap,
+        _ => Recorded::Usual,
+    }
+}
+
 /// The variables by which the dynamic linker, and a libomp that looks for a tool nowhere else, find the library.
-fn variables_of(question: &Question<'_>, library: &Path) -> Vec<(&'static str, OsString)> {
+fn variables_of(
+    question: &Question<'_>,
+    library: &Path,
+    recorded: Recorded,
+) -> Vec<(&'static str, OsString)> {
     let before = question.variable(preload::VARIABLE);
-    let value = preload::variable(before.map(OsString::as_os_str), library);
+    let value = preload::variable(before.map(OsString::as_os_str), library, recorded);
     let mut variables = vec![(preload::VARIABLE, value)];
     if question.variable(TOOLS).is_none() {
         variables.push((TOOLS, library.into()));

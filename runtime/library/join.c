@@ -33,9 +33,10 @@ void instr_library_join(struct instr_library *library)
     const bool brings_heap = (library->flags & ~flags_seen & INSTR_LIBRARY_MEMORY) != 0;
     library->next = atomic_load_explicit(&joined, memory_order_relaxed);
     atomic_store_explicit(&joined, library, memory_order_release);
-    if ((library->flags & INSTR_LIBRARY_PRELOADED) == 0)
+    if ((library->flags & INSTR_LIBRARY_PRELOADED) == 0) {
         replace_place(0, (uintptr_t)library);
-    instr_library_joins++;
+        instr_library_joins++;
+    }
 #ifdef INSTR_SHARED
     if (instr_config_given == NULL)
         instr_config_given = library->config;
@@ -66,8 +67,10 @@ void instr_library_leave(struct instr_library *library)
             return;
         at->next = library->next;
     }
-    replace_place((uintptr_t)library, 0);
-    instr_library_joins++; /* another object may come to the place of this one */
+    if ((library->flags & INSTR_LIBRARY_PRELOADED) == 0) {
+        replace_place((uintptr_t)library, 0);
+        instr_library_joins++; /* another object may come to the place of this one */
+    }
     if (!runtime_ended)
         instr_process_each(forget_strings);
     else if (!instr_libraries_stay())

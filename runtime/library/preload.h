@@ -16,6 +16,7 @@ typedef void instr_function(void);
 struct instr_slot {
     const char *name;
     const char *probe_name;          /* "instr_probe_task"; "instr_call_begin" where a call is recorded as such */
+    bool heap;                       /* of the heap, or of the system's pages */
     instr_function *_Atomic real;    /* of the first library that all of the process sees; NULL: not known, or each caller has its own */
     instr_function *_Atomic probe;   /* for calls of `real`; NULL: they are not recorded */
     instr_function *_Atomic offered; /* the runtime's probe; NULL: nothing is recorded */
@@ -30,7 +31,7 @@ struct instr_way {
     instr_function *probe; /* NULL: to the real function alone */
 };
 
-/* How often a library with a runtime's stubs came or went; the first one is libinstr-preload.so. */
+/* How often a library that instr-cc linked came or went. */
 extern const volatile uint32_t *instr_preload_joins __attribute__((visibility("hidden")));
 
 __attribute__((visibility("hidden"))) struct instr_way instr_preload_search(struct instr_slot *slot, const void *caller);
@@ -41,7 +42,7 @@ static inline struct instr_way instr_preload_way(struct instr_slot *slot, const 
         atomic_load_explicit(&slot->real, memory_order_acquire),
         atomic_load_explicit(&slot->probe, memory_order_relaxed),
     };
-    if (__builtin_expect(way.real == NULL || *instr_preload_joins > 1, 0))
+    if (__builtin_expect(way.real == NULL || *instr_preload_joins != 0, 0))
         return instr_preload_search(slot, caller);
     return way;
 }
@@ -51,6 +52,26 @@ static inline struct instr_way instr_preload_way(struct instr_slot *slot, const 
  * trace has begun for another reason, nor for libraries that make threads for OpenMP, whose constructs tell of them.
  */
 __attribute__((visibility("hidden"))) struct instr_way instr_preload_thread_way(struct instr_slot *slot, const void *caller, bool makes);
+
+/* The calling thread is in a function of the dynamic linker's, for this library: what that gets of the heap is none of the program's. */
+extern _Thread_local bool instr_preload_looks __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/* The same for functions of the heap, which may be called before there is anything else. */
+__attribute__((visibility("hidden"))) struct instr_way instr_preload_heap_search(struct instr_slot *slot, const void *caller);
+
+static inline struct instr_way instr_preload_heap_way(struct instr_slot *slot, const void *caller)
+{
+    const struct instr_way way = {
+        atomic_load_explicit(&slot->real, memory_order_acquire),
+        atomic_load_explicit(&slot->probe, memory_order_relaxed),
+    };
+    if (__builtin_expect(way.real == NULL || *instr_preload_joins != 0 || instr_preload_looks, 0))
+        return instr_preload_heap_search(slot, caller);
+    return way;
+}
+
+/* The same for functions of the system's pages, which the runtime calls too. */
+__attribute__((visibility("hidden"))) struct instr_way instr_preload_pages_way(struct instr_slot *slot, const void *caller);
 
 /* Calls without a probe of their own, as in instr/probes.h. */
 __attribute__((visibility("hidden"))) void instr_call_begin(const char *name, uint32_t count, const uint64_t *args);

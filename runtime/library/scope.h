@@ -120,6 +120,17 @@ static inline const ElfW(Sym) *instr_definition(const struct link_map *map, cons
     return dynamic.hash != NULL ? instr_in_hash(&dynamic, name) : NULL;
 }
 
+/* The address of a module's function. */
+static inline void *instr_address_of(const struct link_map *map, const ElfW(Sym) *symbol)
+{
+    void *const at = (void *)(map->l_addr + symbol->st_value);
+    if ((symbol->st_info & 0xf) != STT_GNU_IFUNC)
+        return at;
+    void *(*choose)(void);
+    *(void **)&choose = at;
+    return choose();
+}
+
 /* Whether a module goes by a name in another's list of needed libraries. */
 static inline bool instr_is_named(const struct link_map *map, const char *needed)
 {
@@ -186,14 +197,7 @@ static inline void *instr_seen_from(const struct link_map *from, const struct li
 {
     struct instr_scope scope = {.from = from, .except = except, .name = name};
     (void)dl_iterate_phdr(instr_scope_search, &scope);
-    if (scope.symbol == NULL)
-        return NULL;
-    void *const at = (void *)(scope.in->l_addr + scope.symbol->st_value);
-    if ((scope.symbol->st_info & 0xf) != STT_GNU_IFUNC)
-        return at;
-    void *(*choose)(void);
-    *(void **)&choose = at;
-    return choose();
+    return scope.symbol != NULL ? instr_address_of(scope.in, scope.symbol) : NULL;
 }
 
 #endif

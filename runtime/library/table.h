@@ -59,7 +59,7 @@ struct instr_table {
     instr_any_fn *(*find)(const char *name); /* "instr_probe_task", "instr_event": a function, or NULL */
     void (*join)(struct instr_library *library);
     void (*leave)(struct instr_library *library);
-    const volatile uint32_t *joins;      /* changes whenever a library comes or goes */
+    const volatile uint32_t *joins;      /* changes whenever a library comes or goes that instr-cc linked */
     const volatile uintptr_t *libraries; /* INSTR_LIBRARY_PLACES addresses, one in each that is there; else 0 */
 };
 
@@ -115,6 +115,6 @@ const struct instr_getters *instr_library_getters(void);
 
 #define INSTR_FUNCTIONS(F) \
     F(instr_call_begin) F(instr_call_end) F(instr_counter) F(instr_event) F(instr_flush) F(instr_region_begin) F(instr_region_end) \
-    F(instr_start) F(instr_stop) F(instr_ompt_choose)
+    F(instr_settings_complain) F(instr_start) F(instr_stop) F(instr_ompt_choose)
 
 #endif

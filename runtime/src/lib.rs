@@ -13,7 +13,11 @@ pub const KEY: &str = env!("INSTR_RUNTIME_KEY");
 pub const LIBRARY: &str = "library/library.c";
 
 /// What a library gets that is preloaded into programs nobody built to be traced.
-pub const PRELOAD: &str = "library/preload.c";
+pub const PRELOAD: [&str; 3] = [
+    "library/preload.c",
+    "library/preload_way.c",
+    "library/preload_memory.c",
+];
 
 /// What a shared library gets that uses libomp.
 pub const TOOL: &str = "library/tool.c";
@@ -40,7 +44,8 @@ pub fn sources(os: &str) -> Vec<&'static str> {
     let fits = |name: &str| match name {
         "sinks/file.c" | "sinks/file_place.c" | "sinks/file_runs.c" => large,
         "sinks/small_file.c" => !large,
-        LIBRARY | PRELOAD | TOOL | GETTERS | FOREIGN_TOOL | BOUND | BRIDGE => false,
+        LIBRARY | TOOL | GETTERS | FOREIGN_TOOL | BOUND | BRIDGE => false,
+        _ if PRELOAD.contains(&name) => false,
         _ if name.starts_with("include/") => false, // users compile it
         _ if name.starts_with("library/") || name.starts_with("probes/pthread") => large,
         _ if name.starts_with("platform/") => name.starts_with(&platform),
@@ -106,7 +111,8 @@ mod tests {
         assert!(names.contains(&"sinks/file.c") && !names.contains(&"sinks/small_file.c"));
         assert!(names.contains(&"library/table.c"));
         // These are linked into some outputs only.
-        for part in [LIBRARY, PRELOAD, TOOL, GETTERS, FOREIGN_TOOL, BOUND, BRIDGE] {
+        let parts = [LIBRARY, TOOL, GETTERS, FOREIGN_TOOL, BOUND, BRIDGE];
+        for part in parts.into_iter().chain(PRELOAD) {
             assert!(FILES.iter().any(|(name, _)| *name == part) && !names.contains(&part));
         }
     }

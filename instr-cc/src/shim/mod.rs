@@ -213,7 +213,7 @@ fn instrumented(real: &Path, words: &[OsString], context: &Context, own: &Path) 
             let symbols = wanted.iter().copied();
             Ok(match kind {
                 Stubs::Library(flags) => stubs::emit_for_library(symbols, &api, flags),
-                Stubs::Program | Stubs::Preloaded => stubs::emit_each(symbols, &api),
+                Stubs::Program | Stubs::Preloaded { .. } => stubs::emit_each(symbols, &api),
             })
         };
         builder.stubs(kind, &index.key, &wanted, emit)

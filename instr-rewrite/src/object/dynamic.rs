@@ -5,6 +5,22 @@ use goblin::elf::section_header::SHT_DYNSYM;
 use super::elf::is_undefined;
 use super::{Elf, ObjectError};
 
+/// Whether a linked file defines `name` for others.
+///
+/// # Errors
+///
+/// As [`binds_itself`].
+pub fn defines(bytes: &[u8], name: &[u8]) -> Result<bool, ObjectError> {
+    let elf = Elf::parse(bytes)?;
+    let symbols = elf.symbols(SHT_DYNSYM)?;
+    for (_, symbol) in symbols.iter() {
+        if !is_undefined(&symbol) && symbols.name(&symbol)? == name {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 /// Whether a linked file defines `name` for others, but calls it without asking the dynamic linker whose it is: no other
 /// definition comes before its own. That is what `-Bsymbolic-functions` does.
 ///

@@ -11,6 +11,9 @@ use std::fmt::Write as _;
 /// Probes of functions that make threads: with the first one the record of a process begins.
 const MAKE_THREADS: [&str; 3] = ["cxx_thread", "pthread_create", "thrd_create"];
 
+/// Probes of functions of the system's pages, which the runtime itself calls.
+const PAGES: [&str; 4] = ["mmap", "mmap64", "mremap", "munmap"];
+
 /// The C source of the stubs of all functions for which `wanted` holds and that may be wrapped, and the list by which
 /// `runtime/library/preload.c` finds the real ones.
 ///
@@ -37,9 +40,13 @@ pub fn emit_for_preload(api: &Api, wanted: impl Fn(&Function) -> bool) -> String
             None => "instr_call_begin".to_owned(),
         };
         let name = escape(&function.symbol);
+        let heap = match function.is_of_memory() {
+            true => ", .heap = true",
+            false => "",
+        };
         _ = writeln!(
             text,
-            "    {{.name = \"{name}\", .probe_name = \"{probe}\"}},"
+            "    {{.name = \"{name}\", .probe_name = \"{probe}\"{heap}}},"
         );
     }
     text.push_str("    {.name = NULL},\n};\n");
@@ -47,6 +54,21 @@ pub fn emit_for_preload(api: &Api, wanted: impl Fn(&Function) -> bool) -> String
         emit_stub(&mut text, function, number);
     }
     text
+}
+
+/// By which function of `runtime/library/preload.h` a stub finds the real one and its probe, and what that is told more.
+fn way(function: &Function) -> (&'static str, &'static str) {
+    let is_one_of = |probes: &[&str]| {
+        let probe = function.probe.as_ref();
+        probe.is_some_and(|probe| probes.contains(&&*probe.name))
+    };
+    match () {
+        () if function.is_of_threads() && is_one_of(&MAKE_THREADS) => ("thread_way", ", true"),
+        () if function.is_of_threads() => ("thread_way", ", false"),
+        () if function.is_of_memory() && is_one_of(&PAGES) => ("pages_way", ""),
+        () if function.is_of_memory() => ("heap_way", ""),
+        () => ("way", ""),
+    }
 }
 
 fn emit_stub(text: &mut String, function: &Function, number: usize) {
@@ -67,11 +89,7 @@ fn emit_stub(text: &mut String, function: &Function, number: usize) {
     _ = writeln!(text, "\n/* {source} */");
     _ = writeln!(text, "extern {stub} __asm__(\"{name}\"){noreturn};");
     _ = writeln!(text, "{stub}\n{{");
-    let (way, more) = match (function.is_of_threads(), &function.probe) {
-        (true, Some(probe)) if MAKE_THREADS.contains(&&*probe.name) => ("thread_way", ", true"),
-        (true, _) => ("thread_way", ", false"),
-        (false, _) => ("way", ""),
-    };
+    let (way, more) = way(function);
     _ = writeln!(
         text,
         "    const struct instr_way way = instr_preload_{way}(&instr_slots[{number}], __builtin_return_address(0){more});"
@@ -123,5 +141,16 @@ mod tests {
              void *(*const real)(int) = (void *(*)(int))way.real;\n    if (way.probe == NULL) {\n    \
              return real(a0);\n    }\n    return ((__typeof__(&instr_probe_p))way.probe)(real, A, a0);\n}\n"
         );
+    }
+
+    #[test]
+    fn functions_of_the_heap_are_marked_and_have_ways_of_their_own() {
+        let mut api = Api::empty();
+        api.add_memory();
+        let text = emit_for_preload(&api, Function::is_of_memory);
+        let marked = text.matches(", .heap = true}").count();
+        assert_eq!(marked, api.functions().count());
+        assert_eq!(text.matches("instr_preload_pages_way(").count(), 4);
+        assert_eq!(text.matches("instr_preload_heap_way(").count(), marked - 4);
     }
 }
