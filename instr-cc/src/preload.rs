@@ -304,8 +304,16 @@ mod tests {
             assert_eq!(variable(Some("".as_ref()), ours, recorded), "/c/ours.so");
         }
         for (before, usual, heap) in [
-            ("/a.so /b.so", "/a.so /b.so:/c/ours.so", "/c/ours.so:/a.so /b.so"),
-            ("/b.so:/x/libasan.so.8", "/b.so:/x/libasan.so.8:/c/ours.so", "/b.so:/x/libasan.so.8:/c/ours.so"),
+            (
+                "/a.so /b.so",
+                "/a.so /b.so:/c/ours.so",
+                "/c/ours.so:/a.so /b.so",
+            ),
+            (
+                "/b.so:/x/libasan.so.8",
+                "/b.so:/x/libasan.so.8:/c/ours.so",
+                "/b.so:/x/libasan.so.8:/c/ours.so",
+            ),
         ] {
             let before = Some(OsStr::new(before));
             assert_eq!(variable(before, ours, Recorded::Usual), usual);

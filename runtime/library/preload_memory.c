@@ -158,10 +158,21 @@ static void keep(struct instr_place *place, size_t number, instr_function *real)
     atomic_flag_clear_explicit(&searching, memory_order_release);
 }
 
-static instr_function *seen_from(const struct instr_slot *slot, struct instr_place *place)
+/* What a module sees that was loaded later. Another one may have been at its place before, so that it is asked itself first. */
+static instr_function *seen_from(const struct instr_slot *slot, struct instr_place *place, uintptr_t caller)
 {
     const size_t number = (size_t)(slot - instr_slots);
-    instr_function *real = known(atomic_load_explicit(&place->cxx, memory_order_acquire), number);
+    const struct link_map *const map = instr_preload_map_of(caller);
+    const ElfW(Sym) *const own = map != NULL ? instr_definition(map, slot->name) : NULL;
+    instr_function *real = NULL;
+    if (own != NULL) {
+        *(void **)&real = instr_address_of(map, own);
+        return real;
+    }
+    struct instr_place other = {.map = map, .own = place->own};
+    if (place->map != map)
+        place = &other;
+    real = known(atomic_load_explicit(&place->cxx, memory_order_acquire), number);
     if (real != NULL)
         return real;
     const struct link_map *const from = instr_preload_seer_of(place, slot->name);
@@ -186,7 +197,7 @@ struct instr_way instr_preload_heap_search(struct instr_slot *slot, const void *
         struct instr_place unknown;
         struct instr_place *const place = instr_preload_place_of((uintptr_t)caller, &unknown);
         if (way.real == NULL)
-            way.real = seen_from(slot, place);
+            way.real = seen_from(slot, place, (uintptr_t)caller);
         if (place->own)
             way.probe = NULL;
     }

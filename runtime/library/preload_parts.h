@@ -40,6 +40,9 @@ void instr_preload_begin(const struct link_map *from, bool llvm);
 /* Where the module of an address begins, or NULL. */
 const void *instr_preload_base_of(const void *address);
 
+/* The module that an address is in, or NULL. */
+const struct link_map *instr_preload_map_of(uintptr_t address);
+
 /*
  * A function by the name, as a module and its libraries see it, or (NULL) as all of the process does, behind this library. NULL: there is none
  * but this library's own.

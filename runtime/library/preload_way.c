@@ -61,8 +61,7 @@ const void *instr_preload_base_of(const void *address)
     return address != NULL && dladdr(address, &info) != 0 ? info.dli_fbase : NULL;
 }
 
-/* The module that an address is in, or NULL. */
-static const struct link_map *map_of(uintptr_t address)
+const struct link_map *instr_preload_map_of(uintptr_t address)
 {
     struct link_map *map = NULL;
     Dl_info info;
@@ -92,7 +91,7 @@ instr_function *instr_preload_see(const struct link_map *from, const char *name)
 {
     instr_function *found = NULL;
     if (from != NULL) {
-        *(void **)&found = instr_seen_from(from, map_of((uintptr_t)&instr_preload_self), name);
+        *(void **)&found = instr_seen_from(from, instr_preload_map_of((uintptr_t)&instr_preload_self), name);
         return found;
     }
     *(void **)&found = next(name);
@@ -208,7 +207,7 @@ struct instr_place *instr_preload_place_of(uintptr_t caller, struct instr_place 
             return &places[i];
     struct wanted wanted = {.address = caller};
     struct instr_place *place = unknown;
-    *unknown = (struct instr_place){.joins = joins, .map = map_of(caller)};
+    *unknown = (struct instr_place){.joins = joins, .map = instr_preload_map_of(caller)};
     if (dl_iterate_phdr(find_module, &wanted) == 0 || unknown->map == NULL)
         return unknown;
     unknown->low = wanted.low;
@@ -242,11 +241,11 @@ const struct link_map *instr_preload_seer_of(const struct instr_place *place, co
     if (place->map != NULL && instr_preload_see(place->map, name) != NULL)
         return place->map;
     for (unsigned i = 0; place->own && i < INSTR_LIBRARY_PLACES; i++) {
-        const struct link_map *const map = shared->libraries[i] != 0 ? map_of(shared->libraries[i]) : NULL;
+        const struct link_map *const map = shared->libraries[i] != 0 ? instr_preload_map_of(shared->libraries[i]) : NULL;
         if (map != NULL && instr_preload_see(map, name) != NULL)
             return map;
     }
-    const struct link_map *map = map_of((uintptr_t)&instr_preload_self);
+    const struct link_map *map = instr_preload_map_of((uintptr_t)&instr_preload_self);
     while (map != NULL && map->l_prev != NULL)
         map = map->l_prev;
     while (map != NULL && instr_preload_see(map, name) == NULL)

@@ -17,7 +17,8 @@ const PAGES: [&str; 4] = ["mmap", "mmap64", "mremap", "munmap"];
 /// The C source of the stubs of all functions for which `wanted` holds and that may be wrapped, and the list by which
 /// `runtime/library/preload.c` finds the real ones.
 ///
-/// A stub is bound to its function's name by an assembler label: compilers have declarations of some of these names.
+/// A stub is bound to its function's name by an assembler label: compilers have declarations of some of these names. It is visible by default: programs
+/// that hold a function's address in their code make the dynamic linker print a warning about a protected one.
 pub fn emit_for_preload(api: &Api, wanted: impl Fn(&Function) -> bool) -> String {
     let functions: Vec<&Function> = api
         .functions()
@@ -87,7 +88,10 @@ fn emit_stub(text: &mut String, function: &Function, number: usize) {
     let cast = function.result.declare(&format!("(*)({bare})"));
     let (name, source) = (escape(&function.symbol), comment_text(&function.source));
     _ = writeln!(text, "\n/* {source} */");
-    _ = writeln!(text, "extern {stub} __asm__(\"{name}\"){noreturn};");
+    _ = writeln!(
+        text,
+        "extern {stub} __asm__(\"{name}\") __attribute__((__visibility__(\"default\"))){noreturn};"
+    );
     _ = writeln!(text, "{stub}\n{{");
     let (way, more) = way(function);
     _ = writeln!(
@@ -136,7 +140,7 @@ mod tests {
         assert_eq!(
             text,
             " instr_slots[] = {\n    {.name = \"f\", .probe_name = \"instr_probe_p\"},\n    {.name = NULL},\n};\n\n\
-             /* t.rs */\nextern void *instr_stub_0(int a0) __asm__(\"f\");\nvoid *instr_stub_0(int a0)\n{\n    \
+             /* t.rs */\nextern void *instr_stub_0(int a0) __asm__(\"f\") __attribute__((__visibility__(\"default\")));\nvoid *instr_stub_0(int a0)\n{\n    \
              const struct instr_way way = instr_preload_way(&instr_slots[0], __builtin_return_address(0));\n    \
              void *(*const real)(int) = (void *(*)(int))way.real;\n    if (way.probe == NULL) {\n    \
              return real(a0);\n    }\n    return ((__typeof__(&instr_probe_p))way.probe)(real, A, a0);\n}\n"

@@ -26,6 +26,7 @@ mod perf_sched;
 mod perfetto;
 mod plot;
 mod preload;
+mod preload_heap;
 mod processors;
 mod programs;
 mod pthread;
@@ -77,6 +78,7 @@ const PARTS: &[fn() -> Vec<Trial>] = &[
     perfetto::trials,
     plot::trials,
     preload::trials,
+    preload_heap::trials,
     processors::trials,
     pthread::trials,
     report::trials,

@@ -81,7 +81,7 @@ fn program(dir: &Path, names: &str, target: Target, openmp: bool) -> Check<(Path
 }
 
 /// What the program printed: numbers.
-fn numbers(text: &str) -> Vec<u64> {
+pub(crate) fn numbers(text: &str) -> Vec<u64> {
     text.split_whitespace()
         .filter_map(|word| word.parse().ok())
         .collect()
@@ -144,7 +144,7 @@ fn threads() -> Check {
 }
 
 /// What the trace says of the heap, as `count.c` says it.
-const COUNTED: [&str; 6] = [
+pub(crate) const COUNTED: [&str; 6] = [
     "allocations",
     "frees",
     "allocated_bytes",
@@ -209,12 +209,12 @@ fn words(mode: &str) -> Option<&str> {
 }
 
 /// What a round more makes.
-fn more(with: [u64; 6], without: [u64; 6]) -> [u64; 6] {
+pub(crate) fn more(with: [u64; 6], without: [u64; 6]) -> [u64; 6] {
     std::array::from_fn(|at| with[at].wrapping_sub(without[at]))
 }
 
 /// `every.*` of a language; no request may be thought away by the compiler.
-fn every(dir: &Path, target: Target, language: Language) -> Build {
+pub(crate) fn every(dir: &Path, target: Target, language: Language) -> Build {
     let mut build = Build::openmp(target);
     build.language = language;
     build.flags.retain(|flag| flag != "-fopenmp");
@@ -270,13 +270,13 @@ fn wraps() -> Vec<String> {
 }
 
 /// The functions of `account.c` that leave blocks behind, and their calls.
-const LEAKS: [(&str, &str); 2] = [
+pub(crate) const LEAKS: [(&str, &str); 2] = [
     ("leak_small", "return malloc(24);"),
     ("leak_large", "return calloc((size_t)i, 1000);"),
 ];
 
 /// The line of `account.c` with this text.
-fn line_of(text: &str) -> Check<usize> {
+pub(crate) fn line_of(text: &str) -> Check<usize> {
     let source = std::fs::read_to_string(workspace::root()?.join("tests/memory/account.c"))?;
     let at = source.lines().position(|line| line.contains(text));
     Ok(at.ok_or("no such line")? + 1)
