@@ -1,5 +1,5 @@
 /*
- * The heap's functions, in the library that `instr run` preloads with INSTR_MEMORY=1 (docs/decisions/0036). In libinstr-preload.so, which has no
+ * The heap's functions, in the library that `instr run` preloads with INSTR_MEMORY=1 (docs/decisions/0040). In libinstr-preload.so, which has no
  * stubs of them, this file does nothing.
  *
  * These stubs are called before any constructor, by the dynamic linker, by what dlsym() calls, and by the runtime itself. So the real functions are

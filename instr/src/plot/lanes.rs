@@ -44,7 +44,7 @@ pub(super) fn draw(
             ),
             false => super::lacks(
                 "heap in this time",
-                "build the program with instr-cc --instr-memory, which records its heap",
+                "build the program with instr-cc --instr-memory, or run it with INSTR_MEMORY=1 instr run: that records its heap",
             ),
         });
     }
