@@ -5,6 +5,7 @@
 
 mod constructs;
 mod events;
+mod export;
 mod installed;
 mod link;
 mod machine;
@@ -70,7 +71,7 @@ macro_rules! rows {
     };
 }
 
-const PARTS: [(&str, Part); 16] = [
+const PARTS: [(&str, Part); 17] = [
     ("events", events::measure),
     ("regions", rows!(openmp::measure_regions)),
     ("tasks", rows!(openmp::measure_tasks)),
@@ -85,6 +86,7 @@ const PARTS: [(&str, Part); 16] = [
     ("link", rows!(link::measure)),
     ("size", rows!(size::measure)),
     ("merge", rows!(merge::measure)),
+    ("export", rows!(export::measure)),
     ("report", rows!(page::measure)),
     ("symbolize", symbolize::measure),
 ];
