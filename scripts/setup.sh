@@ -76,6 +76,8 @@ libopenblas0-pthread|compgen -G '/usr/lib/*/openblas-pthread/libblas.so.3'
 imagemagick|[[ -x /usr/bin/convert ]]
 x264|has x264
 sqlite3|has sqlite3
+otf2-tools|has otf2-print
+python3-otf2|/usr/bin/python3 -c 'import otf2'
 default-jdk-headless|has javac
 TABLE
 }
@@ -132,14 +134,25 @@ elif [[ $level == test ]] && ! scripts/cargo.sh --check-lints 2>/dev/null; then
     rust=without-lints
 fi
 
-# Perfetto's own classes, which no Debian package has: in a folder of their own, from PyPI.
+# Perfetto's own classes, and what checks JSON by a schema: in a folder of their own, from PyPI.
 python=${CARGO_TARGET_DIR:-target}/python
 add_python() {
-    [[ $level == test ]] && ! "$python/bin/python3" -c 'import perfetto.protos' 2>/dev/null || return 0
-    [[ ${INSTR_SETUP:-} == off ]] && echo "setup: missing: the Python package perfetto in $python" && return
-    echo "setup: python3 -m venv $python; pip install perfetto"
-    if ! { python3 -m venv "$python" && "$python/bin/pip" install -q --disable-pip-version-check perfetto==0.59.1; } >/dev/null 2>&1; then
-        echo "setup: warning: cannot install the Python package perfetto: tests that read Perfetto files with it are skipped" >&2
+    [[ $level == test ]] && ! "$python/bin/python3" -c 'import perfetto.protos, jsonschema' 2>/dev/null || return 0
+    [[ ${INSTR_SETUP:-} == off ]] && echo "setup: missing: the Python packages perfetto and jsonschema in $python" && return
+    echo "setup: python3 -m venv $python; pip install perfetto jsonschema"
+    if ! { python3 -m venv "$python" && "$python/bin/pip" install -q --disable-pip-version-check perfetto==0.59.1 jsonschema==4.26.0; } >/dev/null 2>&1; then
+        echo "setup: warning: cannot install the Python packages perfetto and jsonschema: tests that read exports with them are skipped" >&2
+    fi
+}
+
+# speedscope's own schema of its files: a package of npm, in the target folder.
+viewers=${CARGO_TARGET_DIR:-target}/viewers
+add_viewers() {
+    [[ $level == test && ! -f $viewers/node_modules/speedscope/dist/release/file-format-schema.json ]] || return 0
+    [[ ${INSTR_SETUP:-} == off ]] && echo "setup: missing: the package speedscope of npm in $viewers" && return
+    echo "setup: npm install speedscope, in $viewers"
+    if ! npm install --silent --ignore-scripts --no-audit --no-fund --prefix "$viewers" speedscope@1.25.0 >/dev/null 2>&1; then
+        echo "setup: warning: cannot install the package speedscope: tests that check exports by its schema are skipped" >&2
     fi
 }
 
@@ -155,6 +168,7 @@ add_report() {
 
 if [[ ${#missing[@]} == 0 && $rust == complete ]]; then
     add_python
+    add_viewers
     add_report
     exit 0
 fi
@@ -190,6 +204,7 @@ if [[ $rust == without-lints ]] && has_rustup=$(scripts/cargo.sh --exec rustup -
     rust=complete
     if [[ ${#missing[@]} == 0 ]]; then
         add_python
+        add_viewers
         add_report
         exit 0
     fi
@@ -280,5 +295,6 @@ begin=$SECONDS
 quietly "${as_root[@]}" apt-get install -y -q --no-install-recommends -o Dpkg::Use-Pty=0 "${packages[@]}" || give_up "apt-get install failed"
 scripts/cargo.sh --check
 add_python
+add_viewers
 add_report
 echo "setup: done in $((SECONDS - begin)) s"

@@ -6,7 +6,7 @@ use instr_trace::names::CodeRole;
 use instr_trace::words::{mutex_name, sync_name, target_name};
 
 /// What each slice and instant is: the categories, in order of their numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Category {
     State,
     Parallel,
@@ -53,6 +53,13 @@ pub(crate) const CATEGORIES: [&str; 20] = [
     "cancellation",
     "dependence",
 ];
+
+impl Category {
+    /// The name.
+    pub(crate) fn name(self) -> &'static str {
+        CATEGORIES[self as usize]
+    }
+}
 
 /// What the name of a span is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -23,6 +23,22 @@ pub enum Error {
         /// The system's answer.
         source: io::Error,
     },
+    /// What is needed beside this program is not there.
+    #[error("{what}")]
+    Library {
+        /// What is missing, and why.
+        what: String,
+        /// How to get it.
+        help: String,
+    },
+    /// The OTF2 library refuses something.
+    #[error("cannot write {}: OTF2: {why}", path.display())]
+    Otf2 {
+        /// The archive's folder.
+        path: PathBuf,
+        /// The library's words.
+        why: String,
+    },
     /// Something is in the place of the output that it must not replace.
     #[error("cannot write {}: {why}", path.display())]
     Taken {
@@ -34,6 +50,12 @@ pub enum Error {
 }
 
 impl Error {
+    /// A file without a name, of the folder for temporary files, cannot be written or read.
+    pub(crate) fn spool(source: io::Error) -> Self {
+        let path = std::env::temp_dir();
+        Self::io("write a temporary file in", &path)(source)
+    }
+
     /// Makes the error of an operation on `path`.
     pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();

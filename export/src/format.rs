@@ -7,7 +7,7 @@ use instr_trace::names::{Names, NoNames};
 use instr_trace::{Session, Trace};
 
 use crate::error::Error;
-use crate::perfetto;
+use crate::{chrome, folded, otf2, perfetto, pprof, speedscope};
 
 /// What is written: the processes of a session, and their names.
 #[derive(Clone, Copy)]
@@ -41,6 +41,17 @@ impl<'a> Input<'a> {
         self.session.traces()
     }
 
+    /// What a process is called where there may be several: its program, and its number where there are.
+    #[must_use]
+    pub fn title(&self, process: usize) -> String {
+        let traces = self.traces();
+        match (traces.get(process).map(Trace::metadata), traces.len()) {
+            (Some(of), 1) => of.program.clone(),
+            (Some(of), _) => format!("{} ({})", of.program, of.pid),
+            (None, _) => String::new(),
+        }
+    }
+
     /// The names of a process.
     #[must_use]
     pub fn names(&self, process: usize) -> &'a dyn Names {
@@ -56,6 +67,8 @@ pub struct Stats {
     pub events: u64,
     /// Creations of tasks and dependences, where the format has them.
     pub flows: u64,
+    /// Of `events`, those whose stacks are told without their innermost frames: there were too many different ones.
+    pub shortened: u64,
 }
 
 /// Called now and then with (done, total).
@@ -69,7 +82,6 @@ type FolderWriter = fn(&Input<'_>, &Path, &mut Progress<'_>) -> Result<Stats, Er
 #[derive(Clone, Copy, Debug)]
 enum Writer {
     File(FileWriter),
-    #[allow(dead_code, reason = "no format needs a folder yet")]
     Folder(FolderWriter),
 }
 
@@ -99,16 +111,56 @@ pub struct Format {
     pub help: &'static str,
     /// Of the names of its files or folders.
     pub ending: &'static str,
+    /// Whether a trace of processors alone can be written: of a program that recorded nothing itself.
+    processors: bool,
     writer: Writer,
 }
 
 /// All formats, the default first.
-pub static FORMATS: &[Format] = &[Format {
-    name: "perfetto",
-    help: "For ui.perfetto.dev and trace_processor: NAME.perfetto-trace",
-    ending: "perfetto-trace",
-    writer: Writer::File(perfetto::write),
-}];
+pub static FORMATS: &[Format] = &[
+    Format {
+        name: "perfetto",
+        help: "For ui.perfetto.dev and trace_processor: NAME.perfetto-trace",
+        ending: "perfetto-trace",
+        processors: true,
+        writer: Writer::File(perfetto::write),
+    },
+    Format {
+        name: "chrome",
+        help: "Chrome's JSON of trace events, for all that reads it: NAME.chrome.json",
+        ending: "chrome.json",
+        processors: false,
+        writer: Writer::File(chrome::write),
+    },
+    Format {
+        name: "otf2",
+        help: "For Vampir and Score-P's tools, by the system's OTF2 library: a folder NAME.otf2",
+        ending: "otf2",
+        processors: false,
+        writer: Writer::Folder(otf2::write),
+    },
+    Format {
+        name: "folded",
+        help: "Stacks with their ns, for flame graphs: NAME.folded",
+        ending: "folded",
+        processors: false,
+        writer: Writer::File(folded::write),
+    },
+    Format {
+        name: "pprof",
+        help: "A profile for go tool pprof and its like: NAME.pb.gz",
+        ending: "pb.gz",
+        processors: false,
+        writer: Writer::File(pprof::write),
+    },
+    Format {
+        name: "speedscope",
+        help: "For speedscope.app: NAME.speedscope.json",
+        ending: "speedscope.json",
+        processors: false,
+        writer: Writer::File(speedscope::write),
+    },
+];
 
 impl Format {
     /// The format of this name.
@@ -142,7 +194,11 @@ impl Format {
         progress: &mut Progress<'_>,
     ) -> Result<Stats, Error> {
         let traces = input.traces();
-        if traces.iter().all(|trace| trace.threads().is_empty()) {
+        let is_empty = |trace: &Trace| {
+            let processors = self.processors && trace.kernel_part().is_some();
+            trace.threads().is_empty() && !processors
+        };
+        if traces.iter().all(is_empty) {
             return Err(instr_trace::Error::no_events(traces).into());
         }
         match (self.writer, target) {

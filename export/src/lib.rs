@@ -13,12 +13,23 @@
 //! # Ok::<(), instr_export::Error>(())
 //! ```
 
+mod chrome;
 mod describe;
 mod error;
+mod folded;
 mod format;
+mod frames;
+mod nesting;
 mod new_folder;
+mod otf2;
 mod perfetto;
+mod pprof;
+mod profile;
+mod replays;
 mod slices;
+mod speedscope;
+mod spool;
+mod text;
 
 pub use error::Error;
 pub use format::{FORMATS, Format, Input, Progress, Shape, Stats, Target};

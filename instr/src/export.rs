@@ -7,7 +7,7 @@ use instr_export::{Error, Format, Input, Shape, Stats, Target};
 use instr_trace::Session;
 
 use crate::cli::ExportOptions;
-use crate::console::{Console, NO_OUTPUT};
+use crate::console::{Console, NO_OUTPUT, Refusal};
 use crate::output::{is_folder, write_folder, write_to};
 use crate::progress::Progress;
 use crate::summary::units::{count, counted};
@@ -43,6 +43,15 @@ pub fn run(options: &ExportOptions, console: &mut Console<'_>) -> Result<()> {
             Ok(stats) => stats,
             // As itself, so that a reader that has gone is seen.
             Err(Error::Output(error)) => return Err(error.into()),
+            Err(Error::Library { what, help }) => {
+                let message = format!("cannot write {}: {what}", path.display());
+                return Err(Refusal {
+                    message,
+                    notes: Vec::new(),
+                    help: Some(help),
+                }
+                .into());
+            }
             Err(error) => return Err(error.into()),
         };
         Ok(())
@@ -52,6 +61,13 @@ pub fn run(options: &ExportOptions, console: &mut Console<'_>) -> Result<()> {
         Shape::Folder => write_folder(&path, format.name, |folder| write(Target::Folder(folder))),
     }?;
     drop(bar);
+    if stats.shortened > 0 {
+        let many = count(stats.shortened);
+        console.warn(&format!(
+            "{many} of them have other stacks than {} tells: there are too many different ones",
+            path.display()
+        ));
+    }
     let traces = session.traces().iter();
     traces.for_each(|trace| warn_of_unreadable(trace, console));
     symbols.iter().for_each(|symbols| symbols.report(console));

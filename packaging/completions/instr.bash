@@ -256,11 +256,11 @@ _instr() {
             fi
             case "${prev}" in
                 --format)
-                    COMPREPLY=($(compgen -W "perfetto" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "perfetto chrome otf2 folded pprof speedscope" -- "${cur}"))
                     return 0
                     ;;
                 -f)
-                    COMPREPLY=($(compgen -W "perfetto" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "perfetto chrome otf2 folded pprof speedscope" -- "${cur}"))
                     return 0
                     ;;
                 --output)

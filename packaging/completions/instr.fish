@@ -77,7 +77,12 @@ all\t'Both'"
 complete -c instr -n "__fish_instr_using_subcommand merge" -l exe -d 'Take function names from this PROGRAM, not from the path in the trace' -r -F
 complete -c instr -n "__fish_instr_using_subcommand merge" -l sysroot -d 'Look for the program and its libraries below DIR: a copy of the system where it ran' -r -F
 complete -c instr -n "__fish_instr_using_subcommand merge" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c instr -n "__fish_instr_using_subcommand export" -s f -l format -d 'Format of the output (docs/export.md)' -r -f -a "perfetto\t'For ui.perfetto.dev and trace_processor: NAME.perfetto-trace'"
+complete -c instr -n "__fish_instr_using_subcommand export" -s f -l format -d 'Format of the output (docs/export.md)' -r -f -a "perfetto\t'For ui.perfetto.dev and trace_processor: NAME.perfetto-trace'
+chrome\t'Chrome\'s JSON of trace events, for all that reads it: NAME.chrome.json'
+otf2\t'For Vampir and Score-P\'s tools, by the system\'s OTF2 library: a folder NAME.otf2'
+folded\t'Stacks with their ns, for flame graphs: NAME.folded'
+pprof\t'A profile for go tool pprof and its like: NAME.pb.gz'
+speedscope\t'For speedscope.app: NAME.speedscope.json'"
 complete -c instr -n "__fish_instr_using_subcommand export" -s o -l output -d 'Output file; - is standard output [default: the program\'s name with the ending of the format]' -r -F
 complete -c instr -n "__fish_instr_using_subcommand export" -l exe -d 'Take function names from this PROGRAM, not from the path in the trace' -r -F
 complete -c instr -n "__fish_instr_using_subcommand export" -l sysroot -d 'Look for the program and its libraries below DIR: a copy of the system where it ran' -r -F

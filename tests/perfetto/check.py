@@ -215,6 +215,8 @@ def main(file, summary):
         if packet.HasField("clock_snapshot"):
             clock = packet.clock_snapshot
             continue
+        if packet.HasField("ftrace_events") or packet.HasField("process_tree"):
+            continue  # processors: processors.py
         sequence = packet.trusted_packet_sequence_id
         if packet.HasField("trace_packet_defaults"):
             assert packet.sequence_flags == 1 and sequence not in processes

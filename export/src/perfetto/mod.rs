@@ -1,9 +1,11 @@
 //! Perfetto output: one file of packets for `ui.perfetto.dev` and `trace_processor`. `docs/export.md` has what is in it.
 //!
 //! Times are those of `CLOCK_MONOTONIC`, by the clock snapshot at the file's begin. Packets of a process come in order of time but for states,
-//! which are written when they end, and for dependences on tasks that have ended.
+//! which are written when they end, and for dependences on tasks that have ended. Those of processors come last.
 
+mod ftrace;
 mod packets;
+mod processors;
 mod proto;
 
 use std::io::Write;
@@ -22,13 +24,22 @@ pub(crate) fn write(
 ) -> Result<Stats, Error> {
     let session = input.session();
     let mut packets = Packets::new(out, session.begin(), session.realtime());
+    // What threads recorded of themselves is of one process; those of several would have to be put in order.
+    packets.own_processors = match session.traces() {
+        [trace] => !processors::has_switches(trace),
+        _ => false,
+    };
     slices::write(input, &mut packets, progress)?;
+    packets.end_processors();
+    packets.of_no_process();
+    processors::write(session, &mut packets)?;
     packets.flush();
     match packets.failure() {
         Some(error) => Err(Error::Output(error)),
         None => Ok(Stats {
             events: packets.events,
             flows: packets.flows,
+            ..Stats::default()
         }),
     }
 }

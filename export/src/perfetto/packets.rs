@@ -3,7 +3,10 @@
 use std::io::{Error, Write};
 
 use hashbrown::{HashMap, HashSet};
+use instr_trace::model::Scheduled;
 
+use super::ftrace::{FtraceEventBundle, Process, ProcessTree, Thread};
+use super::processors::Processors;
 use super::proto::*;
 use crate::describe::CATEGORIES;
 use crate::slices::{FlowsHere, Label, Note, Number, SliceWriter};
@@ -45,6 +48,11 @@ pub(super) struct Packets<'w> {
     names: HashMap<String, u64>,
     /// Names that the next packet brings.
     fresh: Vec<Interned>,
+    processors: Processors,
+    /// Whether processors are written as the process gives them.
+    pub(super) own_processors: bool,
+    /// Numbers of threads by their tracks.
+    threads: HashMap<u64, i32>,
     /// Slices, instants and values of counters so far.
     pub(super) events: u64,
     /// Flows that begin.
@@ -65,6 +73,9 @@ impl<'w> Packets<'w> {
             tids: HashSet::new(),
             names: HashMap::new(),
             fresh: Vec::new(),
+            processors: Processors::default(),
+            own_processors: false,
+            threads: HashMap::new(),
             events: 0,
             flows: 0,
         };
@@ -74,7 +85,13 @@ impl<'w> Packets<'w> {
         };
         packets.send(TracePacket {
             clock_snapshot: Some(ClockSnapshot {
-                clocks: vec![clock(MONOTONIC, begin), clock(REALTIME, realtime)],
+                // Readers take the times of a kernel's scheduler for those of the clock that goes on in sleep. Here they are those of the
+                // other one, which is the same as long as the machine does not sleep.
+                clocks: vec![
+                    clock(MONOTONIC, begin),
+                    clock(BOOTTIME, begin),
+                    clock(REALTIME, realtime),
+                ],
                 primary_trace_clock: Some(MONOTONIC),
             }),
             ..TracePacket::default()
@@ -96,6 +113,35 @@ impl<'w> Packets<'w> {
             self.failed = self.out.write_all(&self.buffer).err();
         }
         self.buffer.clear();
+    }
+
+    /// Begins a sequence of packets that speak of no process.
+    pub(super) fn of_no_process(&mut self) {
+        self.sequence += 1;
+    }
+
+    /// Events of a processor.
+    pub(super) fn bundle(&mut self, bundle: FtraceEventBundle) {
+        self.events += bundle.event.len() as u64;
+        self.send(TracePacket {
+            ftrace_events: Some(bundle),
+            ..TracePacket::default()
+        });
+    }
+
+    /// Processes and threads that are known from now on.
+    pub(super) fn processes(&mut self, time: u64, processes: Vec<Process>, threads: Vec<Thread>) {
+        self.send(TracePacket {
+            timestamp: Some(time),
+            process_tree: Some(ProcessTree { processes, threads }),
+            ..TracePacket::default()
+        });
+    }
+
+    /// Writes what is left of processors.
+    pub(super) fn end_processors(&mut self) {
+        let mut processors = std::mem::take(&mut self.processors);
+        processors.flush(self);
     }
 
     fn describe(&mut self, mut descriptor: TrackDescriptor) -> u64 {
@@ -181,15 +227,19 @@ impl SliceWriter for Packets<'_> {
     }
 
     fn thread(&mut self, tid: u32, name: &str) -> u64 {
+        let (pid, tid) = (self.pid, unused(&mut self.tids, tid.into()));
         let thread = ThreadDescriptor {
-            pid: Some(self.pid),
-            tid: Some(unused(&mut self.tids, tid.into())),
+            pid: Some(pid),
+            tid: Some(tid),
             thread_name: Some(name.to_owned()),
         };
-        self.describe(TrackDescriptor {
+        let track = self.describe(TrackDescriptor {
             thread: Some(thread),
             ..TrackDescriptor::default()
-        })
+        });
+        self.processors.named((pid, tid), name);
+        self.threads.insert(track, tid);
+        track
     }
 
     fn track(&mut self, parent: u64, name: &str) -> u64 {
@@ -264,6 +314,26 @@ impl SliceWriter for Packets<'_> {
             ..TrackEvent::default()
         };
         self.event(time, event);
+    }
+
+    fn switch(&mut self, time: u64, cpu: u32, from: Option<u32>, to: u32) {
+        if self.own_processors {
+            let number = |tid: u32| i32::try_from(tid).unwrap_or(i32::MAX);
+            let mut processors = std::mem::take(&mut self.processors);
+            processors.turn((time, cpu), from.map(number), number(to), self);
+            self.processors = processors;
+        }
+    }
+
+    fn scheduled(&mut self, time: u64, track: u64, cpu: u32, state: Scheduled) {
+        let Some(tid) = self.threads.get(&track).copied() else {
+            return;
+        };
+        if self.own_processors {
+            let mut processors = std::mem::take(&mut self.processors);
+            processors.scheduled((time, cpu), tid, state, self);
+            self.processors = processors;
+        }
     }
 
     fn failure(&mut self) -> Option<Error> {

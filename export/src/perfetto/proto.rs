@@ -7,11 +7,14 @@
 
 use prost::Message;
 
+use super::ftrace::{FtraceEventBundle, ProcessTree};
+
 /// The number of `Trace.packet`.
 pub(super) const PACKET: u32 = 1;
-/// `BuiltinClock.BUILTIN_CLOCK_REALTIME` and `BUILTIN_CLOCK_MONOTONIC`.
+/// `BuiltinClock.BUILTIN_CLOCK_REALTIME`, `BUILTIN_CLOCK_MONOTONIC` and `BUILTIN_CLOCK_BOOTTIME`.
 pub(super) const REALTIME: u32 = 1;
 pub(super) const MONOTONIC: u32 = 3;
+pub(super) const BOOTTIME: u32 = 6;
 /// `TracePacket.SequenceFlags`: names start anew; names given before are needed.
 pub(super) const STATE_CLEARED: u32 = 1;
 pub(super) const NEEDS_STATE: u32 = 2;
@@ -25,6 +28,10 @@ pub(super) const BYTES: i32 = 3;
 
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct TracePacket {
+    #[prost(message, optional, tag = "1")]
+    pub(super) ftrace_events: Option<FtraceEventBundle>,
+    #[prost(message, optional, tag = "2")]
+    pub(super) process_tree: Option<ProcessTree>,
     #[prost(message, optional, tag = "6")]
     pub(super) clock_snapshot: Option<ClockSnapshot>,
     #[prost(uint64, optional, tag = "8")]

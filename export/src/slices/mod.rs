@@ -14,7 +14,8 @@ mod writer;
 
 use hashbrown::HashMap;
 use instr_trace::model::{
-    At, Begin, Code, End, Interval, Mark, Memory, Reading, Since, Sink, Span, State, replay,
+    At, Begin, Code, End, Interval, Mark, Memory, Reading, Scheduled, Since, Sink, Span, State,
+    Switch, is_idle, replay,
 };
 use instr_trace::names::{CodeRole, Names};
 use instr_trace::sensors::Definitions;
@@ -78,6 +79,8 @@ struct Thread {
     tracks: HashMap<&'static str, u64>,
     /// Those for what does not nest that are not in use.
     free: HashMap<&'static str, Vec<u64>>,
+    /// The processor that it was on last.
+    processor: Option<u32>,
 }
 
 /// The sink of one process.
@@ -101,6 +104,9 @@ struct Slices<'p, W> {
     labels: HashMap<(Code, &'static str), u64>,
     user_events: HashMap<u32, u64>,
     flows: Flows,
+    /// Numbers of the processors, and the system that they run.
+    processors: Vec<u32>,
+    target: String,
 }
 
 impl<'p, W: SliceWriter> Slices<'p, W> {
@@ -120,6 +126,7 @@ impl<'p, W: SliceWriter> Slices<'p, W> {
             open: Vec::new(),
             tracks: HashMap::new(),
             free: HashMap::new(),
+            processor: None,
         });
         let threads = threads.collect();
         let counters = Definitions::of(metadata).counters.into_iter();
@@ -138,6 +145,12 @@ impl<'p, W: SliceWriter> Slices<'p, W> {
             labels: HashMap::new(),
             user_events: HashMap::new(),
             flows: Flows::new(number),
+            processors: trace
+                .processor_infos()
+                .iter()
+                .map(|info| info.os_tid)
+                .collect(),
+            target: metadata.target.clone(),
         }
     }
 
@@ -363,6 +376,29 @@ impl<W: SliceWriter> Sink for Slices<'_, W> {
         let label = Label::new(Category::State, self.writer.name(name));
         let (begin, end) = ((self.place)(interval.begin), (self.place)(interval.end));
         self.writer.whole(begin, end, track, label);
+    }
+
+    fn on_cpu(&mut self, at: At, processor: Option<u32>) {
+        let last = &mut self.threads[at.position].processor;
+        *last = processor.or(*last);
+    }
+
+    fn scheduled(&mut self, at: At, state: Scheduled, _lost: u32) {
+        let thread = &self.threads[at.position];
+        if let Some(processor) = thread.processor {
+            let time = (self.place)(at.time);
+            self.writer.scheduled(time, thread.track, processor, state);
+        }
+    }
+
+    fn switch(&mut self, switch: &Switch) {
+        let Some(number) = self.processors.get(switch.processor) else {
+            return;
+        };
+        let thread = |tid: u32| if is_idle(&self.target, tid) { 0 } else { tid };
+        let (from, to) = (switch.from.map(thread), thread(switch.to));
+        self.writer
+            .switch((self.place)(switch.time), *number, from, to);
     }
 
     fn memory(&mut self, at: At, memory: &Memory) {

@@ -2,6 +2,8 @@
 
 use std::io;
 
+use instr_trace::model::Scheduled;
+
 use crate::describe::Category;
 
 /// A number with a slice or an instant.
@@ -84,6 +86,10 @@ pub(crate) trait SliceWriter {
     fn task_begin(&mut self, _time: u64, _track: u64, _task: u64, _name: u64) {}
     /// It has ended.
     fn task_end(&mut self, _time: u64, _track: u64, _task: u64, _name: u64) {}
+    /// A processor turns from one thread to another, by the system's numbers of them; 0: none.
+    fn switch(&mut self, _time: u64, _processor: u32, _from: Option<u32>, _to: u32) {}
+    /// What the system does with the thread of this track from now on; it is on this processor, or was on it before.
+    fn scheduled(&mut self, _time: u64, _track: u64, _processor: u32, _state: Scheduled) {}
     /// What the output refused, if it did.
     fn failure(&mut self) -> Option<io::Error>;
 }

@@ -44,6 +44,7 @@ mod terminal;
 mod timeline;
 mod transparency;
 mod verdicts;
+mod viewers;
 
 use instr_tests::queue;
 use libtest_mimic::Trial;
@@ -76,6 +77,7 @@ const PARTS: &[fn() -> Vec<Trial>] = &[
     memory::trials,
     perf_sched::trials,
     perfetto::trials,
+    viewers::trials,
     plot::trials,
     preload::trials,
     preload_heap::trials,

@@ -67,9 +67,9 @@ const INSTR: [Row; 16] = [
         &["--all-tasks is for pictures", "help: "],
     ),
     (
-        "instr export --format chrome app",
+        "instr export --format chrom app",
         2,
-        &["invalid value 'chrome'", "perfetto"],
+        &["invalid value 'chrom'", "perfetto"],
     ),
     (
         "instr repair app",

@@ -23,7 +23,9 @@ const SOURCES: [&str; 9] = [
 
 pub(crate) fn trials() -> Vec<Trial> {
     let of = |name: &'static str| trial(format!("perfetto::{name}"), move || program(name));
-    SOURCES.into_iter().map(of).collect()
+    let mut trials: Vec<Trial> = SOURCES.into_iter().map(of).collect();
+    trials.push(trial("perfetto::processors", processors));
+    trials
 }
 
 /// The Python that has Perfetto's classes.
@@ -65,4 +67,37 @@ fn program(name: &str) -> Check {
     let check = Run::new(&python).arg(root.join("tests/perfetto/check.py"));
     let found = check.arg(&file).arg(&summary).succeed()?;
     ensure(found.text().contains(" slices, "), || format!("{found}"))
+}
+
+/// The scheduler's events are the runs of `instr processors`: of a program with events of its own, of one without, and of what a shell starts.
+fn processors() -> Check {
+    let python = python()?;
+    let dir = workspace::work_dir("perfetto")?;
+    let instr = |words: &[&str]| -> Check<Run> {
+        let run = Run::new(&tools()?.instr).args(words);
+        Ok(run.dir(dir.path()))
+    };
+    let source = dir.path().join("app.c");
+    let text = "#include <unistd.h>\nint main(void) {\n#pragma omp parallel num_threads(3)\n    usleep(2000);\n    return 0;\n}\n";
+    std::fs::write(&source, text)?;
+    Build::openmp(Target::X86_64).traced(&[&source], &dir.path().join("app"))?;
+    let check = workspace::root()?.join("tests/perfetto/processors.py");
+    for (name, command) in [
+        ("own", &["./app"] as &[&str]),
+        ("none", &["sh", "-c", "for i in 1 2 3; do sleep 0.01; done"]),
+        ("tree", &["sh", "-c", "./app & ./app; wait"]),
+    ] {
+        instr(&[&["run", "-o", name, "--"], command].concat())?.succeed()?;
+        if !dir.path().join(name).join("kernel").is_dir() {
+            return Err(Stop::Skip(
+                "context switches cannot be recorded here".into(),
+            ));
+        }
+        instr(&["export", name, "-o", "out.perfetto-trace"])?.succeed()?;
+        instr(&["processors", name, "--csv", "runs.csv"])?.succeed()?;
+        let run = Run::new(&python).arg(&check).dir(dir.path());
+        let found = run.args(["out.perfetto-trace", "runs.csv"]).succeed()?;
+        ensure(found.text().contains(" runs on "), || format!("{found}"))?;
+    }
+    Ok(())
 }

@@ -1,0 +1,347 @@
+//! Who runs on which processor, as the events of a kernel's scheduler that Perfetto knows: its pages draw processors from them, and
+//! `trace_processor` fills `sched` and `thread_state`.
+//!
+//! From the kernel's part of a trace (`instr run`, `instr attach`), else from what a board or the threads recorded themselves. Each processor's
+//! switches follow each other: whom one leads to is whom the next one leaves, and between two threads there is the idle one.
+
+use std::collections::BTreeMap;
+
+use hashbrown::{HashMap, HashSet};
+use instr_trace::kernel::{Leave, Part, Record, Recorded, What};
+use instr_trace::model::Scheduled;
+use instr_trace::{Session, Trace};
+
+use super::ftrace::*;
+use super::packets::Packets;
+use crate::error::Error;
+
+/// Events of a processor that are written at a time.
+const EVENTS: usize = 256;
+/// `trace_processor` refuses files with processors from this number on.
+const MOST_PROCESSORS: u32 = 1024;
+/// What the kernel calls the thread that runs when nobody does.
+const IDLE: &str = "swapper";
+/// Priority of a thread whose own is not recorded: an ordinary one.
+const PRIORITY: i32 = 120;
+
+/// A processor.
+#[derive(Debug, Default)]
+struct Processor {
+    /// The thread that runs; 0: none.
+    runs: i32,
+    /// Something is known of it.
+    begun: bool,
+    /// Time of its last event.
+    last: u64,
+    events: Vec<FtraceEvent>,
+    lost: bool,
+}
+
+/// All processors of a machine.
+#[derive(Debug, Default)]
+pub(super) struct Processors {
+    all: BTreeMap<u32, Processor>,
+    names: HashMap<i32, String>,
+    /// Threads that are in the tree of processes.
+    known: HashSet<(i32, i32)>,
+}
+
+/// A recording of the kernel, and what is to be added to its times.
+struct Recording<'t> {
+    part: &'t Part,
+    shift: i128,
+}
+
+/// The recordings of the session's first machine, each once.
+fn recordings(session: &Session) -> Vec<Recording<'_>> {
+    let mut found: Vec<Recording<'_>> = Vec::new();
+    for (number, trace) in session.traces().iter().enumerate() {
+        let Some(part) = trace.kernel_part().filter(|part| of_switches(part)) else {
+            continue;
+        };
+        let (own, start) = (part.info(), trace.metadata().start_monotonic_ns);
+        let is_new = found.iter().all(|other| other.part.info() != own);
+        let machine = |of: &Part| (of.info().hostname.clone(), of.info().boot_id.clone());
+        let is_first = found
+            .first()
+            .is_none_or(|first| machine(first.part) == machine(part));
+        if is_new && is_first {
+            let begin = i128::from(session.begin()) + i128::from(session.time(number, 0));
+            found.push(Recording {
+                part,
+                shift: begin - i128::from(start),
+            });
+        }
+    }
+    found
+}
+
+fn of_switches(part: &Part) -> bool {
+    part.info().recorded != Recorded::Sums
+}
+
+/// Whether the kernel's part of a trace has its switches.
+pub(super) fn has_switches(trace: &Trace) -> bool {
+    trace.kernel_part().is_some_and(of_switches)
+}
+
+/// Writes what the kernel recorded.
+pub(super) fn write(session: &Session, packets: &mut Packets<'_>) -> Result<(), Error> {
+    let mut processors = Processors::default();
+    let recordings = recordings(session);
+    let mut all = Vec::new();
+    for Recording { part, shift } in &recordings {
+        all.push((part.records()?, *shift));
+    }
+    // Few recordings: the next event of all is looked for.
+    loop {
+        let times = all.iter().map(|(records, shift)| {
+            let time = records.next_time()?;
+            Some(i128::from(time) + shift)
+        });
+        let next = times.enumerate().filter_map(|(at, time)| Some((time?, at)));
+        let Some((time, at)) = next.min() else { break };
+        let Some(record) = all[at].0.next()? else {
+            break;
+        };
+        processors.add(u64::try_from(time).unwrap_or(0), record, packets);
+    }
+    processors.flush(packets);
+    Ok(())
+}
+
+impl Processors {
+    fn name(&self, tid: i32) -> String {
+        match (tid, self.names.get(&tid)) {
+            (0, _) => IDLE.to_owned(),
+            (_, Some(name)) => name.clone(),
+            (_, None) => format!("thread {tid}"),
+        }
+    }
+
+    /// Takes an event of a kernel's recording, at this time of the output.
+    fn add(&mut self, time: u64, record: Record, packets: &mut Packets<'_>) {
+        let number = |number: u32| i32::try_from(number).ok();
+        let (Some(tid), Some(pid)) = (number(record.thread.tid), number(record.thread.pid)) else {
+            return;
+        };
+        let cpu = record.processor;
+        if cpu >= MOST_PROCESSORS {
+            return;
+        }
+        if let What::Exec(name) | What::Name(name) = &record.what {
+            let old = self.name(tid);
+            self.names.insert(tid, name.clone());
+            if self.known.contains(&(pid, tid)) {
+                let rename = TaskRename {
+                    pid: Some(tid),
+                    oldcomm: Some(old),
+                    newcomm: Some(name.clone()),
+                };
+                let event = FtraceEvent {
+                    task_rename: Some(rename),
+                    ..FtraceEvent::default()
+                };
+                self.event((time, cpu), event, packets);
+            }
+        }
+        if tid != 0 && !matches!(record.what, What::Fork(_)) {
+            self.know(time, (pid, tid), packets);
+        }
+        match record.what {
+            // What becomes another program runs.
+            What::In | What::Exec(_) => self.runs((time, cpu), tid, UNKNOWN, packets),
+            What::Out(leave) => {
+                let state = match leave {
+                    Leave::Blocked => BLOCKED,
+                    Leave::Ready => READY,
+                };
+                self.leaves((time, cpu), tid, state, packets);
+            }
+            What::Fork(parent) => {
+                let Some(parent_tid) = number(parent.tid) else {
+                    return;
+                };
+                let name = self.name(parent_tid);
+                self.names.insert(tid, name.clone());
+                self.known.insert((pid, tid));
+                let same = parent.pid == record.thread.pid;
+                let task = TaskNewtask {
+                    pid: Some(tid),
+                    comm: Some(name),
+                    clone_flags: Some(if same { CLONE_THREAD } else { 0 }),
+                };
+                let event = FtraceEvent {
+                    pid: Some(parent.tid),
+                    task_newtask: Some(task),
+                    ..FtraceEvent::default()
+                };
+                self.event((time, cpu), event, packets);
+            }
+            // Its last switch comes later, if it comes.
+            What::Exit => self.leaves((time, cpu), tid, ENDED, packets),
+            What::Arguments(text) => {
+                let process = Process {
+                    pid: Some(pid),
+                    cmdline: text.split(' ').map(str::to_owned).collect(),
+                };
+                packets.processes(time, vec![process], Vec::new());
+            }
+            What::Lost(_) => {
+                let processor = self.all.entry(cpu).or_default();
+                let (last, runs) = (processor.last, processor.runs);
+                if runs != 0 {
+                    self.leaves((last, cpu), runs, UNKNOWN, packets);
+                }
+                self.all.entry(cpu).or_default().lost = true;
+            }
+            What::Name(_) => {}
+        }
+    }
+
+    /// A thread of a process, when it is first seen.
+    fn know(&mut self, time: u64, (pid, tid): (i32, i32), packets: &mut Packets<'_>) {
+        if self.known.insert((pid, tid)) {
+            let thread = Thread {
+                tid: Some(tid),
+                name: self.names.get(&tid).cloned(),
+                tgid: Some(pid),
+            };
+            packets.processes(time, Vec::new(), vec![thread]);
+        }
+    }
+
+    /// A thread that a trace names.
+    pub(super) fn named(&mut self, (pid, tid): (i32, i32), name: &str) {
+        self.names.insert(tid, name.to_owned());
+        self.known.insert((pid, tid));
+    }
+
+    /// A processor begins to run a thread; `before`: the state of the one that it ran, if it did not leave.
+    pub(super) fn runs(
+        &mut self,
+        (time, cpu): (u64, u32),
+        tid: i32,
+        before: i64,
+        packets: &mut Packets<'_>,
+    ) {
+        if cpu >= MOST_PROCESSORS {
+            return;
+        }
+        let processor = self.all.entry(cpu).or_default();
+        let runs = processor.runs;
+        if runs != tid || !processor.begun {
+            self.switch((time, cpu), (runs, before), tid, packets);
+        }
+    }
+
+    /// A processor ends to run a thread.
+    pub(super) fn leaves(
+        &mut self,
+        (time, cpu): (u64, u32),
+        tid: i32,
+        state: i64,
+        packets: &mut Packets<'_>,
+    ) {
+        if cpu >= MOST_PROCESSORS || tid == 0 {
+            return;
+        }
+        let processor = self.all.entry(cpu).or_default();
+        // It has run there since before the recording, or is not the one that runs there.
+        if processor.runs == tid || !processor.begun {
+            self.switch((time, cpu), (tid, state), 0, packets);
+        }
+    }
+
+    /// A processor turns from one thread to another; in which state the first one is then is not recorded.
+    pub(super) fn turn(
+        &mut self,
+        (time, cpu): (u64, u32),
+        from: Option<i32>,
+        to: i32,
+        packets: &mut Packets<'_>,
+    ) {
+        let begun = self.all.get(&cpu).is_some_and(|processor| processor.begun);
+        if let Some(from) = from.filter(|_| !begun) {
+            self.leaves((time, cpu), from, UNKNOWN, packets);
+        }
+        self.runs((time, cpu), to, UNKNOWN, packets);
+    }
+
+    /// What the system does with a thread from now on, which is on this processor or was on it before.
+    pub(super) fn scheduled(
+        &mut self,
+        place: (u64, u32),
+        tid: i32,
+        state: Scheduled,
+        packets: &mut Packets<'_>,
+    ) {
+        match state {
+            Scheduled::Running => self.runs(place, tid, UNKNOWN, packets),
+            Scheduled::Ready => self.leaves(place, tid, READY, packets),
+            Scheduled::Blocked => self.leaves(place, tid, BLOCKED, packets),
+            Scheduled::Unknown => self.leaves(place, tid, UNKNOWN, packets),
+        }
+    }
+
+    fn switch(
+        &mut self,
+        (time, cpu): (u64, u32),
+        (from, state): (i32, i64),
+        to: i32,
+        packets: &mut Packets<'_>,
+    ) {
+        let switch = SchedSwitch {
+            prev_comm: Some(self.name(from)),
+            prev_pid: Some(from),
+            prev_prio: Some(PRIORITY),
+            prev_state: Some(if from == 0 { READY } else { state }),
+            next_comm: Some(self.name(to)),
+            next_pid: Some(to),
+            next_prio: Some(PRIORITY),
+        };
+        let event = FtraceEvent {
+            pid: u32::try_from(from).ok(),
+            sched_switch: Some(switch),
+            ..FtraceEvent::default()
+        };
+        self.event((time, cpu), event, packets);
+        let processor = self.all.entry(cpu).or_default();
+        (processor.runs, processor.begun) = (to, true);
+    }
+
+    fn event(
+        &mut self,
+        (time, cpu): (u64, u32),
+        mut event: FtraceEvent,
+        packets: &mut Packets<'_>,
+    ) {
+        let processor = self.all.entry(cpu).or_default();
+        let time = time.max(processor.last);
+        processor.last = time;
+        event.timestamp = Some(time);
+        let runs = u32::try_from(processor.runs).unwrap_or(0);
+        event.pid = event.pid.or(Some(runs));
+        processor.events.push(event);
+        if processor.events.len() >= EVENTS {
+            give(cpu, processor, packets);
+        }
+    }
+
+    /// Writes what is left.
+    pub(super) fn flush(&mut self, packets: &mut Packets<'_>) {
+        for (cpu, processor) in &mut self.all {
+            if !processor.events.is_empty() || processor.lost {
+                give(*cpu, processor, packets);
+            }
+        }
+    }
+}
+
+fn give(cpu: u32, processor: &mut Processor, packets: &mut Packets<'_>) {
+    packets.bundle(FtraceEventBundle {
+        cpu: Some(cpu),
+        event: std::mem::take(&mut processor.events),
+        lost_events: std::mem::take(&mut processor.lost).then_some(true),
+    });
+}

@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""Rebuilds from the scheduler's events of a Perfetto file who ran on which processor, as trace_processor does, and compares it with what
+`instr processors --csv` writes.
+
+    processors.py FILE.perfetto-trace RUNS.csv
+
+Prints how many runs there are; the first difference ends it with status 1.
+"""
+
+import csv
+import sys
+from collections import defaultdict
+
+from google.protobuf.unknown_fields import UnknownFieldSet
+from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace
+
+STATES = {0: "ready", 1: "blocked", 0x10: "ended", 0x8000: "unknown"}
+MONOTONIC, BOOTTIME = 3, 6
+
+trace = Trace()
+with open(sys.argv[1], "rb") as file:
+    trace.ParseFromString(file.read())
+events, groups, clocks, named = defaultdict(list), {}, {}, set()
+for packet in trace.packet:
+    for clock in packet.clock_snapshot.clocks:
+        clocks[clock.clock_id] = clock.timestamp
+    for process in packet.process_tree.processes:
+        assert process.cmdline, process
+    for thread in packet.process_tree.threads:
+        groups[thread.tid] = thread.tgid
+    if packet.HasField("ftrace_events"):
+        bundle = packet.ftrace_events
+        assert bundle.HasField("cpu") and bundle.cpu < 1024
+        for event in bundle.event:
+            assert not len(UnknownFieldSet(event)), f"unknown fields in {event}"
+            events[bundle.cpu].append(event)
+            if event.HasField("task_newtask"):
+                named.add(event.task_newtask.pid)
+# Readers take these times for those of the clock that goes on in sleep.
+assert clocks[MONOTONIC] == clocks[BOOTTIME]
+
+found = []
+for cpu, of in events.items():
+    assert [event.timestamp for event in of] == sorted(event.timestamp for event in of), f"processor {cpu} goes back in time"
+    running = None
+    for event in of:
+        if not event.HasField("sched_switch"):
+            continue
+        switch = event.sched_switch
+        if running is not None:
+            begin, tid, name = running
+            assert switch.prev_pid == tid, f"processor {cpu} leaves {switch.prev_pid}, and {tid} ran there"
+            if tid:
+                found.append((cpu, begin, event.timestamp, tid, name, STATES[switch.prev_state]))
+        running = event.timestamp, switch.next_pid, switch.next_comm
+        if switch.next_pid:
+            assert switch.next_pid in groups or switch.next_pid in named, f"thread {switch.next_pid} is of no process"
+    # What runs at the end has no end here.
+    if running and running[1]:
+        found.append((cpu, running[0], None, *running[1:], "unknown"))
+
+with open(sys.argv[2], newline="", encoding="utf-8") as file:
+    rows = list(csv.DictReader(file))
+expected = sorted((int(row["processor"]), int(row["begin_ns"]), int(row["tid"]), row["then"]) for row in rows)
+zero = min(begin for _, begin, *_ in found) - min(begin for _, begin, *_ in expected) if found and expected else 0
+ours = sorted((cpu, begin - zero, tid, then) for cpu, begin, _, tid, _, then in found)
+if ours != expected:
+    for mine, theirs in zip(ours, expected):
+        if mine != theirs:
+            sys.exit(f"{mine} in the Perfetto file, {theirs} in the table")
+    sys.exit(f"{len(ours)} runs in the Perfetto file, {len(expected)} in the table")
+ends = {(int(row["processor"]), int(row["begin_ns"])): int(row["end_ns"]) for row in rows}
+for cpu, begin, end, *_ in found:
+    if end is not None and end - zero != ends[cpu, begin - zero]:
+        sys.exit(f"the run at {begin - zero} ends at {end - zero} in the Perfetto file, at {ends[cpu, begin - zero]} in the table")
+print(f"{len(found)} runs on {len(events)} processors")
