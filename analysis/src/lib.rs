@@ -10,6 +10,7 @@
 //! | [`memory`] | the heap, mapped pages, stacks |
 //! | [`samples`] | functions and chains of calls by their share |
 //! | [`scheduling`] | useful time by what the system did with the thread: running, ready, blocked |
+//! | [`sections`] | in which parallel region each thread was when |
 //! | [`sensors`] | readings, energy, power |
 //! | [`states`] | time of each thread in each state |
 //! | [`threads`] | who made which thread, waits and locks of threads by call |
@@ -22,6 +23,7 @@ pub mod processor_time;
 pub mod processors;
 pub mod samples;
 pub mod scheduling;
+pub mod sections;
 pub mod sensors;
 pub mod series;
 pub mod states;

@@ -320,17 +320,36 @@ pub struct ProcessorOptions {
     #[arg(long, conflicts_with_all = ["csv", "svg"])]
     pub json: bool,
     /// Write each time in which a processor ran a thread into FILE, a line each; - is standard output
-    #[arg(long, value_name = "FILE", conflicts_with = "svg")]
+    #[arg(long, value_name = "FILE", conflicts_with = "svg", group = "file")]
     pub csv: Option<PathBuf>,
     /// Write every value of the series that were read meanwhile into FILE, a line each (docs/series.md); - is standard output
     #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "csv", "svg"])]
     pub series: Option<PathBuf>,
     /// Draw the processors over time into FILE; - is standard output
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", group = "file")]
     pub svg: Option<PathBuf>,
+    /// With --svg: what has a colour of its own; with --csv, section: divide times at the borders of parallel regions, and name these [default: program]
+    #[arg(long, value_enum, requires = "file")]
+    pub by: Option<By>,
+    /// With --svg or --csv: tell only the groups of this application apart, the name of its program or the number of its process
+    #[arg(long, value_name = "NAME|PID", requires = "file")]
+    pub application: Option<String>,
     /// Show at most N rows of each table [default: 40]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub top: Option<u64>,
+}
+
+/// What a time on a processor is counted for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum By {
+    /// The program that ran, or where there are several applications, the application
+    Program,
+    /// The program that was run, with all that it started
+    Application,
+    /// The parallel region in which the thread was; "sequential" outside of all
+    Section,
+    /// The thread
+    Thread,
 }
 
 /// Sections of the summary, by name; several can be given.
@@ -526,6 +545,15 @@ pub struct PlotOptions {
     /// Dots of an inch (PNG)
     #[arg(long, value_name = "N", default_value_t = 300, value_parser = clap::value_parser!(u32).range(36..=1200))]
     pub dpi: u32,
+    /// Of cores: what has a colour of its own [default: program]
+    #[arg(long, value_enum)]
+    pub by: Option<By>,
+    /// Of cores: tell only the groups of this application apart, the name of its program or the number of its process
+    #[arg(long, value_name = "NAME|PID")]
+    pub application: Option<String>,
+    /// Of cores: draw series below it that have TEXT in MODULE/NAME, as instr summary --series lists them; several can be given
+    #[arg(long, value_name = "TEXT")]
+    pub series: Vec<String>,
     /// Which part.
     #[command(flatten)]
     pub part: PartOptions,

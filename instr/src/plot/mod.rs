@@ -3,6 +3,7 @@
 //! | module | job |
 //! |---|---|
 //! | `picture` | a drawing in millimetres, and its formats: SVG, PNG, PDF |
+//! | `series` | panels below processors |
 //! | `gantt`, `cores`, `lanes`, `efficiency`, `histogram`, `tdg` | one kind, or two, each |
 
 mod cores;
@@ -11,6 +12,7 @@ mod gantt;
 mod histogram;
 mod lanes;
 mod picture;
+mod series;
 mod tdg;
 #[cfg(test)]
 mod tests;
@@ -71,7 +73,7 @@ fn draw(
     console: &mut Console<'_>,
 ) -> Result<Picture> {
     match options.kind {
-        PlotKind::Cores => return cores::draw(options, size),
+        PlotKind::Cores => return cores::draw(options, size, console),
         PlotKind::Tdg => return tdg::draw(session, options, console),
         PlotKind::Efficiency => return efficiency::draw(session, options, size, console),
         _ => {}
@@ -158,6 +160,12 @@ fn whole_only(options: &PlotOptions) -> Result<()> {
     let part = &options.part;
     let timed = part.from.is_some() || part.to.is_some();
     let (region, threads) = (part.region.is_some(), !part.threads.is_empty());
+    let of_cores =
+        options.by.is_some() || options.application.is_some() || !options.series.is_empty();
+    if of_cores && options.kind != PlotKind::Cores {
+        let why = "--by, --application and --series are for --kind cores";
+        return Err(WrongUsage(why.to_owned()).into());
+    }
     let why = match options.kind {
         PlotKind::Tdg | PlotKind::Efficiency if timed || region || threads => {
             "this kind shows the whole run: it takes no part of it"

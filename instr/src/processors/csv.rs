@@ -4,31 +4,75 @@ use std::borrow::Cow;
 use std::io::Write;
 
 use anyhow::Result;
+use instr_analysis::processors::Slice;
 use instr_trace::kernel::Part;
+
+use super::groups::Groups;
 
 const HEADER: &str = "processor,begin_ns,end_ns,application,pid,tid,name,then";
 
-/// Writes a line for each.
-pub(super) fn write(parts: &[&Part], out: &mut dyn Write) -> Result<()> {
-    writeln!(out, "{HEADER}")?;
+/// Writes a line for each. Where groups are given, slices are divided among them, and the last column has the group.
+pub(super) fn write(
+    parts: &[&Part],
+    groups: Option<&mut Groups>,
+    out: &mut dyn Write,
+) -> Result<()> {
+    let Some(groups) = groups else {
+        writeln!(out, "{HEADER}")?;
+        super::slices(parts, &mut |slice| {
+            line(
+                parts,
+                slice,
+                (slice.begin_ns, slice.end_ns, slice.then),
+                out,
+            )?;
+            Ok(writeln!(out)?)
+        })?;
+        return Ok(());
+    };
+    writeln!(out, "{HEADER},section")?;
+    let mut names: Vec<String> = Vec::new();
     super::slices(parts, &mut |slice| {
-        let application = slice
-            .application
-            .map(|at| parts[at].info().program.as_str());
-        writeln!(
-            out,
-            "{},{},{},{},{},{},{},{}",
-            slice.processor,
-            slice.begin_ns,
-            slice.end_ns,
-            quoted(application.unwrap_or("")),
-            slice.pid,
-            slice.tid,
-            quoted(slice.name),
-            slice.then
-        )?;
+        if !groups.is_chosen(slice) {
+            return Ok(());
+        }
+        let mut lines: Vec<(u64, u64, usize)> = Vec::new();
+        groups.divide(slice, &mut |piece| {
+            lines.push((piece.begin, piece.end, piece.group));
+            Ok(())
+        })?;
+        for name in &groups.names[names.len()..] {
+            names.push(quoted(name).into_owned());
+        }
+        let last = lines.len().saturating_sub(1);
+        for (at, (begin, end, group)) in lines.into_iter().enumerate() {
+            let then = if at == last { slice.then } else { "runs" };
+            line(parts, slice, (begin, end, then), out)?;
+            writeln!(out, ",{}", names[group])?;
+        }
         Ok(())
     })?;
+    Ok(())
+}
+
+fn line(
+    parts: &[&Part],
+    slice: &Slice<'_>,
+    (begin, end, then): (u64, u64, &str),
+    out: &mut dyn Write,
+) -> Result<()> {
+    let application = slice
+        .application
+        .map(|at| parts[at].info().program.as_str());
+    write!(
+        out,
+        "{},{begin},{end},{},{},{},{},{then}",
+        slice.processor,
+        quoted(application.unwrap_or("")),
+        slice.pid,
+        slice.tid,
+        quoted(slice.name),
+    )?;
     Ok(())
 }
 

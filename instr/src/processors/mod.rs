@@ -1,6 +1,8 @@
 //! `instr processors`: who ran on which processor, of one trace or of several that ran at the same time.
 
 pub(crate) mod csv;
+pub(crate) mod grid;
+pub(crate) mod groups;
 mod svg;
 pub(crate) mod table;
 
@@ -10,11 +12,12 @@ use anyhow::{Context as _, Result, anyhow};
 use instr_analysis::processors::{Allocation, allocation, comparable, each_slice};
 use instr_trace::kernel::Part;
 
-use crate::cli::ProcessorOptions;
+use crate::cli::{By, ProcessorOptions, SymbolOptions};
 use crate::console::{Console, NO_OUTPUT, Refusal};
 use crate::find;
 use crate::output::write_to;
 use crate::page::Page;
+use crate::processors::groups::{Groups, Wanted};
 use crate::sheet::MAX_ROWS;
 
 /// Runs the command.
@@ -26,8 +29,17 @@ pub fn run(options: &ProcessorOptions, console: &mut Console<'_>) -> Result<()> 
     let traces = find::traces(&options.traces)?;
     let parts = open_all(&traces)?;
     let parts: Vec<&Part> = parts.iter().collect();
+    let wanted = Wanted {
+        by: options.by.unwrap_or(By::Program),
+        application: options.application.as_deref(),
+        traces: &traces,
+        symbols: &SymbolOptions::default(),
+    };
     if let Some(file) = &options.csv {
-        return write_to(file, console, |out| csv::write(&parts, out));
+        let by_section = options.by == Some(By::Section);
+        let mut groups = Groups::of(&wanted, &parts)?;
+        let groups = (by_section || options.application.is_some()).then_some(&mut groups);
+        return write_to(file, console, |out| csv::write(&parts, groups, out));
     }
     if let Some(file) = &options.series {
         let ([trace], [part]) = (traces.as_slice(), parts.as_slice()) else {
@@ -39,7 +51,8 @@ pub fn run(options: &ProcessorOptions, console: &mut Console<'_>) -> Result<()> 
         });
     }
     if let Some(file) = &options.svg {
-        return write_to(file, console, |out| svg::write(&parts, out));
+        let mut groups = Groups::of(&wanted, &parts)?;
+        return write_to(file, console, |out| svg::write(&parts, &mut groups, out));
     }
     let found = allocation(&parts)?;
     if options.json {

@@ -28,6 +28,7 @@ mod plot;
 mod preload;
 mod preload_heap;
 mod processors;
+mod processors_sections;
 mod programs;
 mod pthread;
 mod readme;
@@ -82,6 +83,7 @@ const PARTS: &[fn() -> Vec<Trial>] = &[
     preload::trials,
     preload_heap::trials,
     processors::trials,
+    processors_sections::trials,
     pthread::trials,
     report::trials,
     sampling::trials,

@@ -30,7 +30,7 @@ pub(crate) mod model;
 pub(crate) mod part;
 mod processors;
 mod ready;
-mod series;
+pub(crate) mod series;
 mod sink;
 mod spans;
 mod task_graph;

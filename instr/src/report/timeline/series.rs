@@ -64,7 +64,7 @@ fn name(definition: &Definition) -> String {
     }
 }
 
-fn unit(definition: &Definition, growth: bool) -> &'static str {
+pub(crate) fn unit(definition: &Definition, growth: bool) -> &'static str {
     match (definition.unit, growth) {
         (Unit::Count, false) => "",
         (Unit::Count, true) => "/s",
@@ -79,7 +79,7 @@ fn unit(definition: &Definition, growth: bool) -> &'static str {
     }
 }
 
-fn scaled(definition: &Definition, value: Shown) -> f64 {
+pub(crate) fn scaled(definition: &Definition, value: Shown) -> f64 {
     match (definition.unit, value.growth) {
         (Unit::Ns, true) => value.value / 1e9,
         (Unit::Microjoules, true) => value.value / 1e6,
