@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs libgomp's own test programs (Debian's package gcc-12-source) plainly and instrumented. Arguments go to the program that does it:
-# --filter TEXT, --sample, --linkage wrap|redirect, --jobs N, --timeout SECONDS, --keep, --list; --help tells more.
+# --filter TEXT, --sample, --linkage wrap|redirect|preload, --jobs N, --timeout SECONDS, --keep, --list; --help tells more.
 source "$(dirname "$0")/env.sh"
 cd "$root"
 scripts/cargo.sh build --release -q # what is tested, and what tests it, from the same sources
