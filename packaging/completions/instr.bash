@@ -747,7 +747,7 @@ _instr() {
             return 0
             ;;
         instr__subcmd__plot)
-            opts="-k -o -f -h --kind --output --format --size --dpi --from --to --region --thread --exe --sysroot --help"
+            opts="-k -o -f -h --kind --output --format --size --dpi --by --application --series --from --to --region --thread --exe --sysroot --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -785,6 +785,18 @@ _instr() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --by)
+                    COMPREPLY=($(compgen -W "program application section thread" -- "${cur}"))
+                    return 0
+                    ;;
+                --application)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --series)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --from)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -817,7 +829,7 @@ _instr() {
             return 0
             ;;
         instr__subcmd__processors)
-            opts="-h --json --csv --series --svg --top --help"
+            opts="-h --json --csv --series --svg --by --application --top --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -832,6 +844,14 @@ _instr() {
                     return 0
                     ;;
                 --svg)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --by)
+                    COMPREPLY=($(compgen -W "program application section thread" -- "${cur}"))
+                    return 0
+                    ;;
+                --application)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -110,9 +110,14 @@ complete -c instr -n "__fish_instr_using_subcommand summary" -s h -l help -d 'Pr
 complete -c instr -n "__fish_instr_using_subcommand processors" -l csv -d 'Write each time in which a processor ran a thread into FILE, a line each; - is standard output' -r -F
 complete -c instr -n "__fish_instr_using_subcommand processors" -l series -d 'Write every value of the series that were read meanwhile into FILE, a line each (docs/series.md); - is standard output' -r -F
 complete -c instr -n "__fish_instr_using_subcommand processors" -l svg -d 'Draw the processors over time into FILE; - is standard output' -r -F
+complete -c instr -n "__fish_instr_using_subcommand processors" -l by -d 'With --svg: what has a colour of its own; with --csv, section: divide times at the borders of parallel regions, and name these [default: program]' -r -f -a "program\t'The program that ran, or where there are several applications, the application'
+application\t'The program that was run, with all that it started'
+section\t'The parallel region in which the thread was; "sequential" outside of all'
+thread\t'The thread'"
+complete -c instr -n "__fish_instr_using_subcommand processors" -l application -d 'With --svg or --csv: tell only the groups of this application apart, the name of its program or the number of its process' -r
 complete -c instr -n "__fish_instr_using_subcommand processors" -l top -d 'Show at most N rows of each table [default: 40]' -r
 complete -c instr -n "__fish_instr_using_subcommand processors" -l json -d 'Print JSON (docs/summary-json.md)'
-complete -c instr -n "__fish_instr_using_subcommand processors" -s h -l help -d 'Print help'
+complete -c instr -n "__fish_instr_using_subcommand processors" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c instr -n "__fish_instr_using_subcommand report" -s o -l output -d 'Output file; - is standard output [default: the program\'s name with .html]' -r -F
 complete -c instr -n "__fish_instr_using_subcommand report" -l exe -d 'Take function names from this PROGRAM, not from the path in the trace' -r -F
 complete -c instr -n "__fish_instr_using_subcommand report" -l sysroot -d 'Look for the program and its libraries below DIR: a copy of the system where it ran' -r -F
@@ -138,6 +143,12 @@ png\t'Dots'
 pdf\t'Vectors, for LaTeX; the font is in it'"
 complete -c instr -n "__fish_instr_using_subcommand plot" -l size -d 'Width and height in millimetres; 85x60mm fits a column of a paper [default: 160x90mm; of tdg what it needs]' -r
 complete -c instr -n "__fish_instr_using_subcommand plot" -l dpi -d 'Dots of an inch (PNG)' -r
+complete -c instr -n "__fish_instr_using_subcommand plot" -l by -d 'Of cores: what has a colour of its own [default: program]' -r -f -a "program\t'The program that ran, or where there are several applications, the application'
+application\t'The program that was run, with all that it started'
+section\t'The parallel region in which the thread was; "sequential" outside of all'
+thread\t'The thread'"
+complete -c instr -n "__fish_instr_using_subcommand plot" -l application -d 'Of cores: tell only the groups of this application apart, the name of its program or the number of its process' -r
+complete -c instr -n "__fish_instr_using_subcommand plot" -l series -d 'Of cores: draw series below it that have TEXT in MODULE/NAME, as instr summary --series lists them; several can be given' -r
 complete -c instr -n "__fish_instr_using_subcommand plot" -l from -d 'Begin with this time of the session, such as 12ms or 1.5s' -r
 complete -c instr -n "__fish_instr_using_subcommand plot" -l to -d 'End with this time' -r
 complete -c instr -n "__fish_instr_using_subcommand plot" -l region -d 'Show the longest execution of the region, task or region of the program\'s own that has TEXT in its name' -r
