@@ -32,13 +32,8 @@ pub enum Error {
         help: String,
     },
     /// The OTF2 library refuses something.
-    #[error("cannot write {}: OTF2: {why}", path.display())]
-    Otf2 {
-        /// The archive's folder.
-        path: PathBuf,
-        /// The library's words.
-        why: String,
-    },
+    #[error("OTF2: {0}")]
+    Otf2(String),
     /// Something is in the place of the output that it must not replace.
     #[error("cannot write {}: {why}", path.display())]
     Taken {

@@ -44,9 +44,8 @@ pub fn run(options: &ExportOptions, console: &mut Console<'_>) -> Result<()> {
             // As itself, so that a reader that has gone is seen.
             Err(Error::Output(error)) => return Err(error.into()),
             Err(Error::Library { what, help }) => {
-                let message = format!("cannot write {}: {what}", path.display());
                 return Err(Refusal {
-                    message,
+                    message: what,
                     notes: Vec::new(),
                     help: Some(help),
                 }

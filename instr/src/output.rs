@@ -82,7 +82,7 @@ pub fn write_folder(
         other => other.into(),
     };
     let folder = NewFolder::create(path).map_err(with_help)?;
-    fill(folder.path())?;
+    fill(folder.path()).with_context(|| format!("cannot write {}", path.display()))?;
     folder.publish(format).map_err(with_help)
 }
 

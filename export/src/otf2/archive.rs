@@ -1,8 +1,9 @@
 //! An OTF2 archive that is written: its files, and events of locations. Definitions are in `definitions`.
 
+use std::cell::Cell;
 use std::ffi::{CStr, CString, c_void};
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::ptr::null_mut;
 
 use super::library::{self, Code, DefWriter, EvtWriter, FlushCallbacks, Library, MemoryCallbacks};
@@ -65,6 +66,11 @@ extern "C" fn free_all(_: *mut c_void, _: u8, _: u64, data: *mut *mut c_void, is
     }
 }
 
+thread_local! {
+    /// What the library said first: what it returns later is often less exact.
+    static FIRST: Cell<Code> = const { Cell::new(0) };
+}
+
 /// The library prints what goes wrong; who calls it says so.
 extern "C" fn silent(
     _: *mut c_void,
@@ -75,6 +81,9 @@ extern "C" fn silent(
     _: *const i8,
     _: *mut c_void,
 ) -> Code {
+    if FIRST.get() == 0 {
+        FIRST.set(code);
+    }
     code
 }
 
@@ -88,7 +97,6 @@ static MEMORY: MemoryCallbacks = MemoryCallbacks { allocate, free_all };
 pub(super) struct Archive {
     library: Library,
     handle: library::Archive,
-    folder: PathBuf,
     /// Writers of the locations, by number.
     events: Vec<EvtWriter>,
     global: DefWriter,
@@ -102,10 +110,9 @@ impl Archive {
     /// A new one in an empty folder, for this many locations. The first ones are there in any case, the others with their first record.
     pub(super) fn create(folder: &Path, certain: usize, locations: usize) -> Result<Self, Error> {
         let library = Library::load()?;
-        let path = CString::new(folder.as_os_str().as_bytes()).map_err(|_| Error::Otf2 {
-            path: folder.to_owned(),
-            why: "a path with a zero byte".into(),
-        })?;
+        let path = CString::new(folder.as_os_str().as_bytes())
+            .map_err(|_| Error::Otf2("a path with a zero byte".into()))?;
+        FIRST.set(0);
         // SAFETY: pointers to texts and functions that live as long as the archive.
         let handle = unsafe {
             (library.silence)(silent as *const c_void, null_mut());
@@ -122,14 +129,13 @@ impl Archive {
         let mut archive = Self {
             library,
             handle,
-            folder: folder.to_owned(),
             events: Vec::new(),
             global: null_mut(),
             failed: None,
             records: 0,
         };
         if handle.is_null() {
-            return Err(archive.error("the library cannot begin an archive"));
+            return Err(Self::error("the library cannot begin an archive"));
         }
         // SAFETY: the archive is open, and what is pointed to lives as long as the program.
         let codes = unsafe {
@@ -158,11 +164,8 @@ impl Archive {
         self.events[location] = writer;
     }
 
-    fn error(&self, why: &str) -> Error {
-        Error::Otf2 {
-            path: self.folder.clone(),
-            why: why.to_owned(),
-        }
+    fn error(why: &str) -> Error {
+        Error::Otf2(why.to_owned())
     }
 
     pub(super) fn check(&mut self, code: Code) {
@@ -176,12 +179,18 @@ impl Archive {
         let Some(code) = self.failed else {
             return Ok(());
         };
+        let code = match FIRST.get() {
+            0 => code,
+            first => first,
+        };
         // SAFETY: the library has a text that stays for every code.
         let text = unsafe {
             let text = (self.library.description)(code);
             (!text.is_null()).then(|| CStr::from_ptr(text).to_string_lossy().into_owned())
         };
-        Err(self.error(&text.unwrap_or_else(|| format!("error {code} of the library"))))
+        Err(Self::error(
+            &text.unwrap_or_else(|| format!("error {code} of the library")),
+        ))
     }
 
     /// Writes a record of a location: `write` is called with the library and the location's writer.
@@ -249,7 +258,7 @@ impl Archive {
         // SAFETY: as above.
         self.global = unsafe { (self.library.definitions)(self.handle) };
         if self.global.is_null() {
-            return Err(self.error("the library has no writer for definitions"));
+            return Err(Self::error("the library has no writer for definitions"));
         }
         self.result()?;
         Ok(counts)

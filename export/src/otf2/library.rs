@@ -115,9 +115,13 @@ functions! {
 impl Library {
     /// Finds and loads the library.
     pub(super) fn load() -> Result<Self, Error> {
+        Self::named(&NAMES)
+    }
+
+    fn named(names: &[&str]) -> Result<Self, Error> {
         let mut why = String::new();
         for number in FIRST..=FIRST + LATER {
-            for name in NAMES {
+            for name in names {
                 // SAFETY: what the library does when it is loaded is its own; it is the one that users installed for this.
                 let loaded = unsafe { Loaded::new(format!("{name}.{number}")) };
                 match loaded.and_then(Self::of) {
@@ -132,5 +136,19 @@ impl Library {
             help: "on Debian and Ubuntu: apt-get install otf2-tools; one of your own, of OTF2 3.0 or later: name its folder in LD_LIBRARY_PATH"
                 .to_owned(),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_brings_a_missing_library_is_told() {
+        let Err(Error::Library { what, help }) = Library::named(&["libnone.so"]) else {
+            panic!("there is no such library");
+        };
+        assert!(what.contains("libnone.so.10"), "{what}");
+        assert!(help.contains("apt-get install otf2-tools"), "{help}");
     }
 }
