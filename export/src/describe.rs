@@ -25,13 +25,14 @@ pub(crate) enum Category {
     Flush,
     Region,
     Call,
+    Function,
     UserEvent,
     Cancel,
     Dependence,
 }
 
 /// Their names.
-pub(crate) const CATEGORIES: [&str; 20] = [
+pub(crate) const CATEGORIES: [&str; 21] = [
     "state",
     "parallel",
     "implicit task",
@@ -49,6 +50,7 @@ pub(crate) const CATEGORIES: [&str; 20] = [
     "flush",
     "region",
     "call",
+    "function",
     "user event",
     "cancellation",
     "dependence",
@@ -68,6 +70,8 @@ pub(crate) enum Text {
     Code(&'static str, Code, CodeRole),
     /// The program's own text at this address.
     Own(u64),
+    /// A function of a language, by the address of its text.
+    Function(u64),
     /// A word.
     Word(&'static str),
 }
@@ -110,6 +114,7 @@ pub(crate) fn describe(span: &Span) -> (Category, Text, Of) {
         }
         Span::User { name } => (Category::Region, Text::Own(name), Of::Nothing),
         Span::Call { name } => (Category::Call, Text::Own(name), Of::Nothing),
+        Span::Function { name } => (Category::Function, Text::Function(name), Of::Nothing),
         Span::WaitDepend { task, .. } => (
             Category::Block,
             Text::Word("taskwait depend"),

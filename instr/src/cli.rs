@@ -383,6 +383,9 @@ pub struct SectionOptions {
     /// Heap, mappings, stacks, OpenMP allocators
     #[arg(long)]
     pub memory: bool,
+    /// Functions of Python: calls, own and total times
+    #[arg(long)]
+    pub functions: bool,
     /// Functions, by samples
     #[arg(long)]
     pub samples: bool,
@@ -411,6 +414,7 @@ impl SectionOptions {
             Section::Loops => self.loops,
             Section::Waiting => self.waiting,
             Section::Memory => self.memory,
+            Section::Functions => self.functions,
             Section::Samples => self.samples,
             Section::Sensors => self.sensors,
             Section::Series => self.series,

@@ -7,8 +7,15 @@ use crate::summary::units::elide;
 
 /// How alike a name must be to be proposed (Jaro-Winkler, 1 = the same).
 const ALIKE: f64 = 0.75;
-/// Variables of `instr-cc`, and that by which `instr run` tells programs of each other.
-const OF_TOOLS: &[&str] = &["INSTR_CC", "INSTR_CACHE", "INSTR_TREE"];
+/// Variables of `instr-cc`, that by which `instr run` tells programs of each other, and those of the Python package.
+const OF_TOOLS: &[&str] = &[
+    "INSTR_CC",
+    "INSTR_CACHE",
+    "INSTR_TREE",
+    "INSTR_PYTHON",
+    "INSTR_PYTHON_C",
+    "INSTR_PYTHON_COUNT",
+];
 /// Variables of this project's own tests.
 const OF_TESTS: &str = "INSTR_TEST_";
 /// Characters of a value that are shown.
@@ -102,6 +109,7 @@ mod tests {
             ("INSTR_VERBOSE", ""),
             ("INSTR_SAMPLING_PERIOD", "5"),
             ("INSTR_CC", "gcc"),
+            ("INSTR_PYTHON", "user"),
             ("INSTR_QQQ", "1"),
             ("INSTR_BUFER", "1"),
         ]);

@@ -92,7 +92,12 @@ enum {
     INSTR_EV_LOCK_TAKEN = 97,
     INSTR_EV_LOCK_WAIT = 98,
     INSTR_EV_LOCK_WAITED = 99,
-    INSTR_EV_LOCK_BUSY = 100
+    INSTR_EV_LOCK_BUSY = 100,
+    INSTR_EV_FUNCTION_BEGIN = 101,
+    INSTR_EV_FUNCTION_END = 102,
+    INSTR_EV_FUNCTION_UNWIND = 103,
+    INSTR_EV_FUNCTION_SUSPEND = 104,
+    INSTR_EV_FUNCTION_RESUME = 105
 };
 
 /* Numbers that share a word (INSTR_BITS: core/format.h), and the largest of each. */

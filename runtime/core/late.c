@@ -72,8 +72,15 @@ bool instr_late(struct instr_thread *t, unsigned id, const uint32_t *words, unsi
 static const char *name_of(const struct instr_late_event *event)
 {
     uintptr_t address = 0;
-    if (event->id != INSTR_EV_REGION_BEGIN && event->id != INSTR_EV_COUNTER)
+    switch (event->id) {
+    case INSTR_EV_REGION_BEGIN:
+    case INSTR_EV_COUNTER:
+    case INSTR_EV_FUNCTION_BEGIN:
+    case INSTR_EV_FUNCTION_RESUME:
+        break;
+    default:
         return NULL;
+    }
     memcpy(&address, event->words, sizeof address);
     return (const char *)address;
 }

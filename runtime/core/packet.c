@@ -97,6 +97,18 @@ static uint64_t border(const struct instr_thread *t, uint64_t least)
     return now < least ? least : now;
 }
 
+#if INSTR_HAS_FUNCTIONS
+/* Packets of the process so far. A forked child counts on, so that it knows its own from its parent's. */
+static uint32_t packets;
+
+static void number_packet(struct instr_thread *t)
+{
+    t->packet_number = instr_count(&packets, 1);
+    if (t->packet_number == 0)
+        t->packet_number = instr_count(&packets, 1);
+}
+#endif
+
 void instr_packet_open(struct instr_thread *t)
 {
     char *const packet = t->cursor;
@@ -127,6 +139,9 @@ void instr_packet_open(struct instr_thread *t)
     INSTR_ROOM(t) = t->slot_end;
     (void)instr_switches_plan(t);
     memset(t->strings, 0, sizeof t->strings);
+#if INSTR_HAS_FUNCTIONS
+    number_packet(t);
+#endif
     INSTR_BARRIER();
     set_cursor(t, packet + INSTR_PACKET_HEADER_BYTES);
 }

@@ -63,6 +63,9 @@
 #define INSTR_HAS_TAKEOVER 1
 #endif
 
+/* Whether functions of languages are recorded (core/functions.c). */
+#define INSTR_HAS_FUNCTIONS INSTR_KEEPS_RUNS
+
 /* What the host reads (docs/trace-format.md, "Window file"), and the same fields of a thread. */
 #define INSTR_WINDOW_FIELDS \
     uint32_t magic; \
@@ -119,6 +122,9 @@ struct instr_thread {
     uint32_t own_events;  /* those that the packet being filled begins with (ring: the first packet) */
     uint64_t attached_ns; /* instr_platform_monotonic_ns() then; 0: not asked (core/thread_time.c) */
     uint32_t ending;      /* the destructors of its keys run (platform/linux/system.c) */
+#if INSTR_HAS_FUNCTIONS
+    uint32_t packet_number; /* of the packet being filled, among all of the process and those it was forked from; not 0 */
+#endif
     uint32_t kept;        /* the sink refused its last packet: the window holds it and is not used again */
     struct instr_stack stack; /* core/stack.h */
     struct instr_sampling sampling; /* sampling/sampling.h */

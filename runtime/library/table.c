@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "core/settings.h"
+#include "instr/functions.h"
 #include "instr/probes.h"
 
 #define PROBE_NAME(name) "instr_probe_" #name "\0"

@@ -257,4 +257,9 @@ pub const EVENTS: &[Event] = &[
     event(98, "lock_wait", &[kind("kind", &MUTEX_KIND), addr("object"), addr("site")], "the lock is not free: the thread waits, up to `mutex_acquired`, `lock_waited` or `mutex_failed`"),
     event(99, "lock_waited", &[kind("kind", &MUTEX_KIND), addr("object")], "it has the lock; when it gives it back is not recorded (`INSTR_PTHREAD=waits`)"),
     event(100, "lock_busy", &[kind("kind", &MUTEX_KIND), addr("object"), addr("site")], "a try (`pthread_mutex_trylock`) found it taken"),
+    event(101, "function_begin", &[addr("function")], "a function that a language's runtime tells of begins on this thread (`instr_function_begin`). `function` is the address of its text, defined by an earlier `string`: its name, a tab, and `FILE:LINE` of its first line; without the tab and what follows, a function of C"),
+    event(102, "function_end", &[addr("function")], "it returns; what began inside of it and has not ended ends too"),
+    event(103, "function_unwind", &[addr("function")], "an exception leaves it"),
+    event(104, "function_suspend", &[addr("function")], "it leaves its thread and may go on later (a generator that yields, a coroutine that awaits)"),
+    event(105, "function_resume", &[addr("function")], "it goes on, perhaps on another thread"),
 ];

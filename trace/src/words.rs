@@ -25,6 +25,25 @@ pub fn sync_name(kind: SyncKind) -> &'static str {
     }
 }
 
+/// Name, and `FILE:LINE` of the first line, of a [`Span::Function`](crate::model::Span::Function) with this text; functions of C have no place.
+pub fn function_parts(text: &str) -> (&str, Option<&str>) {
+    match text.split_once('\t') {
+        Some((name, place)) => (name, Some(place)),
+        None => (text, None),
+    }
+}
+
+/// The same as one label, the file without its folders: `work (app.py:12)`.
+pub fn function_label(text: &str) -> String {
+    match function_parts(text) {
+        (name, Some(place)) => {
+            let short = place.rsplit('/').next().unwrap_or(place);
+            format!("{name} ({short})")
+        }
+        (name, None) => name.to_owned(),
+    }
+}
+
 /// The kind of a critical section or lock, for people.
 pub fn mutex_name(kind: MutexKind) -> &'static str {
     match kind {

@@ -7,6 +7,7 @@ use instr_trace::ThreadInfo;
 use instr_trace::event::{AllocatorKind, MutexKind, SyncKind, task_flags};
 use instr_trace::model::{At, Begin, End, Found, Mark, Ran, Since, Sink, Span};
 
+use super::functions::{Functions, Stack};
 use super::work::OpenWork;
 use super::{Code, Collected, MutexCount, TaskCount};
 use crate::Times;
@@ -18,6 +19,7 @@ pub struct Collector {
     /// What is looked up for each event; it becomes part of `out` at the end.
     tasks: HashMap<Code, TaskCount>,
     mutexes: HashMap<(MutexKind, u64), MutexCount>,
+    functions: Functions,
     pub(super) threads: Vec<Thread>,
     /// Bytes and kind of what OpenMP allocators gave and did not get back, by address.
     pub(super) allocated: HashMap<u64, (AllocatorKind, u64)>,
@@ -35,6 +37,7 @@ pub(super) struct Thread {
     strings: HashMap<u64, String>,
     /// What the last call of threads for a lock found.
     found: Option<Found>,
+    functions: Stack,
 }
 
 impl Collector {
@@ -44,6 +47,7 @@ impl Collector {
             out: Collected::default(),
             tasks: HashMap::new(),
             mutexes: HashMap::new(),
+            functions: Functions::default(),
             threads: threads.iter().map(|_| Thread::default()).collect(),
             allocated: HashMap::new(),
         }
@@ -53,6 +57,7 @@ impl Collector {
     pub fn finish(mut self) -> Collected {
         self.out.tasks = self.tasks.into_iter().collect();
         self.out.mutexes = self.mutexes.into_iter().collect();
+        self.out.functions = self.functions.finish();
         self.out
     }
 }
@@ -91,6 +96,13 @@ impl Sink for Collector {
                 }
             }
             Span::Work(work) => self.threads[at.position].work.push(OpenWork::new(work)),
+            Span::Function { name } => {
+                let Thread {
+                    functions, strings, ..
+                } = &mut self.threads[at.position];
+                let text = || text_of(strings, name);
+                self.functions.begin(functions, name, is_first, text);
+            }
             Span::Asking { called: true } => {
                 if let Some(open) = self.threads[at.position].work.last_mut() {
                     open.end_piece(at.time);
@@ -117,6 +129,10 @@ impl Sink for Collector {
                     false if how.is_final() => count.held(ns),
                     false => {}
                 }
+            }
+            Span::Function { .. } => {
+                let stack = &mut self.threads[at.position].functions;
+                self.functions.end(stack, at.time, since);
             }
             Span::Sync(kind) if is_told => self.waited(at, kind, ns),
             Span::Parallel { .. } | Span::User { .. } if how != End::Suspended => {
@@ -156,7 +172,10 @@ impl Sink for Collector {
             Mark::Piece { code, .. } => self.tasks.entry(code).or_default().created += 1,
             Mark::Text { address, text } => {
                 let text = String::from_utf8_lossy(text).into_owned();
-                thread.strings.insert(address, text);
+                if thread.strings.get(&address) != Some(&text) {
+                    thread.functions.forget(address);
+                    thread.strings.insert(address, text);
+                }
             }
             Mark::Lock {
                 kind,
@@ -237,11 +256,15 @@ impl Collector {
     }
 }
 
+fn text_of(strings: &HashMap<u64, String>, address: u64) -> String {
+    let text = strings.get(&address).cloned();
+    text.unwrap_or_else(|| format!("{address:#x}"))
+}
+
 impl Thread {
     /// The text behind an address, or the address.
     fn text(&self, address: u64) -> String {
-        let text = self.strings.get(&address).cloned();
-        text.unwrap_or_else(|| format!("{address:#x}"))
+        text_of(&self.strings, address)
     }
 
     fn add_named(&self, to: &mut BTreeMap<String, Times>, name: u64, ns: u64) {

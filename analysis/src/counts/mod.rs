@@ -10,11 +10,13 @@ use crate::{Spread, Times};
 
 mod collect;
 mod contention;
+mod functions;
 mod marks;
 mod work;
 
 pub use collect::Collector;
 pub use contention::MutexCount;
+pub use functions::FunctionCount;
 pub use instr_trace::words::{allocation_name, cancel_name, mutex_name, sync_name, target_name};
 
 /// Everything counted, by address or name. What is missing in [`Times`] (bodies that began before a gap) was not timed.
@@ -60,6 +62,8 @@ pub struct Collected {
     pub user_regions: BTreeMap<String, Times>,
     /// Calls of described functions by name.
     pub calls: BTreeMap<String, Times>,
+    /// Functions of languages by their texts ([`instr_trace::words::function_parts`]), that with the most own time first.
+    pub functions: Vec<(String, FunctionCount)>,
     /// Counters by name.
     pub counters: BTreeMap<String, CounterCount>,
 }

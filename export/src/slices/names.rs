@@ -2,6 +2,7 @@
 
 use instr_trace::model::{At, Code, Span};
 use instr_trace::names::{CodeRole, code_label};
+use instr_trace::words::function_label;
 
 use super::Slices;
 use super::writer::{Label, Note, SliceWriter};
@@ -33,6 +34,10 @@ impl<W: SliceWriter> Slices<'_, W> {
             Text::Code(word, code, role) => self.label(code, word, role),
             Text::Own(address) => match self.texts.get(&(at.position, address)) {
                 Some(text) => self.writer.name(text),
+                None => self.writer.name(&format!("{address:#x}")),
+            },
+            Text::Function(address) => match self.texts.get(&(at.position, address)) {
+                Some(text) => self.writer.name(&function_label(text)),
                 None => self.writer.name(&format!("{address:#x}")),
             },
             Text::Word(word) => self.writer.name(word),

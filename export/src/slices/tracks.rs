@@ -96,6 +96,7 @@ pub(super) fn own_track(span: &Span) -> Option<&'static str> {
     match span {
         Span::User { .. } => Some("regions"),
         Span::Call { .. } => Some("calls"),
+        Span::Function { .. } => Some("functions"),
         _ => None,
     }
 }

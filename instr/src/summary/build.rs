@@ -8,10 +8,11 @@ use instr_trace::Names;
 use instr_trace::event::MutexKind;
 use instr_trace::names::{CodeRole, format_label, format_site_label};
 use instr_trace::tasks::Totals;
+use instr_trace::words::function_parts;
 
-use super::counts::{Code, Collected, MutexCount, mutex_name, sync_name};
+use super::counts::{Code, Collected, FunctionCount, MutexCount, mutex_name, sync_name};
 use super::model::{
-    Counter, Critical, Loop, ParallelRegion, Place, Scheduling, Sections, Summary, Sync,
+    Counter, Critical, Function, Loop, ParallelRegion, Place, Scheduling, Sections, Summary, Sync,
     TaskFunction, Tasks, Times, UserEvent, UserRegion,
 };
 use super::threads::build::object_name;
@@ -86,6 +87,7 @@ pub fn fill(summary: &mut Summary, collected: Collected, totals: &Totals, names:
         .collect();
     summary.regions = named(collected.user_regions);
     summary.calls = named(collected.calls);
+    summary.functions = collected.functions.into_iter().map(function).collect();
     summary.counters = collected
         .counters
         .into_iter()
@@ -229,6 +231,25 @@ fn critical(kind: MutexKind, object: u64, count: &MutexCount, names: &dyn Names)
         wait_max_ns: count.wait_max_ns,
         held_ns: count.held_ns,
         held_max_ns: count.held_max_ns,
+    }
+}
+
+fn function((text, count): (String, FunctionCount)) -> Function {
+    let (name, place) = function_parts(&text);
+    let (file, line) = match place.and_then(|place| place.rsplit_once(':')) {
+        Some((file, line)) => (Some(file.to_owned()), line.parse().ok()),
+        None => (place.map(str::to_owned), None),
+    };
+    Function {
+        name: name.to_owned(),
+        file,
+        line,
+        calls: count.calls,
+        resumptions: count.resumptions,
+        total_ns: count.total_ns,
+        own_ns: count.own_ns,
+        min_ns: count.min_ns,
+        max_ns: count.max_ns,
     }
 }
 

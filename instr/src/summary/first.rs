@@ -97,6 +97,7 @@ pub(crate) fn date(realtime_ns: u64) -> Option<String> {
 pub(crate) fn overview(summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {
     times(summary, page)?;
     most(summary, page)?;
+    functions(summary, page)?;
     lines(summary, page)
 }
 
@@ -305,6 +306,28 @@ fn most(summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {
     }
 }
 
+/// Functions of languages by their own time.
+fn functions(summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {
+    let heads = ["most time in functions", "calls", "share", "own", "total"];
+    let mut table = Sheet::of_places(1, &heads);
+    let whole = summary.capacity_ns();
+    let rows = page.rows.min(MAX_TAKERS);
+    for function in summary.functions.iter().take(rows) {
+        table.add_row([
+            super::table::function_label(function),
+            count(function.calls),
+            percent(function.own_ns as f64 / whole.max(1) as f64),
+            time(function.own_ns),
+            time(function.total_ns),
+        ]);
+    }
+    table.print_all(page)?;
+    match summary.functions.len().saturating_sub(rows) {
+        0 => Ok(()),
+        more => writeln!(page, "... and {} more (--functions)", count(more as u64)),
+    }
+}
+
 /// One line for each other part that the trace has.
 fn lines(summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {
     let mut lines: Vec<(&str, String)> = Vec::new();
@@ -431,6 +454,7 @@ pub(super) fn nothing(section: Section, summary: &Summary) -> &'static str {
         }
         Section::Waiting => "no barrier, taskwait, lock or critical section was seen",
         Section::Memory => "not recorded; link the program with instr-cc --instr-memory",
+        Section::Functions => "none of a language was recorded (docs/python.md)",
         Section::Samples => "not recorded; run the program with INSTR_SAMPLING_PERIOD=1ms",
         Section::Sensors => {
             "not recorded; run the program with INSTR_SENSORS=auto or INSTR_COUNTERS=..."

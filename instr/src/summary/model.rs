@@ -122,6 +122,8 @@ pub struct Summary {
     pub regions: Vec<UserRegion>,
     /// Calls of described library functions, by name.
     pub calls: Vec<UserRegion>,
+    /// Functions of languages (Python), most own time first.
+    pub functions: Vec<Function>,
     /// Counters of `instr_counter`, by name; then those of threads (`INSTR_COUNTERS`), as they were asked for.
     pub counters: Vec<Counter>,
     /// Sensors, one for each of their values.
@@ -457,6 +459,29 @@ pub struct UserRegion {
     /// Number and times.
     #[serde(flatten)]
     pub times: Times,
+}
+
+/// A function of a language. Times are on threads: none passes while a generator or coroutine is suspended.
+#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize)]
+pub struct Function {
+    /// Its name, with its module.
+    pub name: String,
+    /// Source file; null for a function of C.
+    pub file: Option<String>,
+    /// Its first line.
+    pub line: Option<u32>,
+    /// Calls.
+    pub calls: u64,
+    /// Times it went on after it was suspended.
+    pub resumptions: u64,
+    /// With what it calls, ns; where it calls itself, that counts once.
+    pub total_ns: u64,
+    /// Without other recorded functions, ns.
+    pub own_ns: u64,
+    /// Shortest stay on a thread, with what it calls, ns.
+    pub min_ns: u64,
+    /// Longest stay, ns.
+    pub max_ns: u64,
 }
 
 /// Values of one counter: of the program, in its own unit, or of its threads.

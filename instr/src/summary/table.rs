@@ -6,7 +6,7 @@ use super::constructs;
 use super::first;
 use super::load;
 use super::memory;
-use super::model::{Place, Summary, Thread, Times};
+use super::model::{Function, Place, Summary, Thread, Times};
 use super::notes::Told;
 use super::processes;
 use super::samples;
@@ -37,6 +37,8 @@ pub enum Section {
     Waiting,
     /// Heap, mappings, stacks.
     Memory,
+    /// Functions of languages.
+    Functions,
     /// Functions by samples.
     Samples,
     /// Sensors, energy, power, counters of threads.
@@ -49,7 +51,7 @@ pub enum Section {
 
 impl Section {
     /// All, in the order of the page.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Threads,
         Self::Processors,
         Self::Efficiency,
@@ -58,6 +60,7 @@ impl Section {
         Self::Loops,
         Self::Waiting,
         Self::Memory,
+        Self::Functions,
         Self::Samples,
         Self::Sensors,
         Self::Series,
@@ -76,6 +79,7 @@ impl Section {
             Self::Loops => "--loops",
             Self::Waiting => "--waiting",
             Self::Memory => "--memory",
+            Self::Functions => "--functions",
             Self::Samples => "--samples",
             Self::Sensors => "--sensors",
             Self::Series => "--series",
@@ -111,6 +115,7 @@ impl Section {
                 memory::table::write(summary, page)?;
                 constructs::table::allocations(summary, page)
             }
+            Self::Functions => functions(summary, page),
             Self::Samples => samples::table::write(summary, page),
             Self::Sensors => {
                 super::sensors::table::write(summary, page)?;
@@ -491,6 +496,32 @@ fn waiting(summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {
     table.print(summary.criticals.len(), page)?;
     super::threads::table::calls(summary, page)?;
     constructs::table::rest(summary, page)
+}
+
+fn functions(summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {
+    let heads = ["function", "calls", "own", "total", "longest"];
+    let mut table = Sheet::of_places(1, &heads);
+    for function in summary.functions.iter().take(page.rows) {
+        let times = [function.own_ns, function.total_ns, function.max_ns].map(time);
+        table.add_row(
+            [function_label(function), count(function.calls)]
+                .into_iter()
+                .chain(times),
+        );
+    }
+    table.print(summary.functions.len(), page)
+}
+
+/// `work [app.py:12]`.
+pub(super) fn function_label(function: &Function) -> String {
+    let name = brief(&function.name, MAX_NAME);
+    match (&function.file, function.line) {
+        (Some(file), Some(line)) => {
+            let short = file.rsplit('/').next().unwrap_or(file);
+            format!("{name} [{}:{line}]", elide(short, LABEL_WIDTH))
+        }
+        _ => name,
+    }
 }
 
 fn user(summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {

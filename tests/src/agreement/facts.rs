@@ -70,6 +70,7 @@ pub(super) struct Facts {
     pub(super) user_events: BTreeMap<u32, u64>,
     pub(super) user_regions: Shown,
     pub(super) calls: Shown,
+    pub(super) functions: Shown,
     pub(super) heap_calls: u64,
     /// Time in calls of the heap, and when each thread's outermost one began.
     pub(super) heap_ns: u64,
@@ -115,6 +116,7 @@ impl Facts {
             Span::Sync(kind) => self.syncs.entry(*kind).or_default(),
             Span::User { .. } => &mut self.user_regions,
             Span::Call { .. } => &mut self.calls,
+            Span::Function { .. } => &mut self.functions,
             _ => return None,
         })
     }

@@ -18,6 +18,7 @@ const TASKS_CREATED: u64 = 65_000_000;
 const TASKS_EXECUTED: u64 = 65_000_001;
 const USER_REGION: u64 = 20_000_000;
 const CALL: u64 = 20_000_001;
+const FUNCTION: u64 = 60_000_019;
 const SCHEDULED: u64 = 20_000_031;
 const MEMORY: u64 = 40_000_040;
 const IN_USE: u64 = 20_000_010;
@@ -127,6 +128,7 @@ pub(super) fn time_line(all: &mut Differences, facts: &Facts, prv: &prv::Trace) 
         ("task bodies", TASK_FUNCTION, facts.tasks),
         ("user regions", USER_REGION, facts.user_regions),
         ("calls", CALL, facts.calls),
+        ("functions", FUNCTION, facts.functions),
     ];
     for (what, kind, model) in pairs {
         let expected = Count {

@@ -100,6 +100,11 @@ pub(super) const fn sizes(word: usize) -> [u8; IDS] {
     table[98] = (4 + 2 * word) as u8;
     table[99] = (4 + word) as u8;
     table[100] = (4 + 2 * word) as u8;
+    table[101] = (word) as u8;
+    table[102] = (word) as u8;
+    table[103] = (word) as u8;
+    table[104] = (word) as u8;
+    table[105] = (word) as u8;
     table
 }
 
@@ -522,6 +527,21 @@ pub(super) fn payload<'a, T>(
             kind: u32(0).into(),
             object: addr(4),
             site: addr(4 + word),
+        })),
+        101 => Some(made(Payload::FunctionBegin {
+            function: addr(0),
+        })),
+        102 => Some(made(Payload::FunctionEnd {
+            function: addr(0),
+        })),
+        103 => Some(made(Payload::FunctionUnwind {
+            function: addr(0),
+        })),
+        104 => Some(made(Payload::FunctionSuspend {
+            function: addr(0),
+        })),
+        105 => Some(made(Payload::FunctionResume {
+            function: addr(0),
         })),
         _ => None,
     }

@@ -442,6 +442,26 @@ pub enum Payload<'a> {
         object: u64,
         site: u64,
     },
+    /// a function that a language's runtime tells of begins on this thread (`instr_function_begin`). `function` is the address of its text, defined by an earlier `string`: its name, a tab, and `FILE:LINE` of its first line; without the tab and what follows, a function of C.
+    FunctionBegin {
+        function: u64,
+    },
+    /// it returns; what began inside of it and has not ended ends too.
+    FunctionEnd {
+        function: u64,
+    },
+    /// an exception leaves it.
+    FunctionUnwind {
+        function: u64,
+    },
+    /// it leaves its thread and may go on later (a generator that yields, a coroutine that awaits).
+    FunctionSuspend {
+        function: u64,
+    },
+    /// it goes on, perhaps on another thread.
+    FunctionResume {
+        function: u64,
+    },
     /// Not in a trace: made by the reader, at the time a flush began (the `Flush` that ends it follows).
     FlushBegin,
     /// Not in a trace: made by the reader where events of this thread are missing before the packet that begins here.
@@ -548,6 +568,11 @@ impl Payload<'_> {
             Self::LockWait { .. } => 98,
             Self::LockWaited { .. } => 99,
             Self::LockBusy { .. } => 100,
+            Self::FunctionBegin { .. } => 101,
+            Self::FunctionEnd { .. } => 102,
+            Self::FunctionUnwind { .. } => 103,
+            Self::FunctionSuspend { .. } => 104,
+            Self::FunctionResume { .. } => 105,
             Self::FlushBegin | Self::Lost { .. } => 0,
         }
     }

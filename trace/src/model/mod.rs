@@ -25,6 +25,8 @@
 //!   not recorded ends at once ([`End::Implied`]).
 //! * Where the program switches recording off, its own regions and calls end, on all threads ([`End::Cut`]): what ends them later is
 //!   recorded no more, or taken for the end of something else.
+//! * The end of a function that is not open on its thread is passed over; that of one which is open ends what lies on top of it
+//!   ([`End::Implied`]). A function that is suspended leaves its thread; whichever goes on is a begin of its own ([`Begin::Resumed`]).
 //! * A single block whose end is not recorded (libgomp before GCC 17) ends with the next construct of its team ([`End::Implied`]): not
 //!   with a wait for tasks.
 //!
@@ -36,6 +38,7 @@
 //! | `wait` | waits, taskgroups, flushes |
 //! | `lock` | locks |
 //! | `user` | the program's own events and regions, calls, marks |
+//! | `function` | functions of languages |
 //! | `heap`, `blocks`, `pages`, `memory` | the heap, pages, stacks |
 //! | `sensor` | readings of sensors and counters |
 //! | `sample` | samples |
@@ -51,6 +54,7 @@
 
 mod blocks;
 mod body;
+mod function;
 mod heap;
 mod launched;
 mod lock;
@@ -95,6 +99,7 @@ pub use span::{
 };
 
 use body::Body;
+use function::Functions;
 use heap::HeapCalls;
 use sensor::Sensors;
 use shared::Shared;
@@ -116,6 +121,7 @@ struct Thread {
     /// Regions of the program's own, and calls, with the times of their begins.
     user: Vec<(Span, u64)>,
     calls: Vec<(Span, u64)>,
+    functions: Functions,
     /// Begin and kind of the running interval; `None` before the first event and after the end.
     running: Option<(u64, State)>,
     /// The system ran it before its first event, and has told nothing since.
@@ -162,6 +168,7 @@ impl Interpreter {
             whole_sections: false,
             user: Vec::new(),
             calls: Vec::new(),
+            functions: Functions::default(),
             running: None,
             runs: false,
             activity: Activity::Other,

@@ -210,6 +210,12 @@ pub enum Span {
         /// Address of its name.
         name: u64,
     },
+    /// A function that a language's runtime tells of. One that is suspended and goes on has [`End::Suspended`] and [`Begin::Resumed`]; its
+    /// pieces do not know of each other, since any number of generators of one function may be suspended.
+    Function {
+        /// Address of its text: see [`crate::words::function_parts`].
+        name: u64,
+    },
 }
 
 impl Span {
@@ -250,7 +256,8 @@ impl Span {
             | Self::Masked
             | Self::Hold { .. }
             | Self::User { .. }
-            | Self::Call { .. } => return None,
+            | Self::Call { .. }
+            | Self::Function { .. } => return None,
         })
     }
 }
@@ -262,7 +269,7 @@ pub enum Begin {
     Told,
     /// It runs, but its begin was lost: a body behind a gap, or a lock that was not asked for.
     Found,
-    /// The task it is in goes on.
+    /// The task it is in goes on, or the function itself.
     Resumed,
 }
 
@@ -305,7 +312,7 @@ pub enum End {
     Implied,
     /// By a gap, or with its thread.
     Cut,
-    /// The task it is in leaves its thread.
+    /// The task it is in leaves its thread, or the function itself.
     Suspended,
     /// By a gap, but it goes on below what is known to run behind it; its true end comes as [`End::Unseen`].
     Kept,

@@ -1,4 +1,4 @@
-//! The program's own events and regions, calls of described functions, and whatever marks a moment.
+//! The program's own events and regions, calls of described functions, functions of languages, and whatever marks a moment.
 
 use crate::event::{DoacrossKind, Payload};
 
@@ -27,6 +27,7 @@ impl Thread {
         for (span, begin) in calls.rev().chain(user.rev()) {
             sink.end(at, &span, End::Cut, Since::told(begin));
         }
+        self.functions.cut(at, sink);
     }
 
     pub(super) fn mark<S: Sink>(&mut self, at: At, payload: &Payload<'_>, sink: &mut S) {
@@ -90,7 +91,10 @@ impl Thread {
             }
             Payload::RegionEnd => self.user.pop(),
             Payload::CallEnd { .. } => self.calls.pop(),
-            _ => None,
+            _ => {
+                self.functions.event(at, payload, sink);
+                None
+            }
         };
         if let Some((span, since)) = ended {
             sink.end(at, &span, End::Told, Since::told(since));

@@ -64,6 +64,7 @@ pub(super) fn types(span: &Span) -> &'static [u32] {
         Span::Flush => &[FLUSH],
         Span::User { .. } => &[REGION],
         Span::Call { .. } => &[CALL],
+        Span::Function { .. } => &[USER_FUNCTION, USER_LINE, LISTED_FUNCTION],
         // The others have values of their own.
         _ => &[],
     }

@@ -231,6 +231,12 @@ impl<W: Write> Sink for Output<'_, '_, '_, W> {
                 let id = self.events.names.call(self.row(at), name);
                 self.put(at, CALL, u64::from(id));
             }
+            Span::Function { name } => {
+                let (function, line) = self.events.names.function(self.row(at), name);
+                self.put(at, USER_FUNCTION, u64::from(function));
+                self.put(at, USER_LINE, u64::from(line));
+                self.put(at, LISTED_FUNCTION, u64::from(function));
+            }
             Span::Closing { .. } | Span::Asking { called: false } => {}
         }
     }

@@ -9,6 +9,8 @@ use crate::names::{
     CodeName, CodeRole, Names, NoNames, format_label, format_site_label, sampled_function,
 };
 
+use crate::words::{function_label, function_parts};
+
 use super::types::{COUNTERS, TAKEN, TAKEN_TYPES, is_taken};
 
 /// Texts with ids from `first` on. Paraver shows labels without what stands in brackets: also without that they differ.
@@ -106,6 +108,11 @@ pub(super) struct NameTables<'a> {
     pub(super) lines: Table,
     pub(super) regions: Table,
     pub(super) calls: Table,
+    /// Functions of languages, and their first lines.
+    pub(super) user_functions: Table,
+    pub(super) user_lines: Table,
+    /// Their ids by (row, address), until the address gets another text.
+    known_functions: HashMap<(u32, u64), CodeId>,
     pub(super) counters: Table,
     /// Types of user events, each with the one that stands for it in the output.
     pub(super) user_types: BTreeMap<u32, u32>,
@@ -127,6 +134,9 @@ impl<'a> NameTables<'a> {
             lines: Table::new(2),
             regions: Table::new(1),
             calls: Table::new(1),
+            user_functions: Table::new(2),
+            user_lines: Table::new(2),
+            known_functions: HashMap::new(),
             counters: Table::new(0),
             user_types: BTreeMap::new(),
             recent_types: [None; 64],
@@ -188,8 +198,11 @@ impl<'a> NameTables<'a> {
     }
 
     pub(super) fn string(&mut self, row: u32, address: u64, text: &[u8]) {
-        self.texts
-            .insert((row, address), String::from_utf8_lossy(text).into_owned());
+        let text = String::from_utf8_lossy(text).into_owned();
+        if self.texts.get(&(row, address)) != Some(&text) {
+            self.known_functions.remove(&(row, address));
+            self.texts.insert((row, address), text);
+        }
     }
 
     fn text(&self, row: u32, address: u64) -> std::borrow::Cow<'_, str> {
@@ -207,6 +220,24 @@ impl<'a> NameTables<'a> {
     pub(super) fn call(&mut self, row: u32, address: u64) -> u32 {
         let text = self.text(row, address).into_owned();
         self.calls.id(&text)
+    }
+
+    /// A function of a language: its ids in the tables of these and of their lines.
+    pub(super) fn function(&mut self, row: u32, address: u64) -> CodeId {
+        if let Some(id) = self.known_functions.get(&(row, address)) {
+            return *id;
+        }
+        let text = self.text(row, address).into_owned();
+        let line = match function_parts(&text).1 {
+            Some(place) => {
+                let short = place.rsplit('/').next().unwrap_or(place);
+                self.user_lines.id(&format!("{short} [{place}]"))
+            }
+            None => UNRESOLVED,
+        };
+        let id = (self.user_functions.id(&function_label(&text)), line);
+        self.known_functions.insert((row, address), id);
+        id
     }
 
     /// Number of a counter; `None` when there are too many.

@@ -74,6 +74,12 @@ pub(super) fn write(
         block(out, &[(CALL, "Call")])?;
         table(out, &[(0, "End")], &names.calls)?;
     }
+    if !names.user_functions.texts.is_empty() {
+        block(out, USER_FUNCTION_TYPES)?;
+        table(out, &[(0, "End"), (1, "Unresolved")], &names.user_functions)?;
+        block(out, USER_LINE_TYPES)?;
+        table(out, &[(0, "End"), (1, "Unresolved")], &names.user_lines)?;
+    }
     for (kind, text) in (COUNTER..COUNTER + COUNTERS).zip(&names.counters.texts) {
         block(out, &[(kind, &clean(text))])?;
     }

@@ -54,6 +54,10 @@ pub(super) const TASKS_EXECUTED: u32 = 65_000_001;
 pub(super) const REGION: u32 = 20_000_000;
 /// Calls of described functions.
 pub(super) const CALL: u32 = 20_000_001;
+/// Functions of languages with their first lines, as Extrae numbers user functions, and once more as its Python module does.
+pub(super) const USER_FUNCTION: u32 = 60_000_019;
+pub(super) const USER_LINE: u32 = 60_000_119;
+pub(super) const LISTED_FUNCTION: u32 = 60_000_100;
 /// Begin of a static loop, inferred.
 pub(super) const STATIC_LOOP: u32 = 20_000_002;
 /// Construct that is cancelled or asked about.
@@ -298,6 +302,7 @@ pub(super) const FIXED: &[(u32, &str, Values)] = &[
 pub(super) fn is_taken(kind: u32) -> bool {
     let fixed = FIXED.iter().any(|(own, ..)| *own == kind);
     let code = FUNCTION_TYPES.iter().chain(LINE_TYPES);
+    let code = code.chain(USER_FUNCTION_TYPES).chain(USER_LINE_TYPES);
     kind == 0
         || kind > i32::MAX as u32
         || OURS.contains(&kind)
@@ -340,6 +345,12 @@ pub(super) const FUNCTION_TYPES: &[(u32, &str)] = &[
     (TARGET_FUNCTION, "Executed OpenMP target function"),
     (CALLER_FUNCTION, "Caller at level 1"),
 ];
+/// Types whose values are ids of the tables of languages' functions and of their lines.
+pub(super) const USER_FUNCTION_TYPES: &[(u32, &str)] = &[
+    (USER_FUNCTION, "User function"),
+    (LISTED_FUNCTION, "User functions"),
+];
+pub(super) const USER_LINE_TYPES: &[(u32, &str)] = &[(USER_LINE, "User function line")];
 pub(super) const LINE_TYPES: &[(u32, &str)] = &[
     (
         PARALLEL_LINE,

@@ -97,6 +97,11 @@ pub const EVENTS: &[Row] = &[
     (98, "lock_wait", &[("u32", "kind"), ("addr", "object"), ("addr", "site")]),
     (99, "lock_waited", &[("u32", "kind"), ("addr", "object")]),
     (100, "lock_busy", &[("u32", "kind"), ("addr", "object"), ("addr", "site")]),
+    (101, "function_begin", &[("addr", "function")]),
+    (102, "function_end", &[("addr", "function")]),
+    (103, "function_unwind", &[("addr", "function")]),
+    (104, "function_suspend", &[("addr", "function")]),
+    (105, "function_resume", &[("addr", "function")]),
 ];
 
 /// The same of those that stand in another way in version 2: `uN` are numbers of N bits that share a word.
@@ -459,6 +464,26 @@ impl<W: Write> StreamWriter<W> {
 
     pub fn lock_busy(&mut self, at: u64, kind: impl Into<u32>, object: u64, site: u64) -> Result<()> {
         self.event(at, 100, |body| _ = body.u32(kind.into()).addr(object).addr(site))
+    }
+
+    pub fn function_begin(&mut self, at: u64, function: u64) -> Result<()> {
+        self.event(at, 101, |body| _ = body.addr(function))
+    }
+
+    pub fn function_end(&mut self, at: u64, function: u64) -> Result<()> {
+        self.event(at, 102, |body| _ = body.addr(function))
+    }
+
+    pub fn function_unwind(&mut self, at: u64, function: u64) -> Result<()> {
+        self.event(at, 103, |body| _ = body.addr(function))
+    }
+
+    pub fn function_suspend(&mut self, at: u64, function: u64) -> Result<()> {
+        self.event(at, 104, |body| _ = body.addr(function))
+    }
+
+    pub fn function_resume(&mut self, at: u64, function: u64) -> Result<()> {
+        self.event(at, 105, |body| _ = body.addr(function))
     }
 
 }

@@ -5,7 +5,7 @@ use hashbrown::HashMap;
 use instr_trace::model::{
     At, Begin, End, HeapCall, Mark, Memory, Ran, Reading, Since, Sink, Span as Model, State,
 };
-use instr_trace::words::mutex_name;
+use instr_trace::words::{function_label, mutex_name};
 
 use super::Collector;
 use super::lanes::Shape;
@@ -264,7 +264,7 @@ impl Sink for Process<'_> {
     }
 
     fn end(&mut self, at: At, span: &Model, how: End, since: Since) {
-        if let (Model::User { name }, true) = (span, how.is_final()) {
+        if let (Model::User { name } | Model::Function { name }, true) = (span, how.is_final()) {
             if let Some(place) = self.place_of(at, since) {
                 let longest = &mut self.collector.longest;
                 longest.add(self.number, What::User(*name), place);
@@ -272,7 +272,7 @@ impl Sink for Process<'_> {
                     let names = &mut self.collector.user_names;
                     names
                         .entry((self.number, *name))
-                        .or_insert_with(|| text.clone());
+                        .or_insert_with(|| function_label(text));
                 }
             }
             return;

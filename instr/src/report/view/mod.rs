@@ -308,6 +308,7 @@ fn sections(summary: &Summary) -> Vec<(&'static str, &'static str, Vec<Part>)> {
             Section::Loops => "Loops and work sharing",
             Section::Waiting => "Waiting and locks",
             Section::Memory => "Memory",
+            Section::Functions => "Functions of Python",
             Section::Samples => "Functions by samples",
             Section::Sensors => "Sensors, energy, counters",
             Section::Series => "Series of the machine and of processes",
