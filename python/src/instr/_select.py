@@ -1,0 +1,188 @@
+"""Which functions are recorded: patterns, as `instr.trace(functions=...)`, INSTR_PYTHON and lists have them.
+
+    user                    all functions of the program's own files (the default)
+    all                     every function
+    work                    a function or method of this name, in any file
+    app.solver:Grid.*       qualified names in a module; `*`, `?` and `[abc]` as in file names
+    solver.py:step          the same in a file; a path, or the end of one
+    solver.py:100-180       functions whose first line is one of these
+    @functions.txt          the patterns in this file, one a line; what follows `#` is a comment
+    !app.solver:Grid.get    not these
+"""
+
+import fnmatch
+import functools
+import os
+import re
+import site
+import sys
+
+import sysconfig
+
+_MOST_BYTES = 255  # of a text: INSTR_CFG_STRING_BYTES
+_LINES = re.compile(r"(\d+)-(\d+)\Z")
+_HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+
+
+class PatternError(ValueError):
+    """A pattern, or a list of them, that cannot be used; its text says which and why."""
+
+
+@functools.lru_cache(maxsize=None)
+def _foreign():
+    """Folders of files that are not the program's own: the standard library, installed packages."""
+    names = ("stdlib", "platstdlib", "purelib", "platlib")
+    paths = sysconfig.get_paths()
+    folders = {paths[name] for name in names if name in paths}
+    for find in ("getsitepackages", "getusersitepackages"):
+        try:
+            found = getattr(site, find)()
+        except (AttributeError, OSError):
+            continue
+        folders.update([found] if isinstance(found, str) else found)
+    folders.add(os.path.dirname(os.__file__))
+    both = folders | {os.path.realpath(folder) for folder in folders}
+    return tuple(os.path.join(folder, "") for folder in both)
+
+
+def is_own(file, module):
+    """Whether a code object is one of the program's, by its file. One without a file (exec, a cell of a notebook) is what its module is."""
+    if file.startswith("<"):
+        if file.startswith("<frozen ") or module not in sys.modules:
+            return False
+        file = getattr(sys.modules[module], "__file__", None) or ""
+    return not file.startswith(_foreign())
+
+
+def _globs(text):
+    return re.compile(fnmatch.translate(text)).match
+
+
+def _pattern(text):
+    """A predicate of (module, name, qualified name, file, first line)."""
+    if text == "all":
+        return lambda module, name, qualname, file, line: True
+    if text == "user":
+        return lambda module, name, qualname, file, line: is_own(file, module)
+    where, colon, what = text.rpartition(":")
+    if not colon:
+        fits = _globs(what)
+        return lambda module, name, qualname, file, line: fits(name) or fits(qualname)
+    if not where or not what:
+        raise PatternError(f"the pattern {text!r} has nothing on one side of its colon")
+    is_file = "/" in where or where.endswith(".py")
+    lines = _LINES.match(what)
+    if is_file:
+        path = _globs(where if where.startswith(("/", "*")) else "*/" + where)
+        here = lambda module, file: path(file if file.startswith("/") else "/" + file)
+    elif lines:
+        raise PatternError(f"the pattern {text!r} has lines, but {where!r} is no file: it neither ends with .py nor has a /")
+    else:
+        name_of_module = _globs(where)
+        here = lambda module, file: name_of_module(module)
+    if lines:
+        first, last = int(lines[1]), int(lines[2])
+        if first > last:
+            raise PatternError(f"the pattern {text!r} has no lines: {first} is behind {last}")
+        return lambda module, name, qualname, file, line: first <= line <= last and here(module, file)
+    fits = _globs(what)
+    return lambda module, name, qualname, file, line: (fits(qualname) or fits(name)) and here(module, file)
+
+
+def split(text):
+    """The patterns of a text: its lines, or, where there is one line, what commas and blanks part."""
+    words = text.splitlines() if "\n" in text else re.split(r"[,\s]+", text)
+    return [word.strip() for word in words if word.strip()]
+
+
+def read(path):
+    """The patterns of a list. Raises PatternError."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            text = file.read(1 << 20)
+    except (OSError, UnicodeDecodeError) as error:
+        raise PatternError(f"the list {path!r} cannot be read: {error}") from error
+    return split("\n".join(line.partition("#")[0] for line in text.splitlines()) + "\n")
+
+
+class Selection:
+    """Functions by patterns: those that one fits, and none with `!`."""
+
+    def __init__(self, patterns, exclude=()):
+        if isinstance(patterns, str):
+            patterns = split(patterns)
+        if isinstance(exclude, str):
+            exclude = split(exclude)
+        given = [self._text(pattern) for pattern in patterns] + ["!" + self._text(pattern) for pattern in exclude]
+        self.patterns = given
+        words = []
+        for word in given:
+            words.extend(read(word[1:]) if word.startswith("@") else [word])
+        self.wanted = [_pattern(word) for word in words if not word.startswith("!")]
+        self.refused = [_pattern(word[1:]) for word in words if word.startswith("!")]
+        if not self.wanted and (self.refused or not given):
+            self.wanted = [_pattern("user")]
+
+    @staticmethod
+    def _text(pattern):
+        """A pattern, or the function itself."""
+        code = getattr(pattern, "__code__", None)
+        if isinstance(pattern, str) and pattern:
+            return pattern
+        if code is not None:
+            return f"{_absolute(code.co_filename)}:{code.co_firstlineno}-{code.co_firstlineno}"
+        raise PatternError(f"{pattern!r} is neither a pattern nor a function of Python")
+
+    def fits(self, module, name, qualname, file, line):
+        """Whether the function is one of them."""
+        facts = (module, name, qualname, file, line)
+        return any(one(*facts) for one in self.wanted) and not any(one(*facts) for one in self.refused)
+
+
+@functools.lru_cache(maxsize=1024)
+def _absolute(file):
+    if file.startswith(("<", "/")):
+        return file
+    try:
+        return os.path.join(os.getcwd(), file)
+    except OSError:
+        return file
+
+
+def _shortened(name, file, line):
+    """The text of a function: name, tab, place; not longer than the runtime takes."""
+    place = f":{line}"
+    while len(name.encode("utf-8", "replace")) > 150:
+        name = name[: len(name) * 3 // 4] + "~"
+    room = _MOST_BYTES - 1 - len(name.encode("utf-8", "replace")) - len(place)
+    cut = file
+    while len(cut.encode("utf-8", "replace")) > room:
+        cut = "~" + cut[2:] if cut.startswith("~") else "~" + cut[1:]
+    return f"{name}\t{cut}{place}"
+
+
+def _clean(text):
+    return text if text.isprintable() else "".join(letter if letter.isprintable() else "?" for letter in text)
+
+
+def chooser(selections):
+    """What decides of each code object that is met: its text, or None."""
+
+    def choose(code, module):
+        file = _absolute(code.co_filename)
+        if file.startswith(_HERE):
+            return None
+        module = module if isinstance(module, str) else "?"
+        if module == "site" and file == "<string>":
+            return None  # a line of a .pth file
+        name = code.co_name
+        qualname = getattr(code, "co_qualname", name)
+        line = code.co_firstlineno
+        if not any(one.fits(module, name, qualname, file, line) for one in selections):
+            return None
+        shown = qualname if module == "__main__" else f"{module}.{qualname}"
+        return _shortened(_clean(shown), _clean(file), line)
+
+    return choose
+
+

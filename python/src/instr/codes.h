@@ -1,0 +1,70 @@
+/* What is known of a code object, kept with it (PEP 523's co_extra). */
+#ifndef INSTR_PYTHON_CODES_H
+#define INSTR_PYTHON_CODES_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "runtime.h"
+
+#if PY_VERSION_HEX >= 0x030C0000
+#define INSTR_MONITORING 1 /* sys.monitoring */
+#else
+#define INSTR_MONITORING 0 /* PyEval_SetProfile */
+#endif
+
+/* A function as the trace has it. Code objects with the same name and place share one; it stays to the end. */
+struct function {
+    struct instr_function told;
+    /* Of the calls that are counted (instr functions): see count.h. */
+    uint64_t calls;
+    uint64_t own_ns;
+    uint64_t total_ns;
+    uint32_t number;
+};
+
+/* A code object. */
+struct code {
+    struct function *function; /* NULL: not selected */
+    uint32_t generation;       /* of the selection that said so */
+    bool suspends;             /* a generator or coroutine */
+    int first;                 /* offset at which one begins; -1: not known */
+    PyObject *bytes;           /* its instructions; NULL before they are asked for */
+};
+
+extern Py_ssize_t instr_code_index;
+extern uint32_t instr_generation;
+
+static inline struct code *instr_code_of(PyObject *code)
+{
+    void *extra = NULL;
+#if PY_VERSION_HEX >= 0x030C0000
+    if (PyUnstable_Code_GetExtra(code, instr_code_index, &extra) != 0)
+        PyErr_Clear();
+#else
+    if (_PyCode_GetExtra(code, instr_code_index, &extra) != 0)
+        PyErr_Clear();
+#endif
+    return extra;
+}
+
+/* Registers the index. False with an exception. */
+bool instr_codes_begin(void);
+
+/* Who decides: a callable (code, module) -> text or None; borrowed until another one is set. */
+void instr_codes_select(PyObject *selector);
+
+/* What is known of a code object by the selection that holds; asks it where need be. Never NULL but where memory is short. */
+struct code *instr_code_ask(PyObject *code);
+
+/* The function with this text, which is copied. NULL: no memory, or there are too many. */
+struct function *instr_function_of(const char *text);
+
+/* All functions, `instr_functions_count()` of them. */
+struct function *instr_function_number(uint32_t number);
+uint32_t instr_functions_count(void);
+
+#endif
