@@ -68,6 +68,9 @@ gcc-12-source|compgen -G '/usr/src/gcc-12/gcc-*.tar.*'
 xz-utils|has xz && has tar
 binutils|has readelf
 python3-venv|python3 -c 'import ensurepip'
+python3-dev|compgen -G '/usr/include/python3*/Python.h'
+python3-setuptools|/usr/bin/python3 -c 'import setuptools, wheel'
+python3-wheel|/usr/bin/python3 -c 'import setuptools, wheel'
 nodejs|has node
 npm|has npm
 chromium|has chromium || has_no_chromium
@@ -156,6 +159,17 @@ add_viewers() {
     fi
 }
 
+# What builds the package of python/ for Pythons beside Debian's, which bring none: those of pyenv.
+add_wheels() {
+    local wheels=${CARGO_TARGET_DIR:-target}/python-wheels
+    [[ $level == test && ! -d $wheels ]] && compgen -G "$HOME/.pyenv/versions/3.*" >/dev/null || return 0
+    [[ ${INSTR_SETUP:-} == off ]] && echo "setup: missing: the Python packages setuptools and wheel in $wheels" && return
+    echo "setup: pip download setuptools wheel, into $wheels"
+    if ! python3 -m pip download -q --disable-pip-version-check --no-deps -d "$wheels.new" setuptools==75.8.0 wheel==0.45.1 >/dev/null 2>&1 || ! mv "$wheels.new" "$wheels"; then
+        echo "setup: warning: cannot download setuptools and wheel: tests of Pythons beside Debian's are skipped" >&2
+    fi
+}
+
 # What checks the page of `instr report`: packages of npm, in the target folder.
 add_report() {
     [[ $level == test ]] && ! cmp -s report/package-lock.json "${CARGO_TARGET_DIR:-target}/report/node_modules/.instr-lock" || return 0
@@ -169,6 +183,7 @@ add_report() {
 if [[ ${#missing[@]} == 0 && $rust == complete ]]; then
     add_python
     add_viewers
+    add_wheels
     add_report
     exit 0
 fi
@@ -205,6 +220,7 @@ if [[ $rust == without-lints ]] && has_rustup=$(scripts/cargo.sh --exec rustup -
     if [[ ${#missing[@]} == 0 ]]; then
         add_python
         add_viewers
+        add_wheels
         add_report
         exit 0
     fi
@@ -296,5 +312,6 @@ quietly "${as_root[@]}" apt-get install -y -q --no-install-recommends -o Dpkg::U
 scripts/cargo.sh --check
 add_python
 add_viewers
+add_wheels
 add_report
 echo "setup: done in $((SECONDS - begin)) s"

@@ -31,6 +31,7 @@ mod processors;
 mod processors_sections;
 mod programs;
 mod pthread;
+mod python;
 mod readme;
 mod redirected;
 mod report;
@@ -82,6 +83,7 @@ const PARTS: &[fn() -> Vec<Trial>] = &[
     plot::trials,
     preload::trials,
     preload_heap::trials,
+    python::trials,
     processors::trials,
     processors_sections::trials,
     pthread::trials,
