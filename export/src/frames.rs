@@ -3,6 +3,7 @@
 use hashbrown::HashMap;
 use instr_trace::model::{At, Code, Span};
 use instr_trace::names::{Names, code_label, sampled_function};
+use instr_trace::words::{function_label, function_parts};
 
 use crate::describe::{Category, Text, describe};
 
@@ -81,6 +82,17 @@ impl<'n> Frames<'n> {
             let name = self.own_text(at.position, address);
             return self.own(category, name, Some(*span));
         }
+        if let Text::Function(address) = text {
+            let own = self.own_text(at.position, address);
+            let number = self.own(category, function_label(&own), Some(*span));
+            if let Some((file, line)) = function_parts(&own).1.and_then(|at| at.rsplit_once(':'))
+                && let Some(frame) = self.all.get_mut(number as usize)
+                && frame.file.is_none()
+            {
+                (frame.file, frame.line) = (Some(file.to_owned()), line.parse().ok());
+            }
+            return number;
+        }
         if let Some(known) = self.spans.get(&(category, text)) {
             return *known;
         }
@@ -102,7 +114,7 @@ impl<'n> Frames<'n> {
                 self.place(&mut frame, code);
             }
             Text::Word(word) => frame.name = word.to_owned(),
-            Text::Own(_) => {}
+            Text::Own(_) | Text::Function(_) => {}
         }
         let number = self.add(frame);
         self.spans.insert((category, text), number);

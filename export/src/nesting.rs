@@ -43,7 +43,10 @@ fn is_loose(span: &Span) -> bool {
 
 /// Whether it is of its thread, whatever body that runs.
 fn is_of_thread(span: &Span) -> bool {
-    matches!(span, Span::User { .. } | Span::Call { .. })
+    matches!(
+        span,
+        Span::User { .. } | Span::Call { .. } | Span::Function { .. }
+    )
 }
 
 impl<F: Copy> Nesting<F> {

@@ -330,7 +330,7 @@ fn role(frame: &Frame) -> (u8, u8) {
             _ => CODE,
         },
         Some(Span::User { .. }) => return (CODE, USER),
-        Some(Span::Call { .. }) => return (FUNCTION, USER),
+        Some(Span::Call { .. } | Span::Function { .. }) => return (FUNCTION, USER),
         Some(Span::Flush) => return (ARTIFICIAL, paradigm::MEASUREMENT_SYSTEM),
         Some(_) => CODE,
         None => return (FUNCTION, UNKNOWN),
