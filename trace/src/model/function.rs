@@ -66,7 +66,7 @@ impl Functions {
     }
 
     fn end<S: Sink>(&mut self, at: At, name: u64, how: End, sink: &mut S) {
-        if !self.count.get(&name).is_some_and(|count| *count > 0) {
+        if self.count.get(&name).copied().unwrap_or(0) == 0 {
             return;
         }
         while let Some(open) = self.pop() {
