@@ -945,7 +945,7 @@ _instr() {
             return 0
             ;;
         instr__subcmd__summary)
-            opts="-h --json --all --threads --processors --efficiency --regions --tasks --loops --waiting --memory --samples --sensors --series --user --leaks --top --target --exe --sysroot --help"
+            opts="-h --json --all --threads --processors --efficiency --regions --tasks --loops --waiting --memory --functions --samples --sensors --series --user --leaks --top --target --exe --sysroot --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

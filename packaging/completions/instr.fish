@@ -101,6 +101,7 @@ complete -c instr -n "__fish_instr_using_subcommand summary" -l tasks -d 'Explic
 complete -c instr -n "__fish_instr_using_subcommand summary" -l loops -d 'Loops, chunks, sections, single, masked, scope, device constructs'
 complete -c instr -n "__fish_instr_using_subcommand summary" -l waiting -d 'Barriers, taskwait, critical sections, locks, cancellation'
 complete -c instr -n "__fish_instr_using_subcommand summary" -l memory -d 'Heap, mappings, stacks, OpenMP allocators'
+complete -c instr -n "__fish_instr_using_subcommand summary" -l functions -d 'Functions of Python: calls, own and total times'
 complete -c instr -n "__fish_instr_using_subcommand summary" -l samples -d 'Functions, by samples'
 complete -c instr -n "__fish_instr_using_subcommand summary" -l sensors -d 'Sensors, energy, power, counters of threads'
 complete -c instr -n "__fish_instr_using_subcommand summary" -l series -d 'What instr run --config read of the machine and of processes meanwhile'
