@@ -70,18 +70,17 @@ fn pyenv(release: &str) -> Option<PathBuf> {
 }
 
 /// Environments with the package, made once; they go with the test program.
-static MADE: Mutex<BTreeMap<&str, Check<(PathBuf, &'static TempDir)>>> =
-    Mutex::new(BTreeMap::new());
+static MADE: Mutex<BTreeMap<&str, Check<PathBuf>>> = Mutex::new(BTreeMap::new());
 
 /// The interpreter of an environment with the package.
 fn python(release: &'static str) -> Check<PathBuf> {
     let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
     let entry = made.entry(release).or_insert_with(|| make(release));
-    entry.clone().map(|(python, _)| python)
+    entry.clone()
 }
 
 /// As a newcomer does it, but for what pip would download: setuptools, which is the system's.
-fn make(release: &'static str) -> Check<(PathBuf, &'static TempDir)> {
+fn make(release: &'static str) -> Check<PathBuf> {
     need("gcc")?;
     let base = match release {
         DEBIAN => PathBuf::from("/usr/bin/python3"),
@@ -150,7 +149,7 @@ fn make(release: &'static str) -> Check<(PathBuf, &'static TempDir)> {
         install = install.env("INSTR_PYTHON_RUNTIME", folder.join("libinstr.so.1"));
     }
     install.succeed()?;
-    Ok((python, dir))
+    Ok(python)
 }
 
 /// Where the set-up puts setuptools and wheel for other Pythons than Debian's.
