@@ -26,7 +26,7 @@ rtems: ## Build the examples for an RTEMS board: RTEMS_BSP=gr740 (docs/porting.m
 	@scripts/rtems.sh
 
 test-all: all ## The same with release tools, and what takes longer: all of SPARC V9, all releases of libomp, libgomp's own tests, fuzzing, planted faults
-	@scripts/setup.sh test
+	@INSTR_TEST_ALL=1 scripts/setup.sh test
 	@INSTR_TEST_ALL=1 INSTR_TEST_PROFILE=release scripts/test.sh
 	@scripts/libomp-versions.sh
 	@scripts/conformance.sh $(CONFORMANCE)

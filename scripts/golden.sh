@@ -7,4 +7,5 @@ make -s -C examples/imgpipe BUILD="$target/golden"
 "$target/golden/imgpipe" 6 320 240 >examples/imgpipe/expected.txt
 INSTR_GOLDEN=1 scripts/cargo.sh test -q -p instr-tests --test e2e -- conformance::support-matrix
 INSTR_GOLDEN=1 scripts/cargo.sh test -q -p instr-tests --test e2e -- manual::kept-files
-git --no-pager diff --stat -- examples/imgpipe/expected.txt docs/support-matrix.md packaging
+INSTR_GOLDEN=1 scripts/cargo.sh test -q -p instr-tables -p instr-query -- the_document
+git --no-pager diff --stat -- examples/imgpipe/expected.txt docs/support-matrix.md docs/tables.md docs/query.md packaging

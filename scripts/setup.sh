@@ -137,14 +137,21 @@ elif [[ $level == test ]] && ! scripts/cargo.sh --check-lints 2>/dev/null; then
     rust=without-lints
 fi
 
-# Perfetto's own classes, and what checks JSON by a schema: in a folder of their own, from PyPI.
+# Readers of what `instr export` writes, and what checks JSON by a schema: in a folder of their own, from PyPI.
 python=${CARGO_TARGET_DIR:-target}/python
+readers=(perfetto==0.59.1 jsonschema==4.26.0 duckdb pyarrow pandas polars "dask[dataframe]")
+imports="perfetto.protos, jsonschema, duckdb, pyarrow, pandas, polars, dask.dataframe"
+# Spark has 400 MB: `make test-all` alone reads with it.
+if [[ -n ${INSTR_TEST_ALL:-} ]]; then
+    readers+=(pyspark)
+    imports+=", pyspark"
+fi
 add_python() {
-    [[ $level == test ]] && ! "$python/bin/python3" -c 'import perfetto.protos, jsonschema' 2>/dev/null || return 0
-    [[ ${INSTR_SETUP:-} == off ]] && echo "setup: missing: the Python packages perfetto and jsonschema in $python" && return
-    echo "setup: python3 -m venv $python; pip install perfetto jsonschema"
-    if ! { python3 -m venv "$python" && "$python/bin/pip" install -q --disable-pip-version-check perfetto==0.59.1 jsonschema==4.26.0; } >/dev/null 2>&1; then
-        echo "setup: warning: cannot install the Python packages perfetto and jsonschema: tests that read exports with them are skipped" >&2
+    [[ $level == test ]] && ! "$python/bin/python3" -c "import $imports" 2>/dev/null || return 0
+    [[ ${INSTR_SETUP:-} == off ]] && echo "setup: missing: Python packages (${readers[*]}) in $python" && return
+    echo "setup: python3 -m venv $python; pip install ${readers[*]}"
+    if ! { python3 -m venv "$python" && "$python/bin/pip" install -q --disable-pip-version-check "${readers[@]}"; } >/dev/null 2>&1; then
+        echo "setup: warning: cannot install the Python packages ${readers[*]}: tests that read exported files with them are skipped" >&2
     fi
 }
 

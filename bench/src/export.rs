@@ -9,13 +9,17 @@ use crate::table::Row;
 const MIB: f64 = 1024.0 * 1024.0;
 
 /// Formats, and what they should do at least, million events a second; 0: no goal.
-const FORMATS: [(&str, f64); 6] = [
+const FORMATS: [(&str, f64); 10] = [
     ("perfetto", 4.0),
     ("chrome", 0.0),
     ("otf2", 0.0),
     ("folded", 0.0),
     ("pprof", 0.0),
     ("speedscope", 0.0),
+    ("parquet", 4.0),
+    ("arrow", 0.0),
+    ("csv", 0.0),
+    ("json", 0.0),
 ];
 /// Memory of each, MiB.
 const MOST_MEMORY: f64 = 256.0;

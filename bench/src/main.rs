@@ -15,6 +15,7 @@ mod openmp;
 mod overhead;
 mod page;
 mod programs;
+mod query;
 mod recorded;
 mod report;
 mod run;
@@ -71,7 +72,7 @@ macro_rules! rows {
     };
 }
 
-const PARTS: [(&str, Part); 17] = [
+const PARTS: [(&str, Part); 18] = [
     ("events", events::measure),
     ("regions", rows!(openmp::measure_regions)),
     ("tasks", rows!(openmp::measure_tasks)),
@@ -87,6 +88,7 @@ const PARTS: [(&str, Part); 17] = [
     ("size", rows!(size::measure)),
     ("merge", rows!(merge::measure)),
     ("export", rows!(export::measure)),
+    ("query", rows!(query::measure)),
     ("report", rows!(page::measure)),
     ("symbolize", symbolize::measure),
 ];

@@ -7,7 +7,7 @@ use instr_trace::names::{Names, NoNames};
 use instr_trace::{Session, Trace};
 
 use crate::error::Error;
-use crate::{chrome, folded, otf2, perfetto, pprof, speedscope};
+use crate::{chrome, folded, otf2, perfetto, pprof, speedscope, tables};
 
 /// What is written: the processes of a session, and their names.
 #[derive(Clone, Copy)]
@@ -50,6 +50,11 @@ impl<'a> Input<'a> {
             (Some(of), _) => format!("{} ({})", of.program, of.pid),
             (None, _) => String::new(),
         }
+    }
+
+    /// The names of all processes.
+    pub(crate) fn all_names(&self) -> &'a [Box<dyn Names + 'a>] {
+        self.names
     }
 
     /// The names of a process.
@@ -160,6 +165,34 @@ pub static FORMATS: &[Format] = &[
         processors: false,
         writer: Writer::File(speedscope::write),
     },
+    Format {
+        name: "parquet",
+        help: "Tables (docs/tables.md) for DuckDB, pandas, polars, Spark, Dask: a folder NAME.parquet",
+        ending: "parquet",
+        processors: true,
+        writer: Writer::Folder(tables::parquet),
+    },
+    Format {
+        name: "arrow",
+        help: "The same tables as files of Arrow (Feather): a folder NAME.arrow",
+        ending: "arrow",
+        processors: true,
+        writer: Writer::Folder(tables::arrow),
+    },
+    Format {
+        name: "csv",
+        help: "The same tables as comma-separated values: a folder NAME.csv",
+        ending: "csv",
+        processors: true,
+        writer: Writer::Folder(tables::csv),
+    },
+    Format {
+        name: "json",
+        help: "The same tables as JSON, an object a line: a folder NAME.json",
+        ending: "json",
+        processors: true,
+        writer: Writer::Folder(tables::json),
+    },
 ];
 
 impl Format {
@@ -167,6 +200,28 @@ impl Format {
     #[must_use]
     pub fn named(name: &str) -> Option<&'static Self> {
         FORMATS.iter().find(|format| format.name == name)
+    }
+
+    /// What [`Stats::events`] counts, for people.
+    #[must_use]
+    pub fn entries(&self) -> &'static str {
+        match self.is_tables() {
+            true => "rows",
+            false => "events",
+        }
+    }
+
+    /// What [`Stats::flows`] counts, for people: one of them.
+    #[must_use]
+    pub fn links(&self) -> &'static str {
+        match self.is_tables() {
+            true => "dependence",
+            false => "flow",
+        }
+    }
+
+    fn is_tables(&self) -> bool {
+        matches!(self.name, "parquet" | "arrow" | "csv" | "json")
     }
 
     /// What it makes.

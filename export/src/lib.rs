@@ -29,6 +29,7 @@ mod replays;
 mod slices;
 mod speedscope;
 mod spool;
+mod tables;
 mod text;
 
 pub use error::Error;

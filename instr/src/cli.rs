@@ -36,6 +36,7 @@ pub fn command() -> clap::Command {
     [
         "run",
         "export",
+        "query",
         "summary",
         "processors",
         "report",
@@ -81,6 +82,8 @@ pub enum Command {
     Merge(MergeOptions),
     /// Convert a trace for other viewers, such as Perfetto
     Export(ExportOptions),
+    /// Ask a trace by SQL: its tables of tasks, waits, regions, samples …, or a ready question
+    Query(QueryOptions),
     /// Show where the time went, and what helps; as tables or JSON
     Summary(SummaryOptions),
     /// Show who ran on which processor, and who took it from whom: of one trace, or of several that ran at once
@@ -278,6 +281,46 @@ fn formats() -> impl TypedValueParser<Value = &'static Format> {
     let named = |format: &Format| PossibleValue::new(format.name).help(format.help);
     PossibleValuesParser::new(FORMATS.iter().map(named))
         .try_map(|name| Format::named(&name).ok_or("no such format"))
+}
+
+/// Options of `instr query`.
+#[derive(Debug, Args)]
+pub struct QueryOptions {
+    /// Traces (NAME.instr), or the programs beside them [default: the one in .]; then the SQL as one word, or the name of a question. Without: SQL from standard input, or a prompt
+    #[arg(value_name = "DIR|SQL")]
+    pub words: Vec<OsString>,
+    /// List the questions that have names
+    #[arg(short, long)]
+    pub list: bool,
+    /// How to write the answer
+    #[arg(long, value_enum, default_value_t = AnswerFormat::Table)]
+    pub format: AnswerFormat,
+    /// Read the SQL from FILE; - is standard input
+    #[arg(short = 'f', long, value_name = "FILE")]
+    pub file: Option<PathBuf>,
+    /// Write the answer into FILE; - is standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Memory that the columns of a query may take, MiB
+    #[arg(long, value_name = "MIB", default_value_t = 1024, value_parser = clap::value_parser!(u64).range(1..=1 << 24))]
+    pub memory: u64,
+    /// End a query that takes longer, s
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub time: Option<u64>,
+    /// Where names come from.
+    #[command(flatten)]
+    pub symbols: SymbolOptions,
+}
+
+/// How `instr query` writes an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum AnswerFormat {
+    /// A table for people
+    Table,
+    /// Comma-separated values with a header
+    Csv,
+    /// An array with an object for each row
+    Json,
 }
 
 /// What the help of `instr summary` ends with.

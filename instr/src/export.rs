@@ -75,10 +75,11 @@ pub fn run(options: &ExportOptions, console: &mut Console<'_>) -> Result<()> {
     }
     writeln!(
         console.out,
-        "{}: {} events, {}",
+        "{}: {} {}, {}",
         path.display(),
         count(stats.events),
-        counted(stats.flows, "flow")
+        format.entries(),
+        counted(stats.flows, format.links())
     )
     .context(NO_OUTPUT)
 }
@@ -113,6 +114,23 @@ mod tests {
         );
         let bytes = std::fs::read(file).unwrap();
         assert_eq!(bytes[0], 0x0a, "the first packet");
+    }
+
+    #[test]
+    fn tables_are_a_folder_that_the_next_export_replaces() {
+        let fixture = Fixture::new(synth::layouts()[3]);
+        let folder = fixture.dir.path().join("x");
+        let folder = folder.to_str().unwrap();
+        for format in ["parquet", "arrow", "csv", "json", "parquet"] {
+            let words = ["export", fixture.path(), "-f", format, "-o", folder];
+            let (status, out, err) = instr(&words);
+            assert_eq!(status, Status::Done, "{err}");
+            assert!(out.ends_with(" rows, 1 dependence\n"), "{out}");
+        }
+        let part = std::path::Path::new(folder).join("tasks/process=0/part-0000.parquet");
+        assert_eq!(std::fs::read(part).unwrap()[..4], *b"PAR1");
+        let (status, _, err) = instr(&["export", fixture.path(), "-f", "csv", "-o", "-"]);
+        assert_eq!(status, Status::Refused, "{err}");
     }
 
     #[test]

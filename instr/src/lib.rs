@@ -9,7 +9,7 @@
 //! | [`progress`] | the bar on a terminal |
 //! | [`symbols`] | run-time addresses to names, through the metadata's module list |
 //! | `kernel` | who runs on which processor, while `instr run` runs a program, or of a process that runs already |
-//! | [`wrapper`], [`attach`], [`config`], [`mod@run`], [`list`], [`doctor`], [`merge`], [`export`], [`summary`], [`mod@processors`], [`mod@report`], [`timeline`], [`plot`], [`live`], [`graph`], [`repair`], [`extract`], [`symbolize`] | one command each |
+//! | [`wrapper`], [`attach`], [`config`], [`mod@run`], [`list`], [`doctor`], [`merge`], [`export`], [`query`], [`summary`], [`mod@processors`], [`mod@report`], [`timeline`], [`plot`], [`live`], [`graph`], [`repair`], [`extract`], [`symbolize`] | one command each |
 
 pub mod attach;
 pub mod cli;
@@ -35,6 +35,7 @@ mod pager;
 pub mod plot;
 pub mod processors;
 pub mod progress;
+pub mod query;
 mod quote;
 pub mod repair;
 pub mod report;
@@ -87,6 +88,7 @@ fn dispatch(command: &Command, console: &mut Console<'_>) -> Result<()> {
         Command::Config(options) => config::run(options, console),
         Command::Merge(options) => merge::run(options, console),
         Command::Export(options) => export::run(options, console),
+        Command::Query(options) => query::run(options, console),
         Command::Summary(options) => summary::run(options, console),
         Command::Processors(options) => processors::run(options, console),
         Command::Report(options) => report::run(options, console),

@@ -42,6 +42,7 @@ mod series;
 mod sparselu;
 mod switches;
 mod symbols;
+mod tables;
 mod terminal;
 mod timeline;
 mod transparency;
@@ -80,6 +81,7 @@ const PARTS: &[fn() -> Vec<Trial>] = &[
     perf_sched::trials,
     perfetto::trials,
     viewers::trials,
+    tables::trials,
     plot::trials,
     preload::trials,
     preload_heap::trials,

@@ -1,0 +1,88 @@
+//! What a statement may do: read the tables and calculate. It writes no file, opens none, loads no code and changes no setting; texts, expressions and memory
+//! have limits.
+
+use std::sync::{Arc, Mutex};
+
+use rusqlite::config::DbConfig;
+use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
+use rusqlite::limits::Limit;
+use rusqlite::{Connection, Result};
+
+/// What was refused last.
+pub(crate) type Refused = Arc<Mutex<Option<String>>>;
+
+/// Functions that reach beyond the statement.
+const FORBIDDEN: &[&str] = &["load_extension", "fts3_tokenizer", "sqlite_log"];
+
+/// Limits of SQLite: far above what questions need, far below what would hurt.
+const LIMITS: &[(Limit, i32)] = &[
+    (Limit::SQLITE_LIMIT_LENGTH, 64 << 20),
+    (Limit::SQLITE_LIMIT_SQL_LENGTH, 1 << 20),
+    (Limit::SQLITE_LIMIT_COLUMN, 512),
+    (Limit::SQLITE_LIMIT_EXPR_DEPTH, 200),
+    (Limit::SQLITE_LIMIT_COMPOUND_SELECT, 100),
+    (Limit::SQLITE_LIMIT_VDBE_OP, 1 << 20),
+    (Limit::SQLITE_LIMIT_FUNCTION_ARG, 100),
+    (Limit::SQLITE_LIMIT_ATTACHED, 0),
+    (Limit::SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000),
+    (Limit::SQLITE_LIMIT_TRIGGER_DEPTH, 1),
+    (Limit::SQLITE_LIMIT_WORKER_THREADS, 0),
+];
+
+/// Closes the connection to everything but questions. SQLite itself may take `memory` bytes, for sorting and intermediate results.
+pub(crate) fn close(connection: &Connection, memory: u64) -> Result<Refused> {
+    // Intermediate results stay in memory: nothing is written, not even for a while.
+    connection.pragma_update(None, "temp_store", "MEMORY")?;
+    let memory = i64::try_from(memory).unwrap_or(i64::MAX);
+    connection.query_row(
+        &format!("PRAGMA hard_heap_limit = {memory}"),
+        [],
+        |_| Ok(()),
+    )?;
+    for (config, on) in [
+        (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
+        (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
+        (DbConfig::SQLITE_DBCONFIG_DQS_DML, false),
+        (DbConfig::SQLITE_DBCONFIG_DQS_DDL, false),
+    ] {
+        connection.set_db_config(config, on)?;
+    }
+    for (limit, most) in LIMITS {
+        connection.set_limit(*limit, *most)?;
+    }
+    let refused = Refused::default();
+    let tell = refused.clone();
+    connection.authorizer(Some(move |context: AuthContext<'_>| {
+        let Some(what) = forbidden(&context.action) else {
+            return Authorization::Allow;
+        };
+        if let Ok(mut refused) = tell.lock() {
+            refused.get_or_insert(what);
+        }
+        Authorization::Deny
+    }));
+    Ok(refused)
+}
+
+/// What an action is called, if it is not allowed.
+fn forbidden(action: &AuthAction<'_>) -> Option<String> {
+    Some(match action {
+        AuthAction::Select | AuthAction::Read { .. } | AuthAction::Recursive => return None,
+        AuthAction::Function { function_name } => {
+            let is_forbidden = FORBIDDEN
+                .iter()
+                .any(|name| function_name.eq_ignore_ascii_case(name));
+            return is_forbidden.then(|| format!("the function {function_name}"));
+        }
+        AuthAction::Attach { .. } => "ATTACH or VACUUM".to_owned(),
+        AuthAction::Detach { .. } => "DETACH".to_owned(),
+        AuthAction::Pragma { pragma_name, .. } => format!("PRAGMA {pragma_name}"),
+        AuthAction::Transaction { .. } | AuthAction::Savepoint { .. } => "a transaction".to_owned(),
+        AuthAction::Insert { table_name } => format!("a change of {table_name}"),
+        AuthAction::Delete { table_name } | AuthAction::Update { table_name, .. } => {
+            format!("a change of {table_name}")
+        }
+        AuthAction::Reindex { .. } | AuthAction::Analyze { .. } => "REINDEX or ANALYZE".to_owned(),
+        _ => "CREATE, DROP or ALTER".to_owned(),
+    })
+}

@@ -1,0 +1,94 @@
+//! Texts of columns: each is kept once, rows hold its number.
+
+use std::sync::Arc;
+
+use arrow_array::StringArray;
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
+
+/// The number of a text in [`Texts`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Text(pub(crate) i32);
+
+/// All texts of a session.
+#[derive(Debug, Default)]
+pub struct Texts {
+    texts: Vec<Box<str>>,
+    numbers: HashTable<i32>,
+    hasher: hashbrown::DefaultHashBuilder,
+    bytes: usize,
+    /// As an array, of all or fewer.
+    array: Option<Arc<StringArray>>,
+}
+
+impl Texts {
+    /// The number of a text.
+    ///
+    /// # Panics
+    ///
+    /// There are 2³¹ different ones: memory is full long before.
+    pub fn number(&mut self, text: &str) -> Text {
+        use std::hash::BuildHasher as _;
+        let (texts, hasher) = (&self.texts, &self.hasher);
+        let hash = |at: &i32| hasher.hash_one(&*texts[*at as usize]);
+        let is_it = |at: &i32| &*texts[*at as usize] == text;
+        match self.numbers.entry(hasher.hash_one(text), is_it, hash) {
+            Entry::Occupied(known) => Text(*known.get()),
+            Entry::Vacant(free) => {
+                let number = i32::try_from(texts.len()).expect("fewer than 2^31 texts");
+                free.insert(number);
+                self.bytes += text.len();
+                self.texts.push(text.into());
+                Text(number)
+            }
+        }
+    }
+
+    /// The number of a text, as columns hold it, if it is known.
+    #[must_use]
+    pub fn number_of(&self, text: &str) -> Option<i32> {
+        use std::hash::BuildHasher as _;
+        let is_it = |at: &i32| &*self.texts[*at as usize] == text;
+        let found = self.numbers.find(self.hasher.hash_one(text), is_it);
+        found.copied()
+    }
+
+    /// The text of a number that a column holds.
+    #[must_use]
+    pub fn get(&self, number: i32) -> &str {
+        let at = usize::try_from(number).ok();
+        at.and_then(|at| self.texts.get(at))
+            .map_or("", |text| &**text)
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.texts.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.texts.is_empty()
+    }
+
+    /// Bytes of memory, about.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.bytes + self.texts.len() * (size_of::<Box<str>>() + 8)
+    }
+
+    /// All of them by number, as values of dictionary columns.
+    pub fn array(&mut self) -> Arc<StringArray> {
+        let known = self.array.as_ref();
+        match known.filter(|array| arrow_array::Array::len(&***array) == self.texts.len()) {
+            Some(array) => array.clone(),
+            None => {
+                let array = Arc::new(StringArray::from_iter_values(self.texts.iter()));
+                self.array = Some(array.clone());
+                array
+            }
+        }
+    }
+}
