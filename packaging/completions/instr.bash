@@ -61,6 +61,9 @@ _instr() {
             instr,processors)
                 cmd="instr__subcmd__processors"
                 ;;
+            instr,query)
+                cmd="instr__subcmd__query"
+                ;;
             instr,repair)
                 cmd="instr__subcmd__repair"
                 ;;
@@ -124,6 +127,9 @@ _instr() {
             instr__subcmd__help,processors)
                 cmd="instr__subcmd__help__subcmd__processors"
                 ;;
+            instr__subcmd__help,query)
+                cmd="instr__subcmd__help__subcmd__query"
+                ;;
             instr__subcmd__help,repair)
                 cmd="instr__subcmd__help__subcmd__repair"
                 ;;
@@ -149,7 +155,7 @@ _instr() {
 
     case "${cmd}" in
         instr)
-            opts="-h -V --help --version cc c++ fortran run attach list doctor config merge export summary processors report live plot timeline graph repair extract symbolize help"
+            opts="-h -V --help --version cc c++ fortran run attach list doctor config merge export query summary processors report live plot timeline graph repair extract symbolize help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -256,11 +262,11 @@ _instr() {
             fi
             case "${prev}" in
                 --format)
-                    COMPREPLY=($(compgen -W "perfetto chrome otf2 folded pprof speedscope" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "perfetto chrome otf2 folded pprof speedscope parquet arrow csv json" -- "${cur}"))
                     return 0
                     ;;
                 -f)
-                    COMPREPLY=($(compgen -W "perfetto chrome otf2 folded pprof speedscope" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "perfetto chrome otf2 folded pprof speedscope parquet arrow csv json" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -365,7 +371,7 @@ _instr() {
             return 0
             ;;
         instr__subcmd__help)
-            opts="cc c++ fortran run attach list doctor config merge export summary processors report live plot timeline graph repair extract symbolize help"
+            opts="cc c++ fortran run attach list doctor config merge export query summary processors report live plot timeline graph repair extract symbolize help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -575,6 +581,20 @@ _instr() {
             return 0
             ;;
         instr__subcmd__help__subcmd__processors)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        instr__subcmd__help__subcmd__query)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -856,6 +876,56 @@ _instr() {
                     return 0
                     ;;
                 --top)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        instr__subcmd__query)
+            opts="-l -f -o -h --list --format --file --output --memory --time --exe --sysroot --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --format)
+                    COMPREPLY=($(compgen -W "table csv json" -- "${cur}"))
+                    return 0
+                    ;;
+                --file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -f)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --memory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --time)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --exe)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --sysroot)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

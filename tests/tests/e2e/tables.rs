@@ -74,7 +74,7 @@ impl Ran {
         let (program, trace) = (dir.path().join("program"), dir.path().join("trace"));
         let mut build = Build::openmp(target).flag("-g");
         for flag in flags {
-            build = build.flag(flag);
+            build = build.flag(*flag);
         }
         build.traced(&[source], &program)?;
         let run = target.run(&program).env("INSTR_TRACE", &trace);
