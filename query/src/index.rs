@@ -77,7 +77,7 @@ fn sort(rows: &mut Vec<u32>, value: impl Fn(u32) -> i64, descending: bool) {
         None => {
             let mut pairs: Vec<(i64, u32)> = values.into_iter().zip(rows.drain(..)).collect();
             match descending {
-                true => pairs.sort_by(|a, b| b.0.cmp(&a.0)),
+                true => pairs.sort_by_key(|pair| std::cmp::Reverse(pair.0)),
                 false => pairs.sort_by_key(|pair| pair.0),
             }
             rows.extend(pairs.into_iter().map(|(_, row)| row));

@@ -96,7 +96,7 @@ impl Column {
         }
         if self.present.is_empty() {
             self.present = vec![u64::MAX; rows / 64];
-            if rows % 64 != 0 {
+            if !rows.is_multiple_of(64) {
                 self.present.push((1 << (rows % 64)) - 1);
             }
         }

@@ -219,12 +219,11 @@ fn module_error(text: String) -> Error {
     Error::ModuleError(text)
 }
 
+/// The rank of a text, and whether it is there; else that of the last one before it.
+type Rank<'r> = &'r dyn Fn(&[u8]) -> Option<(i64, bool)>;
+
 /// Whole numbers that a comparison with `value` leaves; nothing: SQLite compares itself. Of a text the numbers are ranks.
-fn bounds(
-    comparison: Comparison,
-    value: ValueRef<'_>,
-    text: Option<&dyn Fn(&[u8]) -> Option<(i64, bool)>>,
-) -> Option<Bounds> {
+fn bounds(comparison: Comparison, value: ValueRef<'_>, text: Option<Rank<'_>>) -> Option<Bounds> {
     const NONE: Bounds = Bounds { from: 1, to: 0 };
     let (least, most) = (i64::MIN + 1, i64::MAX);
     let (number, is_exact) = match (value, text) {
@@ -301,7 +300,7 @@ unsafe impl VTabCursor for Cursor<'_> {
         for ((_, key, comparison), value) in plan.given.iter().zip(values.iter()) {
             let column = plan.keys[*key].column;
             let is_text = TABLES[self.number].columns[column].kind == Kind::Text;
-            let of_text: &dyn Fn(&[u8]) -> Option<(i64, bool)> = &rank;
+            let of_text: Rank<'_> = &rank;
             match (
                 bounds(*comparison, value, is_text.then_some(of_text)),
                 &mut all[*key],

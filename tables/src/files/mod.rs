@@ -163,12 +163,15 @@ trait Part {
     fn close(self: Box<Self>) -> io::Result<()>;
 }
 
+/// A file that is being written, and its rows.
+type Open = (Box<dyn Part>, usize);
+
 /// The files, on a thread of their own.
 struct Files<'d> {
     kind: FileKind,
     dir: &'d Path,
     /// Open ones, by table and process, with their rows.
-    open: BTreeMap<(&'static str, usize), (Box<dyn Part>, usize)>,
+    open: BTreeMap<(&'static str, usize), Open>,
     /// How many parts there are, by table and process.
     parts: BTreeMap<(&'static str, usize), usize>,
     rows: BTreeMap<&'static str, u64>,
