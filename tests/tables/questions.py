@@ -245,9 +245,16 @@ def independent(answers, events, instr, trace, exact):
         states[row["thread"]] += row["total_ns"]
     expected = {thread: (max(times) - min(times),) for thread, times in lives.items()}
     judge.same("states", {thread: (ns,) for thread, ns in states.items()}, expected, (0,))
-    blocks = pairs(events, "mem_get", "mem_got", lambda event: event.fields["bytes"])
-    # What the address of a block was, the end of the call tells.
-    bytes_of = [size for _, _, _, size in blocks]
+    # The end of a call tells the address; 0: refused. What a call inside of another one got is told by itself.
+    asked, bytes_of = defaultdict(list), []
+    for event in events:
+        if event.name in ("mem_get", "mem_move"):
+            asked[event.thread].append(event.fields["bytes"])
+        elif event.name == "mem_got":
+            size = asked[event.thread].pop()
+            bytes_of += [size] if event.fields["address"] else []
+        elif event.name in ("mem_alloc", "mem_realloc") and event.fields["address"]:
+            bytes_of.append(event.fields["bytes"])
     found = sum(row["blocks"] for row in answers["allocations"]), sum(row["bytes"] for row in answers["allocations"])
     judge.same("allocations", {"all": found}, {"all": (len(bytes_of), sum(bytes_of))})
     samples = sum(event.fields["weight"] for event in events if event.name in ("sample", "sample_stack"))
