@@ -134,6 +134,7 @@ fn make(release: &'static str) -> Check<PathBuf> {
                 "pip",
                 "install",
                 "-q",
+                "-U",
                 "--no-index",
                 "--disable-pip-version-check",
                 "--find-links",
