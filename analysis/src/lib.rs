@@ -4,6 +4,7 @@
 //! | module | numbers |
 //! |---|---|
 //! | [`counts`] | constructs, tasks, waits, locks, user events and regions |
+//! | [`executions`] | how long each execution of a construct took, as distributions |
 //! | [`efficiency`] | useful time and waiting by region and thread, efficiencies |
 //! | [`processor_time`] | how long each thread ran, and waited for a processor |
 //! | [`processors`] | who ran on which processor, and who took it from whom, for whole trees of processes |
@@ -12,12 +13,14 @@
 //! | [`scheduling`] | useful time by what the system did with the thread: running, ready, blocked |
 //! | [`sections`] | in which parallel region each thread was when |
 //! | [`sensors`] | readings, energy, power |
+//! | [`statistics`] | whether, and by how much, groups of runs differ |
 //! | [`states`] | time of each thread in each state |
 //! | [`threads`] | who made which thread, waits and locks of threads by call |
 //! | [`switches`] | which thread ran on which processor |
 
 pub mod counts;
 pub mod efficiency;
+pub mod executions;
 pub mod memory;
 pub mod processor_time;
 pub mod processors;
@@ -27,6 +30,7 @@ pub mod sections;
 pub mod sensors;
 pub mod series;
 pub mod states;
+pub mod statistics;
 pub mod switches;
 pub mod threads;
 mod times;

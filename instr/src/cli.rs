@@ -39,6 +39,7 @@ pub fn command() -> clap::Command {
         "query",
         "summary",
         "processors",
+        "diff",
         "report",
         "timeline",
         "plot",
@@ -88,6 +89,8 @@ pub enum Command {
     Summary(SummaryOptions),
     /// Show who ran on which processor, and who took it from whom: of one trace, or of several that ran at once
     Processors(ProcessorOptions),
+    /// Compare runs before and after a change: what got slower or faster, and whether that is more than noise
+    Diff(DiffOptions),
     /// Write a page for the browser: what cost most, a time line, tables; one HTML file
     Report(ReportOptions),
     /// Watch a running program: what its threads do, regions, tasks, heap
@@ -395,6 +398,57 @@ pub enum By {
     Thread,
 }
 
+/// Options of `instr diff`.
+#[derive(Debug, Args)]
+pub struct DiffOptions {
+    /// What to compare, before and after: a trace (NAME.instr), a program's newest run, a run (app.3), several (app.1-5), or a folder with runs of one program
+    #[arg(value_name = "BEFORE AFTER")]
+    pub runs: Vec<PathBuf>,
+    /// Runs before the change
+    #[arg(long, value_name = "RUN", num_args = 1..)]
+    pub before: Vec<PathBuf>,
+    /// Runs after the change
+    #[arg(long, value_name = "RUN", num_args = 1..)]
+    pub after: Vec<PathBuf>,
+    /// Exit with status 1 where the run, a region, task or loop is slower by SHARE or more, such as 5%; with several runs only where that is more than noise
+    #[arg(long, value_name = "SHARE", value_parser = share)]
+    pub fail_if_slower: Option<f64>,
+    /// Largest probability that anything is called slower or faster although nothing is [default: 0.05]
+    #[arg(long, value_name = "P", value_parser = level)]
+    pub level: Option<f64>,
+    /// Do not call a difference of less than SHARE one [default: 1%]
+    #[arg(long, value_name = "SHARE", value_parser = share)]
+    pub noticeable: Option<f64>,
+    /// Show also what does not differ
+    #[arg(long)]
+    pub all: bool,
+    /// Print JSON (docs/diff-json.md)
+    #[arg(long, conflicts_with_all = ["all", "top"])]
+    pub json: bool,
+    /// Show at most N rows of each table [default: 40]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub top: Option<u64>,
+    /// Look for the programs and their libraries below DIR: a copy of the system where they ran
+    #[arg(long, value_name = "DIR")]
+    pub sysroot: Option<PathBuf>,
+}
+
+/// `5%`, or `5`, as a share of 1.
+fn share(text: &str) -> Result<f64, String> {
+    let number = text.trim().trim_end_matches('%').trim_end();
+    let number: Option<f64> = number.parse().ok();
+    let right = number.filter(|number| (0.0..=10_000.0).contains(number));
+    let share = right.map(|percent| percent / 100.0);
+    share.ok_or_else(|| "not a share in percent, such as 5%".to_owned())
+}
+
+/// A probability between 0 and 1.
+fn level(text: &str) -> Result<f64, String> {
+    let number: Option<f64> = text.parse().ok();
+    let right = number.filter(|number| *number > 0.0 && *number < 1.0);
+    right.ok_or_else(|| "not a probability between 0 and 1, such as 0.05".to_owned())
+}
+
 /// Sections of the summary, by name; several can be given.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Sections")]
@@ -476,7 +530,7 @@ pub struct ReportOptions {
     /// Output file; - is standard output [default: the program's name with .html]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Compare two runs: both begin at 0, and the differences of regions, tasks and loops come first
+    /// Compare two runs, or two groups of them (app.1-5, or a folder, as instr diff takes them): both begin at 0, and the differences of regions, tasks and loops come first
     #[arg(long)]
     pub compare: bool,
     /// Open the page in the browser when it is written

@@ -9,12 +9,13 @@
 //! | [`progress`] | the bar on a terminal |
 //! | [`symbols`] | run-time addresses to names, through the metadata's module list |
 //! | `kernel` | who runs on which processor, while `instr run` runs a program, or of a process that runs already |
-//! | [`wrapper`], [`attach`], [`config`], [`mod@run`], [`list`], [`doctor`], [`merge`], [`export`], [`query`], [`summary`], [`mod@processors`], [`mod@report`], [`timeline`], [`plot`], [`live`], [`graph`], [`repair`], [`extract`], [`symbolize`] | one command each |
+//! | [`wrapper`], [`attach`], [`config`], [`mod@run`], [`list`], [`doctor`], [`merge`], [`export`], [`query`], [`summary`], [`mod@processors`], [`mod@diff`], [`mod@report`], [`timeline`], [`plot`], [`live`], [`graph`], [`repair`], [`extract`], [`symbolize`] | one command each |
 
 pub mod attach;
 pub mod cli;
 pub mod config;
 pub mod console;
+pub mod diff;
 pub mod doctor;
 pub mod export;
 pub mod extract;
@@ -91,6 +92,7 @@ fn dispatch(command: &Command, console: &mut Console<'_>) -> Result<()> {
         Command::Query(options) => query::run(options, console),
         Command::Summary(options) => summary::run(options, console),
         Command::Processors(options) => processors::run(options, console),
+        Command::Diff(options) => diff::run(options, console),
         Command::Report(options) => report::run(options, console),
         Command::Live(options) => live::run(options, console),
         Command::Plot(options) => plot::run(options, console),

@@ -38,7 +38,12 @@ pub(super) fn draw(
     size: (f64, f64),
     console: &mut Console<'_>,
 ) -> Result<Picture> {
-    let summaries = summary::of_session(session, None, &options.symbols, console)?;
+    let summaries = summary::of_session(
+        session,
+        summary::Wanted::default(),
+        &options.symbols,
+        console,
+    )?;
     let mut all: Vec<&Summary> = Vec::new();
     let mut pending: Vec<&Summary> = summaries.iter().rev().collect();
     while let Some(next) = pending.pop() {

@@ -30,6 +30,10 @@ use instr_trace::Session;
 
 use crate::cli::ReportOptions;
 use crate::console::{Console, NO_OUTPUT, Refusal, WrongUsage};
+use crate::diff;
+use crate::diff::compare::Settings;
+use crate::diff::model::Diff;
+use crate::diff::run::Run;
 use crate::output::{is_folder, write_to};
 use crate::progress::Progress;
 use crate::summary;
@@ -47,13 +51,17 @@ pub fn run(options: &ReportOptions, console: &mut Console<'_>) -> Result<()> {
         let why = "`--open` needs a file: `-o -` writes to standard output";
         return Err(WrongUsage(why.to_owned()).into());
     }
-    let (mut session, refused) = open_readable(&options.traces, console)?;
-    if options.compare {
-        let runs = (0..session.traces().len()).filter(|at| session.parent(*at).is_none());
-        let runs = runs.count();
-        if runs != 2 {
-            return Err(WrongUsage(format!("`--compare` takes two runs, not {runs}")).into());
-        }
+    let diff = match options.compare {
+        true => Some(compared(options, console)?),
+        false => None,
+    };
+    let shown = match &diff {
+        Some((_, shown)) => &shown[..],
+        None => &options.traces,
+    };
+    let (mut session, refused) = open_readable(shown, console)?;
+    let diff = diff.map(|(diff, _)| diff);
+    if diff.is_some() {
         session.begin_together();
     }
     let path = match path {
@@ -61,7 +69,7 @@ pub fn run(options: &ReportOptions, console: &mut Console<'_>) -> Result<()> {
         Some(path) => path.to_owned(),
         None => default_name(&session),
     };
-    let written = write(&session, options, &path, console)?;
+    let written = write(&session, options, diff.as_ref(), &path, console)?;
     if path != Path::new("-") {
         writeln!(
             console.out,
@@ -79,6 +87,25 @@ pub fn run(options: &ReportOptions, console: &mut Console<'_>) -> Result<()> {
     refused.map_or(Ok(()), Err)
 }
 
+/// The comparison of two runs, or of two groups of them, and the two that the time line shows: the last ones.
+fn compared(options: &ReportOptions, console: &mut Console<'_>) -> Result<(Diff, [PathBuf; 2])> {
+    let [before, after] = &options.traces[..] else {
+        let runs = options.traces.len();
+        return Err(WrongUsage(format!("`--compare` takes two runs, not {runs}")).into());
+    };
+    let mut sides = Vec::new();
+    for (word, side) in [(before, "before"), (after, "after")] {
+        let paths = diff::sides::expanded(word)?;
+        sides.push(diff::runs(&paths, side, &options.symbols, console)?);
+    }
+    let last = |runs: &[Run]| runs.last().map(|run| run.path.clone()).unwrap_or_default();
+    let shown = [last(&sides[0]), last(&sides[1])];
+    Ok((
+        diff::compare::compare(&sides[0], &sides[1], Settings::default()),
+        shown,
+    ))
+}
+
 /// What was written.
 struct Written {
     threads: u64,
@@ -88,10 +115,16 @@ struct Written {
 fn write(
     session: &Session,
     options: &ReportOptions,
+    diff: Option<&Diff>,
     path: &Path,
     console: &mut Console<'_>,
 ) -> Result<Written> {
-    let summaries = summary::of_session(session, None, &options.symbols, console)?;
+    let summaries = summary::of_session(
+        session,
+        summary::Wanted::default(),
+        &options.symbols,
+        console,
+    )?;
     let symbols = of_session(session, &options.symbols);
     let names = as_names(&symbols);
     let mut bar = Progress::new("time line", console);
@@ -101,7 +134,11 @@ fn write(
     let threads = collected.timeline.tracks.len() as u64;
     let mut bytes = 0;
     write_to(path, console, |out| {
-        bytes = page::write(&summaries, &collected, options.compare, out)?;
+        let comparison = match (diff, &summaries[..]) {
+            (Some(diff), [first, second]) => Some(compare::of(diff, [first, second], &collected)),
+            _ => None,
+        };
+        bytes = page::write(&summaries, &collected, comparison, out)?;
         Ok(())
     })?;
     Ok(Written { threads, bytes })

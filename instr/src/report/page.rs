@@ -51,7 +51,7 @@ struct Document<'d> {
 pub(super) fn write(
     summaries: &[Summary],
     collected: &Collected,
-    compared: bool,
+    comparison: Option<compare::Comparison>,
     out: &mut dyn Write,
 ) -> Result<u64> {
     let mut out = Counted { out, bytes: 0 };
@@ -65,10 +65,7 @@ pub(super) fn write(
         has_tasks: processes.iter().any(|process| process.tasks.is_some()),
         has_bars: processes.iter().any(|process| !process.bars.is_empty()),
         processes,
-        comparison: match compared {
-            true => compare::of(summaries, collected),
-            false => None,
-        },
+        comparison,
         graphs: view::graphs(collected),
         graphs_left_out: view::graphs_left_out(collected),
         durations: view::durations(collected),
@@ -175,7 +172,7 @@ mod tests {
             summary::summarize(&session.traces()[0], names.as_ref(), None, |_| {}).unwrap();
         let collected = collect(&session, &[names], false, &mut |_, _| {}).unwrap();
         let mut out = Vec::new();
-        let bytes = write(&[summary], &collected, false, &mut out).unwrap();
+        let bytes = write(&[summary], &collected, None, &mut out).unwrap();
         assert_eq!(bytes, out.len() as u64);
         String::from_utf8(out).unwrap()
     }

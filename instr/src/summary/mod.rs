@@ -25,7 +25,7 @@ use std::io::{self, Write as _};
 use anyhow::{Context, Result};
 use instr_analysis::counts::Collector;
 use instr_analysis::states::States;
-use instr_analysis::{efficiency, processor_time, scheduling};
+use instr_analysis::{efficiency, executions, processor_time, scheduling};
 use instr_trace::model::{State, pays_apart, relayed, replay_with};
 use instr_trace::tasks::{TaskStates, Totals, follows};
 use instr_trace::{Event, Names, Session, ThreadInfo, Trace};
@@ -53,7 +53,11 @@ pub fn run(options: &SummaryOptions, console: &mut Console<'_>) -> Result<()> {
 
 fn show(session: &Session, options: &SummaryOptions, console: &mut Console<'_>) -> Result<()> {
     let chip = options.target.as_deref().map(Chip::named).transpose()?;
-    let summaries = of_session(session, chip.as_ref(), &options.symbols, console)?;
+    let wanted = Wanted {
+        chip: chip.as_ref(),
+        executions: false,
+    };
+    let summaries = of_session(session, wanted, &options.symbols, console)?;
     let rows = options.top.map_or(MAX_ROWS, |top| top as usize);
     if options.json {
         let written = json(&summaries, &mut *console.out);
@@ -90,6 +94,15 @@ pub(crate) fn json(summaries: &[Summary], out: &mut dyn io::Write) -> io::Result
     Ok(())
 }
 
+/// What a summary has that not all of its readers need.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Wanted<'w> {
+    /// The chip whose power model is used where nothing measured power.
+    pub(crate) chip: Option<&'w Chip>,
+    /// Durations of single executions.
+    pub(crate) executions: bool,
+}
+
 /// The summaries of all processes, those of forked children in those of their parents.
 ///
 /// # Errors
@@ -97,13 +110,13 @@ pub(crate) fn json(summaries: &[Summary], out: &mut dyn io::Write) -> io::Result
 /// Stream files that cannot be read any more.
 pub(crate) fn of_session(
     session: &Session,
-    chip: Option<&Chip>,
+    wanted: Wanted<'_>,
     symbols: &SymbolOptions,
     console: &mut Console<'_>,
 ) -> Result<Vec<Summary>> {
     let mut summaries = Vec::new();
     for (process, trace) in session.traces().iter().enumerate() {
-        let mut summary = of_process(trace, symbols, chip, console)?;
+        let mut summary = of_process(trace, symbols, wanted, console)?;
         summary.core_allocation = crate::processors::of_trace(trace.dir())?;
         summary.series = instr_analysis::series::series(trace.dir())?;
         if let Some(found) = summary
@@ -136,14 +149,18 @@ fn text(summaries: &[Summary], sections: &[table::Section], page: &mut Page<'_>)
 fn of_process(
     trace: &Trace,
     options: &SymbolOptions,
-    chip: Option<&Chip>,
+    wanted: Wanted<'_>,
     console: &mut Console<'_>,
 ) -> Result<Summary> {
     let names = symbols::Symbols::of(trace, options);
     let mut progress = Progress::new("reading", console);
     let own = Chip::of(trace);
-    let chip = chip.or(own.as_ref());
-    let summary = summarize(trace, &names, chip, progress.by_time(trace.end_time()))?;
+    let wanted = Wanted {
+        chip: wanted.chip.or(own.as_ref()),
+        ..wanted
+    };
+    let seen = progress.by_time(trace.end_time());
+    let summary = summarize_by(trace, &names, wanted, seen, pays_apart(trace.bytes()))?;
     drop(progress);
     symbols::warn_of_unreadable(trace, console);
     names.report(console);
@@ -177,25 +194,33 @@ pub fn summarize(
     chip: Option<&Chip>,
     seen: impl FnMut(u64),
 ) -> Result<Summary> {
-    summarize_by(trace, names, chip, seen, pays_apart(trace.bytes()))
+    let wanted = Wanted {
+        chip,
+        executions: false,
+    };
+    summarize_by(trace, names, wanted, seen, pays_apart(trace.bytes()))
 }
 
 /// `apart`: a thread of its own follows the tasks, which takes as long as reading the trace and everything else. The result is the same.
 fn summarize_by(
     trace: &Trace,
     names: &dyn Names,
-    chip: Option<&Chip>,
+    wanted: Wanted<'_>,
     mut seen: impl FnMut(u64),
     apart: bool,
 ) -> Result<Summary> {
     let threads = trace.threads();
+    let chip = wanted.chip;
+    let mut executions = wanted
+        .executions
+        .then(|| executions::Collector::new(threads));
     let power = chip.map(|chip| chip.power.clone());
     let mut tasks = TaskStates::new(threads, Totals::default());
     let mut volume = Volume::new(threads.len());
     let has_switches = !trace.scheduled_threads().is_empty();
     let mut sinks = (
         (
-            Collector::new(threads),
+            (Collector::new(threads), &mut executions),
             (
                 efficiency::Collector::new(threads),
                 (
@@ -229,7 +254,7 @@ fn summarize_by(
     })?;
     let totals = tasks.finish();
     let (
-        (collector, (load, (states, made))),
+        ((collector, _), (load, (states, made))),
         ((samples, memory), (readings, (switches, (times, scheduled)))),
     ) = sinks;
     let mut summary = head(trace);
@@ -239,6 +264,9 @@ fn summarize_by(
     summary.events = volume.events.iter().sum();
     summary.bytes_per_event = per_event(summary.bytes, summary.events);
     build::fill(&mut summary, collector.finish(), &totals, names);
+    summary.executions = executions
+        .map(executions::Collector::finish)
+        .unwrap_or_default();
     threads::build::fill(&mut summary, made.finish(), names);
     summary.samples = samples.finish();
     samples::label(&mut summary);

@@ -3,6 +3,7 @@
 //! Names, units and meaning are stable; fields may be added. Times are whole nanoseconds, addresses hexadecimal text.
 
 pub use instr_analysis::{Spread, Times};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::{Serialize, Serializer};
@@ -14,6 +15,7 @@ use super::load::model::{Efficiency, Graph, RegionLoad};
 use super::memory::model::Memory;
 use super::sensors::model::{Power, RegionEnergy, Sensor, ThreadCount, Trouble, ZoneEnergy};
 use super::threads::model::{Birth, LockCall, WaitCall};
+use instr_analysis::executions::{Construct, Durations};
 use instr_analysis::processors::Allocation as CoreAllocation;
 use instr_analysis::samples::Samples;
 use instr_analysis::scheduling::{Split, ThreadScheduling};
@@ -163,6 +165,9 @@ pub struct Summary {
     pub bytes: u64,
     /// `bytes / events`, two decimals.
     pub bytes_per_event: f64,
+    /// How long each execution took, where that was wanted: for comparing runs.
+    #[serde(skip)]
+    pub executions: BTreeMap<Construct, Durations>,
     /// Forked children, by process id.
     pub children: Vec<Summary>,
 }

@@ -13,7 +13,7 @@ use crate::console::tests::instr;
 use crate::fixture::Fixture;
 use crate::page::Page;
 
-use super::{Summary, summarize, summarize_by};
+use super::{Summary, Wanted, summarize, summarize_by};
 
 fn times(count: u64, total: u64, min: u64, max: u64) -> Value {
     json!({"count": count, "total_ns": total, "min_ns": min, "mean_ns": total / count, "max_ns": max})
@@ -312,7 +312,7 @@ fn one_thread_and_two_give_the_same_summary() {
         random::write(&dir, &recipe).unwrap();
         let trace = Trace::open(&dir).unwrap();
         let summaries = [false, true].map(|apart| {
-            let summary = summarize_by(&trace, &NoNames, None, |_| {}, apart).unwrap();
+            let summary = summarize_by(&trace, &NoNames, Wanted::default(), |_| {}, apart).unwrap();
             tasks += summary.tasks.executed;
             serde_json::to_string(&summary).unwrap()
         });

@@ -1,0 +1,140 @@
+//! Many durations in little memory.
+
+use hashbrown::HashMap;
+
+/// Durations below 2⁸ have a bin each; each power of two above has 2⁸ bins: they are narrower than 0.4 % of what is in them.
+const BITS: u32 = 8;
+
+/// Durations by size. Memory grows with the logarithm of their range, not with their number.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Durations {
+    bins: HashMap<u16, Bin>,
+    count: u64,
+    total_ns: u64,
+}
+
+/// Durations that are nearly the same.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+struct Bin {
+    count: u64,
+    total_ns: u64,
+}
+
+impl Bin {
+    fn merge(&mut self, count: u64, total_ns: u64) {
+        self.count += count;
+        self.total_ns = self.total_ns.saturating_add(total_ns);
+    }
+}
+
+/// The bin of a duration; larger ones have larger bins.
+fn bin(ns: u64) -> u16 {
+    let above = (u64::BITS - ns.leading_zeros()).saturating_sub(BITS + 1);
+    // At most 55 · 256 + 511.
+    ((u64::from(above) << BITS) + (ns >> above)) as u16
+}
+
+impl Durations {
+    /// Counts one more, of `ns`.
+    #[inline]
+    pub fn add(&mut self, ns: u64) {
+        self.bins.entry(bin(ns)).or_default().merge(1, ns);
+        self.count += 1;
+        self.total_ns = self.total_ns.saturating_add(ns);
+    }
+
+    /// Counts all of `other` too.
+    pub fn merge(&mut self, other: &Self) {
+        for (bin, of_bin) in &other.bins {
+            let own = self.bins.entry(*bin).or_default();
+            own.merge(of_bin.count, of_bin.total_ns);
+        }
+        self.count += other.count;
+        self.total_ns = self.total_ns.saturating_add(other.total_ns);
+    }
+
+    /// How many.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Their sum, ns.
+    pub fn total_ns(&self) -> u64 {
+        self.total_ns
+    }
+
+    /// The mean of the shorter half of them (of an odd number, with the one in the middle), ns; [`None`] of none. Other work on the machine makes executions longer, hardly ever shorter: this half is what
+    /// they take by themselves, as long as the machine disturbs fewer than half of them. Exact but for 0.4 % of the longest bin's part.
+    pub fn shorter_half_ns(&self) -> Option<f64> {
+        let wanted = self.count.div_ceil(2);
+        let mut bins: Vec<(u16, Bin)> = self.bins.iter().map(|(at, bin)| (*at, *bin)).collect();
+        bins.sort_unstable_by_key(|bin| bin.0);
+        let (mut left, mut sum) = (wanted, 0.0);
+        for (_, bin) in bins {
+            let taken = bin.count.min(left);
+            sum += bin.total_ns as f64 * (taken as f64 / bin.count as f64);
+            left -= taken;
+            if left == 0 {
+                break;
+            }
+        }
+        (wanted > 0).then(|| sum / wanted as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(values: &[u64]) -> Durations {
+        let mut durations = Durations::default();
+        values.iter().for_each(|ns| durations.add(*ns));
+        durations
+    }
+
+    #[test]
+    fn bins_are_narrow_and_in_order() {
+        let mut last = 0;
+        for ns in (0..1_000_000)
+            .chain((20..64).flat_map(|bits| [1 << bits, (1 << bits) + (1 << (bits - 1))]))
+        {
+            let own = bin(ns);
+            assert!(own >= last, "{ns}");
+            last = own;
+            let same = ns + ns / 300;
+            assert!(ns < 256 || bin(same) - own <= 1, "{ns}");
+        }
+        assert_ne!(bin(255), bin(254));
+        assert_eq!(bin(u64::MAX), 55 * 256 + 511);
+    }
+
+    #[test]
+    fn the_shorter_half_is_that_of_a_sorted_list() {
+        let mut random = fastrand::Rng::with_seed(8);
+        for _ in 0..100 {
+            let mut values: Vec<u64> = (0..random.usize(1..300))
+                .map(|_| random.u64(..1 << random.u32(1..40)))
+                .collect();
+            let durations = of(&values);
+            values.sort_unstable();
+            let half = &values[..values.len().div_ceil(2)];
+            let expected = half.iter().sum::<u64>() as f64 / half.len() as f64;
+            let found = durations.shorter_half_ns().unwrap();
+            assert!(
+                (found - expected).abs() <= 0.004 * expected + 1e-9,
+                "{found} {expected}"
+            );
+        }
+        assert_eq!(of(&[]).shorter_half_ns(), None);
+        assert_eq!(of(&[7, 9, 1000]).shorter_half_ns(), Some(8.0));
+        assert_eq!(of(&[u64::MAX, 0]).shorter_half_ns(), Some(0.0));
+    }
+
+    #[test]
+    fn merged_durations_are_those_of_all() {
+        let mut first = of(&[5, 1 << 20]);
+        first.merge(&of(&[5, 77]));
+        assert_eq!(first, of(&[5, 1 << 20, 5, 77]));
+        assert_eq!((first.count(), first.total_ns()), (4, 87 + (1 << 20)));
+    }
+}
