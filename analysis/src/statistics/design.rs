@@ -3,8 +3,8 @@
 //! A machine is not the same all day: other work comes and goes, it gets warm. Runs that were made one after the other had nearly the same machine, so they make a *block*, and runs are
 //! compared inside of their block alone. A drift that is slow beside a block then hurts neither the level nor the power of what is found.
 
-/// No fewer runs are a block: with two of each group a block has 6 arrangements, and both orders of a pair are among them, so that a steady drift is no difference.
-const LEAST: usize = 4;
+/// No fewer runs are a block. Shorter ones follow a drift more closely, but have fewer arrangements, which one wild run spoils: with six, a simulation finds most (docs/decisions).
+const LEAST: usize = 6;
 
 /// Two groups of runs in blocks. All functions of this module take values in the order in which the runs were given.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,6 +13,7 @@ pub struct Design {
     second: Vec<bool>,
     /// Runs by block.
     blocks: Vec<Vec<usize>>,
+    in_turn: bool,
 }
 
 impl Design {
@@ -21,20 +22,22 @@ impl Design {
         Self {
             second: second.to_vec(),
             blocks: vec![(0..second.len()).collect()],
+            in_turn: false,
         }
     }
 
-    /// Blocks from when each run began (in any unit) and whether it is of the second group: in order of time, a block ends as soon as it has four runs or more, as many of one group as of
+    /// Blocks from when each run began (in any unit) and whether it is of the second group: in order of time, a block ends as soon as it has six runs or more, as many of one group as of
     /// the other. What is left at the end belongs to the last block. Groups that were made one after the other are one block.
     pub fn by_time(runs: &[(u64, bool)]) -> Self {
         let mut order: Vec<usize> = (0..runs.len()).collect();
         order.sort_by_key(|run| runs[*run].0);
         let mut blocks: Vec<Vec<usize>> = Vec::new();
         let mut open = Vec::new();
-        let mut balance = 0_i64;
+        let (mut balance, mut largest) = (0_i64, 0);
         for run in order {
             open.push(run);
             balance += if runs[run].1 { 1 } else { -1 };
+            largest = largest.max(balance.unsigned_abs() as usize);
             if balance == 0 && open.len() >= LEAST {
                 blocks.push(std::mem::take(&mut open));
             }
@@ -43,9 +46,11 @@ impl Design {
             Some(last) => last.extend(open),
             None => blocks.push(open),
         }
+        let second = runs.iter().filter(|run| run.1).count();
         Self {
             second: runs.iter().map(|run| run.1).collect(),
             blocks,
+            in_turn: 2 * largest <= second.min(runs.len() - second),
         }
     }
 
@@ -62,6 +67,11 @@ impl Design {
     /// Runs by block.
     pub fn blocks(&self) -> &[Vec<usize>] {
         &self.blocks
+    }
+
+    /// Whether the groups were made in turn: at no time there were more runs of one than of the other by more than half of the smaller group.
+    pub fn is_in_turn(&self) -> bool {
+        self.in_turn
     }
 
     /// Whether each group has more than one run: without, nothing can be said about noise.
@@ -90,10 +100,14 @@ impl Design {
 mod tests {
     use super::*;
 
-    fn blocks(letters: &str) -> Vec<String> {
+    fn design(letters: &str) -> Design {
         let run = |(at, letter): (usize, char)| (at as u64, letter == 'B');
         let runs: Vec<_> = letters.chars().enumerate().map(run).collect();
-        let design = Design::by_time(&runs);
+        Design::by_time(&runs)
+    }
+
+    fn blocks(letters: &str) -> Vec<String> {
+        let design = design(letters);
         let letters: Vec<char> = letters.chars().collect();
         let text = |block: &Vec<usize>| block.iter().map(|at| letters[*at]).collect();
         design.blocks().iter().map(text).collect()
@@ -101,13 +115,29 @@ mod tests {
 
     #[test]
     fn blocks_are_short_where_runs_were_made_in_turn() {
-        assert_eq!(blocks("ABABABAB"), ["ABAB", "ABAB"]);
-        assert_eq!(blocks("ABBAABBAAB"), ["ABBA", "ABBAAB"]);
-        assert_eq!(blocks("AABABBAB"), ["AABABBAB"]);
+        assert_eq!(blocks("ABBAABBAABBA"), ["ABBAAB", "BAABBA"]);
+        assert_eq!(blocks("ABABABABAB"), ["ABABABABAB"]);
+        assert_eq!(blocks("AABABBABABAB"), ["AABABB", "ABABAB"]);
         assert_eq!(blocks("AAAABBBB"), ["AAAABBBB"]);
         assert_eq!(blocks("AAAA"), ["AAAA"]);
-        assert_eq!(blocks("ABABAAA"), ["ABABAAA"]);
+        assert_eq!(blocks("ABABABAAA"), ["ABABABAAA"]);
         assert_eq!(blocks(""), [""]);
+    }
+
+    #[test]
+    fn groups_one_after_the_other_are_not_in_turn() {
+        for (letters, is) in [
+            ("ABBA", true),
+            ("ABAB", true),
+            ("ABBAABBAABBA", true),
+            ("AABB", false),
+            ("AAABBB", false),
+            ("BBBBAAAA", false),
+            ("ABBBBAAA", false),
+        ] {
+            assert_eq!(design(letters).is_in_turn(), is, "{letters}");
+        }
+        assert!(!Design::of_groups(&[false, true, true, false]).is_in_turn());
     }
 
     #[test]
@@ -119,15 +149,10 @@ mod tests {
 
     #[test]
     fn arrangements_are_binomial_in_each_block() {
-        let of = |letters: &str| {
-            let run = |(at, letter): (usize, char)| (at as u64, letter == 'B');
-            let runs: Vec<_> = letters.chars().enumerate().map(run).collect();
-            Design::by_time(&runs)
-        };
-        assert_eq!(of("ABABABAB").arrangements(), 36.0);
-        assert!((of("AAAAAAAAAABBBBBBBBBB").arrangements() - 184_756.0).abs() < 1e-6);
-        assert_eq!(of("AAABBB").least_p(), 0.1);
-        assert_eq!(of("AB").least_p(), 1.0);
-        assert!(!of("ABB").has_repeats() && of("AABB").has_repeats());
+        assert_eq!(design("ABBAABBAABBA").arrangements(), 400.0);
+        assert!((design("AAAAAAAAAABBBBBBBBBB").arrangements() - 184_756.0).abs() < 1e-6);
+        assert_eq!(design("AAABBB").least_p(), 0.1);
+        assert_eq!(design("AB").least_p(), 1.0);
+        assert!(!design("ABB").has_repeats() && design("AABB").has_repeats());
     }
 }

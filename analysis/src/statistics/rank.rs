@@ -292,7 +292,6 @@ mod tests {
     #[test]
     fn the_normal_distribution_is_near_to_the_exact_one_where_it_takes_over() {
         let mut random = fastrand::Rng::with_seed(3);
-        let design = groups(22, 22);
         for _ in 0..20 {
             let values: Vec<f64> = (0..44)
                 .map(|run| random.f64() + if run < 22 { 0.0 } else { 0.15 })

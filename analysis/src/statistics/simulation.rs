@@ -54,9 +54,9 @@ fn two_modes(random: &mut fastrand::Rng) -> Vec<f64> {
         .collect()
 }
 
-/// What each construct adds by itself: 1 %, and in one of ten runs much more.
+/// What each construct adds by itself: 1 %, and in one of thirty runs much more.
 fn own(random: &mut fastrand::Rng) -> f64 {
-    let tail = if random.f64() < 0.1 {
+    let tail = if random.f64() < 1.0 / 30.0 {
         0.3 * random.f64()
     } else {
         0.0
@@ -64,12 +64,13 @@ fn own(random: &mut fastrand::Rng) -> f64 {
     0.01 * normal(random) + tail
 }
 
-const MACHINES: [(&str, Machine); 5] = [
-    ("quiet", quiet),
-    ("drift", drift),
-    ("walk", walk),
-    ("bursts", bursts),
-    ("two modes", two_modes),
+/// Machines, and the least share of trials that find 5 %. Work that slows whole runs by a quarter hides them, whatever the test.
+const MACHINES: [(&str, Machine, f64); 5] = [
+    ("quiet", quiet, 0.9),
+    ("drift", drift, 0.7),
+    ("walk", walk, 0.6),
+    ("bursts", bursts, 0.15),
+    ("two modes", two_modes, 0.1),
 ];
 
 /// Shares of trials in which anything is called different where nothing is, and in which a construct that is 5 % slower is.
@@ -117,7 +118,7 @@ fn the_level_holds_on_every_machine_and_five_percent_are_found() {
     let trials = trials.unwrap_or(300);
     // Three standard deviations of a share of 0.05 above it.
     let most = LEVEL + 3.0 * (LEVEL * (1.0 - LEVEL) / f64::from(trials)).sqrt();
-    for (name, machine) in MACHINES {
+    for (name, machine, least) in MACHINES {
         for letters in ["ABBA", "AB"] {
             let (false_ones, found) = shares(machine, letters, true, trials);
             if is_long {
@@ -127,9 +128,7 @@ fn the_level_holds_on_every_machine_and_five_percent_are_found() {
                 );
             }
             assert!(false_ones <= most, "{name} {letters}: {false_ones}");
-            if name != "bursts" && name != "two modes" {
-                assert!(found >= 0.9, "{name} {letters}: {found}");
-            }
+            assert!(found >= least, "{name} {letters}: {found}");
         }
     }
 }

@@ -126,12 +126,11 @@ impl<'r> Groups<'r> {
     }
 
     fn order(&self) -> Order {
-        match self.design.blocks().len() {
+        match self.design.is_in_turn() {
             _ if !self.design.has_repeats() => Order::Single,
-            _ if self.runs.iter().any(|run| run.started_ns.is_none()) => Order::Unknown,
-            // Four runs, two of each in turn, are a block as short as can be.
-            1 if self.runs.len() > 4 => Order::OneBlock,
-            _ => Order::InTurn,
+            true => Order::InTurn,
+            false if self.runs.iter().any(|run| run.started_ns.is_none()) => Order::Unknown,
+            false => Order::OneBlock,
         }
     }
 

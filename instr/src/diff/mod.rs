@@ -19,6 +19,8 @@ mod notes;
 pub(crate) mod run;
 pub(crate) mod sides;
 pub(crate) mod table;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;

@@ -50,7 +50,7 @@ pub(crate) enum Order {
     Single,
     /// Of both groups in turn: drifts of the machine are in both.
     InTurn,
-    /// All of a group before all of the other, or mixed so that they make one block.
+    /// One group before the other, or nearly so.
     OneBlock,
     /// Traces do not tell when they began.
     Unknown,

@@ -7,6 +7,7 @@ mod bindings_of_sources;
 mod boundaries;
 mod conformance;
 mod costs;
+mod diff;
 mod figures;
 mod footprint;
 mod install;
@@ -93,6 +94,7 @@ const PARTS: &[fn() -> Vec<Trial>] = &[
     sampling::trials,
     footprint::trials,
     costs::trials,
+    diff::trials,
     transparency::trials,
     matrix::trials,
     redirected::trials,
