@@ -1,7 +1,7 @@
 //! Measurements that vary: how large something is, how much it varies, and whether two groups of runs differ.
 //!
 //! Nothing here assumes a normal distribution: times of programs have long tails, drifts and bursts. What is tested is exact for any distribution,
-//! as long as the runs of a block could have come in any order. `docs/decisions/0037-differences-of-runs.md` says why these methods.
+//! as long as the runs of a block could have come in any order. `docs/decisions/0042-differences-of-runs.md` says why these methods.
 //!
 //! | module | what for | source |
 //! |---|---|---|

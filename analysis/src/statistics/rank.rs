@@ -284,9 +284,21 @@ mod tests {
 
     #[test]
     fn one_block_is_the_test_of_mann_and_whitney() {
-        // scipy.stats.mannwhitneyu(x, y, alternative="two-sided", method="exact"), SciPy 1.11: values in tests/diff/statistics.py.
-        let values = [19.0, 22.0, 16.0, 29.0, 24.0, 20.0, 11.0, 17.0, 12.0];
-        near(p_value(&groups(5, 4), &values), 14.0 / 126.0);
+        // SciPy 1.17: mannwhitneyu(x, y, method="exact"), and with ties permutation_test of the sum of ranks over all arrangements.
+        let found = |first: &[f64], second: &[f64]| {
+            let values: Vec<f64> = first.iter().chain(second).copied().collect();
+            p_value(&groups(first.len(), second.len()), &values)
+        };
+        near(
+            found(&[19.0, 22.0, 16.0, 29.0, 24.0], &[20.0, 11.0, 17.0, 12.0]),
+            14.0 / 126.0,
+        );
+        let x = [0.31, 0.75, 1.22, 0.48, 0.93, 1.75, 0.66, 0.12, 1.01, 0.57];
+        let y = [0.82, 1.91, 1.37, 0.99, 0.41, 2.2, 1.48, 1.12, 0.71, 1.66];
+        near(found(&x, &y), 0.063_012_838_554_634_22);
+        let x = [1.0, 2.0, 2.0, 3.0, 3.0, 3.0, 4.0];
+        let y = [2.0, 3.0, 4.0, 4.0, 5.0, 5.0, 5.0, 6.0];
+        near(found(&x, &y), 0.028_593_628_593_628_594);
     }
 
     #[test]

@@ -67,8 +67,8 @@ fn own(random: &mut fastrand::Rng) -> f64 {
 /// Machines, and the least share of trials that find 5 %. Work that slows whole runs by a quarter hides them, whatever the test.
 const MACHINES: [(&str, Machine, f64); 5] = [
     ("quiet", quiet, 0.9),
-    ("drift", drift, 0.7),
-    ("walk", walk, 0.6),
+    ("drift", drift, 0.6),
+    ("walk", walk, 0.5),
     ("bursts", bursts, 0.15),
     ("two modes", two_modes, 0.1),
 ];

@@ -1,6 +1,6 @@
 //! The comparison itself: what each construct took before and after, and whether that is more than noise.
 //!
-//! `docs/decisions/0037-differences-of-runs.md` says why it is made so. In short: of each run a construct has one number, the time of an execution that nothing disturbed; those of runs
+//! `docs/decisions/0042-differences-of-runs.md` says why it is made so. In short: of each run a construct has one number, the time of an execution that nothing disturbed; those of runs
 //! are compared by ranks inside of blocks of runs that were made in turn; probabilities of all that is tested are adjusted together.
 
 use instr_analysis::statistics::{Design, bootstrap, holm, location, rank, shift};
