@@ -28,6 +28,8 @@ const LESS: &[&str] = &[
     "edges",
     "max(T1/P, T∞)",
     "total",
+    "times",
+    "noise",
 ];
 /// A line below the header and nothing else.
 const STYLE: TableStyle = TableStyle::new()

@@ -41,6 +41,12 @@ pub(crate) fn compare(before: &[Run], after: &[Run], settings: Settings) -> Diff
         .iter()
         .map(|pair| groups.row(pair))
         .collect();
+    // Nobody waited, before or after.
+    rows.retain(|row| {
+        let is_none =
+            |total: &Measure| total.before_ns.unwrap_or(0.0) + total.after_ns.unwrap_or(0.0) == 0.0;
+        row.kind != Kind::Wait || !row.total.as_ref().is_some_and(is_none)
+    });
     let tested = judge(&mut rows, settings);
     rows.sort_by(|a, b| {
         order(a)

@@ -85,15 +85,17 @@ pub(crate) struct Key {
 pub(crate) struct Executions {
     pub(crate) count: u64,
     pub(crate) total_ns: u64,
-    /// Where each was timed.
+    /// Where each was timed, until all of the run are known.
     durations: Option<Durations>,
+    /// What follows from that, ns.
+    quarter_ns: Option<f64>,
 }
 
 impl Executions {
-    /// Time of one execution, ns: the mean of the shorter half where each was timed, else the mean of all; [`None`] where there are none.
+    /// Time of one execution, ns: the mean of the shortest quarter where each was timed, else the mean of all; [`None`] where there are none.
     pub(crate) fn each_ns(&self) -> Option<f64> {
-        let half = self.durations.as_ref().and_then(Durations::shorter_half_ns);
-        half.or_else(|| (self.count > 0).then(|| self.total_ns as f64 / self.count as f64))
+        self.quarter_ns
+            .or_else(|| (self.count > 0).then(|| self.total_ns as f64 / self.count as f64))
     }
 
     fn merge(&mut self, other: Self) {
@@ -149,6 +151,10 @@ impl Run {
             run.of_run("outside of regions", serial);
         }
         run.add(summary);
+        for executions in run.constructs.values_mut() {
+            let durations = executions.durations.take();
+            executions.quarter_ns = durations.and_then(|durations| durations.shortest_quarter_ns());
+        }
         run
     }
 
@@ -186,6 +192,7 @@ impl Run {
             count,
             total_ns,
             durations,
+            quarter_ns: None,
         };
         match self.constructs.get_mut(&key) {
             Some(known) if key.kind == Kind::Run => {

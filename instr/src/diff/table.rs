@@ -141,59 +141,58 @@ fn sentence(row: &Row) -> String {
     )
 }
 
-fn ns(ns: Option<f64>) -> String {
-    ns.map_or(String::new(), |ns| time(ns.round() as u64))
-}
-
-fn cells(measure: Option<&Measure>) -> [String; 5] {
-    let Some(measure) = measure else {
-        return Default::default();
-    };
-    [
-        ns(measure.before_ns),
-        ns(measure.after_ns),
-        measure.change.map_or(String::new(), change),
-        measure.range.map_or(String::new(), range),
-        measure
-            .noise
-            .map_or(String::new(), |share| format!("{:.1}%", share * 100.0)),
-    ]
+fn ns(ns: f64) -> String {
+    time(ns.round() as u64)
 }
 
 fn whole(diff: &Diff, page: &mut Page<'_>) -> io::Result<()> {
-    let mut sheet = Sheet::new(
-        1,
-        &header(diff, &["the whole run", "before", "after", "change"]),
-    );
+    let (text, header) = header(diff, "the whole run", false);
+    let mut sheet = Sheet::new(text, &header);
     for row in diff
         .rows
         .iter()
         .filter(|row| row.kind == Kind::Run && row.total.is_some())
     {
-        let mut line = vec![elide(&row.label, 60)];
-        line.extend(last(diff, cells(row.total.as_ref()), row));
-        sheet.add_row(line);
+        sheet.add_row(line(diff, row, elide(&row.label, 60), false));
     }
     sheet.print_all(page)
 }
 
-/// With repeats, what they tell stands behind.
-fn header<'h>(diff: &Diff, columns: &[&'h str]) -> Vec<&'h str> {
-    let mut header = columns.to_vec();
-    match diff.level {
-        Some(_) => header.extend(["range (95%)", "noise", "result"]),
-        None => {}
+/// Columns, the most telling ones first, and how many of them are text. What only repeats tell is not there without them.
+fn header(diff: &Diff, first: &'static str, has_times: bool) -> (usize, Vec<&'static str>) {
+    let has_repeats = diff.level.is_some();
+    let mut header = vec![first];
+    header.extend(has_repeats.then_some("result"));
+    let text = header.len();
+    header.extend(["change", "before", "after"]);
+    if has_repeats {
+        header.extend(["range (95%)", "noise"]);
     }
-    header
+    header.extend(has_times.then_some("times"));
+    (text, header)
 }
 
-fn last(diff: &Diff, cells: [String; 5], row: &Row) -> Vec<String> {
-    let mut cells = cells.to_vec();
-    match diff.level {
-        Some(_) => cells.push(result(row).to_owned()),
-        None => cells.truncate(3),
+/// The cells of a row below such a header.
+fn line(diff: &Diff, row: &Row, label: String, has_times: bool) -> Vec<String> {
+    let has_repeats = diff.level.is_some();
+    let measure = row.telling().map(|telling| telling.0);
+    let text = |of: fn(&Measure) -> Option<String>| measure.and_then(of).unwrap_or_default();
+    let mut line = vec![label];
+    line.extend(has_repeats.then(|| result(row).to_owned()));
+    line.push(match result(row) {
+        alone @ ("new" | "gone") if !has_repeats => alone.to_owned(),
+        _ => text(|measure| measure.change.map(change)),
+    });
+    line.push(text(|measure| measure.before_ns.map(ns)));
+    line.push(text(|measure| measure.after_ns.map(ns)));
+    if has_repeats {
+        line.push(text(|measure| measure.range.map(range)));
+        line.push(text(|measure| {
+            measure.noise.map(|share| format!("{:.1}%", share * 100.0))
+        }));
     }
-    cells
+    line.extend(has_times.then(|| times(row)));
+    line
 }
 
 fn constructs(diff: &Diff, all: bool, page: &mut Page<'_>) -> io::Result<()> {
@@ -205,18 +204,17 @@ fn constructs(diff: &Diff, all: bool, page: &mut Page<'_>) -> io::Result<()> {
         None => matches!(row.matched, Matched::New | Matched::Gone),
     };
     let rows: Vec<&Row> = diff.rows.iter().filter(is_shown).collect();
-    let of_code: Vec<&Row> = rows
-        .iter()
-        .copied()
-        .filter(|row| row.kind.is_code())
-        .collect();
-    let of_waits: Vec<&Row> = rows
-        .iter()
-        .copied()
-        .filter(|row| !row.kind.is_code())
-        .collect();
-    code(diff, &of_code, page)?;
-    waits(diff, &of_waits, page)?;
+    let (of_code, of_waits): (Vec<&Row>, Vec<&Row>) =
+        rows.iter().partition(|row| row.kind.is_code());
+    let (text, header_of_code) = header(diff, "one execution of", true);
+    table(
+        diff,
+        Sheet::of_places(text, &header_of_code),
+        &of_code,
+        page,
+    )?;
+    let (text, header_of_waits) = header(diff, "waiting and locks, all threads", true);
+    table(diff, Sheet::new(text, &header_of_waits), &of_waits, page)?;
     let constructs = diff.rows.iter().filter(|row| row.kind != Kind::Run).count();
     let more = constructs - rows.len();
     if more > 0 {
@@ -230,6 +228,22 @@ fn constructs(diff: &Diff, all: bool, page: &mut Page<'_>) -> io::Result<()> {
     Ok(())
 }
 
+fn table(diff: &Diff, mut sheet: Sheet, rows: &[&Row], page: &mut Page<'_>) -> io::Result<()> {
+    for row in rows.iter().take(page.rows) {
+        let is_total = row.kind.is_code() && row.telling().is_some_and(|(_, is_total)| is_total);
+        let label = match row.kind {
+            Kind::Region | Kind::Task | Kind::Loop => row.label.clone(),
+            kind => format!("{} ({})", elide(&row.label, 60), kind.name()),
+        };
+        let label = match is_total {
+            true => format!("all of {label}"),
+            false => label,
+        };
+        sheet.add_row(line(diff, row, label, true));
+    }
+    sheet.print(rows.len(), page)
+}
+
 fn times(row: &Row) -> String {
     let number = |of: Option<u64>| of.map_or("-".to_owned(), count);
     match row.count {
@@ -238,52 +252,4 @@ fn times(row: &Row) -> String {
         [before, None] => number(before),
         [before, after] => format!("{} > {}", number(before), number(after)),
     }
-}
-
-fn code(diff: &Diff, rows: &[&Row], page: &mut Page<'_>) -> io::Result<()> {
-    let columns = ["one execution of", "times", "before", "after", "change"];
-    let mut sheet = Sheet::of_places(1, &header(diff, &columns));
-    for row in rows.iter().take(page.rows) {
-        let (measure, is_total) = row.telling().map_or((None, false), |(measure, is_total)| {
-            (Some(measure), is_total)
-        });
-        let label = match row.kind {
-            Kind::User | Kind::Call => format!("{} ({})", elide(&row.label, 60), row.kind.name()),
-            _ => row.label.clone(),
-        };
-        let mut line = vec![match is_total {
-            true => format!("all of {label}"),
-            false => label,
-        }];
-        line.push(times(row));
-        line.extend(last(diff, cells(measure), row));
-        sheet.add_row(line);
-    }
-    sheet.print(rows.len(), page)
-}
-
-fn waits(diff: &Diff, rows: &[&Row], page: &mut Page<'_>) -> io::Result<()> {
-    let columns = [
-        "waiting and locks, all threads",
-        "what",
-        "times",
-        "before",
-        "after",
-        "change",
-    ];
-    let mut sheet = Sheet::new(2, &header(diff, &columns));
-    for row in rows.iter().take(page.rows) {
-        let mut line = vec![
-            elide(&row.label, 60),
-            row.kind.name().to_owned(),
-            times(row),
-        ];
-        line.extend(last(
-            diff,
-            cells(row.telling().map(|telling| telling.0)),
-            row,
-        ));
-        sheet.add_row(line);
-    }
-    sheet.print(rows.len(), page)
 }
