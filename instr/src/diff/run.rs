@@ -88,13 +88,13 @@ pub(crate) struct Executions {
     /// Where each was timed, until all of the run are known.
     durations: Option<Durations>,
     /// What follows from that, ns.
-    quarter_ns: Option<f64>,
+    quartile_ns: Option<f64>,
 }
 
 impl Executions {
-    /// Time of one execution, ns: the mean of the shortest quarter where each was timed, else the mean of all; [`None`] where there are none.
+    /// Time of one execution, ns: the first quartile where each was timed, else the mean of all; [`None`] where there are none.
     pub(crate) fn each_ns(&self) -> Option<f64> {
-        self.quarter_ns
+        self.quartile_ns
             .or_else(|| (self.count > 0).then(|| self.total_ns as f64 / self.count as f64))
     }
 
@@ -153,7 +153,7 @@ impl Run {
         run.add(summary);
         for executions in run.constructs.values_mut() {
             let durations = executions.durations.take();
-            executions.quarter_ns = durations.and_then(|durations| durations.shortest_quarter_ns());
+            executions.quartile_ns = durations.and_then(|durations| durations.quartile_ns());
         }
         run
     }
@@ -192,7 +192,7 @@ impl Run {
             count,
             total_ns,
             durations,
-            quarter_ns: None,
+            quartile_ns: None,
         };
         match self.constructs.get_mut(&key) {
             Some(known) if key.kind == Kind::Run => {
