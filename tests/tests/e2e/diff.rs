@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use instr_test_needs::say;
 use instr_tests::cases;
 use instr_tests::outcome::{Check, Stop, ensure, trial};
 use instr_tests::process::Run;
@@ -306,8 +307,12 @@ fn on_this_machine(extra: u32) -> Check {
         }
         std::fs::remove_dir_all(&folder)?;
     }
-    let expected = if extra > 0 { trials } else { 0 };
-    ensure(found == expected && wrong.is_empty(), || {
-        format!("{found} of {trials} trials found the slower region; wrong: {wrong:?}")
-    })
+    // By the level, one trial of twenty may be wrong; more than three are by chance in one of sixty such tests.
+    let (most, least) = (
+        (3 * trials).div_ceil(20),
+        if extra > 0 { trials * 19 / 20 } else { 0 },
+    );
+    let told = format!("{found} of {trials} trials found a slower region; wrong: {wrong:?}");
+    say(&format!("diff: {extra} % planted: {told}"));
+    ensure(found >= least && wrong.len() <= most, || told)
 }
