@@ -413,7 +413,7 @@ pub struct DiffOptions {
     /// Exit with status 1 where the run, a region, task or loop is slower by SHARE or more, such as 5%; with several runs only where that is more than noise
     #[arg(long, value_name = "SHARE", value_parser = share)]
     pub fail_if_slower: Option<f64>,
-    /// Largest probability that anything is called slower or faster although nothing is [default: 0.05]
+    /// Largest probability that anything is called slower or faster although nothing is [default: 0.01]
     #[arg(long, value_name = "P", value_parser = level)]
     pub level: Option<f64>,
     /// Do not call a difference of less than SHARE one [default: 1%]
@@ -428,9 +428,9 @@ pub struct DiffOptions {
     /// Show at most N rows of each table [default: 40]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub top: Option<u64>,
-    /// Look for the programs and their libraries below DIR: a copy of the system where they ran
-    #[arg(long, value_name = "DIR")]
-    pub sysroot: Option<PathBuf>,
+    /// Where names come from.
+    #[command(flatten)]
+    pub symbols: SymbolOptions,
 }
 
 /// `5%`, or `5`, as a share of 1.
@@ -446,7 +446,7 @@ fn share(text: &str) -> Result<f64, String> {
 fn level(text: &str) -> Result<f64, String> {
     let number: Option<f64> = text.parse().ok();
     let right = number.filter(|number| *number > 0.0 && *number < 1.0);
-    right.ok_or_else(|| "not a probability between 0 and 1, such as 0.05".to_owned())
+    right.ok_or_else(|| "not a probability between 0 and 1, such as 0.01".to_owned())
 }
 
 /// Sections of the summary, by name; several can be given.

@@ -28,7 +28,7 @@ pub(crate) struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Self {
-            level: 0.05,
+            level: 0.01,
             noticeable: 0.01,
         }
     }

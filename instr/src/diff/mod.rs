@@ -43,12 +43,10 @@ use run::Run;
 /// Directories that hold no readable trace, runs that cannot be compared, what `--fail-if-slower` refuses, and failures to write.
 pub fn run(options: &DiffOptions, console: &mut Console<'_>) -> Result<()> {
     let [before, after] = sides::of(options)?;
-    let symbols = SymbolOptions {
-        exe: None,
-        sysroot: options.sysroot.clone(),
-    };
-    let before = runs(&before, "before", &symbols, console)?;
-    let after = runs(&after, "after", &symbols, console)?;
+    let mut warnings = Warnings::default();
+    let symbols = &options.symbols;
+    let before = runs(&before, "before", symbols, &mut warnings, console)?;
+    let after = runs(&after, "after", symbols, &mut warnings, console)?;
     let mut settings = Settings::default();
     settings.level = options.level.unwrap_or(settings.level);
     settings.noticeable = options.noticeable.unwrap_or(settings.noticeable);
@@ -78,33 +76,26 @@ pub fn run(options: &DiffOptions, console: &mut Console<'_>) -> Result<()> {
     refusal.map_or(Ok(()), |refusal| Err(refusal.into()))
 }
 
-/// Reads the runs of one group. Runs without an event are left out, and so are those that were cut off, as long as others are there; warnings that several runs share are printed once.
+/// Reads the runs of one group. Runs without an event are left out, and so are those that were cut off, as long as others are there.
 pub(crate) fn runs(
     paths: &[PathBuf],
     side: &str,
     symbols: &SymbolOptions,
+    warnings: &mut Warnings,
     console: &mut Console<'_>,
 ) -> Result<Vec<Run>> {
     let mut runs = Vec::new();
-    let mut warnings = Vec::new();
     for path in paths {
+        let mut text = Vec::new();
         let mut own = Console {
             out: &mut *console.out,
-            err: &mut warnings,
+            err: &mut text,
             ..*console
         };
-        let session = open_session(std::slice::from_ref(path), &mut own)?;
-        let wanted = Wanted {
-            chip: None,
-            executions: true,
-        };
-        let summaries = summary::of_session(&session, wanted, symbols, &mut own)?;
-        let (Some(trace), Some(summary)) = (session.traces().first(), summaries.first()) else {
-            continue;
-        };
-        runs.push(Run::of(trace.metadata(), summary));
+        let run = read(path, symbols, &mut own);
+        warnings.tell(&text, console);
+        runs.extend(run?);
     }
-    tell_once(&warnings, console);
     let of_program: BTreeSet<&str> = runs.iter().map(|run| run.program.as_str()).collect();
     if let [first, second, ..] = of_program.into_iter().collect::<Vec<_>>()[..] {
         return Err(refusal(format!(
@@ -146,13 +137,35 @@ fn comparable(runs: Vec<Run>, side: &str, console: &mut Console<'_>) -> Result<V
     }
 }
 
-/// Prints each line once.
-fn tell_once(text: &[u8], console: &mut Console<'_>) {
-    let mut seen = BTreeSet::new();
-    for line in String::from_utf8_lossy(text).lines() {
-        if seen.insert(line.to_owned()) {
-            // A closed error stream is no reason to stop working.
-            let _ = writeln!(console.err, "{line}");
+/// Reads one run.
+fn read(path: &PathBuf, symbols: &SymbolOptions, console: &mut Console<'_>) -> Result<Option<Run>> {
+    let session = open_session(std::slice::from_ref(path), console)?;
+    let wanted = Wanted {
+        chip: None,
+        executions: true,
+    };
+    let summaries = summary::of_session(&session, wanted, symbols, console)?;
+    let both = session.traces().first().zip(summaries.first());
+    Ok(both.map(|(trace, summary)| Run::of(trace.metadata(), summary)))
+}
+
+/// Warnings that runs of a program share are printed once.
+#[derive(Debug, Default)]
+pub(crate) struct Warnings(BTreeSet<String>);
+
+impl Warnings {
+    /// Prints what was not printed before. A help belongs to the line before it.
+    fn tell(&mut self, text: &[u8], console: &mut Console<'_>) {
+        let text = String::from_utf8_lossy(text);
+        let mut is_new = true;
+        for line in text.lines() {
+            if !line.starts_with(' ') {
+                is_new = self.0.insert(line.to_owned());
+            }
+            if is_new {
+                // A closed error stream is no reason to stop working.
+                let _ = writeln!(console.err, "{line}");
+            }
         }
     }
 }

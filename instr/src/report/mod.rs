@@ -94,9 +94,16 @@ fn compared(options: &ReportOptions, console: &mut Console<'_>) -> Result<(Diff,
         return Err(WrongUsage(format!("`--compare` takes two runs, not {runs}")).into());
     };
     let mut sides = Vec::new();
+    let mut warnings = diff::Warnings::default();
     for (word, side) in [(before, "before"), (after, "after")] {
         let paths = diff::sides::expanded(word)?;
-        sides.push(diff::runs(&paths, side, &options.symbols, console)?);
+        sides.push(diff::runs(
+            &paths,
+            side,
+            &options.symbols,
+            &mut warnings,
+            console,
+        )?);
     }
     let last = |runs: &[Run]| runs.last().map(|run| run.path.clone()).unwrap_or_default();
     let shown = [last(&sides[0]), last(&sides[1])];
