@@ -69,6 +69,8 @@ pub fn run(options: &DiffOptions, console: &mut Console<'_>) -> Result<()> {
             .page(rows, |page| table::write(&diff, options.all, page))
             .context(NO_OUTPUT)?;
     }
+    // What was found comes before what is refused.
+    console.out.flush().context(NO_OUTPUT)?;
     let refusal = diff
         .limit
         .as_ref()
