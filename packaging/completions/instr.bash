@@ -28,6 +28,9 @@ _instr() {
             instr,config)
                 cmd="instr__subcmd__config"
                 ;;
+            instr,diff)
+                cmd="instr__subcmd__diff"
+                ;;
             instr,doctor)
                 cmd="instr__subcmd__doctor"
                 ;;
@@ -94,6 +97,9 @@ _instr() {
             instr__subcmd__help,config)
                 cmd="instr__subcmd__help__subcmd__config"
                 ;;
+            instr__subcmd__help,diff)
+                cmd="instr__subcmd__help__subcmd__diff"
+                ;;
             instr__subcmd__help,doctor)
                 cmd="instr__subcmd__help__subcmd__doctor"
                 ;;
@@ -156,6 +162,7 @@ _instr() {
     case "${cmd}" in
         instr)
             opts="-h -V --help --version cc c++ fortran run attach list doctor config merge export query summary processors report live plot timeline graph repair extract symbolize help"
+            opts="-h -V --help --version cc c++ fortran run attach list doctor config merge export summary processors diff report live plot timeline graph repair extract symbolize help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -233,6 +240,52 @@ _instr() {
                 return 0
             fi
             case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        instr__subcmd__diff)
+            opts="-h --before --after --fail-if-slower --level --noticeable --all --json --top --exe --sysroot --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --before)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --after)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --fail-if-slower)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --level)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --noticeable)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --top)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --exe)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --sysroot)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -372,6 +425,7 @@ _instr() {
             ;;
         instr__subcmd__help)
             opts="cc c++ fortran run attach list doctor config merge export query summary processors report live plot timeline graph repair extract symbolize help"
+            opts="cc c++ fortran run attach list doctor config merge export summary processors diff report live plot timeline graph repair extract symbolize help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -427,6 +481,20 @@ _instr() {
             return 0
             ;;
         instr__subcmd__help__subcmd__config)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        instr__subcmd__help__subcmd__diff)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
