@@ -108,9 +108,12 @@ fn nothing_in_common(before: &[Run], after: &[Run]) -> Option<String> {
     is_apart.then(|| "no region, task or loop has the same name before and after: only the runs as a whole are compared".to_owned())
 }
 
+/// A circumstance of a run in words.
+type Of<'f> = &'f dyn Fn(&Run) -> String;
+
 /// What differs between the groups, or inside of one of them, beside the program.
 fn different_circumstances(before: &[Run], after: &[Run]) -> Vec<String> {
-    let all = |runs: &[Run], of: &dyn Fn(&Run) -> String| -> Vec<String> {
+    let all = |runs: &[Run], of: Of<'_>| -> Vec<String> {
         let mut texts: Vec<String> = runs.iter().map(of).collect();
         texts.sort();
         texts.dedup();
@@ -120,12 +123,12 @@ fn different_circumstances(before: &[Run], after: &[Run]) -> Vec<String> {
         Some(text) => format!("`{}`", elide(text, ARGUMENTS)),
         None => "none".to_owned(),
     };
-    let of: [(&str, &dyn Fn(&Run) -> String); 3] = [
+    let of: [(&str, Of<'_>); 3] = [
         ("machines", &|run| elide(&run.target, ARGUMENTS)),
         ("numbers of threads", &|run| run.threads.to_string()),
         ("arguments", &arguments),
     ];
-    let note = |(what, of): (&str, &dyn Fn(&Run) -> String)| {
+    let note = |(what, of): (&str, Of<'_>)| {
         let (first, second) = (all(before, of), all(after, of));
         let lists = |texts: &[String]| match texts {
             [.., last] if texts.len() > 3 => format!("{} … {last}", texts[..2].join(", ")),
