@@ -6,6 +6,7 @@
 //! | [`counts`] | constructs, tasks, waits, locks, user events and regions |
 //! | [`executions`] | how long each execution of a construct took, as distributions |
 //! | [`efficiency`] | useful time and waiting by region and thread, efficiencies |
+//! | [`predict`] | what a run would take with other threads, faster functions, other chunks |
 //! | [`processor_time`] | how long each thread ran, and waited for a processor |
 //! | [`processors`] | who ran on which processor, and who took it from whom, for whole trees of processes |
 //! | [`memory`] | the heap, mapped pages, stacks |
@@ -22,6 +23,7 @@ pub mod counts;
 pub mod efficiency;
 pub mod executions;
 pub mod memory;
+pub mod predict;
 pub mod processor_time;
 pub mod processors;
 pub mod samples;

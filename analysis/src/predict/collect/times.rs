@@ -1,0 +1,145 @@
+//! What the run-time library's work took, from when things happened.
+
+use hashbrown::HashMap;
+
+use super::super::costs::{Cost, Samples};
+use super::super::model::Lock;
+
+/// A task that may not have begun.
+#[derive(Clone, Copy, Debug, Default)]
+struct Task {
+    /// Predecessors that have not ended.
+    left: u32,
+    /// When it was created, and when the last predecessor ended.
+    ready: u64,
+    has_ended: bool,
+    has_successors: bool,
+}
+
+/// Of the region that runs.
+#[derive(Debug, Default)]
+pub(super) struct Times {
+    tasks: Vec<Task>,
+    successors: HashMap<u32, Vec<u32>>,
+    /// The last arrival at each barrier.
+    barriers: Vec<u64>,
+    last_end: u64,
+    last_arrival: u64,
+    /// Since when a body waits for a lock, and when each lock was given back last.
+    asks: HashMap<u32, u64>,
+    given: HashMap<Lock, u64>,
+}
+
+impl Times {
+    /// A task is created, behind these.
+    pub(super) fn create(&mut self, number: u32, now: u64, before: &[(u32, u32)]) {
+        let at = number as usize;
+        if at >= self.tasks.len() {
+            self.tasks.resize(at + 1, Task::default());
+        }
+        self.tasks[at].ready = now;
+        for (from, to) in before.iter().filter(|edge| edge.1 == number) {
+            if let Some(task) = self.tasks.get_mut(*from as usize)
+                && !task.has_ended
+            {
+                task.has_successors = true;
+                self.tasks[at].left += 1;
+                self.successors.entry(*from).or_default().push(*to);
+            }
+        }
+    }
+
+    /// The call that created it is over.
+    pub(super) fn created(&mut self, number: u32, begin: u64, now: u64, samples: &mut Samples) {
+        let Some(task) = self.tasks.get_mut(number as usize) else {
+            return;
+        };
+        if !task.has_ended {
+            samples.add(Cost::Create, now.saturating_sub(begin));
+        }
+        task.ready = task.ready.max(now);
+    }
+
+    /// It begins on a thread that has looked for one since `free`.
+    pub(super) fn begins(&mut self, number: u32, free: u64, now: u64, samples: &mut Samples) {
+        let Some(task) = self.tasks.get(number as usize) else {
+            return;
+        };
+        if task.left > 0 || free == 0 {
+            return;
+        }
+        match task.ready <= free {
+            true => samples.add(Cost::Dispatch, now.saturating_sub(free)),
+            false => samples.add(Cost::Wake, now.saturating_sub(task.ready)),
+        }
+    }
+
+    /// It has ended.
+    pub(super) fn ends(&mut self, number: u32, now: u64) {
+        self.last_end = self.last_end.max(now);
+        let Some(task) = self.tasks.get_mut(number as usize) else {
+            return;
+        };
+        task.has_ended = true;
+        if !task.has_successors {
+            return;
+        }
+        for after in self.successors.remove(&number).unwrap_or_default() {
+            if let Some(task) = self.tasks.get_mut(after as usize) {
+                task.left = task.left.saturating_sub(1);
+                task.ready = task.ready.max(now);
+            }
+        }
+    }
+
+    /// A thread comes to a barrier; `u32::MAX`: that of the region's end.
+    pub(super) fn arrive(&mut self, number: u32, now: u64) {
+        if number == u32::MAX {
+            self.last_arrival = self.last_arrival.max(now);
+            return;
+        }
+        let at = number as usize;
+        if at >= self.barriers.len() {
+            self.barriers.resize(at + 1, 0);
+        }
+        self.barriers[at] = self.barriers[at].max(now);
+    }
+
+    /// It leaves it.
+    pub(super) fn leave(&mut self, number: u32, now: u64, samples: &mut Samples) {
+        let Some(arrival) = self.barriers.get(number as usize) else {
+            return;
+        };
+        let since = (*arrival).max(self.last_end.min(now));
+        samples.add(Cost::Barrier, now.saturating_sub(since));
+    }
+
+    /// The region ends.
+    pub(super) fn join(&self, now: u64, samples: &mut Samples) {
+        let since = self.last_arrival.max(self.last_end);
+        if since > 0 {
+            samples.add(Cost::Join, now.saturating_sub(since));
+        }
+    }
+
+    pub(super) fn asks(&mut self, body: u32, now: u64) {
+        self.asks.insert(body, now);
+    }
+
+    /// It has the lock.
+    pub(super) fn has(&mut self, body: u32, lock: Lock, now: u64, samples: &mut Samples) {
+        let Some(since) = self.asks.remove(&body) else {
+            return;
+        };
+        match self.given.get(&lock) {
+            Some(given) if *given > since => {
+                samples.add(Cost::HandOver, now.saturating_sub(*given));
+            }
+            _ => samples.add(Cost::Lock, now.saturating_sub(since)),
+        }
+    }
+
+    pub(super) fn gives(&mut self, lock: Lock, now: u64) {
+        self.given.insert(lock, now);
+    }
+}

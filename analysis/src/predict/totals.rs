@@ -1,0 +1,126 @@
+//! How much there is of everything in all regions, before any of them is run again.
+
+use std::collections::BTreeMap;
+
+use super::collect::Receiver;
+use super::model::{Lock, Meeting, Part, Region, Spot, SpotId, Spots, Step};
+
+/// Of a spot: tasks, pieces of a loop, or threads' own parts.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Total {
+    /// How many.
+    pub count: u64,
+    /// User code, ns.
+    pub ns: u64,
+    squares: f64,
+}
+
+impl Total {
+    fn add(&mut self, ns: u64) {
+        self.count += 1;
+        self.ns += ns;
+        self.squares += (ns as f64).powi(2);
+    }
+
+    /// Standard error of the mean, as a share of it; `None` of a single one, whose spread nobody knows.
+    #[must_use]
+    pub fn error(&self) -> Option<f64> {
+        if self.count < 2 || self.ns == 0 {
+            return None;
+        }
+        let count = self.count as f64;
+        let mean = self.ns as f64 / count;
+        let variance = (self.squares / count - mean * mean).max(0.0) * count / (count - 1.0);
+        Some((variance / count).sqrt() / mean)
+    }
+}
+
+/// All of it.
+#[derive(Clone, Debug, Default)]
+pub struct Totals {
+    /// By spot.
+    pub spots: BTreeMap<Spot, Total>,
+    /// How long each lock was held, ns.
+    pub locks: BTreeMap<Lock, u64>,
+    /// What threads did by themselves, of which nobody knows whether each does it or all divide it, ns.
+    pub undetermined: u64,
+    /// What they divided by their numbers, so that loops begin and do not end, ns.
+    pub divided: u64,
+    /// Explicit tasks, and steps of all bodies.
+    pub tasks: u64,
+    /// See `tasks`.
+    pub steps: u64,
+    /// The most iterations of a loop.
+    pub iterations: u64,
+}
+
+impl Totals {
+    /// User code of all regions, ns.
+    #[must_use]
+    pub fn work(&self) -> u64 {
+        self.spots.values().map(|total| total.ns).sum()
+    }
+
+    /// One body, or one piece of it.
+    fn instance(&mut self, steps: &[Step], spots: &[Spot], locks: &[Lock]) {
+        let mut by_spot: Vec<(SpotId, u64)> = Vec::new();
+        let mut held: Vec<u32> = Vec::new();
+        for step in steps {
+            match *step {
+                Step::Work { spot, ns } => {
+                    match by_spot.iter_mut().find(|(known, _)| *known == spot) {
+                        Some((_, sum)) => *sum += ns,
+                        None => by_spot.push((spot, ns)),
+                    }
+                    for lock in &held {
+                        *self.locks.entry(locks[*lock as usize]).or_default() += ns;
+                    }
+                }
+                Step::Acquire(lock) => {
+                    held.push(lock);
+                    self.locks.entry(locks[lock as usize]).or_default();
+                }
+                Step::Release(lock) => held.retain(|own| *own != lock),
+                _ => {}
+            }
+        }
+        for (spot, ns) in by_spot {
+            self.spots.entry(spots[spot as usize]).or_default().add(ns);
+        }
+    }
+}
+
+impl Receiver for Totals {
+    fn region(&mut self, region: Region, spots: &Spots) {
+        let (spots, locks) = (spots.all(), region.locks.as_slice());
+        self.tasks += region.tasks.len() as u64;
+        self.steps += region.steps.len() as u64;
+        for task in &region.tasks {
+            self.instance(region.at(&task.steps), spots, locks);
+        }
+        for parts in region.gaps.iter().flatten() {
+            for part in parts {
+                let (Part::Own(steps) | Part::Divided(steps) | Part::Once(steps) | Part::Masked(steps)) = part;
+                let steps = region.at(steps);
+                self.instance(steps, spots, locks);
+                match part {
+                    Part::Own(_) if !steps.iter().any(super::plan::is_creation) => {
+                        self.undetermined += Region::work(steps);
+                    }
+                    Part::Divided(_) => self.divided += Region::work(steps),
+                    _ => {}
+                }
+            }
+        }
+        for meeting in &region.meetings {
+            let Meeting::Share { pieces, .. } = meeting else {
+                continue;
+            };
+            let iterations = pieces.iter().map(|piece| piece.iterations);
+            self.iterations = self.iterations.max(iterations.fold(0, u64::saturating_add));
+            for piece in pieces {
+                self.instance(region.at(&piece.steps), spots, locks);
+            }
+        }
+    }
+}
