@@ -9,7 +9,7 @@
 //! | [`progress`] | the bar on a terminal |
 //! | [`symbols`] | run-time addresses to names, through the metadata's module list |
 //! | `kernel` | who runs on which processor, while `instr run` runs a program, or of a process that runs already |
-//! | [`wrapper`], [`attach`], [`config`], [`mod@run`], [`list`], [`doctor`], [`merge`], [`export`], [`query`], [`summary`], [`mod@processors`], [`mod@diff`], [`mod@report`], [`timeline`], [`plot`], [`live`], [`graph`], [`repair`], [`extract`], [`symbolize`] | one command each |
+//! | [`wrapper`], [`attach`], [`config`], [`mod@run`], [`list`], [`doctor`], [`merge`], [`export`], [`query`], [`summary`], [`mod@processors`], [`mod@diff`], [`mod@report`], [`timeline`], [`plot`], [`live`], [`graph`], [`mod@predict`], [`repair`], [`extract`], [`symbolize`] | one command each |
 
 pub mod attach;
 pub mod cli;
@@ -34,6 +34,7 @@ pub mod output;
 pub mod page;
 mod pager;
 pub mod plot;
+pub mod predict;
 pub mod processors;
 pub mod progress;
 pub mod query;
@@ -98,6 +99,7 @@ fn dispatch(command: &Command, console: &mut Console<'_>) -> Result<()> {
         Command::Plot(options) => plot::run(options, console),
         Command::Timeline(options) => timeline::run(options, console),
         Command::Graph(options) => graph::run(options, console),
+        Command::Predict(options) => predict::run(options, console),
         Command::Extract(options) => extract::run(options, console),
         Command::Repair(options) => repair::run(options, console),
         Command::Run(options) => run::run(options, console),

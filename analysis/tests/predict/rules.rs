@@ -200,7 +200,7 @@ fn a_queue_that_is_used_one_by_one_is_a_limit() {
     let case = Case {
         costs: costs(&[(Cost::Dispatch, 10)]),
         one_by_one: true,
-        ..Case::default()
+        ..free(Library::Unlimited)
     };
     for threads in [1, 2, 8, 64] {
         let elapsed = run(&graph.region(), threads, &case).elapsed;

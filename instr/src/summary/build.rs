@@ -214,13 +214,17 @@ fn regions_and_work(summary: &mut Summary, collected: &Collected, names: &dyn Na
         .sort_by_key(|item| (Reverse(item.times.total_ns), item.place.address));
 }
 
-fn critical(kind: MutexKind, object: u64, count: &MutexCount, names: &dyn Names) -> Critical {
-    let name = match kind {
+/// A lock by its name; those that have none are of their kind.
+pub(crate) fn lock_name(kind: MutexKind, object: u64, names: &dyn Names) -> String {
+    match kind {
         MutexKind::Critical | MutexKind::Atomic | MutexKind::Ordered => mutex_name(kind).to_owned(),
         _ => object_name(names, object),
-    };
+    }
+}
+
+fn critical(kind: MutexKind, object: u64, count: &MutexCount, names: &dyn Names) -> Critical {
     Critical {
-        name,
+        name: lock_name(kind, object, names),
         kind: mutex_name(kind),
         address: Some(object),
         calls: Vec::new(),

@@ -7,6 +7,7 @@ mod body;
 mod open;
 mod times;
 
+use hashbrown::HashMap;
 use instr_trace::RegionId;
 use instr_trace::ThreadInfo;
 use instr_trace::event::{MutexKind, SyncKind, task_flags};
@@ -24,6 +25,8 @@ use times::Times;
 pub const MAX_TASKS: usize = 1 << 22;
 /// Most steps of one region: a task has two or three.
 pub const MAX_STEPS: usize = 1 << 25;
+/// Texts that are kept.
+const MAX_TEXTS: usize = 1 << 16;
 
 /// Takes regions.
 pub trait Receiver {
@@ -90,6 +93,8 @@ pub struct Survey {
     pub overlapping: bool,
     /// User code of threads that belong to no region, at least 1 us each, ns.
     pub elsewhere: u64,
+    /// Texts behind addresses: names of the program's own regions.
+    pub texts: HashMap<u64, String>,
     /// Costs by kind.
     pub costs: [Measure; super::costs::COSTS.len()],
 }
@@ -487,6 +492,12 @@ impl<R: Receiver> Sink for Collector<R> {
 
     fn mark(&mut self, at: At, mark: Mark<'_>) {
         self.tasks.mark(at, mark);
+        if let Mark::Text { address, text } = mark
+            && self.survey.texts.len() < MAX_TEXTS
+        {
+            let text = String::from_utf8_lossy(text).into_owned();
+            self.survey.texts.insert(address, text);
+        }
         if self.open.is_none() {
             return;
         }

@@ -1,0 +1,316 @@
+//! `instr predict`: how long a recorded program would take with other numbers of threads, faster functions, without a lock, or with other chunks.
+//!
+//! `docs/predict.md` has the definitions. A trace is read twice: for the costs of the run-time library and for what there is to make faster; then
+//! region by region for the simulations.
+
+mod build;
+pub mod model;
+mod names;
+mod table;
+#[cfg(test)]
+mod tests;
+
+use anyhow::{Context as _, Result};
+use instr_analysis::predict::collect::{Collector, Survey};
+use instr_analysis::predict::forecast::{Forecaster, MAX_PIECES, Question};
+use instr_analysis::predict::model::{Lock, Spot, Spots};
+use instr_analysis::predict::simulate::Library;
+use instr_analysis::predict::totals::Totals;
+use instr_trace::model::replay_with;
+use instr_trace::{Names, Trace};
+
+use crate::cli::PredictOptions;
+use crate::console::{Console, NO_OUTPUT, Refusal, WrongUsage};
+use crate::progress::Progress;
+use crate::summary::units::{count, counted, percent, time};
+use crate::symbols::{self, Symbols};
+use model::Prediction;
+use names::Namer;
+
+/// What is predicted where nobody says.
+const THREADS: [usize; 7] = [1, 2, 4, 8, 16, 32, 64];
+/// The largest share of the run that may be left out.
+const MAX_UNMODELLED: f64 = 0.5;
+/// Names in a message.
+const MAX_NAMES: usize = 12;
+
+/// What a user asks, as typed.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Asked {
+    pub(crate) threads: Vec<usize>,
+    pub(crate) faster: Vec<(String, f64)>,
+    pub(crate) without_lock: Option<String>,
+    pub(crate) chunk: Option<u64>,
+}
+
+/// Runs the command.
+///
+/// # Errors
+///
+/// Directories that hold no readable trace, traces that no prediction can be made from, names that nothing has, and failures to write.
+pub fn run(options: &PredictOptions, console: &mut Console<'_>) -> Result<()> {
+    let opened = options.traces.iter().map(|dir| symbols::open_trace(dir, console));
+    let traces = opened.collect::<Result<Vec<Trace>>>()?;
+    let Some((trace, others)) = traces.split_first() else {
+        return Err(WrongUsage("no trace is named".to_owned()).into());
+    };
+    let symbols = Symbols::of(trace, &options.symbols);
+    let asked = Asked {
+        threads: options.threads.iter().map(|threads| *threads as usize).collect(),
+        faster: options.faster.clone(),
+        without_lock: options.without_lock.clone(),
+        chunk: options.chunk,
+    };
+    let mut bar = Progress::new("predicting", console);
+    let mut seen = |done, total| bar.at(done, total);
+    let result = of_trace(trace, others, &symbols, &asked, &mut seen);
+    drop(bar);
+    traces.iter().for_each(|trace| symbols::warn_of_unreadable(trace, console));
+    symbols.report(console);
+    let prediction = result?;
+    if options.json {
+        serde_json::to_writer_pretty(&mut *console.out, &prediction).context(NO_OUTPUT)?;
+        return writeln!(console.out).context(NO_OUTPUT);
+    }
+    let rows = crate::sheet::MAX_ROWS;
+    console.page(rows, |page| table::write(&prediction, page)).context(NO_OUTPUT)
+}
+
+/// What a first pass finds.
+struct First {
+    totals: Totals,
+    spots: Spots,
+    survey: Survey,
+}
+
+fn first(trace: &Trace, mut seen: impl FnMut(u64)) -> Result<First> {
+    let mut collector = Collector::new(trace.threads(), None, Totals::default());
+    replay_with(trace, &mut collector, |_, event| seen(event.time))?;
+    let (totals, spots, survey) = collector.finish();
+    Ok(First {
+        totals,
+        spots,
+        survey,
+    })
+}
+
+/// Predicts from one trace; `others` are of the same program with other numbers of threads. `seen` is told how far the work is.
+///
+/// # Errors
+///
+/// Stream files that cannot be read any more, and traces that no prediction can be made from.
+pub(crate) fn of_trace(
+    trace: &Trace,
+    others: &[Trace],
+    names: &dyn Names,
+    asked: &Asked,
+    seen: &mut dyn FnMut(u64, u64),
+) -> Result<Prediction> {
+    for trace in std::iter::once(trace).chain(others) {
+        is_complete(trace)?;
+    }
+    let end = trace.end_time().max(1);
+    // The second pass takes longer than the first.
+    let mut at = Steps::default();
+    let found = first(trace, |time| at.tell(time, end * 4, seen))?;
+    may_be_predicted(trace, &found)?;
+    let others = others.iter().map(|other| {
+        let other_found = first(other, |_| {})?;
+        may_be_predicted(other, &other_found)?;
+        Ok(other_found)
+    });
+    let others = others.collect::<Result<Vec<First>>>()?;
+    let namer = Namer {
+        names,
+        texts: &found.survey.texts,
+    };
+    let question = question(&found, &others, &namer, asked, library(trace))?;
+    let forecaster = Forecaster::new(&found.survey, &found.spots, &found.totals, &question);
+    let mut collector = Collector::new(trace.threads(), Some(found.survey.team), forecaster);
+    replay_with(trace, &mut collector, |_, event| at.tell(end + event.time * 3, end * 4, seen))?;
+    let (forecaster, ..) = collector.finish();
+    let forecast = forecaster.finish();
+    let all: Vec<&First> = others.iter().collect();
+    Ok(build::prediction(trace, &found, &all, &question, &forecast, &namer))
+}
+
+/// Tells how far the work is, now and then.
+#[derive(Default)]
+struct Steps(u64);
+
+impl Steps {
+    fn tell(&mut self, done: u64, total: u64, seen: &mut dyn FnMut(u64, u64)) {
+        self.0 += 1;
+        if self.0.is_multiple_of(1 << 14) {
+            seen(done, total);
+        }
+    }
+}
+
+fn library(trace: &Trace) -> Library {
+    match trace.metadata().openmp.starts_with("libomp") {
+        true => Library::Omp,
+        false => Library::Gomp,
+    }
+}
+
+/// A trace of which events are missing cannot be run again.
+fn is_complete(trace: &Trace) -> Result<()> {
+    let lost = trace.discarded();
+    if lost == 0 && trace.warning_count() == 0 {
+        return Ok(());
+    }
+    let dir = trace.dir().display();
+    let (what, help) = match lost {
+        0 => ("parts of it are damaged".to_owned(), "record the program again"),
+        _ => (
+            format!("{} of it were discarded while tracing", counted(lost, "event")),
+            "record it again with INSTR_POLICY=stream, or a larger INSTR_BUFFER (docs/environment.md)",
+        ),
+    };
+    Err(Refusal {
+        message: format!("nothing can be predicted from {dir}: {what}"),
+        notes: Vec::new(),
+        help: Some(help.to_owned()),
+    }
+    .into())
+}
+
+fn may_be_predicted(trace: &Trace, found: &First) -> Result<()> {
+    let dir = trace.dir().display();
+    let survey = &found.survey;
+    let refusal = |why: String, help: &str| Refusal {
+        message: format!("nothing can be predicted from {dir}: {why}"),
+        notes: survey
+            .gaps
+            .iter()
+            .map(|(why, number, ns)| {
+                format!("{} ({}, {})", names::why(*why), count(*number), time(*ns))
+            })
+            .collect(),
+        help: Some(help.to_owned()),
+    };
+    if survey.overlapping {
+        let why = "several threads run parallel regions at the same time".to_owned();
+        return Err(refusal(why, "instr summary shows what they do").into());
+    }
+    let missing = survey.gaps.iter().filter(|(why, ..)| why.is_region());
+    let missing: u64 = missing.map(|(.., ns)| ns).sum();
+    let share = missing as f64 / survey.elapsed.max(1) as f64;
+    if share > MAX_UNMODELLED {
+        let why = format!("{} of its time is in regions that are not modelled", percent(share));
+        return Err(refusal(why, "docs/predict.md says what is modelled").into());
+    }
+    if survey.regions == 0 {
+        let why = "it has no parallel region of OpenMP that is complete".to_owned();
+        return Err(refusal(why, "instr summary shows what the trace has").into());
+    }
+    Ok(())
+}
+
+/// What the user asks, in terms of the trace.
+fn question(
+    found: &First,
+    others: &[First],
+    namer: &Namer<'_>,
+    asked: &Asked,
+    library: Library,
+) -> Result<Question> {
+    let mut threads = match asked.threads.is_empty() {
+        true => THREADS.to_vec(),
+        false => asked.threads.clone(),
+    };
+    threads.sort_unstable();
+    threads.dedup();
+    let mut faster = Vec::new();
+    for (given, factor) in &asked.faster {
+        let spots = found.spots.all().iter().chain([&Spot::Serial]);
+        let meant: Vec<Spot> = spots.filter(|spot| namer.is_spot(**spot, given)).copied().collect();
+        if meant.is_empty() {
+            return Err(no_such(given, "--faster", "code", known_spots(found, namer)).into());
+        }
+        faster.extend(meant.into_iter().map(|spot| (spot, *factor)));
+    }
+    let without = match &asked.without_lock {
+        Some(given) => Some(lock(found, namer, given)?),
+        None => None,
+    };
+    if let Some(chunk) = asked.chunk {
+        let chunks = found.totals.iterations / chunk;
+        if chunks > MAX_PIECES {
+            return Err(WrongUsage(format!(
+                "--chunk {chunk} makes {} chunks of one loop: more than {} are not simulated\n  \
+                 help: chunks of {} iterations are possible",
+                count(chunks),
+                count(MAX_PIECES),
+                found.totals.iterations / MAX_PIECES + 1
+            ))
+            .into());
+        }
+    }
+    Ok(Question {
+        threads,
+        faster,
+        without,
+        chunk: asked.chunk,
+        library,
+        inflation: inflation(found, others),
+    })
+}
+
+/// How much longer all work takes with twice as many threads: the mean of what the other traces show.
+fn inflation(found: &First, others: &[First]) -> f64 {
+    let rates = others.iter().filter_map(|other| {
+        let doublings = (other.survey.team as f64 / found.survey.team as f64).log2();
+        let ratio = other.totals.work() as f64 / found.totals.work().max(1) as f64;
+        (doublings.abs() > 0.1 && ratio > 0.0).then(|| ratio.powf(1.0 / doublings) - 1.0)
+    });
+    let rates: Vec<f64> = rates.collect();
+    rates.iter().sum::<f64>() / rates.len().max(1) as f64
+}
+
+fn known_spots(found: &First, namer: &Namer<'_>) -> Vec<String> {
+    let mut spots: Vec<_> = found.totals.spots.iter().collect();
+    spots.sort_by_key(|(spot, total)| (std::cmp::Reverse(total.ns), **spot));
+    let mut names: Vec<String> = spots.iter().map(|(spot, _)| namer.spot(**spot)).collect();
+    names.push(names::SERIAL.to_owned());
+    names
+}
+
+fn lock(found: &First, namer: &Namer<'_>, given: &str) -> Result<Lock> {
+    let meant = found.totals.locks.keys().filter(|lock| namer.is_lock(**lock, given));
+    let meant: Vec<Lock> = meant.copied().collect();
+    match meant.as_slice() {
+        [lock] => Ok(*lock),
+        [] => {
+            let mut locks: Vec<_> = found.totals.locks.iter().collect();
+            locks.sort_by_key(|(lock, ns)| (std::cmp::Reverse(**ns), **lock));
+            let names = locks.iter().map(|(lock, _)| namer.lock(**lock)).collect();
+            Err(no_such(given, "--without-lock", "lock", names).into())
+        }
+        several => {
+            let all = several.iter().take(MAX_NAMES).map(|lock| format!("{:#x}", lock.object));
+            Err(WrongUsage(format!(
+                "--without-lock {given}: {} have this name\n  help: name one by its address: {}",
+                counted(several.len() as u64, "lock"),
+                all.collect::<Vec<_>>().join(", ")
+            ))
+            .into())
+        }
+    }
+}
+
+fn no_such(given: &str, option: &str, what: &str, names: Vec<String>) -> WrongUsage {
+    let help = match names.len() {
+        0 => format!("the trace has no {what}"),
+        more => {
+            let left = more.saturating_sub(MAX_NAMES);
+            let mut listed: Vec<String> = names.into_iter().take(MAX_NAMES).collect();
+            if left > 0 {
+                listed.push(format!("... and {} more", count(left as u64)));
+            }
+            format!("the trace has {}", listed.join("; "))
+        }
+    };
+    WrongUsage(format!("{option} {given}: no {what} has this name\n  help: {help}"))
+}

@@ -1,0 +1,180 @@
+//! A prediction for people.
+
+use std::io::{self, Write};
+
+use super::model::{Gain, Point, Prediction};
+use crate::page::Page;
+use crate::sheet::Sheet;
+use crate::summary::units::{brief, count, counted, elide, percent, time};
+
+const LABEL_WIDTH: usize = 48;
+/// Names in sentences.
+const MAX_NAME: usize = 70;
+/// Less is not worth a sentence.
+const WORTH_SAYING: f64 = 0.01;
+
+/// Writes the answer, the curve, what would help, and what the error is made of.
+///
+/// # Errors
+///
+/// Those of the page.
+pub(super) fn write(prediction: &Prediction, page: &mut Page<'_>) -> io::Result<()> {
+    let recorded = counted(prediction.recorded_threads, "thread");
+    writeln!(
+        page,
+        "{} · recorded with {recorded}, {} · predicted",
+        elide(&prediction.program, LABEL_WIDTH),
+        time(prediction.recorded_ns)
+    )?;
+    for change in &prediction.changes {
+        page.paragraph("  if  ", &elide(change, 2 * MAX_NAME))?;
+    }
+    writeln!(page)?;
+    if let Some(last) = prediction.points.last() {
+        page.paragraph("", &answer(last))?;
+        page.paragraph("", &limit(&prediction.limit, last))?;
+        if let Some(best) = prediction.gains.first()
+            && best.saved > WORTH_SAYING
+        {
+            page.paragraph("", &help(best, last))?;
+        }
+    }
+    points(prediction, page)?;
+    gains(prediction, page)?;
+    costs(prediction, page)?;
+    error(prediction, page)
+}
+
+fn between(point: &Point) -> String {
+    format!("{} to {}", time(point.low_ns), time(point.high_ns))
+}
+
+fn answer(point: &Point) -> String {
+    format!(
+        "With {} it takes {} ({}), and is {:.1} times as fast as with one.",
+        counted(point.threads, "thread"),
+        time(point.time_ns),
+        between(point),
+        point.speedup
+    )
+}
+
+fn limit(limit: &Point, last: &Point) -> String {
+    let cause = match &limit.loss {
+        Some(loss) => format!(
+            " {} of its threads' time would go to this: {}.",
+            percent(limit.loss_share),
+            brief(loss, MAX_NAME)
+        ),
+        None => String::new(),
+    };
+    if limit.threads <= last.threads {
+        return format!("More than {} do not make it faster.{cause}", counted(limit.threads, "thread"));
+    }
+    format!(
+        "The limit is {:.1} times as fast, with {} or less.{cause}",
+        limit.speedup,
+        counted(limit.threads, "thread")
+    )
+}
+
+fn help(gain: &Gain, last: &Point) -> String {
+    let how = match gain.kind {
+        "lock" => "without it",
+        _ => "if it took half the time",
+    };
+    format!(
+        "What would help most with {}: {}; {how}, the program would take {} less.",
+        counted(last.threads, "thread"),
+        brief(&gain.what, MAX_NAME),
+        percent(gain.saved)
+    )
+}
+
+fn points(prediction: &Prediction, page: &mut Page<'_>) -> io::Result<()> {
+    let changed = !prediction.changes.is_empty();
+    let measured = prediction.points.iter().any(|point| !point.measured_ns.is_empty());
+    let mut header = vec!["threads", "time", "from", "to"];
+    header.extend(changed.then_some("unchanged"));
+    header.extend(measured.then_some("measured"));
+    header.extend(["speedup", "at work", "lost most"]);
+    let mut table = Sheet::new(0, &header).with_bars();
+    for point in &prediction.points {
+        let mut row = vec![
+            count(point.threads),
+            time(point.time_ns),
+            time(point.low_ns),
+            time(point.high_ns),
+        ];
+        row.extend(changed.then(|| time(point.unchanged_ns)));
+        let times = point.measured_ns.iter().map(|ns| time(*ns));
+        row.extend(measured.then(|| times.collect::<Vec<_>>().join(", ")));
+        let loss = point.loss.as_deref().filter(|_| point.loss_share >= 0.0005);
+        row.extend([
+            format!("{:.2}", point.speedup),
+            percent(point.efficiency),
+            loss.map_or(String::new(), |loss| {
+                format!("{} {}", percent(point.loss_share), brief(loss, LABEL_WIDTH))
+            }),
+        ]);
+        table.add_row(row);
+    }
+    table.print_all(page)
+}
+
+fn gains(prediction: &Prediction, page: &mut Page<'_>) -> io::Result<()> {
+    let threads = prediction.points.last().map_or(0, |point| point.threads);
+    let header = format!("what would help, with {}", counted(threads, "thread"));
+    let mut table = Sheet::of_places(1, &[&header, "half the time", "saves", "no time"]);
+    for gain in &prediction.gains {
+        let half = match gain.kind {
+            "lock" => "-".to_owned(),
+            _ => time(gain.half_ns),
+        };
+        let saved = percent(gain.saved.max(0.0));
+        table.add_row([gain.what.clone(), half, saved, time(gain.gone_ns)]);
+    }
+    table.print_all(page)
+}
+
+fn costs(prediction: &Prediction, page: &mut Page<'_>) -> io::Result<()> {
+    let mut table = Sheet::new(1, &["measured in this trace", "times", "median", "mean", "95 %"]);
+    for cost in &prediction.costs {
+        let ns = |value: f64| time(value.round() as u64);
+        table.add_row([
+            cost.what.to_owned(),
+            count(cost.count),
+            ns(cost.median_ns),
+            ns(cost.mean_ns),
+            ns(cost.p95_ns),
+        ]);
+    }
+    table.print_all(page)
+}
+
+fn error(prediction: &Prediction, page: &mut Page<'_>) -> io::Result<()> {
+    let (simulated, recorded) = (prediction.simulated_ns, prediction.recorded_ns.max(1));
+    let off = simulated as f64 / recorded as f64 - 1.0;
+    let word = if off < 0.0 { "less" } else { "more" };
+    writeln!(page)?;
+    page.paragraph(
+        "error  ",
+        &format!(
+            "Simulated as it was recorded, the run takes {}: {} {word} than measured. The error has that in it, the spread of costs and durations, \
+             and that threads may have to use the queue of tasks one by one.",
+            time(simulated),
+            percent(off.abs())
+        ),
+    )?;
+    for note in &prediction.notes {
+        page.paragraph("  note  ", note)?;
+    }
+    for part in &prediction.unmodelled {
+        let size = match part.ns {
+            0 => count(part.count),
+            ns => format!("{}, {}", count(part.count), time(ns)),
+        };
+        page.paragraph("  not modelled  ", &format!("{} ({size})", part.what))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,1 @@
+//! Messages and numbers of small traces.
