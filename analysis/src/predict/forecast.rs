@@ -262,7 +262,10 @@ impl<'s> Forecaster<'s> {
 
     fn plan_runs(&mut self, spots: &Spots, totals: &Totals, costs: Costs) {
         let question = self.question;
-        let one = vec![1.0; spots.all().len()];
+        let recorded = vec![1.0; spots.all().len()];
+        // A prediction is for a machine with a processor for each thread.
+        let waits = |spot: &Spot| if *spot == Spot::NoProcessor { 0.0 } else { 1.0 };
+        let one: Vec<f64> = spots.all().iter().map(waits).collect();
         let mut asked = one.clone();
         for (spot, factor) in &question.faster {
             if let Some(at) = spots.all().iter().position(|known| known == spot) {
@@ -286,7 +289,7 @@ impl<'s> Forecaster<'s> {
             divided: false,
         };
         let chunk = question.chunk;
-        self.push(Role::Recorded, shape(self.survey.team, None), case(&one));
+        self.push(Role::Recorded, shape(self.survey.team, None), case(&recorded));
         self.push(Role::Alone, shape(1, chunk), with(case(&self.inflated(&asked, 1))));
         let undetermined = totals.undetermined as f64 > UNDETERMINED * totals.work() as f64;
         let points = self.threads.len() as u64;
@@ -419,7 +422,6 @@ impl<'s> Forecaster<'s> {
         let whole = self.survey.gaps.iter().filter(|(why, ..)| why.is_region());
         let whole: u64 = whole.map(|(.., ns)| ns).sum();
         let serial = self.survey.elapsed.saturating_sub(self.survey.in_regions);
-        let serial = serial.saturating_sub(self.survey.ready_outside);
         let faster = self.question.faster.iter();
         let faster = faster.filter(|(spot, _)| *spot == Spot::Serial).map(|(_, factor)| factor);
         let factor: f64 = faster.product();
@@ -434,6 +436,11 @@ impl<'s> Forecaster<'s> {
                 _ => {}
             }
             let threads = run.shape.threads;
+            let waited = match run.role {
+                Role::Recorded => 0,
+                _ => self.survey.ready_outside,
+            };
+            let serial = serial.saturating_sub(waited);
             let serial = (serial as f64 * share).round() as u64;
             run.account.alone(Loss::Serial, serial, threads);
             run.account.alone(Loss::Unmodelled, whole, threads);

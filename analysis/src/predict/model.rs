@@ -37,6 +37,8 @@ pub enum Spot {
     Task(Code),
     /// A region of the program's own, by the address of its name.
     User(u64),
+    /// None: a thread has work, and no processor. Only the run as it was recorded has this.
+    NoProcessor,
 }
 
 /// Numbers for spots.

@@ -67,6 +67,7 @@ impl Totals {
         let mut held: Vec<u32> = Vec::new();
         for step in steps {
             match *step {
+                Step::Work { spot, .. } if spots[spot as usize] == Spot::NoProcessor => {}
                 Step::Work { spot, ns } => {
                     match by_spot.iter_mut().find(|(known, _)| *known == spot) {
                         Some((_, sum)) => *sum += ns,
@@ -90,6 +91,15 @@ impl Totals {
     }
 }
 
+/// User code of steps, ns.
+fn work(steps: &[Step], spots: &[Spot]) -> u64 {
+    let work = steps.iter().filter_map(|step| match step {
+        Step::Work { spot, ns } if spots[*spot as usize] != Spot::NoProcessor => Some(*ns),
+        _ => None,
+    });
+    work.sum()
+}
+
 impl Receiver for Totals {
     fn region(&mut self, region: Region, spots: &Spots) {
         let (spots, locks) = (spots.all(), region.locks.as_slice());
@@ -103,11 +113,12 @@ impl Receiver for Totals {
                 let (Part::Own(steps) | Part::Divided(steps) | Part::Once(steps) | Part::Masked(steps)) = part;
                 let steps = region.at(steps);
                 self.instance(steps, spots, locks);
+                let work = work(steps, spots);
                 match part {
                     Part::Own(_) if !steps.iter().any(super::plan::is_creation) => {
-                        self.undetermined += Region::work(steps);
+                        self.undetermined += work;
                     }
-                    Part::Divided(_) => self.divided += Region::work(steps),
+                    Part::Divided(_) => self.divided += work,
                     _ => {}
                 }
             }

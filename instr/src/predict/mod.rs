@@ -6,7 +6,7 @@
 mod build;
 pub mod model;
 mod names;
-mod table;
+pub(crate) mod table;
 #[cfg(test)]
 mod tests;
 

@@ -44,6 +44,7 @@ impl Namer<'_> {
             Spot::Single(code) => format!("single in {}", self.region(code)),
             Spot::Task(code) => self.place(code, CodeRole::Task).label,
             Spot::User(address) => self.user(address),
+            Spot::NoProcessor => "waiting for a processor".to_owned(),
         }
     }
 
@@ -67,6 +68,7 @@ impl Namer<'_> {
         let (code, role) = match spot {
             Spot::Serial => return given == SERIAL || given == self.spot(spot),
             Spot::User(address) => return given == self.user(address),
+            Spot::NoProcessor => return false,
             Spot::Task(code) => (code, CodeRole::Task),
             Spot::Region(code) | Spot::Loop(code, _) | Spot::Single(code) => {
                 (code, CodeRole::Parallel)

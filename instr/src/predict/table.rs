@@ -8,6 +8,10 @@ use crate::sheet::Sheet;
 use crate::summary::units::{brief, count, counted, elide, percent, time};
 
 const LABEL_WIDTH: usize = 48;
+/// What a time is lost to, in a table.
+const MAX_LOSS: usize = 30;
+/// Gains below this are not listed.
+const WORTH_LISTING: f64 = 0.001;
 /// Names in sentences.
 const MAX_NAME: usize = 70;
 /// Less is not worth a sentence.
@@ -30,19 +34,42 @@ pub(super) fn write(prediction: &Prediction, page: &mut Page<'_>) -> io::Result<
         page.paragraph("  if  ", &elide(change, 2 * MAX_NAME))?;
     }
     writeln!(page)?;
-    if let Some(last) = prediction.points.last() {
-        page.paragraph("", &answer(last))?;
-        page.paragraph("", &limit(&prediction.limit, last))?;
-        if let Some(best) = prediction.gains.first()
-            && best.saved > WORTH_SAYING
-        {
-            page.paragraph("", &help(best, last))?;
-        }
+    for sentence in sentences(prediction) {
+        page.paragraph("", &sentence)?;
     }
     points(prediction, page)?;
     gains(prediction, page)?;
+    details(prediction, page)
+}
+
+/// The curve and what would help, for a page that draws the rest itself.
+///
+/// # Errors
+///
+/// Those of the page.
+pub(crate) fn in_report(prediction: &Prediction, page: &mut Page<'_>) -> io::Result<()> {
+    for sentence in sentences(prediction) {
+        page.paragraph("", &sentence)?;
+    }
+    points(prediction, page)?;
+    gains(prediction, page)?;
+    error(prediction, page)
+}
+
+fn details(prediction: &Prediction, page: &mut Page<'_>) -> io::Result<()> {
     costs(prediction, page)?;
     error(prediction, page)
+}
+
+/// The answer, the limit, and what would help most.
+fn sentences(prediction: &Prediction) -> Vec<String> {
+    let Some(last) = prediction.points.last() else {
+        return Vec::new();
+    };
+    let best = prediction.gains.first().filter(|best| best.saved > WORTH_SAYING);
+    let mut all = vec![answer(last), limit(&prediction.limit, last)];
+    all.extend(best.map(|best| help(best, last)));
+    all
 }
 
 fn between(point: &Point) -> String {
@@ -97,7 +124,7 @@ fn points(prediction: &Prediction, page: &mut Page<'_>) -> io::Result<()> {
     let mut header = vec!["threads", "time", "from", "to"];
     header.extend(changed.then_some("unchanged"));
     header.extend(measured.then_some("measured"));
-    header.extend(["speedup", "at work", "lost most"]);
+    header.extend(["speedup", "most of the rest goes to"]);
     let mut table = Sheet::new(0, &header).with_bars();
     for point in &prediction.points {
         let mut row = vec![
@@ -112,9 +139,8 @@ fn points(prediction: &Prediction, page: &mut Page<'_>) -> io::Result<()> {
         let loss = point.loss.as_deref().filter(|_| point.loss_share >= 0.0005);
         row.extend([
             format!("{:.2}", point.speedup),
-            percent(point.efficiency),
             loss.map_or(String::new(), |loss| {
-                format!("{} {}", percent(point.loss_share), brief(loss, LABEL_WIDTH))
+                format!("{} {}", percent(point.loss_share), brief(loss, MAX_LOSS))
             }),
         ]);
         table.add_row(row);
@@ -123,10 +149,11 @@ fn points(prediction: &Prediction, page: &mut Page<'_>) -> io::Result<()> {
 }
 
 fn gains(prediction: &Prediction, page: &mut Page<'_>) -> io::Result<()> {
-    let threads = prediction.points.last().map_or(0, |point| point.threads);
-    let header = format!("what would help, with {}", counted(threads, "thread"));
-    let mut table = Sheet::of_places(1, &[&header, "half the time", "saves", "no time"]);
-    for gain in &prediction.gains {
+    let before = prediction.points.last().map_or(0, |point| point.time_ns);
+    let mut table = Sheet::of_places(1, &["what would help", "half the time", "saves", "no time"]);
+    let gone = |gain: &Gain| 1.0 - gain.gone_ns as f64 / before.max(1) as f64;
+    let all = prediction.gains.iter();
+    for gain in all.filter(|gain| gain.saved.max(gone(gain)) >= WORTH_LISTING) {
         let half = match gain.kind {
             "lock" => "-".to_owned(),
             _ => time(gain.half_ns),

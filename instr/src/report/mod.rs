@@ -26,7 +26,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use instr_cc::exec::Call;
-use instr_trace::Session;
+use instr_trace::{Names, Session, Trace};
 
 use crate::cli::ReportOptions;
 use crate::console::{Console, NO_OUTPUT, Refusal, WrongUsage};
@@ -35,10 +35,15 @@ use crate::diff::compare::Settings;
 use crate::diff::model::Diff;
 use crate::diff::run::Run;
 use crate::output::{is_folder, write_to};
+use crate::predict::model::Prediction;
+use crate::predict::{Asked, of_trace};
 use crate::progress::Progress;
 use crate::summary;
 use crate::summary::units::{counted, size};
 use crate::symbols::{as_names, of_session, open_readable, program_name};
+
+/// Bytes of a trace that is predicted from.
+const MOST_PREDICTED: u64 = 32 << 20;
 
 /// Runs the command.
 ///
@@ -139,6 +144,7 @@ fn write(
     let collected = timeline::collect(session, &names, options.compare, &mut seen)?;
     drop(bar);
     let threads = collected.timeline.tracks.len() as u64;
+    let predicted = predict(session, &names, options, console);
     let mut bytes = 0;
     write_to(path, console, |out| {
         let comparison = match (diff, &summaries[..]) {
@@ -146,9 +152,29 @@ fn write(
             _ => None,
         };
         bytes = page::write(&summaries, &collected, comparison, out)?;
+        bytes = page::write(&summaries, &collected, &predicted, options.compare, out)?;
         Ok(())
     })?;
     Ok(Written { threads, bytes })
+}
+
+/// What `instr predict` says of each process, where it says something, and the trace is not too large to be read twice more.
+fn predict(
+    session: &Session,
+    names: &[Box<dyn Names + '_>],
+    options: &ReportOptions,
+    console: &Console<'_>,
+) -> Vec<Option<Prediction>> {
+    let mut bar = Progress::new("predicting", console);
+    let mut seen = |done, total| bar.at(done, total);
+    let traces = session.traces().iter().zip(names);
+    let of = |(trace, names): (&Trace, &Box<dyn Names + '_>)| {
+        if options.compare || trace.bytes() > MOST_PREDICTED {
+            return None;
+        }
+        of_trace(trace, &[], names.as_ref(), &Asked::default(), &mut seen).ok()
+    };
+    traces.map(of).collect()
 }
 
 /// The first program's name with `.html`, in the current directory.

@@ -19,6 +19,7 @@ use super::compare;
 use super::timeline::Collected;
 use super::view;
 use crate::page::Part;
+use crate::predict::model::Prediction;
 use crate::summary;
 use crate::summary::model::Summary;
 
@@ -37,6 +38,7 @@ struct Document<'d> {
     comparison: Option<compare::Comparison>,
     graphs: Vec<view::GraphRow>,
     graphs_left_out: String,
+    predictions: Vec<view::PredictionView>,
     durations: Vec<view::Durations<'d>>,
     has_events: bool,
     has_tasks: bool,
@@ -52,6 +54,8 @@ pub(super) fn write(
     summaries: &[Summary],
     collected: &Collected,
     comparison: Option<compare::Comparison>,
+    predicted: &[Option<Prediction>],
+    compared: bool,
     out: &mut dyn Write,
 ) -> Result<u64> {
     let mut out = Counted { out, bytes: 0 };
@@ -68,6 +72,7 @@ pub(super) fn write(
         comparison,
         graphs: view::graphs(collected),
         graphs_left_out: view::graphs_left_out(collected),
+        predictions: view::predictions(predicted),
         durations: view::durations(collected),
         has_events: !timeline.tracks.is_empty(),
     };
@@ -173,6 +178,7 @@ mod tests {
         let collected = collect(&session, &[names], false, &mut |_, _| {}).unwrap();
         let mut out = Vec::new();
         let bytes = write(&[summary], &collected, None, &mut out).unwrap();
+        let bytes = write(&[summary], &collected, &[], false, &mut out).unwrap();
         assert_eq!(bytes, out.len() as u64);
         String::from_utf8(out).unwrap()
     }

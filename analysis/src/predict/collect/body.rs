@@ -2,6 +2,9 @@
 
 use super::super::model::{Part, Piece, Region, Sharing, SpotId, Step};
 
+/// The number of [`super::Spot::NoProcessor`]: that of the first spot.
+pub(super) const NO_PROCESSOR: SpotId = 0;
+
 /// What a body is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -40,8 +43,9 @@ pub(super) struct Share {
 #[derive(Clone, Debug)]
 pub(super) struct Body {
     pub(super) kind: Kind,
-    /// User code since the last step, ns.
+    /// User code since the last step, and waiting for a processor in it, ns.
     pub(super) work: u64,
+    pub(super) waited: u64,
     spots: Vec<SpotId>,
     pub(super) steps: Vec<Step>,
     /// The task that it creates, and since when.
@@ -63,6 +67,7 @@ impl Body {
         Self {
             kind,
             work: 0,
+            waited: 0,
             spots: vec![spot],
             steps: Vec::new(),
             create: None,
@@ -87,11 +92,16 @@ impl Body {
 
     /// User code so far becomes a step.
     pub(super) fn flush(&mut self) {
-        let ns = std::mem::take(&mut self.work);
+        let (ns, waited) = (std::mem::take(&mut self.work), std::mem::take(&mut self.waited));
+        let spot = self.spots.last().copied().unwrap_or_default();
+        self.add(spot, ns);
+        self.add(NO_PROCESSOR, waited);
+    }
+
+    fn add(&mut self, spot: SpotId, ns: u64) {
         if ns == 0 || self.kind == Kind::Ignored {
             return;
         }
-        let spot = self.spots.last().copied().unwrap_or_default();
         if let Some(Step::Work { spot: last, ns: sum }) = self.steps.last_mut()
             && *last == spot
         {

@@ -167,13 +167,16 @@ impl<R: Receiver> Collector<R> {
             body: u32::MAX,
             ..Line::default()
         };
+        let mut spots = Spots::default();
+        let first = spots.number(Spot::NoProcessor);
+        debug_assert_eq!(first, body::NO_PROCESSOR);
         Self {
             out,
             tasks: TaskStates::new(threads, Edges::default()),
             lines: threads.iter().map(line).collect(),
             bodies: Vec::new(),
             open: None,
-            spots: Spots::default(),
+            spots,
             samples: Samples::default(),
             times: Times::default(),
             survey: Survey::default(),
@@ -212,7 +215,10 @@ impl<R: Receiver> Collector<R> {
         }
         let body = self.bodies.get_mut(line.body as usize).and_then(Option::as_mut);
         match body {
-            Some(_) if line.ready => self.survey.ready_inside += passed,
+            Some(body) if line.ready => {
+                self.survey.ready_inside += passed;
+                body.waited += passed;
+            }
             Some(body) => body.work += passed,
             None if self.open.is_none() && line.initial && line.ready => {
                 self.survey.ready_outside += passed;

@@ -2,6 +2,7 @@
 
 mod bars;
 mod durations;
+mod prediction;
 mod tasks;
 
 use super::findings::{self, Finding};
@@ -17,6 +18,7 @@ use crate::summary::units::{count, counted, percent, time};
 use crate::summary::{first, notes};
 use bars::Bars;
 pub(super) use durations::{Durations, durations};
+pub(super) use prediction::{PredictionView, predictions};
 pub(super) use tasks::{GraphRow, graphs, graphs_left_out};
 use tasks::{TaskView, tasks};
 
