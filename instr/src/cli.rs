@@ -893,9 +893,14 @@ mod tests {
     #[test]
     fn functions_have_factors() {
         assert_eq!(factor("f=2x"), Ok(("f".to_owned(), 0.5)));
-        assert_eq!(factor("operator==(A, B)=4"), Ok(("operator==(A, B)".to_owned(), 0.25)));
+        assert_eq!(
+            factor("operator==(A, B)=4"),
+            Ok(("operator==(A, B)".to_owned(), 0.25))
+        );
         assert_eq!(factor("f=0"), Ok(("f".to_owned(), 0.0)));
-        for text in ["f", "=2x", "f=", "f=x", "f=-1x", "f=nan", "f=infx", "f=1e-9x"] {
+        for text in [
+            "f", "=2x", "f=", "f=x", "f=-1x", "f=nan", "f=infx", "f=1e-9x",
+        ] {
             assert!(factor(text).is_err(), "{text}");
         }
     }

@@ -4,8 +4,9 @@ use serde::Serialize;
 
 /// Values of a kind that are kept for quantiles.
 const KEPT: usize = 1 << 13;
-/// The share of the largest values that count as no more than the next one: threads that lost their processor in between.
-const OUTLIERS: f64 = 0.01;
+/// Values above the third quartile by more than so many times the distance of the quartiles are far out (Tukey, Exploratory Data Analysis, 1977): threads that
+/// lost their processor in between.
+const FAR_OUT: f64 = 3.0;
 
 /// Kinds of costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
@@ -89,7 +90,7 @@ impl Sample {
             return Measure::default();
         };
         let at = |share: f64| f64::from(values[(last as f64 * share).round() as usize]);
-        let most = at(1.0 - OUTLIERS);
+        let most = at(0.75) + FAR_OUT * (at(0.75) - at(0.25));
         let count = values.len() as f64;
         let of = |value: &u32| f64::from(*value).min(most);
         let mean = values.iter().map(of).sum::<f64>() / count;
@@ -110,7 +111,7 @@ impl Sample {
 pub struct Measure {
     /// How often.
     pub count: u64,
-    /// Mean, in which the largest hundredth counts as its smallest value.
+    /// Mean, in which values that are far out count as the limit for that: the third quartile and three times the distance of the quartiles.
     pub mean_ns: f64,
     /// Median.
     pub median_ns: f64,

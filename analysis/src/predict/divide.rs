@@ -34,11 +34,16 @@ pub(super) fn divide<'s>(
                     None => whole = true,
                 }
             }
-            let take = if whole { units_left } else { units_left.min(cut.left) };
+            let take = if whole {
+                units_left
+            } else {
+                units_left.min(cut.left)
+            };
             units_left -= take;
             cut.left -= take.min(cut.left);
             // Up to here of the source's work.
-            let upto = (u128::from(work) * u128::from(units - units_left) / u128::from(units)) as u64;
+            let upto =
+                (u128::from(work) * u128::from(units - units_left) / u128::from(units)) as u64;
             rest = cut.fill(rest, &mut steps, &mut done, upto, units_left == 0);
         }
     }
@@ -121,7 +126,9 @@ mod tests {
     fn cut(sources: &[(&[Step], u64)], sizes: &[u64]) -> Vec<Vec<Step>> {
         let mut pieces = Vec::new();
         let sources = sources.iter().copied();
-        divide(sources, sizes.iter().copied(), |piece| pieces.push(piece.to_vec()));
+        divide(sources, sizes.iter().copied(), |piece| {
+            pieces.push(piece.to_vec())
+        });
         pieces
     }
 
@@ -138,16 +145,32 @@ mod tests {
     #[test]
     fn what_is_left_is_one_more_piece() {
         let a = [work(9)];
-        assert_eq!(cut(&[(&a, 9)], &[1, 1]).len(), 3, "a third one for the rest");
+        assert_eq!(
+            cut(&[(&a, 9)], &[1, 1]).len(),
+            3,
+            "a third one for the rest"
+        );
         assert_eq!(cut(&[(&a, 9)], &[20]), [vec![work(9)]]);
     }
 
     #[test]
     fn locks_are_given_back_where_they_are_taken() {
-        let a = [work(2), Step::Acquire(0), work(6), Step::Release(0), work(2)];
+        let a = [
+            work(2),
+            Step::Acquire(0),
+            work(6),
+            Step::Release(0),
+            work(2),
+        ];
         for piece in cut(&[(&a, 10)], &[1; 10]) {
-            let taken = piece.iter().filter(|step| matches!(step, Step::Acquire(_))).count();
-            let given = piece.iter().filter(|step| matches!(step, Step::Release(_))).count();
+            let taken = piece
+                .iter()
+                .filter(|step| matches!(step, Step::Acquire(_)))
+                .count();
+            let given = piece
+                .iter()
+                .filter(|step| matches!(step, Step::Release(_)))
+                .count();
             assert_eq!(taken, given, "{piece:?}");
         }
     }
@@ -162,7 +185,11 @@ mod tests {
                     for at in 0..random.u32(..4) {
                         steps.push(work(random.u64(..50)));
                         if random.bool() {
-                            steps.extend([Step::Acquire(at), work(random.u64(..9)), Step::Release(at)]);
+                            steps.extend([
+                                Step::Acquire(at),
+                                work(random.u64(..9)),
+                                Step::Release(at),
+                            ]);
                         }
                     }
                     (steps, 1 + random.u64(..20))
@@ -172,14 +199,24 @@ mod tests {
             let size = 1 + random.u64(..9);
             let sizes = std::iter::repeat_n(size, all.div_ceil(size) as usize);
             let mut pieces = Vec::new();
-            let given = sources.iter().map(|(steps, units)| (steps.as_slice(), *units));
+            let given = sources
+                .iter()
+                .map(|(steps, units)| (steps.as_slice(), *units));
             divide(given, sizes, |piece| pieces.push(piece.to_vec()));
             let sum = |steps: &[Step]| super::super::model::Region::work(steps);
             let before: u64 = sources.iter().map(|(steps, _)| sum(steps)).sum();
             assert_eq!(pieces.iter().map(|piece| sum(piece)).sum::<u64>(), before);
-            let other = |steps: &[Step]| steps.iter().filter(|step| !matches!(step, Step::Work { .. })).count();
+            let other = |steps: &[Step]| {
+                steps
+                    .iter()
+                    .filter(|step| !matches!(step, Step::Work { .. }))
+                    .count()
+            };
             let before: usize = sources.iter().map(|(steps, _)| other(steps)).sum();
-            assert_eq!(pieces.iter().map(|piece| other(piece)).sum::<usize>(), before);
+            assert_eq!(
+                pieces.iter().map(|piece| other(piece)).sum::<usize>(),
+                before
+            );
             assert!(pieces.len() as u64 <= all.div_ceil(size));
         }
     }

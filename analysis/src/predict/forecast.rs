@@ -3,7 +3,7 @@
 //! Each case is one run of every region: the recorded one, the one that is asked for, the same with other assumptions, from which the error
 //! follows, and those in which one thing is faster.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::collect::{Receiver, Survey, Why};
 use super::costs::{COSTS, Cost, Costs};
@@ -21,6 +21,8 @@ const EFFORT: u64 = 300_000_000;
 const LIMIT: u64 = 1024;
 /// What may become faster is tried if it has at least this share of the work.
 const SMALL: f64 = 0.002;
+/// Loops of a region that are told apart: of more, which are likely to be the same ones again and again, all are one.
+const LOOPS: u32 = 8;
 /// Work of which nobody knows whether it is divided is a source of error from this share on.
 const UNDETERMINED: f64 = 0.002;
 
@@ -88,13 +90,22 @@ pub struct Account {
 }
 
 impl Account {
-    fn add(&mut self, region: &Region, spots: &[Spot], outcome: &Outcome, all: usize) {
+    fn add(
+        &mut self,
+        region: &Region,
+        spots: &[Spot],
+        merged: &BTreeSet<Code>,
+        outcome: &Outcome,
+        all: usize,
+    ) {
         self.elapsed += outcome.elapsed;
         self.work += outcome.losses.work;
         let lost = &outcome.losses;
         for (cause, ns) in &lost.idle {
             let spot = |meeting: &u32| match region.meetings.get(*meeting as usize) {
-                Some(super::model::Meeting::Share { spot, .. }) => spots[*spot as usize],
+                Some(super::model::Meeting::Share { spot, .. }) => {
+                    merge(spots[*spot as usize], merged)
+                }
                 _ => Spot::Region(region.code),
             };
             let loss = match cause {
@@ -230,8 +241,18 @@ pub struct Forecaster<'s> {
     runs: Vec<Run>,
     levers: Vec<Lever>,
     threads: Vec<usize>,
+    /// Regions whose loops are one.
+    merged: BTreeSet<Code>,
     unknown_costs: Vec<Cost>,
     stuck: (u64, u64),
+}
+
+/// The spot that stands for it: all loops of a region, number 0, if they are not told apart.
+fn merge(spot: Spot, merged: &BTreeSet<Code>) -> Spot {
+    match spot {
+        Spot::Loop(code, _) if merged.contains(&code) => Spot::Loop(code, 0),
+        _ => spot,
+    }
 }
 
 impl<'s> Forecaster<'s> {
@@ -244,15 +265,23 @@ impl<'s> Forecaster<'s> {
         }
         let unknown_costs = unknown_costs(survey, totals);
         let widest = question.threads.last().copied().unwrap_or(1) as u64;
-        let limit = (20_000_000 / survey.regions.max(1)).clamp(64, LIMIT).max(widest);
+        let limit = (20_000_000 / survey.regions.max(1))
+            .clamp(64, LIMIT)
+            .max(widest);
         let mut threads = question.threads.clone();
         threads.push(limit as usize);
+        let merged = totals.spots.keys().filter_map(|spot| match spot {
+            Spot::Loop(code, number) if *number > LOOPS => Some(*code),
+            _ => None,
+        });
+        let merged: BTreeSet<Code> = merged.collect();
         let mut this = Self {
             survey,
             question,
             runs: Vec::new(),
-            levers: levers(totals, survey, question),
+            levers: levers(totals, survey, question, &merged),
             threads,
+            merged,
             unknown_costs,
             stuck: (0, 0),
         };
@@ -289,8 +318,16 @@ impl<'s> Forecaster<'s> {
             divided: false,
         };
         let chunk = question.chunk;
-        self.push(Role::Recorded, shape(self.survey.team, None), case(&recorded));
-        self.push(Role::Alone, shape(1, chunk), with(case(&self.inflated(&asked, 1))));
+        self.push(
+            Role::Recorded,
+            shape(self.survey.team, None),
+            case(&recorded),
+        );
+        self.push(
+            Role::Alone,
+            shape(1, chunk),
+            with(case(&self.inflated(&asked, 1))),
+        );
         let undetermined = totals.undetermined as f64 > UNDETERMINED * totals.work() as f64;
         let points = self.threads.len() as u64;
         let size = totals.steps + totals.tasks + self.survey.regions * 16 + 1;
@@ -343,8 +380,10 @@ impl<'s> Forecaster<'s> {
                 let mut case = with(case(&factors));
                 match self.levers[number] {
                     Lever::Spot(spot) => {
-                        if let Some(at) = spots.all().iter().position(|known| *known == spot) {
-                            case.factors[at] *= share;
+                        for (known, factor) in spots.all().iter().zip(&mut case.factors) {
+                            if merge(*known, &self.merged) == spot {
+                                *factor *= share;
+                            }
                         }
                     }
                     Lever::Lock(lock) => case.without = Some(lock),
@@ -423,7 +462,9 @@ impl<'s> Forecaster<'s> {
         let whole: u64 = whole.map(|(.., ns)| ns).sum();
         let serial = self.survey.elapsed.saturating_sub(self.survey.in_regions);
         let faster = self.question.faster.iter();
-        let faster = faster.filter(|(spot, _)| *spot == Spot::Serial).map(|(_, factor)| factor);
+        let faster = faster
+            .filter(|(spot, _)| *spot == Spot::Serial)
+            .map(|(_, factor)| factor);
         let factor: f64 = faster.product();
         for run in &mut self.runs {
             let mut share = match run.role {
@@ -431,7 +472,9 @@ impl<'s> Forecaster<'s> {
                 _ => factor,
             };
             match run.role {
-                Role::Half(lever) if self.levers[lever] == Lever::Spot(Spot::Serial) => share *= 0.5,
+                Role::Half(lever) if self.levers[lever] == Lever::Spot(Spot::Serial) => {
+                    share *= 0.5
+                }
                 Role::Gone(lever) if self.levers[lever] == Lever::Spot(Spot::Serial) => share = 0.0,
                 _ => {}
             }
@@ -451,11 +494,14 @@ impl<'s> Forecaster<'s> {
     fn answer(self) -> Forecast {
         let time = |wanted: &dyn Fn(&Role) -> bool| {
             let mut runs = self.runs.iter();
-            runs.find(|run| wanted(&run.role)).map(|run| run.account.elapsed)
+            runs.find(|run| wanted(&run.role))
+                .map(|run| run.account.elapsed)
         };
         let simulated = time(&|role| matches!(role, Role::Recorded)).unwrap_or(0);
         let residual = simulated as f64 / self.survey.elapsed.max(1) as f64 - 1.0;
-        let mut points: Vec<Point> = (0..self.threads.len()).map(|point| self.point(point, residual)).collect();
+        let mut points: Vec<Point> = (0..self.threads.len())
+            .map(|point| self.point(point, residual))
+            .collect();
         let mut limit = points.remove(self.question.threads.len());
         for point in &points {
             if point.account.elapsed < limit.account.elapsed {
@@ -512,7 +558,10 @@ impl<'s> Forecaster<'s> {
         let time = account.elapsed as f64;
         let count = drawn.len().max(1) as f64;
         let mean = drawn.iter().sum::<f64>() / count;
-        let spread = drawn.iter().map(|drawn| (drawn - mean).powi(2)).sum::<f64>();
+        let spread = drawn
+            .iter()
+            .map(|drawn| (drawn - mean).powi(2))
+            .sum::<f64>();
         let spread = (spread / (count - 1.0).max(1.0)).sqrt();
         let inflation = (self.inflation(threads) - 1.0) / 2.0 * time;
         let missed = residual * time;
@@ -544,10 +593,15 @@ impl Receiver for Forecaster<'_> {
                 0
             });
             match simulate(&region, &plans[known].1, &run.case) {
-                Ok(outcome) => run.account.add(&region, spots.all(), &outcome, shape.threads),
+                Ok(outcome) => {
+                    let (all, merged) = (spots.all(), &self.merged);
+                    run.account
+                        .add(&region, all, merged, &outcome, shape.threads);
+                }
                 Err(_) => {
                     stuck = true;
-                    run.account.alone(Loss::Unmodelled, region.elapsed, shape.threads);
+                    run.account
+                        .alone(Loss::Unmodelled, region.elapsed, shape.threads);
                 }
             }
         }
@@ -573,17 +627,28 @@ fn unknown_costs(survey: &Survey, totals: &Totals) -> Vec<Cost> {
 }
 
 /// What may be worth to be made faster, the largest first.
-fn levers(totals: &Totals, survey: &Survey, question: &Question) -> Vec<Lever> {
+fn levers(
+    totals: &Totals,
+    survey: &Survey,
+    question: &Question,
+    merged: &BTreeSet<Code>,
+) -> Vec<Lever> {
     let serial = survey.elapsed.saturating_sub(survey.in_regions);
     let all = (totals.work() + serial) as f64;
-    let spots = totals.spots.iter().map(|(spot, total)| (Lever::Spot(*spot), total.ns));
-    let locks = totals.locks.iter().map(|(lock, ns)| (Lever::Lock(*lock), *ns));
+    let mut spots: BTreeMap<Lever, u64> = BTreeMap::new();
+    for (spot, total) in &totals.spots {
+        *spots.entry(Lever::Spot(merge(*spot, merged))).or_default() += total.ns;
+    }
+    let locks = totals
+        .locks
+        .iter()
+        .map(|(lock, ns)| (Lever::Lock(*lock), *ns));
     let locks = locks.filter(|(lever, _)| question.without.map(Lever::Lock) != Some(*lever));
     let tasks = [Cost::Create, Cost::Dispatch].map(|cost| {
         let measure = survey.costs[cost as usize];
         (measure.mean_ns * totals.tasks as f64) as u64
     });
-    let mut levers: Vec<(Lever, u64)> = spots.chain(locks).collect();
+    let mut levers: Vec<(Lever, u64)> = spots.into_iter().chain(locks).collect();
     levers.push((Lever::Spot(Spot::Serial), serial));
     levers.push((Lever::Tasks, tasks.iter().sum()));
     levers.retain(|(_, ns)| *ns as f64 > SMALL * all);

@@ -113,7 +113,9 @@ impl Plan {
                         match all_divided && !creates {
                             true => cut.extend_from_slice(steps),
                             false => {
-                                own.extend(steps.iter().filter(|step| !creates || !is_of_tasks(step)));
+                                own.extend(
+                                    steps.iter().filter(|step| !creates || !is_of_tasks(step)),
+                                );
                                 special.extend_from_slice(steps);
                             }
                         }
@@ -148,9 +150,13 @@ impl Plan {
         }
         if divided.iter().any(|(steps, _)| !steps.is_empty()) {
             let sizes = std::iter::repeat_n(divided.len() as u64, self.threads);
-            let sources = divided.iter().map(|(steps, units)| (steps.as_slice(), *units));
+            let sources = divided
+                .iter()
+                .map(|(steps, units)| (steps.as_slice(), *units));
             let mut ranges = Vec::new();
-            divide(sources, sizes, |piece| ranges.push(self.add(piece.iter().copied())));
+            divide(sources, sizes, |piece| {
+                ranges.push(self.add(piece.iter().copied()))
+            });
             plan.divided = ranges;
         }
         plan
@@ -164,12 +170,20 @@ impl Plan {
         shape: Shape,
     ) -> MeetingPlan {
         let threads = self.threads as u64;
-        let iterations = pieces.iter().map(|piece| piece.iterations).fold(0, u64::saturating_add);
-        let chunks = |size: u64| std::iter::repeat_n(size.max(1), iterations.div_ceil(size.max(1)) as usize);
+        let iterations = pieces
+            .iter()
+            .map(|piece| piece.iterations)
+            .fold(0, u64::saturating_add);
+        let chunks =
+            |size: u64| std::iter::repeat_n(size.max(1), iterations.div_ceil(size.max(1)) as usize);
         let mut cut = |sizes: &mut dyn Iterator<Item = u64>| {
-            let sources = pieces.iter().map(|piece| (region.at(&piece.steps), piece.iterations));
+            let sources = pieces
+                .iter()
+                .map(|piece| (region.at(&piece.steps), piece.iterations));
             let mut ranges = Vec::new();
-            divide(sources, sizes, |piece| ranges.push(self.add(piece.iter().copied())));
+            divide(sources, sizes, |piece| {
+                ranges.push(self.add(piece.iter().copied()))
+            });
             ranges
         };
         let chunk = shape.chunk;
@@ -191,7 +205,9 @@ impl Plan {
             }
             (Sharing::Dynamic, Some(size)) => MeetingPlan::Queue(cut(&mut chunks(size))),
             (Sharing::Dynamic | Sharing::Sections, _) => {
-                let ranges = pieces.iter().map(|piece| self.add(region.at(&piece.steps).iter().copied()));
+                let ranges = pieces
+                    .iter()
+                    .map(|piece| self.add(region.at(&piece.steps).iter().copied()));
                 MeetingPlan::Queue(ranges.collect())
             }
         }

@@ -110,7 +110,10 @@ impl Receiver for Totals {
         }
         for parts in region.gaps.iter().flatten() {
             for part in parts {
-                let (Part::Own(steps) | Part::Divided(steps) | Part::Once(steps) | Part::Masked(steps)) = part;
+                let (Part::Own(steps)
+                | Part::Divided(steps)
+                | Part::Once(steps)
+                | Part::Masked(steps)) = part;
                 let steps = region.at(steps);
                 self.instance(steps, spots, locks);
                 let work = work(steps, spots);

@@ -17,7 +17,9 @@ fn schedule(graph: &Graph, threads: usize) -> u64 {
         left[to as usize] += 1;
         after.entry(from).or_default().push(to);
     }
-    let mut ready: VecDeque<u32> = (0..left.len() as u32).filter(|task| left[*task as usize] == 0).collect();
+    let mut ready: VecDeque<u32> = (0..left.len() as u32)
+        .filter(|task| left[*task as usize] == 0)
+        .collect();
     // End and order of begin of what runs.
     let mut running: Vec<(u64, u64, u32)> = Vec::new();
     let (mut begun, mut now) = (0, 0);
@@ -33,7 +35,10 @@ fn schedule(graph: &Graph, threads: usize) -> u64 {
         };
         now = next.0;
         // Whoever ends a task takes the next one before others that end theirs at the same time.
-        while let Some(at) = running.iter().position(|task| Some(task) == running.iter().min() && task.0 == now) {
+        while let Some(at) = running
+            .iter()
+            .position(|task| Some(task) == running.iter().min() && task.0 == now)
+        {
             let (_, _, task) = running.remove(at);
             for to in after.get(&task).into_iter().flatten() {
                 left[*to as usize] -= 1;
@@ -155,7 +160,11 @@ fn a_wavefront_takes_its_diagonals() {
     let (region, n) = (graph.region(), u64::from(n));
     assert_eq!(time(&region, 1), n * n);
     for threads in THREADS {
-        assert_eq!(time(&region, threads), schedule(&graph, threads), "{threads}");
+        assert_eq!(
+            time(&region, threads),
+            schedule(&graph, threads),
+            "{threads}"
+        );
         if threads as u64 >= n {
             assert_eq!(time(&region, threads), 2 * n - 1, "{threads}");
         }
@@ -175,7 +184,11 @@ fn factorizations_take_their_span_or_their_work() {
             // Each step of the outer loop has three levels, the last one has one.
             assert_eq!(time(&region, widest as usize), 3 * n - 2, "{n}");
             for threads in THREADS {
-                assert_eq!(time(&region, threads), schedule(&graph, threads), "{n} {threads}");
+                assert_eq!(
+                    time(&region, threads),
+                    schedule(&graph, threads),
+                    "{n} {threads}"
+                );
             }
         }
     }

@@ -26,7 +26,9 @@ fn region(parts: &[(&[Step], fn(std::ops::Range<u32>) -> Part)]) -> Region {
         team: 1,
         ..Region::default()
     };
-    let gap = parts.iter().map(|(steps, part)| part(region.add_steps(steps)));
+    let gap = parts
+        .iter()
+        .map(|(steps, part)| part(region.add_steps(steps)));
     let gap = vec![gap.collect()];
     region.gaps = vec![gap];
     region
@@ -82,7 +84,11 @@ fn a_single_block_runs_once_and_a_masked_one_too() {
 #[test]
 fn equal_chunks_are_dealt_out() {
     let chunks = [(5, 1); 100];
-    for sharing in [Sharing::Dynamic, Sharing::Static(None), Sharing::Static(Some(1))] {
+    for sharing in [
+        Sharing::Dynamic,
+        Sharing::Static(None),
+        Sharing::Static(Some(1)),
+    ] {
         let region = shared(sharing, &chunks);
         for threads in THREADS {
             let expected = 5 * 100u64.div_ceil(threads as u64);
@@ -133,7 +139,12 @@ fn asking_for_chunks_costs_each_time() {
 }
 
 fn locked(inside: u64, outside: u64) -> Region {
-    let steps = [work(outside), Step::Acquire(0), work(inside), Step::Release(0)];
+    let steps = [
+        work(outside),
+        Step::Acquire(0),
+        work(inside),
+        Step::Release(0),
+    ];
     let mut region = region(&[(&steps, Part::Own)]);
     region.locks = vec![Lock {
         kind: MutexKind::Critical,
@@ -187,7 +198,11 @@ fn one_thread_cannot_create_tasks_faster_than_it_does() {
     assert_eq!(run(&region, 1, &case).elapsed, 50 * 30);
     // Two others are enough for tasks that take twice as long as their creation.
     for threads in [3, 8, 64] {
-        assert_eq!(run(&region, threads, &case).elapsed, 50 * 10 + 20, "{threads}");
+        assert_eq!(
+            run(&region, threads, &case).elapsed,
+            50 * 10 + 20,
+            "{threads}"
+        );
     }
 }
 
@@ -244,7 +259,11 @@ fn divide_and_conquer_uses_all_threads() {
             assert_eq!(outcome.losses.work, 2560);
             let best = 2560 / threads as u64;
             assert!(outcome.elapsed >= best, "{library:?} {threads}");
-            assert!(outcome.elapsed <= 2 * best, "{library:?} {threads}: {}", outcome.elapsed);
+            assert!(
+                outcome.elapsed <= 2 * best,
+                "{library:?} {threads}: {}",
+                outcome.elapsed
+            );
         }
         assert_eq!(run(&region, 1, &free(library)).elapsed, 2560);
         assert_eq!(run(&region, 2, &free(library)).elapsed, 1280, "{library:?}");
@@ -313,7 +332,8 @@ fn a_barrier_waits_for_the_slowest_and_for_tasks() {
         steps,
         ..Task::default()
     });
-    let own = [[work(10), Step::Create(0)], [work(25), work(0)]].map(|steps| region.add_steps(&steps));
+    let own =
+        [[work(10), Step::Create(0)], [work(25), work(0)]].map(|steps| region.add_steps(&steps));
     let rest = region.add_steps(&[work(5)]);
     let both = vec![vec![Part::Own(rest)]; 2];
     region.gaps = vec![own.map(|steps| vec![Part::Own(steps)]).to_vec(), both];

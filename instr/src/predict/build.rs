@@ -88,7 +88,8 @@ fn point(
         unchanged_ns: point.unchanged,
         speedup: ratio(forecast.alone, account.elapsed),
         efficiency: ratio(account.work, all).min(1.0),
-        loss: largest.map(|(loss, _)| namer.loss(loss)),
+        loss: largest.map(|(loss, _)| namer.loss(loss).0),
+        loss_place: largest.map_or(String::new(), |(loss, _)| namer.loss(loss).1),
         loss_share: largest.map_or(0.0, |(_, ns)| ratio(ns, all)),
         measured_ns: measured.map(|first| first.survey.elapsed).collect(),
     }
@@ -107,7 +108,12 @@ fn changes(question: &Question, namer: &Namer<'_>) -> Vec<String> {
 }
 
 /// What the error has in it, and what not.
-fn notes(found: &First, others: &[&First], question: &Question, forecast: &Forecast) -> Vec<String> {
+fn notes(
+    found: &First,
+    others: &[&First],
+    question: &Question,
+    forecast: &Forecast,
+) -> Vec<String> {
     let (survey, totals) = (&found.survey, &found.totals);
     let mut notes = Vec::new();
     let all = totals.work().max(1);
@@ -126,7 +132,11 @@ fn notes(found: &First, others: &[&First], question: &Question, forecast: &Forec
         ));
     }
     if !forecast.unknown_costs.is_empty() {
-        let costs: Vec<&str> = forecast.unknown_costs.iter().map(|cost| cost_name(*cost)).collect();
+        let costs: Vec<&str> = forecast
+            .unknown_costs
+            .iter()
+            .map(|cost| cost_name(*cost))
+            .collect();
         notes.push(format!(
             "Not measured, since the trace has no such case: {}. The prediction counts nothing for it, the error as much as the dearest cost that was measured. A trace of 2 threads or more has it.",
             costs.join(", ")
@@ -145,7 +155,10 @@ fn notes(found: &First, others: &[&First], question: &Question, forecast: &Forec
             time(survey.elsewhere)
         ));
     }
-    let same = others.iter().filter(|other| other.survey.team == survey.team).count();
+    let same = others
+        .iter()
+        .filter(|other| other.survey.team == survey.team)
+        .count();
     notes.push(match others.len() - same {
         0 => "That work itself takes longer with more threads (caches, memory, clock) is not in one trace: traces of other numbers of threads, named behind the first, show it.".to_owned(),
         _ => format!(

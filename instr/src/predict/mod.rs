@@ -49,14 +49,21 @@ pub(crate) struct Asked {
 ///
 /// Directories that hold no readable trace, traces that no prediction can be made from, names that nothing has, and failures to write.
 pub fn run(options: &PredictOptions, console: &mut Console<'_>) -> Result<()> {
-    let opened = options.traces.iter().map(|dir| symbols::open_trace(dir, console));
+    let opened = options
+        .traces
+        .iter()
+        .map(|dir| symbols::open_trace(dir, console));
     let traces = opened.collect::<Result<Vec<Trace>>>()?;
     let Some((trace, others)) = traces.split_first() else {
         return Err(WrongUsage("no trace is named".to_owned()).into());
     };
     let symbols = Symbols::of(trace, &options.symbols);
     let asked = Asked {
-        threads: options.threads.iter().map(|threads| *threads as usize).collect(),
+        threads: options
+            .threads
+            .iter()
+            .map(|threads| *threads as usize)
+            .collect(),
         faster: options.faster.clone(),
         without_lock: options.without_lock.clone(),
         chunk: options.chunk,
@@ -65,7 +72,9 @@ pub fn run(options: &PredictOptions, console: &mut Console<'_>) -> Result<()> {
     let mut seen = |done, total| bar.at(done, total);
     let result = of_trace(trace, others, &symbols, &asked, &mut seen);
     drop(bar);
-    traces.iter().for_each(|trace| symbols::warn_of_unreadable(trace, console));
+    traces
+        .iter()
+        .for_each(|trace| symbols::warn_of_unreadable(trace, console));
     symbols.report(console);
     let prediction = result?;
     if options.json {
@@ -73,7 +82,9 @@ pub fn run(options: &PredictOptions, console: &mut Console<'_>) -> Result<()> {
         return writeln!(console.out).context(NO_OUTPUT);
     }
     let rows = crate::sheet::MAX_ROWS;
-    console.page(rows, |page| table::write(&prediction, page)).context(NO_OUTPUT)
+    console
+        .page(rows, |page| table::write(&prediction, page))
+        .context(NO_OUTPUT)
 }
 
 /// What a first pass finds.
@@ -127,11 +138,15 @@ pub(crate) fn of_trace(
     let question = question(&found, &others, &namer, asked, library(trace))?;
     let forecaster = Forecaster::new(&found.survey, &found.spots, &found.totals, &question);
     let mut collector = Collector::new(trace.threads(), Some(found.survey.team), forecaster);
-    replay_with(trace, &mut collector, |_, event| at.tell(end + event.time * 3, end * 4, seen))?;
+    replay_with(trace, &mut collector, |_, event| {
+        at.tell(end + event.time * 3, end * 4, seen)
+    })?;
     let (forecaster, ..) = collector.finish();
     let forecast = forecaster.finish();
     let all: Vec<&First> = others.iter().collect();
-    Ok(build::prediction(trace, &found, &all, &question, &forecast, &namer))
+    Ok(build::prediction(
+        trace, &found, &all, &question, &forecast, &namer,
+    ))
 }
 
 /// Tells how far the work is, now and then.
@@ -162,9 +177,15 @@ fn is_complete(trace: &Trace) -> Result<()> {
     }
     let dir = trace.dir().display();
     let (what, help) = match lost {
-        0 => ("parts of it are damaged".to_owned(), "record the program again"),
+        0 => (
+            "parts of it are damaged".to_owned(),
+            "record the program again",
+        ),
         _ => (
-            format!("{} of it were discarded while tracing", counted(lost, "event")),
+            format!(
+                "{} of it were discarded while tracing",
+                counted(lost, "event")
+            ),
             "record it again with INSTR_POLICY=stream, or a larger INSTR_BUFFER (docs/environment.md)",
         ),
     };
@@ -198,7 +219,10 @@ fn may_be_predicted(trace: &Trace, found: &First) -> Result<()> {
     let missing: u64 = missing.map(|(.., ns)| ns).sum();
     let share = missing as f64 / survey.elapsed.max(1) as f64;
     if share > MAX_UNMODELLED {
-        let why = format!("{} of its time is in regions that are not modelled", percent(share));
+        let why = format!(
+            "{} of its time is in regions that are not modelled",
+            percent(share)
+        );
         return Err(refusal(why, "docs/predict.md says what is modelled").into());
     }
     if survey.regions == 0 {
@@ -225,7 +249,10 @@ fn question(
     let mut faster = Vec::new();
     for (given, factor) in &asked.faster {
         let spots = found.spots.all().iter().chain([&Spot::Serial]);
-        let meant: Vec<Spot> = spots.filter(|spot| namer.is_spot(**spot, given)).copied().collect();
+        let meant: Vec<Spot> = spots
+            .filter(|spot| namer.is_spot(**spot, given))
+            .copied()
+            .collect();
         if meant.is_empty() {
             return Err(no_such(given, "--faster", "code", known_spots(found, namer)).into());
         }
@@ -278,7 +305,11 @@ fn known_spots(found: &First, namer: &Namer<'_>) -> Vec<String> {
 }
 
 fn lock(found: &First, namer: &Namer<'_>, given: &str) -> Result<Lock> {
-    let meant = found.totals.locks.keys().filter(|lock| namer.is_lock(**lock, given));
+    let meant = found
+        .totals
+        .locks
+        .keys()
+        .filter(|lock| namer.is_lock(**lock, given));
     let meant: Vec<Lock> = meant.copied().collect();
     match meant.as_slice() {
         [lock] => Ok(*lock),
@@ -289,7 +320,10 @@ fn lock(found: &First, namer: &Namer<'_>, given: &str) -> Result<Lock> {
             Err(no_such(given, "--without-lock", "lock", names).into())
         }
         several => {
-            let all = several.iter().take(MAX_NAMES).map(|lock| format!("{:#x}", lock.object));
+            let all = several
+                .iter()
+                .take(MAX_NAMES)
+                .map(|lock| format!("{:#x}", lock.object));
             Err(WrongUsage(format!(
                 "--without-lock {given}: {} have this name\n  help: name one by its address: {}",
                 counted(several.len() as u64, "lock"),
@@ -312,5 +346,7 @@ fn no_such(given: &str, option: &str, what: &str, names: Vec<String>) -> WrongUs
             format!("the trace has {}", listed.join("; "))
         }
     };
-    WrongUsage(format!("{option} {given}: no {what} has this name\n  help: {help}"))
+    WrongUsage(format!(
+        "{option} {given}: no {what} has this name\n  help: {help}"
+    ))
 }

@@ -1,15 +1,12 @@
 //! As data: what `instr predict --json` writes (`docs/predict.md`), and what the report carries.
 
 use serde::Serialize;
-#[cfg(test)]
-use ts_rs::TS;
 
 /// Version of the JSON.
 pub const FORMAT: u32 = 1;
 
 /// A prediction. Times are ns.
 #[derive(Debug, Clone, Serialize)]
-#[cfg_attr(test, derive(TS))]
 pub struct Prediction {
     /// Version of this format.
     pub format: u32,
@@ -41,7 +38,6 @@ pub struct Prediction {
 
 /// A prediction for a number of threads.
 #[derive(Debug, Clone, Serialize)]
-#[cfg_attr(test, derive(TS))]
 pub struct Point {
     /// How many.
     pub threads: u64,
@@ -57,8 +53,10 @@ pub struct Point {
     pub speedup: f64,
     /// Share of the threads' time in user code.
     pub efficiency: f64,
-    /// What most of the other time goes to, as a phrase; null: nothing.
-    pub loss: Option<String>,
+    /// What most of the other time goes to, such as `serial code` or `unequal chunks`; null: nothing.
+    pub loss: Option<&'static str>,
+    /// Where: a region, loop or lock; empty: the whole run.
+    pub loss_place: String,
     /// Its share of the threads' time.
     pub loss_share: f64,
     /// Times that other traces have with so many threads.
@@ -67,7 +65,6 @@ pub struct Point {
 
 /// Something that would help.
 #[derive(Debug, Clone, Serialize)]
-#[cfg_attr(test, derive(TS))]
 pub struct Gain {
     /// What.
     pub what: String,
@@ -83,7 +80,6 @@ pub struct Gain {
 
 /// A measured cost.
 #[derive(Debug, Clone, Serialize)]
-#[cfg_attr(test, derive(TS))]
 pub struct CostRow {
     /// Of what.
     pub what: &'static str,
@@ -99,7 +95,6 @@ pub struct CostRow {
 
 /// A part that is not modelled.
 #[derive(Debug, Clone, Serialize)]
-#[cfg_attr(test, derive(TS))]
 pub struct Unmodelled {
     /// What, and what is assumed.
     pub what: String,

@@ -40,6 +40,7 @@ impl Namer<'_> {
         match spot {
             Spot::Serial => "serial code".to_owned(),
             Spot::Region(code) => self.region(code),
+            Spot::Loop(code, 0) => format!("loops of {}", self.region(code)),
             Spot::Loop(code, number) => format!("loop {number} of {}", self.region(code)),
             Spot::Single(code) => format!("single in {}", self.region(code)),
             Spot::Task(code) => self.place(code, CodeRole::Task).label,
@@ -88,21 +89,20 @@ impl Namer<'_> {
             || line.is_some_and(|(whole, base)| given == whole || given == base)
     }
 
-    pub(super) fn loss(&self, loss: Loss) -> String {
+    /// What time is lost to, and where.
+    pub(super) fn loss(&self, loss: Loss) -> (&'static str, String) {
         match loss {
-            Loss::Serial => "serial code".to_owned(),
-            Loss::Unmodelled => "what is not modelled".to_owned(),
-            Loss::Creation(code) => format!("one thread creates tasks: {}", self.region(code)),
-            Loss::Dependences(code) => {
-                format!("tasks wait for others, or are long: {}", self.region(code))
-            }
-            Loss::Single(code) => format!("single blocks: {}", self.region(code)),
-            Loss::Imbalance(spot) => format!("unequal chunks: {}", self.spot(spot)),
-            Loss::FewPieces(spot) => format!("too few chunks: {}", self.spot(spot)),
-            Loss::Own(code) => format!("unequal work of threads: {}", self.region(code)),
-            Loss::Lock(lock) => format!("waiting for {}", self.lock(lock)),
-            Loss::Queue => "waiting for the queue of tasks".to_owned(),
-            Loss::Overhead(cost) => cost_name(cost).to_owned(),
+            Loss::Serial => ("serial code", String::new()),
+            Loss::Unmodelled => ("what is not modelled", String::new()),
+            Loss::Creation(code) => ("creation by one thread", self.region(code)),
+            Loss::Dependences(code) => ("order of tasks", self.region(code)),
+            Loss::Single(code) => ("single blocks", self.region(code)),
+            Loss::Imbalance(spot) => ("unequal chunks", self.spot(spot)),
+            Loss::FewPieces(spot) => ("too few chunks", self.spot(spot)),
+            Loss::Own(code) => ("unequal threads", self.region(code)),
+            Loss::Lock(lock) => ("waiting for locks", self.lock(lock)),
+            Loss::Queue => ("queue of tasks", String::new()),
+            Loss::Overhead(cost) => (cost_name(cost), String::new()),
         }
     }
 
@@ -134,12 +134,22 @@ pub(super) fn cost_name(cost: Cost) -> &'static str {
 /// What is not modelled, and what is assumed.
 pub(super) fn why(why: Why) -> &'static str {
     match why {
-        Why::TooLarge => "regions with more than 4 194 304 tasks, or as many steps as memory is kept for: as long as recorded",
-        Why::Cut => "regions whose begin, end or tasks the trace does not hold in full: as long as recorded",
-        Why::Different => "regions whose threads met different constructs (cancelled?): as long as recorded",
-        Why::Nested => "regions inside of regions: as long as recorded, whatever the number of threads",
+        Why::TooLarge => {
+            "regions with more than 4 194 304 tasks, or as many steps as memory is kept for: as long as recorded"
+        }
+        Why::Cut => {
+            "regions whose begin, end or tasks the trace does not hold in full: as long as recorded"
+        }
+        Why::Different => {
+            "regions whose threads met different constructs (cancelled?): as long as recorded"
+        }
+        Why::Nested => {
+            "regions inside of regions: as long as recorded, whatever the number of threads"
+        }
         Why::Teams => "leagues of teams: as long as recorded",
-        Why::Stuck => "regions in whose order of locks a thread would wait for ever: as long as recorded",
+        Why::Stuck => {
+            "regions in whose order of locks a thread would wait for ever: as long as recorded"
+        }
         Why::Ordered => "loops with ordered: their order is not kept",
         Why::Detached => "tasks with a detach clause or on a device: only what the host runs",
         Why::Priority => "priorities of tasks, which the trace does not hold: in order of creation",

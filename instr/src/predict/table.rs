@@ -8,8 +8,6 @@ use crate::sheet::Sheet;
 use crate::summary::units::{brief, count, counted, elide, percent, time};
 
 const LABEL_WIDTH: usize = 48;
-/// What a time is lost to, in a table.
-const MAX_LOSS: usize = 30;
 /// Gains below this are not listed.
 const WORTH_LISTING: f64 = 0.001;
 /// Names in sentences.
@@ -66,7 +64,10 @@ fn sentences(prediction: &Prediction) -> Vec<String> {
     let Some(last) = prediction.points.last() else {
         return Vec::new();
     };
-    let best = prediction.gains.first().filter(|best| best.saved > WORTH_SAYING);
+    let best = prediction
+        .gains
+        .first()
+        .filter(|best| best.saved > WORTH_SAYING);
     let mut all = vec![answer(last), limit(&prediction.limit, last)];
     all.extend(best.map(|best| help(best, last)));
     all
@@ -88,15 +89,23 @@ fn answer(point: &Point) -> String {
 
 fn limit(limit: &Point, last: &Point) -> String {
     let cause = match &limit.loss {
-        Some(loss) => format!(
-            " {} of its threads' time would go to this: {}.",
-            percent(limit.loss_share),
-            brief(loss, MAX_NAME)
-        ),
+        Some(loss) => {
+            let place = brief(&limit.loss_place, MAX_NAME);
+            let place = if place.is_empty() {
+                place
+            } else {
+                format!(", {place}")
+            };
+            let share = percent(limit.loss_share);
+            format!(" {share} of its threads' time would go to this: {loss}{place}.")
+        }
         None => String::new(),
     };
     if limit.threads <= last.threads {
-        return format!("More than {} do not make it faster.{cause}", counted(limit.threads, "thread"));
+        return format!(
+            "More than {} do not make it faster.{cause}",
+            counted(limit.threads, "thread")
+        );
     }
     format!(
         "The limit is {:.1} times as fast, with {} or less.{cause}",
@@ -120,11 +129,14 @@ fn help(gain: &Gain, last: &Point) -> String {
 
 fn points(prediction: &Prediction, page: &mut Page<'_>) -> io::Result<()> {
     let changed = !prediction.changes.is_empty();
-    let measured = prediction.points.iter().any(|point| !point.measured_ns.is_empty());
+    let measured = prediction
+        .points
+        .iter()
+        .any(|point| !point.measured_ns.is_empty());
     let mut header = vec!["threads", "time", "from", "to"];
     header.extend(changed.then_some("unchanged"));
     header.extend(measured.then_some("measured"));
-    header.extend(["speedup", "most of the rest goes to"]);
+    header.extend(["speedup", "largest loss"]);
     let mut table = Sheet::new(0, &header).with_bars();
     for point in &prediction.points {
         let mut row = vec![
@@ -136,11 +148,11 @@ fn points(prediction: &Prediction, page: &mut Page<'_>) -> io::Result<()> {
         row.extend(changed.then(|| time(point.unchanged_ns)));
         let times = point.measured_ns.iter().map(|ns| time(*ns));
         row.extend(measured.then(|| times.collect::<Vec<_>>().join(", ")));
-        let loss = point.loss.as_deref().filter(|_| point.loss_share >= 0.0005);
+        let loss = point.loss.filter(|_| point.loss_share >= 0.0005);
         row.extend([
             format!("{:.2}", point.speedup),
             loss.map_or(String::new(), |loss| {
-                format!("{} {}", percent(point.loss_share), brief(loss, MAX_LOSS))
+                format!("{:>5} {loss}", percent(point.loss_share))
             }),
         ]);
         table.add_row(row);
@@ -165,7 +177,10 @@ fn gains(prediction: &Prediction, page: &mut Page<'_>) -> io::Result<()> {
 }
 
 fn costs(prediction: &Prediction, page: &mut Page<'_>) -> io::Result<()> {
-    let mut table = Sheet::new(1, &["measured in this trace", "times", "median", "mean", "95 %"]);
+    let mut table = Sheet::new(
+        1,
+        &["measured in this trace", "times", "median", "mean", "95 %"],
+    );
     for cost in &prediction.costs {
         let ns = |value: f64| time(value.round() as u64);
         table.add_row([

@@ -27,13 +27,20 @@ fn every_layout_gives_the_same_prediction() {
     // The first thread begins at 0 and ends at 2000.
     assert_eq!(first["recorded_ns"], 2000);
     let points = first["points"].as_array().unwrap();
-    let times: Vec<u64> = points.iter().map(|point| point["time_ns"].as_u64().unwrap()).collect();
+    let times: Vec<u64> = points
+        .iter()
+        .map(|point| point["time_ns"].as_u64().unwrap())
+        .collect();
     assert_eq!(times.len(), 3);
     // 600 ns are outside of the region, whatever the number of threads.
     assert!(times.iter().all(|time| *time > 600), "{times:?}");
     for point in points {
-        let [low, time, high] = ["low_ns", "time_ns", "high_ns"].map(|key| point[key].as_u64().unwrap());
-        assert!(low < time && time < high, "no prediction without its error: {point}");
+        let [low, time, high] =
+            ["low_ns", "time_ns", "high_ns"].map(|key| point[key].as_u64().unwrap());
+        assert!(
+            low < time && time < high,
+            "no prediction without its error: {point}"
+        );
     }
 }
 
@@ -84,7 +91,12 @@ fn the_page_says_the_error() {
     let fixture = Fixture::new(synth::layouts()[0]);
     let (status, out, err) = instr(&["predict", fixture.path()]);
     assert_eq!(status, Status::Done, "{err}");
-    for text in ["With 64 threads it takes", "threads", "error  ", "measured in this trace"] {
+    for text in [
+        "With 64 threads it takes",
+        "threads",
+        "error  ",
+        "measured in this trace",
+    ] {
         assert!(out.contains(text), "{text}\n{out}");
     }
 }

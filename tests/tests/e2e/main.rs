@@ -26,6 +26,7 @@ mod no_trace;
 mod perf_sched;
 mod perfetto;
 mod plot;
+mod predict;
 mod preload;
 mod preload_heap;
 mod processors;
@@ -84,6 +85,7 @@ const PARTS: &[fn() -> Vec<Trial>] = &[
     viewers::trials,
     tables::trials,
     plot::trials,
+    predict::trials,
     preload::trials,
     preload_heap::trials,
     python::trials,

@@ -48,7 +48,7 @@ pub(super) struct Body {
     pub(super) waited: u64,
     spots: Vec<SpotId>,
     pub(super) steps: Vec<Step>,
-    /// The task that it creates, and since when.
+    /// The task that it creates, and since when, without the time in which the thread waited for a processor.
     pub(super) create: Option<(u32, u64)>,
     pub(super) asks: Option<u64>,
     pub(super) held: Vec<u32>,
@@ -92,7 +92,10 @@ impl Body {
 
     /// User code so far becomes a step.
     pub(super) fn flush(&mut self) {
-        let (ns, waited) = (std::mem::take(&mut self.work), std::mem::take(&mut self.waited));
+        let (ns, waited) = (
+            std::mem::take(&mut self.work),
+            std::mem::take(&mut self.waited),
+        );
         let spot = self.spots.last().copied().unwrap_or_default();
         self.add(spot, ns);
         self.add(NO_PROCESSOR, waited);
@@ -102,7 +105,10 @@ impl Body {
         if ns == 0 || self.kind == Kind::Ignored {
             return;
         }
-        if let Some(Step::Work { spot: last, ns: sum }) = self.steps.last_mut()
+        if let Some(Step::Work {
+            spot: last,
+            ns: sum,
+        }) = self.steps.last_mut()
             && *last == spot
         {
             *sum += ns;
@@ -134,7 +140,11 @@ impl Body {
     /// The lock that it asked for last was refused.
     pub(super) fn refused(&mut self, lock: u32) {
         self.flush();
-        if let Some(at) = self.steps.iter().rposition(|step| *step == Step::Acquire(lock)) {
+        if let Some(at) = self
+            .steps
+            .iter()
+            .rposition(|step| *step == Step::Acquire(lock))
+        {
             self.steps.remove(at);
         }
         if let Some(at) = self.held.iter().rposition(|held| *held == lock) {
@@ -179,7 +189,11 @@ impl Body {
     }
 
     /// Steps since the last part become one.
-    pub(super) fn part(&mut self, region: &mut Region, of: impl FnOnce(std::ops::Range<u32>) -> Part) {
+    pub(super) fn part(
+        &mut self,
+        region: &mut Region,
+        of: impl FnOnce(std::ops::Range<u32>) -> Part,
+    ) {
         self.flush();
         if !self.steps.is_empty() {
             let steps = region.add_steps(&self.steps);

@@ -9,11 +9,11 @@ mod times;
 
 use hashbrown::HashMap;
 use instr_trace::RegionId;
+use instr_trace::TaskId;
 use instr_trace::ThreadInfo;
 use instr_trace::event::{MutexKind, SyncKind, task_flags};
 use instr_trace::model::{At, Begin, End, Mark, Scheduled, Since, Sink, Span, State, Work};
 use instr_trace::tasks::{RegionRecord, TaskRecord, TaskSink, TaskStates};
-use instr_trace::TaskId;
 
 use super::costs::{Cost, Measure, Samples};
 use super::model::{Lock, Region, Spot, Spots, Step};
@@ -134,8 +134,10 @@ struct Line {
     useful: bool,
     /// It waits for a processor.
     ready: bool,
-    /// Since when it looks for a task.
-    free: u64,
+    /// How long it has waited for a processor.
+    waited: u64,
+    /// Since when it looks for a task, and what it had waited by then.
+    free: (u64, u64),
     /// User code that belongs to no body of a region.
     elsewhere: u64,
     initial: bool,
@@ -210,10 +212,16 @@ impl<R: Receiver> Collector<R> {
         };
         let passed = at.time.saturating_sub(line.last);
         line.last = line.last.max(at.time);
+        if line.ready {
+            line.waited += passed;
+        }
         if passed == 0 || !line.useful {
             return;
         }
-        let body = self.bodies.get_mut(line.body as usize).and_then(Option::as_mut);
+        let body = self
+            .bodies
+            .get_mut(line.body as usize)
+            .and_then(Option::as_mut);
         match body {
             Some(body) if line.ready => {
                 self.survey.ready_inside += passed;
@@ -225,6 +233,12 @@ impl<R: Receiver> Collector<R> {
             }
             None => line.elsewhere += passed,
         }
+    }
+
+    /// The thread has nothing of its own to do any more.
+    fn is_free(&mut self, at: At) {
+        let line = &mut self.lines[at.position];
+        line.free = (at.time, line.waited);
     }
 
     fn body(&mut self, at: At) -> Option<&mut Box<Body>> {
@@ -239,8 +253,18 @@ impl<R: Receiver> Collector<R> {
         self.bodies[number] = Some(Box::new(body));
     }
 
-    fn parallel(&mut self, at: At, region: RegionId, code: instr_trace::model::Code, is_teams: bool) {
-        if let Some(body) = self.bodies.get_mut(at.body as usize).and_then(Option::as_mut) {
+    fn parallel(
+        &mut self,
+        at: At,
+        region: RegionId,
+        code: instr_trace::model::Code,
+        is_teams: bool,
+    ) {
+        if let Some(body) = self
+            .bodies
+            .get_mut(at.body as usize)
+            .and_then(Option::as_mut)
+        {
             if let Some(open) = &mut self.open {
                 body.flush();
                 open.nested.insert(region, (at.time, 0));
@@ -307,8 +331,10 @@ impl<R: Receiver> Collector<R> {
         let spot = open.spots[number as usize];
         let is_final = open.is_final(number);
         if !undeferred {
-            let free = self.lines[at.position].free;
-            self.times.begins(number, free, at.time, &mut self.samples);
+            let line = &self.lines[at.position];
+            let (free, waited) = (line.free.0, line.waited - line.free.1);
+            self.times
+                .begins(number, free, (at.time, waited), &mut self.samples);
         }
         let mut body = Body::new(Kind::Task(number), spot);
         body.is_final = is_final;
@@ -319,7 +345,7 @@ impl<R: Receiver> Collector<R> {
         let Some(mut body) = self.bodies.get_mut(at.body as usize).and_then(Option::take) else {
             return;
         };
-        self.lines[at.position].free = at.time;
+        self.is_free(at);
         let Some(open) = &mut self.open else { return };
         if body.kind == Kind::Ignored {
             return;
@@ -336,7 +362,11 @@ impl<R: Receiver> Collector<R> {
 
     fn create(&mut self, at: At, task: TaskId, spot: Spot, flags: u32) {
         let spot = self.spots.number(spot);
-        let Some(body) = self.bodies.get_mut(at.body as usize).and_then(Option::as_mut) else {
+        let Some(body) = self
+            .bodies
+            .get_mut(at.body as usize)
+            .and_then(Option::as_mut)
+        else {
             return;
         };
         let (Some(open), false) = (&mut self.open, body.kind == Kind::Ignored) else {
@@ -349,13 +379,20 @@ impl<R: Receiver> Collector<R> {
             return;
         };
         body.push(Step::Create(number));
-        body.create = Some((number, at.time));
+        body.create = Some((
+            number,
+            at.time.saturating_sub(self.lines[at.position].waited),
+        ));
         let waits = open.edges(&mut self.tasks.out().0);
         self.times.create(number, at.time, waits);
     }
 
     fn created(&mut self, at: At, task: TaskId) {
-        let Some(body) = self.bodies.get_mut(at.body as usize).and_then(Option::as_mut) else {
+        let Some(body) = self
+            .bodies
+            .get_mut(at.body as usize)
+            .and_then(Option::as_mut)
+        else {
             return;
         };
         let Some((number, begin)) = body.create.take() else {
@@ -363,7 +400,9 @@ impl<R: Receiver> Collector<R> {
         };
         let known = self.open.as_ref().and_then(|open| open.number(task));
         if known == Some(number) {
-            self.times.created(number, begin, at.time, &mut self.samples);
+            let took = at.time.saturating_sub(self.lines[at.position].waited);
+            let took = took.saturating_sub(begin);
+            self.times.created(number, took, at.time, &mut self.samples);
         }
     }
 
@@ -528,7 +567,11 @@ impl<R: Receiver> Sink for Collector<R> {
                     open.static_loop(body);
                 }
             }
-            Mark::Piece { taskloop, task, code } => {
+            Mark::Piece {
+                taskloop,
+                task,
+                code,
+            } => {
                 let spot = self.spots.number(Spot::Task(code));
                 if let Some(open) = &mut self.open {
                     open.piece(taskloop, task, spot);
@@ -618,7 +661,7 @@ impl<R: Receiver> Collector<R> {
             _ => {}
         }
         if matches!(span, Span::Sync(_)) {
-            self.lines[at.position].free = at.time;
+            self.is_free(at);
         }
     }
 

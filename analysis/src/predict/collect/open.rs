@@ -5,9 +5,7 @@ use instr_trace::event::{ScheduleKind, schedule_flags, task_flags};
 use instr_trace::model::{Code, NO_NUMBER, Work};
 use instr_trace::{RegionId, TaskId};
 
-use super::super::model::{
-    Lock, Meeting, Part, Piece, Region, Sharing, Spot, SpotId, Spots, Task,
-};
+use super::super::model::{Lock, Meeting, Part, Piece, Region, Sharing, Spot, SpotId, Spots, Task};
 use super::body::{Body, Kind, Met, Share};
 use super::{MAX_STEPS, MAX_TASKS, Why};
 
@@ -101,7 +99,13 @@ impl Open {
     }
 
     /// A new task; none when there are too many.
-    pub(super) fn create(&mut self, task: TaskId, spot: SpotId, flags: u32, undeferred: bool) -> Option<u32> {
+    pub(super) fn create(
+        &mut self,
+        task: TaskId,
+        spot: SpotId,
+        flags: u32,
+        undeferred: bool,
+    ) -> Option<u32> {
         if self.failed.is_some() {
             return None;
         }
@@ -242,7 +246,10 @@ impl Open {
                 done: Vec::new(),
             });
         }
-        let shares = body.met.iter().filter(|met| matches!(met, Met::Share { .. }));
+        let shares = body
+            .met
+            .iter()
+            .filter(|met| matches!(met, Met::Share { .. }));
         Spot::Loop(self.code, shares.count() as u32 + 1)
     }
 
@@ -292,7 +299,10 @@ impl Open {
                 self.share_ends(body);
                 self.own(body);
                 body.gaps.push(std::mem::take(&mut body.parts));
-                let ended = (std::mem::take(&mut body.gaps), std::mem::take(&mut body.met));
+                let ended = (
+                    std::mem::take(&mut body.gaps),
+                    std::mem::take(&mut body.met),
+                );
                 if let Some(member) = self.members.get_mut(member) {
                     member.1 = Some(ended);
                 }
@@ -306,7 +316,10 @@ impl Open {
 
     /// What is modelled in part only.
     pub(super) fn notes(&self) -> Vec<(Why, u64)> {
-        let priority = self.flags.iter().any(|flags| flags & task_flags::PRIORITY != 0);
+        let priority = self
+            .flags
+            .iter()
+            .any(|flags| flags & task_flags::PRIORITY != 0);
         let all = [
             (self.ordered, Why::Ordered),
             (self.detached, Why::Detached),
@@ -318,7 +331,12 @@ impl Open {
     }
 
     /// The region, complete.
-    pub(super) fn finish(mut self, elapsed: u64, usual: Option<usize>, spots: &mut Spots) -> Result<Region, Why> {
+    pub(super) fn finish(
+        mut self,
+        elapsed: u64,
+        usual: Option<usize>,
+        spots: &mut Spots,
+    ) -> Result<Region, Why> {
         if let Some(why) = self.failed {
             return Err(why);
         }

@@ -49,28 +49,38 @@ impl Times {
         }
     }
 
-    /// The call that created it is over.
-    pub(super) fn created(&mut self, number: u32, begin: u64, now: u64, samples: &mut Samples) {
+    /// The call that created it is over, and took so long on its thread.
+    pub(super) fn created(&mut self, number: u32, took: u64, now: u64, samples: &mut Samples) {
         let Some(task) = self.tasks.get_mut(number as usize) else {
             return;
         };
         if !task.has_ended {
-            samples.add(Cost::Create, now.saturating_sub(begin));
+            samples.add(Cost::Create, took);
         }
         task.ready = task.ready.max(now);
     }
 
-    /// It begins on a thread that has looked for one since `free`.
-    pub(super) fn begins(&mut self, number: u32, free: u64, now: u64, samples: &mut Samples) {
+    /// It begins `now` on a thread that has looked for one since `free`, and waited so long for a processor meanwhile.
+    pub(super) fn begins(
+        &mut self,
+        number: u32,
+        free: u64,
+        (now, waited): (u64, u64),
+        samples: &mut Samples,
+    ) {
         let Some(task) = self.tasks.get(number as usize) else {
             return;
         };
         if task.left > 0 || free == 0 {
             return;
         }
+        let since = task.ready.max(free);
+        let took = now.saturating_sub(since);
+        // Some of the waiting may have been before the task was ready.
+        let took = took.saturating_sub(waited.min(took));
         match task.ready <= free {
-            true => samples.add(Cost::Dispatch, now.saturating_sub(free)),
-            false => samples.add(Cost::Wake, now.saturating_sub(task.ready)),
+            true => samples.add(Cost::Dispatch, took),
+            false => samples.add(Cost::Wake, took),
         }
     }
 

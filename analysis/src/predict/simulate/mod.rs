@@ -290,7 +290,11 @@ impl<'a> Simulation<'a> {
         let ns = self.case.costs.ns(cost);
         self.losses.spend(cost, ns);
         let queued = matches!(cost, Cost::Create | Cost::Dispatch) && self.case.one_by_one;
-        let begin = if queued { self.now.max(self.queue_free) } else { self.now };
+        let begin = if queued {
+            self.now.max(self.queue_free)
+        } else {
+            self.now
+        };
         self.losses.queue += begin - self.now;
         if queued {
             self.queue_free = begin + ns;

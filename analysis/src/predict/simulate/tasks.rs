@@ -342,7 +342,11 @@ impl<'a> Simulation<'a> {
             let last_in = self.case.library == Library::Omp && offset == 0;
             let queue = &mut self.queues.of[victim];
             loop {
-                let next = if last_in { queue.pop_back() } else { queue.pop_front() };
+                let next = if last_in {
+                    queue.pop_back()
+                } else {
+                    queue.pop_front()
+                };
                 let Some(task) = next else { break };
                 if self.tasks[task as usize].life == Life::Ready {
                     return Some(task);
@@ -402,7 +406,10 @@ impl<'a> Simulation<'a> {
 
     /// What a thread waits for may be over.
     fn notify(&mut self, waiter: u32) {
-        let rests = self.threads.get(waiter as usize).is_some_and(|thread| thread.idle);
+        let rests = self
+            .threads
+            .get(waiter as usize)
+            .is_some_and(|thread| thread.idle);
         if rests {
             self.wake(waiter as usize);
         }

@@ -30,7 +30,8 @@ pub(in super::super) struct PredictionView {
 /// The panels of the processes that have a prediction.
 pub(in super::super) fn predictions(all: &[Option<Prediction>]) -> Vec<PredictionView> {
     let some = all.iter().enumerate();
-    some.filter_map(|(process, prediction)| view(process, prediction.as_ref()?)).collect()
+    some.filter_map(|(process, prediction)| view(process, prediction.as_ref()?))
+        .collect()
 }
 
 /// Where values are drawn.
@@ -80,12 +81,23 @@ fn view(process: usize, prediction: &Prediction) -> Option<PredictionView> {
     let axes = Axes::of(prediction)?;
     let points = &prediction.points;
     let join = |places: Vec<String>| places.join(" ");
-    let curve = points.iter().map(|point| axes.place(point.threads, point.speedup));
-    let low = points.iter().map(|point| axes.place(point.threads, bounds(prediction, point)[0]));
-    let high = points.iter().map(|point| axes.place(point.threads, bounds(prediction, point)[1]));
+    let curve = points
+        .iter()
+        .map(|point| axes.place(point.threads, point.speedup));
+    let low = points
+        .iter()
+        .map(|point| axes.place(point.threads, bounds(prediction, point)[0]));
+    let high = points
+        .iter()
+        .map(|point| axes.place(point.threads, bounds(prediction, point)[1]));
     let ticks = |value: &u64| value.is_power_of_two();
     let threads = points.iter().map(|point| point.threads).filter(ticks);
-    let threads = threads.map(|threads| (format!("{:.1}", axes.x(threads as f64)), threads.to_string()));
+    let threads = threads.map(|threads| {
+        (
+            format!("{:.1}", axes.x(threads as f64)),
+            threads.to_string(),
+        )
+    });
     let doublings = axes.least.log2().ceil() as i32..=axes.most.log2().floor() as i32;
     let speedups = doublings.map(|power| {
         let speedup = 2f64.powi(power);
@@ -108,7 +120,10 @@ fn view(process: usize, prediction: &Prediction) -> Option<PredictionView> {
         program: prediction.program.clone(),
         curve: join(curve.collect()),
         band: join(low.chain(high.rev()).collect()),
-        ideal: join(vec![axes.place(1, 1.0), axes.place(axes.threads as u64, axes.threads)]),
+        ideal: join(vec![
+            axes.place(1, 1.0),
+            axes.place(axes.threads as u64, axes.threads),
+        ]),
         threads: threads.collect(),
         speedups: speedups.collect(),
         dots: dots.collect(),

@@ -1,0 +1,234 @@
+//! `instr predict`: from runs with one thread to runs with two, and from functions as they are to functions that are really faster. The programs
+//! ([shapes.c](../../predict/shapes.c)) work for known processor times, and waiting for a processor is not in a prediction, so that
+//! what else the machine does matters little.
+
+use std::path::{Path, PathBuf};
+
+use instr_tests::outcome::{Check, Stop, ensure, trial};
+use instr_tests::process::Run;
+use instr_tests::toolchain::{Build, Target, tools};
+use instr_tests::workspace;
+use libtest_mimic::Trial;
+use serde_json::Value;
+
+const SHAPES: [&str; 7] = [
+    "fib",
+    "queens",
+    "sort",
+    "strassen",
+    "alignment",
+    "health",
+    "wavefront",
+];
+/// How far a prediction may be off.
+const OFF: f64 = 0.1;
+
+pub(crate) fn trials() -> Vec<Trial> {
+    let mut trials = vec![
+        trial("predict::really-faster", faster),
+        trial("predict::without-a-lock", without_lock),
+        trial("predict::killed", killed),
+        trial("predict::sparc", sparc),
+        trial("predict::children", children),
+    ];
+    trials.extend(SHAPES.map(|shape| {
+        trial(
+            format!("predict::two-threads-from-one::{shape}"),
+            move || two_from_one(shape),
+        )
+    }));
+    trials
+}
+
+fn build(target: Target, dir: &Path, leaf: u32) -> Check<PathBuf> {
+    let source = workspace::root()?.join("tests/predict/shapes.c");
+    let program = dir.join(format!("shapes{leaf}"));
+    let build = Build::openmp(target).flag("-O1").flag("-g");
+    let build = build.flag(format!("-DLEAF={leaf}"));
+    build.traced(&[&source], &program)?;
+    Ok(program)
+}
+
+/// A trace of the program with so many threads.
+fn record(target: Target, program: &Path, shape: &str, threads: u32) -> Check<PathBuf> {
+    let trace = program.with_extension(format!("{shape}{threads}"));
+    let run = target.run(program).arg(shape);
+    let run = run.env("OMP_NUM_THREADS", threads.to_string());
+    run.env("INSTR_TRACE", &trace).succeed()?;
+    Ok(trace)
+}
+
+fn predict(trace: &Path, words: &[&str]) -> Check<Value> {
+    let run = Run::new(&tools()?.instr).arg("predict").arg(trace);
+    let out = run.arg("--json").args(words).succeed()?;
+    serde_json::from_slice(&out.stdout).map_err(|error| Stop::Fail(format!("no JSON: {error}")))
+}
+
+/// The predicted time with two threads, ns, and the bounds of its error.
+fn with_two(prediction: &Value) -> Check<[f64; 3]> {
+    let points = prediction["points"]
+        .as_array()
+        .map(Vec::as_slice)
+        .unwrap_or_default();
+    let point = points.iter().find(|point| point["threads"] == 2);
+    let point = point.ok_or("no prediction for two threads")?;
+    let bounds =
+        ["low_ns", "time_ns", "high_ns"].map(|key| point[key].as_f64().unwrap_or(f64::NAN));
+    ensure(bounds.is_sorted() && bounds[0] < bounds[2], || {
+        format!("no prediction without its error: {point}")
+    })?;
+    Ok(bounds)
+}
+
+fn near(predicted: f64, measured: f64, what: &str) -> Check {
+    let off = predicted / measured - 1.0;
+    ensure(off.abs() <= OFF, || {
+        format!(
+            "{what}: {predicted} ns is not {measured} ns, but {:+.1} %",
+            100.0 * off
+        )
+    })
+}
+
+/// Times without waiting for a processor are only known where that is recorded.
+fn has_switches(trace: &Path) -> Check {
+    let trace = instr_trace::Trace::open(trace).map_err(|error| Stop::Fail(error.to_string()))?;
+    match trace.metadata().switches.as_deref() {
+        Some("perf") => Ok(()),
+        _ => Err(Stop::NotAllowed(
+            "context switches cannot be recorded here".into(),
+        )),
+    }
+}
+
+/// The prediction from a run with one thread, and that from the run with two: the time that this one took where nobody took a processor from it.
+fn two_from_one(shape: &str) -> Check {
+    let dir = workspace::work_dir("predict")?;
+    let program = build(Target::X86_64, dir.path(), 400)?;
+    let [one, two] = [1, 2].map(|threads| record(Target::X86_64, &program, shape, threads));
+    let (one, two) = (one?, two?);
+    has_switches(&two)?;
+    let words = ["--threads", "1,2,64"];
+    let (from_one, from_two) = (predict(&one, &words)?, predict(&two, &words)?);
+    let measured = with_two(&from_two)?[1];
+    near(
+        with_two(&from_one)?[1],
+        measured,
+        "with two threads, from one",
+    )?;
+    // The run as it was recorded, simulated.
+    let both =
+        ["simulated_ns", "recorded_ns"].map(|key| from_two[key].as_f64().unwrap_or(f64::NAN));
+    near(both[0], both[1], "the recorded run")
+}
+
+/// What is predicted of leaves of half the work, and a program that has them.
+fn faster() -> Check {
+    let dir = workspace::work_dir("predict-faster")?;
+    let (program, other) = (
+        build(Target::X86_64, dir.path(), 400)?,
+        build(Target::X86_64, dir.path(), 200)?,
+    );
+    for threads in [1, 2] {
+        let slow = record(Target::X86_64, &program, "leaves", threads)?;
+        let fast = record(Target::X86_64, &other, "leaves", threads)?;
+        has_switches(&slow)?;
+        let predicted = predict(&slow, &["--threads", "2", "--faster", "leaf=2x"])?;
+        let measured = predict(&fast, &["--threads", "2"])?;
+        near(
+            with_two(&predicted)?[1],
+            with_two(&measured)?[1],
+            "leaves of half the work",
+        )?;
+        let best = &predicted["gains"][0];
+        ensure(
+            best["what"]
+                .as_str()
+                .is_some_and(|what| what.starts_with("leaf ")),
+            || format!("not what helps most: {best}"),
+        )?;
+    }
+    Ok(())
+}
+
+/// 200 times 0.1 ms, and 0.4 ms in a critical section; before that, 2 ms alone.
+fn without_lock() -> Check {
+    let dir = workspace::work_dir("predict-lock")?;
+    let program = build(Target::X86_64, dir.path(), 400)?;
+    let trace = record(Target::X86_64, &program, "locks", 1)?;
+    has_switches(&trace)?;
+    let with = predict(&trace, &["--threads", "8"])?;
+    let time = |prediction: &Value| {
+        prediction["points"][0]["time_ns"]
+            .as_f64()
+            .unwrap_or(f64::NAN)
+    };
+    near(time(&with), 2e6 + 200.0 * 0.4e6 + 0.1e6, "with the lock")?;
+    let point = &with["points"][0];
+    ensure(point["loss"] == "waiting for locks", || format!("{point}"))?;
+    let place = point["loss_place"].as_str().unwrap_or_default().to_owned();
+    ensure(place.contains("shared"), || place.clone())?;
+    let without = predict(&trace, &["--threads", "8", "--without-lock", &place])?;
+    near(time(&without), 2e6 + 200.0 / 8.0 * 0.5e6, "without it")
+}
+
+/// A trace that ends inside of its only region holds nothing to predict from, and says so.
+fn killed() -> Check {
+    let dir = workspace::work_dir("predict-killed")?;
+    let source = dir.path().join("app.c");
+    std::fs::write(
+        &source,
+        "#include <signal.h>\n#include <stdlib.h>\nint main(void)\n{\n    #pragma omp parallel num_threads(2)\n    {\n        #pragma omp single\n        raise(SIGKILL);\n    }\n    return 0;\n}\n",
+    )?;
+    let program = dir.path().join("app");
+    Build::openmp(Target::X86_64).traced(&[&source], &program)?;
+    Run::new(&program).dir(dir.path()).output()?;
+    let run = Run::new(&tools()?.instr).arg("predict").arg("app");
+    let outcome = run.dir(dir.path()).output()?;
+    ensure(
+        outcome.status.code() == Some(1) && outcome.stdout.is_empty(),
+        || format!("{outcome}"),
+    )?;
+    ensure(
+        outcome.errors().contains("nothing can be predicted from"),
+        || format!("{outcome}"),
+    )
+}
+
+/// Traces of other processors are as good.
+fn sparc() -> Check {
+    let dir = workspace::work_dir("predict-sparc")?;
+    let target = Target::from_name("sparc-linux").ok_or("no such target")?;
+    let program = build(target, dir.path(), 400)?;
+    let trace = record(target, &program, "wavefront", 2)?;
+    let prediction = predict(&trace, &["--threads", "1,2,64"])?;
+    with_two(&prediction)?;
+    let speedups: Vec<f64> = prediction["points"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|point| point["speedup"].as_f64())
+        .collect();
+    // The longest path has 27 of 196 tasks.
+    let last = speedups.last().copied().unwrap_or_default();
+    ensure(speedups.len() == 3 && last < 1.1 * 196.0 / 27.0, || {
+        format!("{speedups:?}")
+    })
+}
+
+/// The trace of a program that forks is that of the parent.
+fn children() -> Check {
+    let dir = workspace::work_dir("predict-children")?;
+    let source = dir.path().join("app.c");
+    std::fs::write(
+        &source,
+        "#include <sys/wait.h>\n#include <unistd.h>\nint main(void)\n{\n    pid_t child = fork();\n    if (child > 0)\n        waitpid(child, 0, 0);\n    volatile int sum = 0;\n    #pragma omp parallel num_threads(2)\n    for (int i = 0; i < 1000000; i++)\n        sum++;\n    return 0;\n}\n",
+    )?;
+    let program = dir.path().join("app");
+    Build::openmp(Target::X86_64).traced(&[&source], &program)?;
+    Run::new(&program).dir(dir.path()).succeed()?;
+    let prediction = predict(&dir.path().join("app.instr"), &["--threads", "2"])?;
+    ensure(prediction["recorded_threads"] == 2, || {
+        format!("{prediction}")
+    })
+}
