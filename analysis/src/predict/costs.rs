@@ -129,10 +129,11 @@ impl Measure {
     }
 }
 
-/// Samples of all kinds.
+/// Samples of all kinds: as they were, and without the time in which the thread had no processor.
 #[derive(Clone, Debug)]
 pub struct Samples {
     all: [Sample; COSTS.len()],
+    on_processor: [Sample; COSTS.len()],
     random: fastrand::Rng,
 }
 
@@ -140,6 +141,7 @@ impl Default for Samples {
     fn default() -> Self {
         Self {
             all: Default::default(),
+            on_processor: Default::default(),
             // The output is reproducible.
             random: fastrand::Rng::with_seed(16),
         }
@@ -147,15 +149,23 @@ impl Default for Samples {
 }
 
 impl Samples {
-    /// One more value of a kind, ns.
-    pub fn add(&mut self, cost: Cost, ns: u64) {
+    /// One more value of a kind, and the part of it in which the thread had no processor, ns.
+    pub fn add(&mut self, cost: Cost, ns: u64, off: u64) {
         self.all[cost as usize].add(ns, &mut self.random);
+        let on = ns.saturating_sub(off);
+        self.on_processor[cost as usize].add(on, &mut self.random);
     }
 
     /// What was measured, by kind.
     #[must_use]
     pub fn measures(&self) -> [Measure; COSTS.len()] {
         std::array::from_fn(|at| self.all[at].measure())
+    }
+
+    /// The same of the time on processors alone.
+    #[must_use]
+    pub fn on_processor(&self) -> [Measure; COSTS.len()] {
+        std::array::from_fn(|at| self.on_processor[at].measure())
     }
 }
 

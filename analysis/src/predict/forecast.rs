@@ -318,11 +318,11 @@ impl<'s> Forecaster<'s> {
             divided: false,
         };
         let chunk = question.chunk;
-        self.push(
-            Role::Recorded,
-            shape(self.survey.team, None),
-            case(&recorded),
-        );
+        let mut as_it_was = case(&recorded);
+        for (cost, measure) in as_it_was.costs.0.iter_mut().zip(&self.survey.recorded_costs) {
+            *cost = measure.mean_ns;
+        }
+        self.push(Role::Recorded, shape(self.survey.team, None), as_it_was);
         self.push(
             Role::Alone,
             shape(1, chunk),

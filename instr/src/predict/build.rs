@@ -145,8 +145,12 @@ fn notes(
     let waited = survey.ready_inside + survey.ready_outside;
     if survey.has_switches && ratio(waited, survey.elapsed) > WORTH_SAYING {
         notes.push(format!(
-            "Threads waited {} for a processor while they had work. That is not in the prediction: it is for a machine with a processor for each thread.",
-            time(waited)
+            "Threads waited {} for a processor while they had work. That is not in the prediction, which is for a machine with a processor for each thread{}.",
+            time(waited),
+            match survey.is_contended {
+                true => "; of what waking up and barriers cost, it has the time on processors alone",
+                false => "",
+            }
         ));
     }
     if ratio(survey.elsewhere, survey.elapsed) > 0.05 {

@@ -48,9 +48,10 @@ pub(super) struct Body {
     pub(super) waited: u64,
     spots: Vec<SpotId>,
     pub(super) steps: Vec<Step>,
-    /// The task that it creates, and since when, without the time in which the thread waited for a processor.
-    pub(super) create: Option<(u32, u64)>,
-    pub(super) asks: Option<u64>,
+    /// The task that it creates, since when, and how long its thread had had no processor then.
+    pub(super) create: Option<(u32, u64, u64)>,
+    /// Since when it asks for a chunk, and how long its thread had had no processor then.
+    pub(super) asks: Option<(u64, u64)>,
     pub(super) held: Vec<u32>,
     pub(super) is_final: bool,
     /// Of a member: the gap it is in, and all before it with what it met.

@@ -25,6 +25,8 @@ use times::Times;
 pub const MAX_TASKS: usize = 1 << 22;
 /// Most steps of one region: a task has two or three.
 pub const MAX_STEPS: usize = 1 << 25;
+/// The share of waiting for a processor, of user code, from which on processors were contended.
+const CONTENDED: f64 = 0.02;
 /// Texts that are kept.
 const MAX_TEXTS: usize = 1 << 16;
 
@@ -95,8 +97,12 @@ pub struct Survey {
     pub elsewhere: u64,
     /// Texts behind addresses: names of the program's own regions.
     pub texts: HashMap<u64, String>,
-    /// Costs by kind.
+    /// Threads waited for processors for more than a small part of their time.
+    pub is_contended: bool,
+    /// Costs by kind; where processors were contended, of the time on processors alone.
     pub costs: [Measure; super::costs::COSTS.len()],
+    /// Costs as they were.
+    pub recorded_costs: [Measure; super::costs::COSTS.len()],
 }
 
 impl Survey {
@@ -134,9 +140,12 @@ struct Line {
     useful: bool,
     /// It waits for a processor.
     ready: bool,
-    /// How long it has waited for a processor.
-    waited: u64,
-    /// Since when it looks for a task, and what it had waited by then.
+    /// It has no processor, and how long it had none.
+    away: bool,
+    off: u64,
+    /// The same when the region began.
+    off_before: u64,
+    /// Since when it looks for a task, and `off` by then.
     free: (u64, u64),
     /// User code that belongs to no body of a region.
     elsewhere: u64,
@@ -159,6 +168,8 @@ pub struct Collector<R> {
     usual: Option<usize>,
     span: Option<(u64, u64)>,
     now: u64,
+    /// User code of regions.
+    useful: u64,
 }
 
 impl<R: Receiver> Collector<R> {
@@ -185,6 +196,7 @@ impl<R: Receiver> Collector<R> {
             usual,
             span: None,
             now: 0,
+            useful: 0,
         }
     }
 
@@ -197,7 +209,13 @@ impl<R: Receiver> Collector<R> {
         }
         let (first, last) = self.span.unwrap_or((0, 0));
         self.survey.elapsed = last - first;
-        self.survey.costs = self.samples.measures();
+        self.survey.recorded_costs = self.samples.measures();
+        // Where others used the processors, threads that were woken up did not run at once.
+        self.survey.is_contended = self.survey.ready_inside as f64 > CONTENDED * self.useful as f64;
+        self.survey.costs = match self.survey.is_contended {
+            true => self.samples.on_processor(),
+            false => self.survey.recorded_costs,
+        };
         let others = self.lines.iter().filter(|line| !line.initial);
         self.survey.elsewhere = others.map(|line| line.elsewhere).sum();
         (self.out, self.spots, self.survey)
@@ -212,8 +230,8 @@ impl<R: Receiver> Collector<R> {
         };
         let passed = at.time.saturating_sub(line.last);
         line.last = line.last.max(at.time);
-        if line.ready {
-            line.waited += passed;
+        if line.away {
+            line.off += passed;
         }
         if passed == 0 || !line.useful {
             return;
@@ -227,7 +245,10 @@ impl<R: Receiver> Collector<R> {
                 self.survey.ready_inside += passed;
                 body.waited += passed;
             }
-            Some(body) => body.work += passed,
+            Some(body) => {
+                body.work += passed;
+                self.useful += passed;
+            }
             None if self.open.is_none() && line.initial && line.ready => {
                 self.survey.ready_outside += passed;
             }
@@ -238,7 +259,7 @@ impl<R: Receiver> Collector<R> {
     /// The thread has nothing of its own to do any more.
     fn is_free(&mut self, at: At) {
         let line = &mut self.lines[at.position];
-        line.free = (at.time, line.waited);
+        line.free = (at.time, line.off);
     }
 
     fn body(&mut self, at: At) -> Option<&mut Box<Body>> {
@@ -276,6 +297,11 @@ impl<R: Receiver> Collector<R> {
             None => {
                 let open = Open::new(region, code, at.time, is_teams);
                 self.open = Some(open);
+                for position in 0..self.lines.len() {
+                    self.account(At { position, ..at });
+                    let line = &mut self.lines[position];
+                    line.off_before = line.off;
+                }
             }
         }
     }
@@ -295,7 +321,10 @@ impl<R: Receiver> Collector<R> {
             open.fail(Why::Cut);
         }
         let cost = if number == 0 { Cost::Enter } else { Cost::Fork };
-        self.samples.add(cost, at.time - open.begin.min(at.time));
+        let line = &self.lines[at.position];
+        let off = line.off - line.off_before;
+        self.samples
+            .add(cost, at.time - open.begin.min(at.time), off);
         let member = open.member(number);
         let spot = self.spots.number(Spot::Region(open.code));
         self.set_body(at.body, Body::new(Kind::Implicit(member), spot));
@@ -332,9 +361,9 @@ impl<R: Receiver> Collector<R> {
         let is_final = open.is_final(number);
         if !undeferred {
             let line = &self.lines[at.position];
-            let (free, waited) = (line.free.0, line.waited - line.free.1);
+            let (free, off) = (line.free.0, line.off - line.free.1);
             self.times
-                .begins(number, free, (at.time, waited), &mut self.samples);
+                .begins(number, free, (at.time, off), &mut self.samples);
         }
         let mut body = Body::new(Kind::Task(number), spot);
         body.is_final = is_final;
@@ -379,10 +408,7 @@ impl<R: Receiver> Collector<R> {
             return;
         };
         body.push(Step::Create(number));
-        body.create = Some((
-            number,
-            at.time.saturating_sub(self.lines[at.position].waited),
-        ));
+        body.create = Some((number, at.time, self.lines[at.position].off));
         let waits = open.edges(&mut self.tasks.out().0);
         self.times.create(number, at.time, waits);
     }
@@ -395,13 +421,13 @@ impl<R: Receiver> Collector<R> {
         else {
             return;
         };
-        let Some((number, begin)) = body.create.take() else {
+        let Some((number, begin, off)) = body.create.take() else {
             return;
         };
         let known = self.open.as_ref().and_then(|open| open.number(task));
         if known == Some(number) {
-            let took = at.time.saturating_sub(self.lines[at.position].waited);
-            let took = took.saturating_sub(begin);
+            let off = self.lines[at.position].off - off;
+            let took = (at.time.saturating_sub(begin), off);
             self.times.created(number, took, at.time, &mut self.samples);
         }
     }
@@ -412,7 +438,9 @@ impl<R: Receiver> Collector<R> {
         };
         let elapsed = at.time.saturating_sub(open.begin);
         self.survey.in_regions += elapsed;
-        self.times.join(at.time, &mut self.samples);
+        let line = &self.lines[at.position];
+        let off = line.off - line.free.1;
+        self.times.join(at.time, off, &mut self.samples);
         self.bodies.clear();
         self.times = Times::default();
         for (why, ns) in open.notes() {
@@ -472,7 +500,9 @@ impl<R: Receiver> Sink for Collector<R> {
     fn scheduled(&mut self, at: At, state: Scheduled, _lost: u32) {
         self.account(at);
         self.survey.has_switches = true;
-        self.lines[at.position].ready = state == Scheduled::Ready;
+        let line = &mut self.lines[at.position];
+        line.ready = state == Scheduled::Ready;
+        line.away = matches!(state, Scheduled::Ready | Scheduled::Blocked);
     }
 
     fn begin(&mut self, at: At, span: &Span, how: Begin) {
@@ -615,7 +645,8 @@ impl<R: Receiver> Collector<R> {
     /// Other constructs than bodies and regions.
     fn construct(&mut self, at: At, span: &Span) {
         if let Span::Acquire { kind, object } = *span {
-            self.times.asks(at.body, at.time);
+            let off = self.lines[at.position].off;
+            self.times.asks(at.body, at.time, off);
             return self.wants(at, kind, object);
         }
         let Self { bodies, open, .. } = self;
@@ -649,7 +680,7 @@ impl<R: Receiver> Collector<R> {
             }
             Span::Asking { called } => {
                 body.chunk_ends();
-                body.asks = called.then_some(at.time);
+                body.asks = called.then_some((at.time, self.lines[at.position].off));
             }
             Span::Sync(SyncKind::Taskwait) => body.push(Step::Taskwait),
             Span::Sync(SyncKind::TaskgroupEnd) => body.push(Step::GroupEnd),
@@ -690,8 +721,10 @@ impl<R: Receiver> Collector<R> {
             }
             Span::User { .. } => body.leave(),
             Span::Asking { .. } => {
-                if let Some(since) = body.asks.take() {
-                    self.samples.add(Cost::Ask, at.time.saturating_sub(since));
+                if let Some((since, off)) = body.asks.take() {
+                    let off = self.lines[at.position].off - off;
+                    let took = at.time.saturating_sub(since);
+                    self.samples.add(Cost::Ask, took, off);
                 }
             }
             Span::Acquire { kind, object } => {
@@ -700,7 +733,8 @@ impl<R: Receiver> Collector<R> {
                     let number = open.lock(lock);
                     body.refused(number);
                 } else {
-                    self.times.has(at.body, lock, at.time, &mut self.samples);
+                    let now = (at.time, self.lines[at.position].off);
+                    self.times.has(at.body, lock, now, &mut self.samples);
                 }
             }
             Span::Hold { kind, object } => {
@@ -711,7 +745,9 @@ impl<R: Receiver> Collector<R> {
             }
             Span::Sync(kind) if is_barrier(kind) && body.is_implicit() => {
                 let number = open.last_barrier(body);
-                self.times.leave(number, at.time, &mut self.samples);
+                let line = &self.lines[at.position];
+                let off = line.off - line.free.1;
+                self.times.leave(number, at.time, off, &mut self.samples);
             }
             _ => {}
         }

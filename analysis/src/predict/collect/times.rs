@@ -26,7 +26,7 @@ pub(super) struct Times {
     last_end: u64,
     last_arrival: u64,
     /// Since when a body waits for a lock, and when each lock was given back last.
-    asks: HashMap<u32, u64>,
+    asks: HashMap<u32, (u64, u64)>,
     given: HashMap<Lock, u64>,
 }
 
@@ -49,23 +49,29 @@ impl Times {
         }
     }
 
-    /// The call that created it is over, and took so long on its thread.
-    pub(super) fn created(&mut self, number: u32, took: u64, now: u64, samples: &mut Samples) {
+    /// The call that created it is over: how long it took, and the part of that without a processor.
+    pub(super) fn created(
+        &mut self,
+        number: u32,
+        took: (u64, u64),
+        now: u64,
+        samples: &mut Samples,
+    ) {
         let Some(task) = self.tasks.get_mut(number as usize) else {
             return;
         };
         if !task.has_ended {
-            samples.add(Cost::Create, took);
+            samples.add(Cost::Create, took.0, took.1);
         }
         task.ready = task.ready.max(now);
     }
 
-    /// It begins `now` on a thread that has looked for one since `free`, and waited so long for a processor meanwhile.
+    /// It begins `now` on a thread that has looked for one since `free`, and had no processor for so long meanwhile.
     pub(super) fn begins(
         &mut self,
         number: u32,
         free: u64,
-        (now, waited): (u64, u64),
+        (now, off): (u64, u64),
         samples: &mut Samples,
     ) {
         let Some(task) = self.tasks.get(number as usize) else {
@@ -76,11 +82,9 @@ impl Times {
         }
         let since = task.ready.max(free);
         let took = now.saturating_sub(since);
-        // Some of the waiting may have been before the task was ready.
-        let took = took.saturating_sub(waited.min(took));
         match task.ready <= free {
-            true => samples.add(Cost::Dispatch, took),
-            false => samples.add(Cost::Wake, took),
+            true => samples.add(Cost::Dispatch, took, off),
+            false => samples.add(Cost::Wake, took, off),
         }
     }
 
@@ -115,37 +119,44 @@ impl Times {
         self.barriers[at] = self.barriers[at].max(now);
     }
 
-    /// It leaves it.
-    pub(super) fn leave(&mut self, number: u32, now: u64, samples: &mut Samples) {
+    /// It leaves it, and had no processor for so long in it.
+    pub(super) fn leave(&mut self, number: u32, now: u64, off: u64, samples: &mut Samples) {
         let Some(arrival) = self.barriers.get(number as usize) else {
             return;
         };
         let since = (*arrival).max(self.last_end.min(now));
-        samples.add(Cost::Barrier, now.saturating_sub(since));
+        samples.add(Cost::Barrier, now.saturating_sub(since), off);
     }
 
-    /// The region ends.
-    pub(super) fn join(&self, now: u64, samples: &mut Samples) {
+    /// The region ends; its thread had no processor for so long since its own end.
+    pub(super) fn join(&self, now: u64, off: u64, samples: &mut Samples) {
         let since = self.last_arrival.max(self.last_end);
         if since > 0 {
-            samples.add(Cost::Join, now.saturating_sub(since));
+            samples.add(Cost::Join, now.saturating_sub(since), off);
         }
     }
 
-    pub(super) fn asks(&mut self, body: u32, now: u64) {
-        self.asks.insert(body, now);
+    pub(super) fn asks(&mut self, body: u32, now: u64, off: u64) {
+        self.asks.insert(body, (now, off));
     }
 
-    /// It has the lock.
-    pub(super) fn has(&mut self, body: u32, lock: Lock, now: u64, samples: &mut Samples) {
-        let Some(since) = self.asks.remove(&body) else {
+    /// It has the lock; its thread has had no processor for so long by now.
+    pub(super) fn has(
+        &mut self,
+        body: u32,
+        lock: Lock,
+        (now, off): (u64, u64),
+        samples: &mut Samples,
+    ) {
+        let Some((since, before)) = self.asks.remove(&body) else {
             return;
         };
+        let off = off.saturating_sub(before);
         match self.given.get(&lock) {
             Some(given) if *given > since => {
-                samples.add(Cost::HandOver, now.saturating_sub(*given));
+                samples.add(Cost::HandOver, now.saturating_sub(*given), off);
             }
-            _ => samples.add(Cost::Lock, now.saturating_sub(since)),
+            _ => samples.add(Cost::Lock, now.saturating_sub(since), off),
         }
     }
 
