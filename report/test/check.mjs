@@ -12,6 +12,7 @@ import { close, time } from "./common.mjs";
 import { graphs } from "./graphs.mjs";
 import { kernel } from "./kernel.mjs";
 import { kernelThreads } from "./kernel_threads.mjs";
+import { prediction } from "./prediction.mjs";
 import { oneOfSeveral } from "./programs.mjs";
 import { use } from "./timeline.mjs";
 import { used as heapAndEnergy } from "./used.mjs";
@@ -86,6 +87,7 @@ for (const [at, task] of first.task_functions.slice(0, 5).entries()) {
   ensure(executed === String(task.executed), `task ${at} was executed ${executed} times, not ${task.executed}`);
 }
 
+await prediction(page, ensure);
 if (processes.length === 1 && first.task_functions.length > 0 && first.task_functions.length <= 40 && (await page.locator("#tasks").count()) > 0) {
   const shown = await page.locator("#tasks tbody tr > td:nth-child(2)").allTextContents();
   const sum = shown.reduce((sum, text) => sum + Number(text.replace(/\s/g, "")), 0);
