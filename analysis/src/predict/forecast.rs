@@ -319,7 +319,12 @@ impl<'s> Forecaster<'s> {
         };
         let chunk = question.chunk;
         let mut as_it_was = case(&recorded);
-        for (cost, measure) in as_it_was.costs.0.iter_mut().zip(&self.survey.recorded_costs) {
+        for (cost, measure) in as_it_was
+            .costs
+            .0
+            .iter_mut()
+            .zip(&self.survey.recorded_costs)
+        {
             *cost = measure.mean_ns;
         }
         self.push(Role::Recorded, shape(self.survey.team, None), as_it_was);

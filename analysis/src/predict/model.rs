@@ -124,6 +124,8 @@ pub enum Sharing {
     Dynamic,
     /// Likewise, and pieces get smaller, down to so many iterations.
     Guided(u64),
+    /// One block for each thread, of iterations that are not known: no chunks can be made of them.
+    Blocks,
     /// Sections: as dynamic, and they cannot be divided.
     Sections,
 }

@@ -188,7 +188,7 @@ impl Plan {
         };
         let chunk = shape.chunk;
         match (sharing, chunk) {
-            (Sharing::Static(None), None) => {
+            (Sharing::Blocks, _) | (Sharing::Static(None), None) => {
                 let (each, more) = (iterations / threads, iterations % threads);
                 let mut sizes = (0..threads).map(|thread| each + u64::from(thread < more));
                 let ranges = cut(&mut sizes);

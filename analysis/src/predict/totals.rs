@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::collect::Receiver;
-use super::model::{Lock, Meeting, Part, Region, Spot, SpotId, Spots, Step};
+use super::model::{Lock, Meeting, Part, Region, Sharing, Spot, SpotId, Spots, Step};
 
 /// Of a spot: tasks, pieces of a loop, or threads' own parts.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -127,11 +127,17 @@ impl Receiver for Totals {
             }
         }
         for meeting in &region.meetings {
-            let Meeting::Share { pieces, .. } = meeting else {
+            let Meeting::Share {
+                sharing, pieces, ..
+            } = meeting
+            else {
                 continue;
             };
             let iterations = pieces.iter().map(|piece| piece.iterations);
-            self.iterations = self.iterations.max(iterations.fold(0, u64::saturating_add));
+            if *sharing != Sharing::Blocks {
+                let all = iterations.fold(0, u64::saturating_add);
+                self.iterations = self.iterations.max(all);
+            }
             for piece in pieces {
                 self.instance(region.at(&piece.steps), spots, locks);
             }

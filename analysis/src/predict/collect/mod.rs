@@ -506,6 +506,7 @@ impl<R: Receiver> Sink for Collector<R> {
     }
 
     fn begin(&mut self, at: At, span: &Span, how: Begin) {
+        self.tasks.out().0.clear();
         self.tasks.begin(at, span, how);
         self.account(at);
         if let Span::Parallel { region, code, kind } = *span {

@@ -403,6 +403,7 @@ fn meeting(row: Vec<Met>, loops: &mut u32, code: Code, spots: &mut Spots) -> Res
     let sizes: Vec<u64> = all.iter().map(|(_, piece)| piece.iterations).collect();
     let least = sizes.iter().rev().skip(1).min().copied().unwrap_or(1);
     let sharing = match how {
+        _ if sizes.contains(&UNKNOWN) => Sharing::Blocks,
         Some(Sharing::Static(_)) if most > 1 => Sharing::Static(sizes.first().copied()),
         Some(Sharing::Guided(_)) => Sharing::Guided(least),
         Some(sharing) => sharing,
