@@ -469,6 +469,10 @@ impl<R: Receiver> Sink for Collector<R> {
         self.tasks.thread_begin(at);
         let line = &mut self.lines[at.position];
         (line.body, line.last) = (at.body, at.time);
+        if let Some(open) = &self.open {
+            // It was made for the region, and had no processor before.
+            line.off = at.time.saturating_sub(open.begin);
+        }
         let span = self.span.get_or_insert((at.time, at.time));
         span.1 = span.1.max(at.time);
     }
