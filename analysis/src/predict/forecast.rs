@@ -17,8 +17,9 @@ use instr_trace::model::Code;
 pub const MAX_PIECES: u64 = 1 << 22;
 /// Steps of all simulations together, about: beyond, there are fewer of them.
 const EFFORT: u64 = 300_000_000;
-/// Most threads that a run is tried with to find its limit.
+/// Most threads that a run is tried with to find its limit, and most threads of all its regions together; twice the threads that were asked for in any case.
 const LIMIT: u64 = 1024;
+const LIMIT_EFFORT: u64 = 1_000_000;
 /// What may become faster is tried if it has at least this share of the work.
 const SMALL: f64 = 0.002;
 /// Loops of a region that are told apart: of more, which are likely to be the same ones again and again, all are one.
@@ -265,9 +266,10 @@ impl<'s> Forecaster<'s> {
         }
         let unknown_costs = unknown_costs(survey, totals);
         let widest = question.threads.last().copied().unwrap_or(1) as u64;
-        let limit = (20_000_000 / survey.regions.max(1))
-            .clamp(64, LIMIT)
-            .max(widest);
+        // Each thread of each region is some work, whatever it does.
+        let limit = (LIMIT_EFFORT / survey.regions.max(1))
+            .min(LIMIT)
+            .max(2 * widest);
         let mut threads = question.threads.clone();
         threads.push(limit as usize);
         let merged = totals.spots.keys().filter_map(|spot| match spot {
@@ -335,7 +337,9 @@ impl<'s> Forecaster<'s> {
         );
         let undetermined = totals.undetermined as f64 > UNDETERMINED * totals.work() as f64;
         let points = self.threads.len() as u64;
-        let size = totals.steps + totals.tasks + self.survey.regions * 16 + 1;
+        let threads: u64 = self.threads.iter().map(|threads| *threads as u64).sum();
+        let own = totals.steps + totals.tasks + 1;
+        let size = own + self.survey.regions * 4 * threads / points;
         let fixed = points * 3 + 2 * self.levers.len() as u64;
         let draws = (EFFORT / size).saturating_sub(fixed) / points;
         let draws = draws.clamp(3, 12) as usize;

@@ -103,7 +103,7 @@ fn limit(limit: &Point, last: &Point) -> String {
     };
     if limit.threads <= last.threads {
         return format!(
-            "More than {} do not make it faster.{cause}",
+            "It is fastest with {}.{cause}",
             counted(limit.threads, "thread")
         );
     }
