@@ -30,6 +30,7 @@ const LESS: &[&str] = &[
     "total",
     "times",
     "noise",
+    "measured",
 ];
 /// A line below the header and nothing else.
 const STYLE: TableStyle = TableStyle::new()

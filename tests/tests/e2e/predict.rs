@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use instr_tests::outcome::{Check, Stop, ensure, trial};
-use instr_tests::process::Run;
+use instr_tests::process::{Run, Status};
 use instr_tests::toolchain::{Build, Target, tools};
 use instr_tests::workspace;
 use libtest_mimic::Trial;
@@ -207,7 +207,7 @@ fn killed() -> Check {
     let run = Run::new(&tools()?.instr).arg("predict").arg("app");
     let outcome = run.dir(dir.path()).output()?;
     ensure(
-        outcome.status.code() == Some(1) && outcome.stdout.is_empty(),
+        outcome.status == Status::Code(1) && outcome.stdout.is_empty(),
         || format!("{outcome}"),
     )?;
     ensure(
