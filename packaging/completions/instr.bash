@@ -61,6 +61,9 @@ _instr() {
             instr,plot)
                 cmd="instr__subcmd__plot"
                 ;;
+            instr,predict)
+                cmd="instr__subcmd__predict"
+                ;;
             instr,processors)
                 cmd="instr__subcmd__processors"
                 ;;
@@ -130,6 +133,9 @@ _instr() {
             instr__subcmd__help,plot)
                 cmd="instr__subcmd__help__subcmd__plot"
                 ;;
+            instr__subcmd__help,predict)
+                cmd="instr__subcmd__help__subcmd__predict"
+                ;;
             instr__subcmd__help,processors)
                 cmd="instr__subcmd__help__subcmd__processors"
                 ;;
@@ -163,6 +169,7 @@ _instr() {
         instr)
             opts="-h -V --help --version cc c++ fortran run attach list doctor config merge export query summary processors report live plot timeline graph repair extract symbolize help"
             opts="-h -V --help --version cc c++ fortran run attach list doctor config merge export summary processors diff report live plot timeline graph repair extract symbolize help"
+            opts="-h -V --help --version cc c++ fortran run attach list doctor config merge export summary processors report live plot timeline graph predict repair extract symbolize help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -426,6 +433,7 @@ _instr() {
         instr__subcmd__help)
             opts="cc c++ fortran run attach list doctor config merge export query summary processors report live plot timeline graph repair extract symbolize help"
             opts="cc c++ fortran run attach list doctor config merge export summary processors diff report live plot timeline graph repair extract symbolize help"
+            opts="cc c++ fortran run attach list doctor config merge export summary processors report live plot timeline graph predict repair extract symbolize help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -635,6 +643,20 @@ _instr() {
             return 0
             ;;
         instr__subcmd__help__subcmd__plot)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        instr__subcmd__help__subcmd__predict)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -898,6 +920,44 @@ _instr() {
                     return 0
                     ;;
                 --thread)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --exe)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --sysroot)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        instr__subcmd__predict)
+            opts="-h --threads --faster --without-lock --chunk --json --exe --sysroot --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --threads)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --faster)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --without-lock)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --chunk)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
