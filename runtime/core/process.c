@@ -94,7 +94,7 @@ void instr_modules_changed(void)
     if (instr_inside)
         return;
     instr_inside = true;
-    if (!atomic_flag_test_and_set_explicit(&instr_registry.lock, memory_order_acquire)) {
+    if (instr_try_lock()) {
         if (instr_registry.life == INSTR_LIFE_RUNNING && instr_platform_module_generation() != instr_registry.modules)
             (void)write_metadata(false);
         instr_unlock();
@@ -117,6 +117,10 @@ bool instr_begin_child(void)
         instr_registry.life = INSTR_LIFE_CLOSED;
         return false;
     }
+#if INSTR_KEEPS_RUNS
+    if (instr_platform_find_clock())
+        instr_read_clocks(&instr_registry.start);
+#endif
     instr_platform_random(instr_uuid, sizeof instr_uuid);
     instr_registry.life = INSTR_LIFE_RUNNING;
     (void)write_metadata(false);
@@ -165,8 +169,8 @@ bool instr_switch(bool on)
     }
     if (locked)
         instr_unlock();
-    instr_platform_leave(&guest);
     instr_inside = false;
+    instr_platform_leave(&guest);
     return changed;
 }
 
@@ -323,7 +327,7 @@ void instr_finish(void)
 #if !INSTR_PLATFORM_SMALL
 void instr_forked(void)
 {
-    atomic_flag_clear(&instr_registry.lock);
+    instr_forget_lock();
     instr_inside = false;
     instr_self = NULL;
     /* Probes on this stack still hold the parent's window, which is shared with the parent: put zeroed memory in its place. A thread
@@ -407,6 +411,9 @@ static void begin(void)
     instr_platform_random(instr_uuid, sizeof instr_uuid);
 #if UINTPTR_MAX > 0xffffffffu
     instr_code_base = instr_platform_code();
+#endif
+#if INSTR_KEEPS_RUNS
+    (void)instr_platform_find_clock();
 #endif
     instr_switches_begin(); /* may take some milliseconds, which are none of the program's */
     instr_read_clocks(&instr_registry.start);

@@ -8,9 +8,7 @@ struct instr_process instr_process __attribute__((aligned(4096)));
 _Thread_local struct instr_thread *instr_self __attribute__((tls_model("initial-exec")));
 _Thread_local bool instr_inside __attribute__((tls_model("initial-exec")));
 _Thread_local bool instr_own_thread __attribute__((tls_model("initial-exec")));
-struct instr_registry instr_registry = {.lock = ATOMIC_FLAG_INIT};
-
-#define LOCK_YIELDS 32u
+struct instr_registry instr_registry;
 
 #if INSTR_PLATFORM_SMALL
 bool instr_lock(void)
@@ -24,31 +22,51 @@ void instr_unlock(void)
     instr_platform_unlock(INSTR_LOCK_PROCESS);
 }
 #else
+/* Waiters sleep: who has the lock may have a lower priority, and this processor alone; and there may be thousands, when as many threads begin at once. */
+enum { FREE, TAKEN, WANTED /* and somebody sleeps */ };
+
+#define STUCK_NS 2000000u
+
+static uint32_t set_lock(uint32_t value)
+{
+    return __atomic_exchange_n(&instr_registry.lock, value, __ATOMIC_ACQ_REL);
+}
+
+bool instr_try_lock(void)
+{
+    return set_lock(TAKEN) == FREE || set_lock(WANTED) == FREE; /* who sleeps is still seen to */
+}
+
 bool instr_lock(void)
 {
-    static volatile bool stuck; /* somebody waited in vain: nobody does again, until it was had again */
+    static volatile bool stuck; /* somebody waited in vain: nobody does for long again, until it was had again */
     uint64_t give_up = 0;
-    for (unsigned tries = 0; atomic_flag_test_and_set_explicit(&instr_registry.lock, memory_order_acquire); tries++) {
-        if (tries < LOCK_YIELDS) {
-            instr_platform_yield();
-            continue;
-        }
+    uint32_t turns = 0;
+    for (bool had = set_lock(TAKEN) == FREE; !had && set_lock(WANTED) != FREE;) {
         const uint64_t now = instr_platform_monotonic_ns();
-        if (give_up == 0)
-            give_up = now + INSTR_LOCK_NS;
-        if (stuck || now > give_up) {
+        if (give_up == 0 || turns != instr_registry.turns) {
+            turns = instr_registry.turns;
+            give_up = now + (stuck ? STUCK_NS : INSTR_LOCK_NS);
+        } else if (now >= give_up) {
             stuck = true;
             return false;
         }
-        instr_platform_pause(); /* who has the lock may have a lower priority, and this processor alone */
+        instr_platform_sleep_on(&instr_registry.lock, WANTED, give_up - now);
     }
     stuck = false;
+    instr_registry.turns++;
     return true;
 }
 
 void instr_unlock(void)
 {
-    atomic_flag_clear_explicit(&instr_registry.lock, memory_order_release);
+    if (set_lock(FREE) == WANTED)
+        instr_platform_wake(&instr_registry.lock);
+}
+
+void instr_forget_lock(void)
+{
+    instr_registry.lock = FREE;
 }
 #endif
 

@@ -4,14 +4,13 @@
 #ifndef INSTR_REGISTRY_H
 #define INSTR_REGISTRY_H
 
-#include <stdatomic.h>
-
 #include "core/process.h"
 
 enum instr_life { INSTR_LIFE_BEFORE, INSTR_LIFE_RUNNING, INSTR_LIFE_CHILD, INSTR_LIFE_CLOSED };
 
 struct instr_registry {
-    atomic_flag lock; /* registry, sink and metadata; never taken in the hot path; small systems have one of their own */
+    uint32_t lock; /* registry, sink and metadata; never taken in the hot path; small systems have one of their own */
+    volatile uint32_t turns; /* how often it was had */
     enum instr_life life;
     uint32_t clock; /* INSTR_ON_TICKS or INSTR_ON_SYSTEM */
     uint32_t threads; /* next thread index */
@@ -19,7 +18,7 @@ struct instr_registry {
     uint32_t pid;     /* whose trace this is: a child of vfork or of a raw system call must not close it */
     struct instr_thread *all;
     struct instr_thread *left; /* windows that a thread may have: the one that was left last comes first */
-    uint32_t making; /* windows whose files are being made, without the lock */
+    volatile uint32_t making; /* windows whose files are being made, without the lock */
     volatile uint32_t lost_unattached;
     uint64_t events; /* of packets that the sink took from threads that ended */
     bool has_executable;
@@ -47,7 +46,7 @@ extern _Thread_local bool instr_inside __attribute__((tls_model("initial-exec"))
 /* Set on a thread of the runtime's own. */
 extern _Thread_local bool instr_own_thread __attribute__((tls_model("initial-exec")));
 
-/* Nobody waits longer for the lock, ns. */
+/* Nobody waits longer for who has the lock, ns. However many are before the caller, they are waited for. */
 #define INSTR_LOCK_NS 1000000000u
 
 /*
@@ -55,6 +54,10 @@ extern _Thread_local bool instr_own_thread __attribute__((tls_model("initial-exe
  * the caller has: the lock of the dynamic linker, whose list is read under ours.
  */
 bool instr_lock(void);
+#if !INSTR_PLATFORM_SMALL
+bool instr_try_lock(void); /* without waiting */
+void instr_forget_lock(void); /* in a forked child, whose parent may have had it */
+#endif
 void instr_unlock(void);
 
 /* core/threads.c, under the lock. Whether a window's stream goes on with the next thread. */

@@ -226,7 +226,7 @@ static void begin_thread(struct instr_thread *t, bool wait)
         return;
     }
     struct instr_switches *s = NULL;
-    if (wait ? instr_lock() : !atomic_flag_test_and_set_explicit(&instr_registry.lock, memory_order_acquire)) {
+    if (wait ? instr_lock() : instr_try_lock()) {
         if (instr_registry.life == INSTR_LIFE_RUNNING && (s = get()) != NULL)
             s->taking = 1;
         instr_unlock();
@@ -294,8 +294,8 @@ void instr_switches_slow(struct instr_thread *t)
         take_all(t->switches, true);
         untake(t->switches);
     }
-    instr_platform_leave(&guest);
     instr_inside = false;
+    instr_platform_leave(&guest);
 }
 
 /* ---- the process ---- */

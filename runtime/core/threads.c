@@ -47,6 +47,10 @@ static struct instr_thread *make_window(uint32_t number)
     struct instr_thread *const t = (struct instr_thread *)(void *)block;
     t->mapped = mapped;
     t->file_number = number;
+#if INSTR_HAS_TAKEOVER /* no lock is held: the system gives both pages now, which may take it a while */
+    volatile uint32_t *const window = &INSTR_WINDOW_OF(t)->magic;
+    window[0] = window[INSTR_WINDOW_HEADER_BYTES / sizeof *window] = 0;
+#endif
     return t;
 }
 
@@ -64,14 +68,12 @@ static struct instr_thread *new_window(bool *locked)
 static struct instr_thread *new_window(bool *locked)
 {
     const uint32_t number = instr_registry.windows++;
-    instr_registry.making++;
+    (void)instr_count(&instr_registry.making, 1);
     instr_unlock();
     struct instr_thread *const t = make_window(number);
     *locked = instr_lock();
-    if (!*locked)
-        return NULL;
-    instr_registry.making--;
-    if (instr_registry.life == INSTR_LIFE_RUNNING)
+    (void)instr_count(&instr_registry.making, UINT32_MAX); /* one less, whether or not the lock could be had */
+    if (*locked && instr_registry.life == INSTR_LIFE_RUNNING)
         return t;
     if (t != NULL && t->mapped)
         instr_sink_window_remove(number);
@@ -291,9 +293,13 @@ struct instr_thread *instr_attach(void)
     }
     struct instr_guest guest;
     struct instr_thread *t = NULL;
-    instr_inside = true;
     instr_platform_enter(&guest);
     instr_platform_hold_signals(&guest);
+    if (instr_self != NULL) { /* a handler that came before this line has attached its thread */
+        instr_platform_leave(&guest);
+        return instr_self;
+    }
+    instr_inside = true;
     bool locked = instr_lock();
     const bool begins = locked && instr_registry.life == INSTR_LIFE_CHILD;
     if (!locked) {
@@ -357,8 +363,8 @@ struct instr_thread *instr_attach_stream(uint32_t os_tid, uint32_t flags)
     }
     if (locked)
         instr_unlock();
-    instr_platform_leave(&guest);
     instr_inside = false;
+    instr_platform_leave(&guest);
     return t;
 }
 
@@ -419,6 +425,6 @@ void instr_thread_ended(struct instr_thread *t)
         empty_window(t);
     instr_switches_end_thread(switches);
     instr_self = NULL;
+    instr_inside = false; /* a signal that waited comes with the next line, and its handler may record */
     instr_platform_leave(&guest);
-    instr_inside = false;
 }

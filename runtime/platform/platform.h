@@ -14,9 +14,15 @@
 
 struct instr_thread;
 
-/* Nanoseconds of a clock that is never set (CLOCK_MONOTONIC), and since the epoch. */
+/*
+ * Nanoseconds of a clock that is never set (CLOCK_MONOTONIC), and since the epoch. The first is the same for all processes, and that of the system's
+ * own records of them, whatever offset a process sees. That is looked for when a process begins, and when a forked child does: whether it is another one.
+ */
 uint64_t instr_platform_monotonic_ns(void);
 uint64_t instr_platform_realtime_ns(void);
+#if INSTR_KEEPS_RUNS
+bool instr_platform_find_clock(void);
+#endif
 
 /* Whether the processor's tick counter is a usable clock on this system, as far as the system knows. */
 bool instr_platform_ticks_ok(void);
@@ -26,8 +32,12 @@ uint32_t instr_platform_tid(void);
 bool instr_platform_is_initial_thread(void);
 void instr_platform_yield(void);
 
-/* Sleeps for some 50 us, so that threads of lower priority go on. Not on small systems, whose locks inherit priorities. */
-void instr_platform_pause(void);
+/*
+ * Sleeps while the word has the value, at most `ns` or so: whoever changes it wakes one of those that sleep. Not on small systems, whose locks inherit
+ * priorities.
+ */
+void instr_platform_sleep_on(const uint32_t *word, uint32_t value, uint64_t ns);
+void instr_platform_wake(const uint32_t *word);
 
 /* Lets another thread, of whatever priority, go on. False when none will: the system is dying. */
 bool instr_platform_wait(void);

@@ -35,6 +35,8 @@
 #define MOST_ATTEMPTS 100u
 #define READ_BY_OTHERS (S_IRGRP | S_IROTH)
 #define LOOK_BY_OTHERS (READ_BY_OTHERS | S_IXGRP | S_IXOTH)
+#define STANDARD 3  /* descriptors below are standard input, output and errors, also where the program has closed them */
+#define LOCK_FD 63 /* the lock's descriptor, where the program may have so many: the last one that takes no room of the kernel's */
 
 static char place[INSTR_CFG_PATH_BYTES];
 static struct stat taken; /* the folder, as it was when it was taken */
@@ -199,6 +201,22 @@ FOR_RUNS int instr_place_open_ours(int in, const char *name, int flags, mode_t m
     return fd;
 }
 
+/*
+ * Opens a file of the trace, in the folder `in`. Where the program has closed its standard input, output or errors, other threads may read or write
+ * these at any moment, as the program does without us. The folder takes their numbers meanwhile: nothing can be read there or written.
+ */
+static int open_behind_standard(int in, const char *name, int flags, mode_t mode)
+{
+    int numbers[STANDARD] = {-1, -1, -1};
+    int last = in;
+    for (unsigned i = 0; i < STANDARD && last >= 0 && last < STANDARD; i++)
+        last = numbers[i] = fcntl(in, F_DUPFD_CLOEXEC, 0);
+    const int fd = instr_place_open_ours(in, name, flags, mode);
+    for (unsigned i = 0; i < STANDARD && numbers[i] >= 0; i++)
+        close(numbers[i]);
+    return fd;
+}
+
 int instr_place_file(const char *name, uint32_t number, enum instr_file_use use)
 {
     char file[NAME_BYTES];
@@ -213,7 +231,7 @@ int instr_place_file(const char *name, uint32_t number, enum instr_file_use use)
     if (use != INSTR_FILE_APPEND)
         (void)unlinkat(in, file, 0);
     if (use != INSTR_FILE_NONE)
-        fd = instr_place_open_ours(in, file, O_CREAT | O_RDWR | (use == INSTR_FILE_APPEND ? O_APPEND : O_EXCL), mode);
+        fd = open_behind_standard(in, file, O_CREAT | O_RDWR | (use == INSTR_FILE_APPEND ? O_APPEND : O_EXCL), mode);
     close(in);
     return fd;
 }
@@ -273,6 +291,17 @@ FOR_RUNS bool instr_place_is_earlier(int in, const char *program, char head[INST
     return instr_place_is_text(head, "\n    program = \"", program) && !open_still;
 }
 
+/* The lock stays open: with a number that the program does not count on, and none of those that it may write to blindly. */
+static int out_of_the_way(int fd)
+{
+    int other = -1;
+    for (int least = LOCK_FD; other < 0 && least >= STANDARD; least /= 4)
+        other = fcntl(fd, F_DUPFD_CLOEXEC, least);
+    if (other >= 0)
+        close(fd);
+    return other >= 0 ? other : fd;
+}
+
 /*
  * Takes an open folder: it must be empty, or hold an earlier trace of the same program, and no other process writes there. Where that trace is
  * kept, the folder has got another name and was not taken: *moved is the descriptor of its lock, which is held until a new one was taken.
@@ -303,7 +332,7 @@ static bool take_folder(int in, const char *program, int *moved)
     (void)moved;
 #endif
     (void)instr_place_look(in, 0, true);
-    lock_fd = fd;
+    lock_fd = out_of_the_way(fd);
     return true;
 }
 

@@ -1,8 +1,10 @@
 // usage: handlers MODE N FILE
 // A timer's handler records N events at a time while the program records others. MODE: `exit` or `killed`, at the end; `leaves`: the
 // handler returns by siglongjmp, with N = 1 on a stack of its own; `stack`: as `exit`, the handler on a stack of its own, which lies outside of
-// the frames that it interrupts; `trap`: as `exit`, by SIGTRAP, which the runtime never holds. FILE gets how many events the program, and the handler, recorded.
+// the frames that it interrupts; `trap`: as `exit`, by SIGTRAP, which the runtime never holds; `threads`, `threads-killed`: as `exit` and `killed`, in threads
+// that begin and end while signals come. FILE gets how many events the program, and the handler, recorded.
 #include <instr/instr.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
@@ -12,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { COUNT = 1500000, LEAVES = 150, LAST = 1000 };
+enum { COUNT = 1500000, LEAVES = 150, LAST = 1000, THREADS = 3000, EACH_THREAD = 30 };
 static volatile long recorded, handled;
 static volatile int each, again;
 static sigjmp_buf back;
@@ -83,6 +85,42 @@ static __attribute__((noinline)) int run(char **argv, int leaves)
     return 0;
 }
 
+/* The only thread that lets the signal through. */
+static void *record_some(void *unused)
+{
+    sigset_t mine;
+    (void)unused;
+    sigemptyset(&mine);
+    sigaddset(&mine, SIGALRM);
+    pthread_sigmask(SIG_UNBLOCK, &mine, NULL);
+    for (int i = 0; i < EACH_THREAD; i++) {
+        instr_event(700, (unsigned)recorded);
+        recorded = recorded + 1;
+    }
+    return NULL;
+}
+
+static int run_threads(char **argv)
+{
+    struct itimerval period = {{0, 100}, {0, 100}}, off = {{0, 0}, {0, 0}};
+    sigset_t others;
+    sigemptyset(&others);
+    sigaddset(&others, SIGALRM);
+    pthread_sigmask(SIG_BLOCK, &others, NULL);
+    setitimer(ITIMER_REAL, &period, NULL);
+    for (int i = 0; i < THREADS; i++) {
+        pthread_t thread;
+        if (pthread_create(&thread, NULL, record_some, NULL) != 0)
+            return 1;
+        pthread_join(thread, NULL);
+    }
+    setitimer(ITIMER_REAL, &off, NULL);
+    tell(argv[3]);
+    if (strcmp(argv[1], "threads-killed") == 0)
+        kill(getpid(), SIGKILL);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     char stack[64 << 10];
@@ -98,5 +136,5 @@ int main(int argc, char **argv)
     }
     sigaction(SIGALRM, &action, NULL);
     sigaction(SIGTRAP, &action, NULL);
-    return run(argv, leaves);
+    return strncmp(argv[1], "threads", 7) == 0 ? run_threads(argv) : run(argv, leaves);
 }

@@ -45,17 +45,7 @@ static uint64_t clock_ns(clockid_t id)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-uint64_t instr_platform_monotonic_ns(void)
-{
-    return clock_ns(CLOCK_MONOTONIC);
-}
-
-uint64_t instr_platform_realtime_ns(void)
-{
-    return clock_ns(CLOCK_REALTIME);
-}
-
-#if defined(__x86_64__) || defined(__sparc__)
+#if defined(__x86_64__) || defined(__sparc__) || INSTR_KEEPS_RUNS
 /* Reads the start of a small file; the count of bytes, 0 when it cannot be read. */
 static size_t read_file(const char *path, char *buffer, size_t bytes)
 {
@@ -67,6 +57,50 @@ static size_t read_file(const char *path, char *buffer, size_t bytes)
     return count > 0 ? (size_t)count : 0;
 }
 #endif
+
+#if INSTR_KEEPS_RUNS
+static uint64_t ahead; /* of the system's clock: the process may be in a time namespace */
+
+/* Whether the offsets that the kernel tells, which are those of new children, are the process's own: time_namespaces(7). */
+static bool is_in_childrens_time(void)
+{
+    char own[64];
+    char childrens[64];
+    const ssize_t length = readlink("/proc/self/ns/time", own, sizeof own);
+    return length > 0 && readlink("/proc/self/ns/time_for_children", childrens, sizeof childrens) == length &&
+           memcmp(own, childrens, (size_t)length) == 0;
+}
+
+bool instr_platform_find_clock(void)
+{
+    static const char KEY[] = "monotonic";
+    char text[128];
+    const size_t length = is_in_childrens_time() ? read_file("/proc/self/timens_offsets", text, sizeof text - 1) : 0;
+    text[length] = '\0';
+    if (strncmp(text, KEY, sizeof KEY - 1) != 0)
+        return false;
+    const uint64_t before = ahead;
+    char *end = text + sizeof KEY - 1;
+    const int64_t seconds = strtoll(end, &end, 10);
+    ahead = (uint64_t)seconds * 1000000000u + (uint64_t)strtoll(end, &end, 10);
+    return ahead != before;
+}
+
+uint64_t instr_platform_monotonic_ns(void)
+{
+    return clock_ns(CLOCK_MONOTONIC) - ahead;
+}
+#else
+uint64_t instr_platform_monotonic_ns(void)
+{
+    return clock_ns(CLOCK_MONOTONIC);
+}
+#endif
+
+uint64_t instr_platform_realtime_ns(void)
+{
+    return clock_ns(CLOCK_REALTIME);
+}
 
 #if defined(__x86_64__)
 /*
@@ -121,10 +155,21 @@ void instr_platform_yield(void)
     sched_yield();
 }
 
-void instr_platform_pause(void)
+#define FUTEX_SLEEP 128 /* FUTEX_WAIT and FUTEX_WAKE, each with FUTEX_PRIVATE_FLAG: linux/futex.h */
+#define FUTEX_WAKE_UP 129
+
+void instr_platform_sleep_on(const uint32_t *word, uint32_t value, uint64_t ns)
 {
-    const struct timespec pause = {0, 50000};
-    nanosleep(&pause, NULL);
+    const struct timespec most = {(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
+    if (syscall(SYS_futex, word, FUTEX_SLEEP, value, &most, NULL, 0) != 0 && errno != EAGAIN && errno != EINTR && errno != ETIMEDOUT) {
+        const struct timespec pause = {0, 50000}; /* it is not permitted */
+        nanosleep(&pause, NULL);
+    }
+}
+
+void instr_platform_wake(const uint32_t *word)
+{
+    (void)syscall(SYS_futex, word, FUTEX_WAKE_UP, 1, NULL, NULL, 0);
 }
 
 bool instr_platform_wait(void)
@@ -268,11 +313,25 @@ bool instr_platform_signal_stack(uintptr_t *low, uintptr_t *high, bool *on_it)
     return known;
 }
 
+/*
+ * Where cancellation is asynchronous and was asked for meanwhile, glibc (2.36, and older ones) ends a thread that enables it with another result than
+ * PTHREAD_CANCELED; one that makes it asynchronous has the right one.
+ */
+static void enable_cancellation(int state)
+{
+    int type = PTHREAD_CANCEL_DEFERRED;
+    if (state == PTHREAD_CANCEL_ENABLE)
+        pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &type);
+    pthread_setcancelstate(state, NULL);
+    if (type != PTHREAD_CANCEL_DEFERRED)
+        pthread_setcanceltype(type, NULL);
+}
+
 void instr_platform_leave(const struct instr_guest *guest)
 {
     if (guest->held)
         (void)syscall(SYS_rt_sigprocmask, SIG_SETMASK, guest->signals, NULL, sizeof guest->signals);
-    pthread_setcancelstate(guest->cancel, NULL);
+    enable_cancellation(guest->cancel);
     if (guest->told)
         __tsan_ignore_thread_end();
     errno = guest->error;

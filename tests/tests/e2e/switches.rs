@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use instr_tests::cases;
 use instr_tests::outcome::{Check, Stop, ensure, trial};
-use instr_tests::process::{Outcome, Run};
+use instr_tests::process::{Outcome, Run, Status};
 use instr_tests::toolchain::{Build, Target, need};
 use instr_tests::workspace;
 use libtest_mimic::Trial;
@@ -27,6 +27,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("switches::a-filter-that-kills", filtered),
         trial("switches::a-filter-of-the-programs-own", late_filter),
         trial("switches::of-a-killed-program", killed),
+        trial("switches::in-a-time-namespace", in_another_time),
     ]
 }
 
@@ -325,4 +326,32 @@ fn killed() -> Check {
     ensure(summary["closed"] == false, || "closed".to_owned())?;
     let blocked = number(region(&summary)?, "blocked")?;
     ensure(blocked > 500.0, || format!("{blocked} of 8,000 sleeps"))
+}
+
+/// Where a process sees a clock with an offset, the kernel's records have the time without it.
+fn in_another_time() -> Check {
+    need("unshare")?;
+    let words = [
+        "unshare",
+        "-Ur",
+        "--time",
+        "--monotonic",
+        "864000",
+        "--boottime",
+        "864000",
+    ];
+    let tried = Run::words(words).arg("true").output()?;
+    if tried.status != Status::Code(0) {
+        return Err(Stop::NotAllowed(format!(
+            "no time namespace of one's own: {}",
+            tried.errors().trim()
+        )));
+    }
+    let (summary, told) = program()?.run(&words, "sleep")?;
+    counts(&summary, &told)?;
+    let asleep = number(region(&summary)?, "blocked_ns")?;
+    ensure(
+        asleep >= 2.0 * 200.0 * 500e3 && summary["truncated_streams"] == 0,
+        || format!("asleep for {asleep} ns, {}", summary["truncated_streams"]),
+    )
 }

@@ -33,7 +33,33 @@ pub(crate) fn trials() -> Vec<Trial> {
                 leave(how, thread, status, handler, closed)
             })
         })
+        .chain([trial(
+            "robust::leave::threads-that-are-cancelled-at-any-moment",
+            cancelled,
+        )])
         .collect()
+}
+
+/// A thread whose cancellation is asynchronous is joined as a cancelled one wherever that meets it, also where it hands over its buffer.
+fn cancelled() -> Check {
+    let guest = Guest::build("cancelled")?;
+    let trace = guest.path("trace");
+    let env = [
+        ("INSTR_TRACE", trace.to_str().unwrap_or("")),
+        ("INSTR_BUFFER", "4096"),
+    ];
+    let outcome = guest.compare(&["1500"], &env)?;
+    ensure(outcome.text() == "0 of 1500 are joined otherwise\n", || {
+        format!("{outcome}")
+    })?;
+    // All that others record is there, whatever the cancelled ones left.
+    let summary = cases::summary(&trace)?;
+    let events = summary["user_events"].as_array().cloned();
+    let of_main = events.iter().flatten().find(|event| event["type"] == 811);
+    ensure(
+        of_main.is_some_and(|event| event["count"] == 1500) && summary["truncated_streams"] == 0,
+        || format!("{events:?}, {}", summary["truncated_streams"]),
+    )
 }
 
 fn leave(how: &str, thread: &str, status: Status, handler: bool, closed: bool) -> Check {

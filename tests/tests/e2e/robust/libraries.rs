@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use instr_tests::cases;
 use instr_tests::ctf::{self, Event};
 use instr_tests::outcome::{Check, ensure, trial};
 use instr_tests::process::{Outcome, Run};
@@ -28,6 +29,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("robust::dlopen::both-traced", both_traced),
         trial("robust::short-threads::one-thousand", short_threads),
         trial("robust::short-threads::last-events", last_events),
+        trial("robust::short-threads::all-at-once", all_at_once),
         trial(
             "robust::signal::first-event-asks-for-no-memory",
             keys_before_ours,
@@ -161,6 +163,44 @@ fn short_threads() -> Check {
     ensure((2..=1 + 8 + 8).contains(&files), || {
         format!("{files} stream files")
     })
+}
+
+/// Hundreds of threads begin at the same time: each waits until the ones before it have begun, asleep, however long that takes.
+fn all_at_once() -> Check {
+    const THREADS: i128 = 600;
+    const EACH: i128 = 20;
+    let guest = super::Guest::build("crowd")?;
+    let (trace, told) = (guest.path("trace"), guest.path("told"));
+    let [threads, each, file] = [
+        THREADS.to_string(),
+        EACH.to_string(),
+        told.display().to_string(),
+    ];
+    let settings = [
+        ("INSTR_TRACE", trace.to_str().unwrap_or("")),
+        ("INSTR_SWITCHES", "0"),
+        ("INSTR_BUFFER", "16K"),
+    ];
+    guest.compare(&[&threads, &each, &file], &settings)?;
+    let switches: i128 = std::fs::read_to_string(&told)?
+        .trim()
+        .parse()
+        .map_err(|_| "the number of switches")?;
+    ensure(switches < 40 * THREADS, || {
+        format!("{switches} switches between {THREADS} threads")
+    })?;
+    let summary = cases::summary(&trace)?;
+    let recorded = summary["user_events"][0]["count"].as_i64().map(i128::from);
+    ensure(
+        recorded == Some(THREADS * EACH) && summary["discarded"] == 0,
+        || format!("{recorded:?} events, {} discarded", summary["discarded"]),
+    )?;
+    // A window whose thread never had it would be left behind.
+    let left = std::fs::read_dir(&trace)?.flatten();
+    let left = left
+        .filter(|entry| entry.file_name().to_string_lossy().starts_with(".window_"))
+        .count();
+    ensure(left == 0, || format!("{left} windows are left"))
 }
 
 /// Libraries make keys before the program begins; the first event of a thread is a handler's.

@@ -33,6 +33,10 @@ pub(crate) fn trials() -> Vec<Trial> {
             closes,
         ),
         trial("robust::place::masks-leave-the-owner-his-trace", masks),
+        trial(
+            "robust::place::standard-input-and-output-are-closed",
+            standard_closed,
+        ),
         trial("robust::full::file-size-limit", || file_size_limit(true)),
         trial("robust::full::file-size-limit-with-deadly-signal", || {
             file_size_limit(false)
@@ -165,6 +169,46 @@ fn closes() -> Check {
     owner_may_use(&trace)?;
     let events = sound(&trace, false)?;
     contiguous(&events, 650, 1, 10_000)
+}
+
+/// Where a program has closed its standard input, output and errors, whatever it reads and writes there gets nowhere, and no file of the trace.
+fn standard_closed() -> Check {
+    const EACH: i128 = 100_000;
+    let guest = Guest::build("standard")?;
+    const ALL: &str = "<&- >&- 2>&-";
+    let others = [
+        "</dev/null >&- 2>/dev/null",
+        "<&- >/dev/null 2>&-",
+        "</dev/null >/dev/null 2>/dev/null",
+    ];
+    for (at, closed) in std::iter::once(ALL).chain(others).enumerate() {
+        let trace = guest.path(&format!("trace{at}"));
+        let script = format!("exec \"$@\" {closed}");
+        let env = [("INSTR_TRACE", utf8(&trace)), ("INSTR_BUFFER", "4096")];
+        let told = |program: &Path| -> Check<String> {
+            let run = Run::words(["sh", "-c", &script, "sh"]).arg(program);
+            let run = run.args(["told", &EACH.to_string()]);
+            env.iter()
+                .fold(run, |run, (name, value)| run.env(name, value))
+                .dir(guest.dir.path())
+                .succeed()?;
+            Ok(std::fs::read_to_string(guest.path("told"))?)
+        };
+        let (plain, traced) = (told(&guest.plain)?, told(&guest.traced)?);
+        // What is open works, more or less often.
+        let same = if closed == ALL {
+            traced == plain && plain.starts_with("0 ")
+        } else {
+            traced.split_once(' ').map(|told| told.1) == plain.split_once(' ').map(|told| told.1)
+        };
+        ensure(same, || {
+            format!("{closed}: {plain} plainly, {traced} traced")
+        })?;
+        let events = sound(&trace, false)?;
+        contiguous(&events, 660, 1, EACH)?;
+        contiguous(&events, 661, 1, EACH)?;
+    }
+    Ok(())
 }
 
 /// A mask that takes all rights away takes none from the owner of a trace, and none gives rights to others.
