@@ -327,7 +327,7 @@ void instr_finish(void)
 #if !INSTR_PLATFORM_SMALL
 void instr_forked(void)
 {
-    instr_forget_lock();
+    instr_registry.lock = 0;
     instr_inside = false;
     instr_self = NULL;
     /* Probes on this stack still hold the parent's window, which is shared with the parent: put zeroed memory in its place. A thread

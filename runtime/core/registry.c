@@ -21,6 +21,41 @@ void instr_unlock(void)
 {
     instr_platform_unlock(INSTR_LOCK_PROCESS);
 }
+#elif INSTR_ARCH_SMALL
+#define LOCK_YIELDS 32u
+
+bool instr_try_lock(void)
+{
+    return __atomic_exchange_n(&instr_registry.lock, 1, __ATOMIC_ACQUIRE) == 0;
+}
+
+/* Where code size counts, those that wait look again and again. */
+bool instr_lock(void)
+{
+    static volatile bool stuck; /* somebody waited in vain: nobody does again, until it was had again */
+    uint64_t give_up = 0;
+    for (unsigned tries = 0; !instr_try_lock(); tries++) {
+        if (tries < LOCK_YIELDS) {
+            instr_platform_yield();
+            continue;
+        }
+        const uint64_t now = instr_platform_monotonic_ns();
+        if (give_up == 0)
+            give_up = now + INSTR_LOCK_NS;
+        if (stuck || now > give_up) {
+            stuck = true;
+            return false;
+        }
+        instr_platform_pause(); /* who has the lock may have a lower priority, and this processor alone */
+    }
+    stuck = false;
+    return true;
+}
+
+void instr_unlock(void)
+{
+    __atomic_store_n(&instr_registry.lock, 0, __ATOMIC_RELEASE);
+}
 #else
 /* Waiters sleep: who has the lock may have a lower priority, and this processor alone; and there may be thousands, when as many threads begin at once. */
 enum { FREE, TAKEN, WANTED /* and somebody sleeps */ };
@@ -64,10 +99,6 @@ void instr_unlock(void)
         instr_platform_wake(&instr_registry.lock);
 }
 
-void instr_forget_lock(void)
-{
-    instr_registry.lock = FREE;
-}
 #endif
 
 bool instr_is_inside(void)

@@ -10,7 +10,9 @@ enum instr_life { INSTR_LIFE_BEFORE, INSTR_LIFE_RUNNING, INSTR_LIFE_CHILD, INSTR
 
 struct instr_registry {
     uint32_t lock; /* registry, sink and metadata; never taken in the hot path; small systems have one of their own */
+#if !INSTR_ARCH_SMALL
     volatile uint32_t turns; /* how often it was had */
+#endif
     enum instr_life life;
     uint32_t clock; /* INSTR_ON_TICKS or INSTR_ON_SYSTEM */
     uint32_t threads; /* next thread index */
@@ -56,7 +58,6 @@ extern _Thread_local bool instr_own_thread __attribute__((tls_model("initial-exe
 bool instr_lock(void);
 #if !INSTR_PLATFORM_SMALL
 bool instr_try_lock(void); /* without waiting */
-void instr_forget_lock(void); /* in a forked child, whose parent may have had it */
 #endif
 void instr_unlock(void);
 

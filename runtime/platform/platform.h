@@ -32,12 +32,17 @@ uint32_t instr_platform_tid(void);
 bool instr_platform_is_initial_thread(void);
 void instr_platform_yield(void);
 
+#if INSTR_ARCH_SMALL
+/* Sleeps for some 50 us, so that threads of lower priority go on. Not on small systems, whose locks inherit priorities. */
+void instr_platform_pause(void);
+#else
 /*
  * Sleeps while the word has the value, at most `ns` or so: whoever changes it wakes one of those that sleep. Not on small systems, whose locks inherit
  * priorities.
  */
 void instr_platform_sleep_on(const uint32_t *word, uint32_t value, uint64_t ns);
 void instr_platform_wake(const uint32_t *word);
+#endif
 
 /* Lets another thread, of whatever priority, go on. False when none will: the system is dying. */
 bool instr_platform_wait(void);

@@ -7,7 +7,7 @@
 
 #include "probes/team.h"
 
-struct split_header {
+struct __attribute__((may_alias)) split_header { /* the window's block is declared as plain words */
     struct instr_team team;
     struct instr_work work;
     struct instr_outer outer;

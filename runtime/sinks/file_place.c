@@ -35,8 +35,10 @@
 #define MOST_ATTEMPTS 100u
 #define READ_BY_OTHERS (S_IRGRP | S_IROTH)
 #define LOOK_BY_OTHERS (READ_BY_OTHERS | S_IXGRP | S_IXOTH)
+#if INSTR_KEEPS_RUNS
 #define STANDARD 3  /* descriptors below are standard input, output and errors, also where the program has closed them */
 #define LOCK_FD 63 /* the lock's descriptor, where the program may have so many: the last one that takes no room of the kernel's */
+#endif
 
 static char place[INSTR_CFG_PATH_BYTES];
 static struct stat taken; /* the folder, as it was when it was taken */
@@ -201,6 +203,7 @@ FOR_RUNS int instr_place_open_ours(int in, const char *name, int flags, mode_t m
     return fd;
 }
 
+#if INSTR_KEEPS_RUNS
 /*
  * Opens a file of the trace, in the folder `in`. Where the program has closed its standard input, output or errors, other threads may read or write
  * these at any moment, as the program does without us. The folder takes their numbers meanwhile: nothing can be read there or written.
@@ -216,6 +219,9 @@ static int open_behind_standard(int in, const char *name, int flags, mode_t mode
         close(numbers[i]);
     return fd;
 }
+#else
+#define open_behind_standard instr_place_open_ours
+#endif
 
 int instr_place_file(const char *name, uint32_t number, enum instr_file_use use)
 {
@@ -291,6 +297,7 @@ FOR_RUNS bool instr_place_is_earlier(int in, const char *program, char head[INST
     return instr_place_is_text(head, "\n    program = \"", program) && !open_still;
 }
 
+#if INSTR_KEEPS_RUNS
 /* The lock stays open: with a number that the program does not count on, and none of those that it may write to blindly. */
 static int out_of_the_way(int fd)
 {
@@ -301,6 +308,7 @@ static int out_of_the_way(int fd)
         close(fd);
     return other >= 0 ? other : fd;
 }
+#endif
 
 /*
  * Takes an open folder: it must be empty, or hold an earlier trace of the same program, and no other process writes there. Where that trace is
@@ -332,7 +340,11 @@ static bool take_folder(int in, const char *program, int *moved)
     (void)moved;
 #endif
     (void)instr_place_look(in, 0, true);
+#if INSTR_KEEPS_RUNS
     lock_fd = out_of_the_way(fd);
+#else
+    lock_fd = fd;
+#endif
     return true;
 }
 

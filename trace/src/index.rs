@@ -24,7 +24,9 @@ pub(crate) struct Files {
     pub(crate) children: Vec<PathBuf>,
     /// Links to other traces: nothing that was recorded holds one, and they may lead in a circle.
     pub(crate) links: Vec<PathBuf>,
-    /// Events that were lost, by the name of a file: a full disk has no room for other words.
+    /// Folders of processes of which nothing can be read: there was no room for their metadata.
+    pub(crate) unreadable: Vec<PathBuf>,
+    /// Events that were lost, by the name of a file: a full disk has no room for other words. Those of `unreadable` are among them.
     pub(crate) discarded: u64,
 }
 
@@ -44,20 +46,40 @@ impl Files {
                 files.windows.push(entry.path());
             } else if let Some(events) = numbered(name, ".discarded_") {
                 files.discarded = files.discarded.saturating_add(events.into());
-            } else if let Some(child) = child(name)
-                && Metadata::file_in(&entry.path()).is_some()
-            {
+            } else if let Some(child) = child(name) {
+                let path = entry.path();
+                let is_trace = Metadata::file_in(&path).is_some();
                 match entry.file_type() {
-                    Ok(kind) if kind.is_dir() => children.push((child, entry.path())),
-                    _ => files.links.push(entry.path()),
+                    Ok(kind) if kind.is_dir() && is_trace => children.push((child, path)),
+                    Ok(kind) if kind.is_dir() => files.add_unreadable(path),
+                    _ if is_trace => files.links.push(path),
+                    _ => {}
                 }
             }
         }
         files.streams.sort();
         files.windows.sort();
+        files.unreadable.sort();
         children.sort();
         files.children = children.into_iter().map(|(_, path)| path).collect();
         Ok(files)
+    }
+
+    /// A process's folder without metadata. One that holds nothing else is that of a process which was killed as it began, or has only just begun.
+    fn add_unreadable(&mut self, path: PathBuf) {
+        let names = std::fs::read_dir(&path).into_iter().flatten().flatten();
+        let mut recorded = false;
+        for name in names.map(|entry| entry.file_name()) {
+            let name = name.to_string_lossy();
+            if let Some(events) = numbered(&name, ".discarded_") {
+                self.discarded = self.discarded.saturating_add(events.into());
+                recorded = true;
+            }
+            recorded |= name.starts_with("thread_") || name.starts_with("switches_");
+        }
+        if recorded {
+            self.unreadable.push(path);
+        }
     }
 }
 

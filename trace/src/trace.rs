@@ -117,6 +117,15 @@ impl Trace {
         for link in &files.links {
             warnings.add(link, 0, "a link to another trace is not followed");
         }
+        if let Some(first) = files.unreadable.first() {
+            let what = match files.unreadable.len() {
+                1 => "the process has no metadata: there was no room for its trace".to_owned(),
+                many => format!(
+                    "{many} processes, this one and others, have no metadata: there was no room for their traces"
+                ),
+            };
+            warnings.add(first, 0, what);
+        }
         let indexed = index(dir, files, &metadata, &mut warnings)?;
         let files = indexed.files;
         let beside = [indexed.unattached, files.discarded];

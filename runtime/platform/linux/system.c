@@ -155,22 +155,31 @@ void instr_platform_yield(void)
     sched_yield();
 }
 
+#if !INSTR_ARCH_SMALL
+static
+#endif
+void instr_platform_pause(void)
+{
+    const struct timespec pause = {0, 50000};
+    nanosleep(&pause, NULL);
+}
+
+#if !INSTR_ARCH_SMALL
 #define FUTEX_SLEEP 128 /* FUTEX_WAIT and FUTEX_WAKE, each with FUTEX_PRIVATE_FLAG: linux/futex.h */
 #define FUTEX_WAKE_UP 129
 
 void instr_platform_sleep_on(const uint32_t *word, uint32_t value, uint64_t ns)
 {
     const struct timespec most = {(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
-    if (syscall(SYS_futex, word, FUTEX_SLEEP, value, &most, NULL, 0) != 0 && errno != EAGAIN && errno != EINTR && errno != ETIMEDOUT) {
-        const struct timespec pause = {0, 50000}; /* it is not permitted */
-        nanosleep(&pause, NULL);
-    }
+    if (syscall(SYS_futex, word, FUTEX_SLEEP, value, &most, NULL, 0) != 0 && errno != EAGAIN && errno != EINTR && errno != ETIMEDOUT)
+        instr_platform_pause(); /* it is not permitted */
 }
 
 void instr_platform_wake(const uint32_t *word)
 {
     (void)syscall(SYS_futex, word, FUTEX_WAKE_UP, 1, NULL, NULL, 0);
 }
+#endif
 
 bool instr_platform_wait(void)
 {
@@ -313,25 +322,32 @@ bool instr_platform_signal_stack(uintptr_t *low, uintptr_t *high, bool *on_it)
     return known;
 }
 
+#if INSTR_KEEPS_RUNS
 /*
- * Where cancellation is asynchronous and was asked for meanwhile, glibc (2.36, and older ones) ends a thread that enables it with another result than
+ * Where cancellation is asynchronous and is asked for meanwhile, glibc (2.36) mostly ends a thread that enables it with another result than
  * PTHREAD_CANCELED; one that makes it asynchronous has the right one.
  */
-static void enable_cancellation(int state)
+static void enable_cancellation(void)
 {
-    int type = PTHREAD_CANCEL_DEFERRED;
-    if (state == PTHREAD_CANCEL_ENABLE)
-        pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &type);
-    pthread_setcancelstate(state, NULL);
+    int type;
+    pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &type);
+    pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL);
     if (type != PTHREAD_CANCEL_DEFERRED)
         pthread_setcanceltype(type, NULL);
 }
+#else
+static void enable_cancellation(void)
+{
+    pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL);
+}
+#endif
 
 void instr_platform_leave(const struct instr_guest *guest)
 {
     if (guest->held)
         (void)syscall(SYS_rt_sigprocmask, SIG_SETMASK, guest->signals, NULL, sizeof guest->signals);
-    enable_cancellation(guest->cancel);
+    if (guest->cancel == PTHREAD_CANCEL_ENABLE)
+        enable_cancellation();
     if (guest->told)
         __tsan_ignore_thread_end();
     errno = guest->error;

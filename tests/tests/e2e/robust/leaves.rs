@@ -47,17 +47,20 @@ fn cancelled() -> Check {
     let env = [
         ("INSTR_TRACE", trace.to_str().unwrap_or("")),
         ("INSTR_BUFFER", "4096"),
+        ("INSTR_PTHREAD", "off"), // else a thread is recorded before the program makes its cancellation asynchronous
     ];
-    let outcome = guest.compare(&["1500"], &env)?;
-    ensure(outcome.text() == "0 of 1500 are joined otherwise\n", || {
-        format!("{outcome}")
-    })?;
+    // It is mostly the first one of a process that meets the runtime inside.
+    for count in [2, 2, 2, 2, 2, 2, 2, 500] {
+        let outcome = guest.compare(&[&count.to_string()], &env)?;
+        let expected = format!("0 of {count} are joined otherwise\n");
+        ensure(outcome.text() == expected, || format!("{outcome}"))?;
+    }
     // All that others record is there, whatever the cancelled ones left.
     let summary = cases::summary(&trace)?;
     let events = summary["user_events"].as_array().cloned();
     let of_main = events.iter().flatten().find(|event| event["type"] == 811);
     ensure(
-        of_main.is_some_and(|event| event["count"] == 1500) && summary["truncated_streams"] == 0,
+        of_main.is_some_and(|event| event["count"] == 500) && summary["truncated_streams"] == 0,
         || format!("{events:?}, {}", summary["truncated_streams"]),
     )
 }

@@ -48,6 +48,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("robust::full::disk-without-a-byte", disk_without_a_byte),
         trial("robust::full::read-only-disk", read_only_disk),
         trial("robust::full::every-size-and-policy", disk_sizes),
+        trial("robust::full::children-without-room", children_without_room),
     ]
 }
 
@@ -173,7 +174,7 @@ fn closes() -> Check {
 
 /// Where a program has closed its standard input, output and errors, whatever it reads and writes there gets nowhere, and no file of the trace.
 fn standard_closed() -> Check {
-    const EACH: i128 = 100_000;
+    const EACH: i128 = 20_000;
     let guest = Guest::build("standard")?;
     const ALL: &str = "<&- >&- 2>&-";
     let others = [
@@ -442,6 +443,8 @@ const DISKS: [u32; 18] = [
     4, 8, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 128, 192, 256, 384, 512, 1024,
 ];
 const ON_DISK: i128 = 20_000;
+/// Events of the runtime's own that a process may lose.
+const OWN: i128 = 8;
 
 /// On disks of all sizes a trace has a part of the events in their order (by `end` the first ones, of a ring without a gap), the others are counted, or
 /// there is no trace, which is said in one line.
@@ -529,6 +532,60 @@ fn read_only_disk() -> Check {
     let script = "touch disk/file 2>/dev/null && exit 97; \"$@\"";
     for trace in ["disk", "disk/trace"] {
         compare_on_disk(&guest, "1m,ro", script, &[], &[("INSTR_TRACE", trace)])?;
+    }
+    Ok(())
+}
+
+/// Of children that a full disk has no room for, what they lost is counted in the names of files, and said with how many they are.
+fn children_without_room() -> Check {
+    const CHILDREN: i128 = 60;
+    const EACH: i128 = 50;
+    let guest = Guest::build("children")?;
+    for policy in ["stream", "ring"] {
+        let kept = guest.path(&format!("kept-{policy}"));
+        let script = format!(
+            "\"$@\" || exit; test ! -d disk/trace || cp -r disk/trace {} || exit 98",
+            utf8(&kept)
+        );
+        let env = [
+            ("INSTR_TRACE", "disk/trace"),
+            ("INSTR_BUFFER", "16K"),
+            ("INSTR_POLICY", policy),
+            ("INSTR_SWITCHES", "0"),
+        ];
+        let [count, each] = [CHILDREN, EACH].map(|number| number.to_string());
+        // Room for the parent and some children; names take none.
+        compare_on_disk(
+            &guest,
+            "400k,nr_inodes=2000",
+            &script,
+            &[&count, &each],
+            &env,
+        )?;
+        let outcome = Run::new(&tools()?.instr)
+            .args(["summary", "--json"])
+            .arg(&kept)
+            .succeed()?;
+        let summary: serde_json::Value =
+            serde_json::from_str(&outcome.text()).map_err(|error| error.to_string())?;
+        let children = summary["children"].as_array().cloned().unwrap_or_default();
+        let all = || std::iter::once(&summary).chain(&children);
+        let recorded: i64 = all()
+            .flat_map(|process| process["user_events"].as_array().into_iter().flatten())
+            .filter_map(|events| events["count"].as_i64())
+            .sum();
+        let lost = all().map(discarded).sum::<Check<i128>>()?;
+        let total = i128::from(recorded) + lost;
+        // The runtime's own events of each process may be lost as well.
+        let expected = CHILDREN * EACH..=CHILDREN * (EACH + OWN);
+        let told = format!("{} processes", CHILDREN - children.len() as i128);
+        ensure(
+            recorded > 0
+                && lost > 0
+                && expected.contains(&total)
+                && outcome.errors().contains(&told),
+            || format!("{policy}: {recorded} recorded and {lost} lost, {outcome}"),
+        )?;
     }
     Ok(())
 }
