@@ -50,7 +50,7 @@ fn cancelled() -> Check {
         ("INSTR_PTHREAD", "off"), // else a thread is recorded before the program makes its cancellation asynchronous
     ];
     // It is mostly the first one of a process that meets the runtime inside.
-    for count in [2, 2, 2, 2, 2, 2, 2, 500] {
+    for count in [2, 2, 2, 2, 2, 2, 2, 30] {
         let outcome = guest.compare(&[&count.to_string()], &env)?;
         let expected = format!("0 of {count} are joined otherwise\n");
         ensure(outcome.text() == expected, || format!("{outcome}"))?;
@@ -60,7 +60,7 @@ fn cancelled() -> Check {
     let events = summary["user_events"].as_array().cloned();
     let of_main = events.iter().flatten().find(|event| event["type"] == 811);
     ensure(
-        of_main.is_some_and(|event| event["count"] == 500) && summary["truncated_streams"] == 0,
+        of_main.is_some_and(|event| event["count"] == 30) && summary["truncated_streams"] == 0,
         || format!("{events:?}, {}", summary["truncated_streams"]),
     )
 }
