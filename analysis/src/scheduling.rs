@@ -11,9 +11,9 @@ use serde::Serialize;
 pub struct Split {
     /// On a processor.
     pub running_ns: u64,
-    /// It could run, and waited for a processor: it was preempted, or had given the processor away.
+    /// It could run, and waited for a processor: it was preempted, had given the processor away, or, where wake-ups were recorded, had been woken.
     pub ready_ns: u64,
-    /// It slept or waited for something, and for a processor after that.
+    /// It slept or waited for something; where wake-ups were not recorded, also for a processor after that.
     pub blocked_ns: u64,
     /// Not recorded.
     pub unknown_ns: u64,
@@ -195,8 +195,9 @@ impl Sink for Collector {
             return;
         };
         thread.own.lost += u64::from(lost);
-        thread.scheduled = state;
+        let before = std::mem::replace(&mut thread.scheduled, state);
         let counts = match state {
+            Scheduled::Ready if before == Scheduled::Blocked => return, // it was woken
             Scheduled::Ready => (1, 0),
             Scheduled::Blocked => (0, 1),
             _ => return,

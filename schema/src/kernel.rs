@@ -6,8 +6,11 @@ use crate::events::{event, kind, text, u32, u64};
 use crate::generate::wire_1;
 use crate::{Event, Kind, Value};
 
-/// Version of this part of the format (`kernel_format` in its metadata).
-pub const FORMAT: u64 = 1;
+/// Version of this part of the format (`kernel_format` in its metadata). Version 1 has no wake-ups, no priorities and nothing of `sched_yield`.
+pub const FORMAT: u64 = 2;
+
+/// The oldest version that is read.
+pub const OLDEST: u64 = 1;
 
 /// Bytes of a packet's header and context.
 pub const HEADER_BYTES: usize = 76;
@@ -29,7 +32,41 @@ pub const LEAVE: Kind = Kind {
             number: 1,
             c: "READY",
             rust: "Ready",
-            doc: "It could go on: another thread took the processor, or it gave it away (`sched_yield`).",
+            doc: "It could go on: another thread took the processor, or it gave it away (`sched_yield`) and the recorder cannot tell that apart.",
+        },
+        Value {
+            number: 2,
+            c: "YIELDED",
+            rust: "Yielded",
+            doc: "It could go on, and gave the processor away (`sched_yield`).",
+        },
+    ],
+};
+
+/// Where a thread was woken.
+pub const WAKER: Kind = Kind {
+    rust: "Waker",
+    c: "WAKER_",
+    bits: false,
+    doc: "Where a thread was woken.",
+    values: &[
+        Value {
+            number: 0,
+            c: "THREAD",
+            rust: "Thread",
+            doc: "By the thread that is named.",
+        },
+        Value {
+            number: 1,
+            c: "INTERRUPT",
+            rust: "Interrupt",
+            doc: "In an interrupt, a soft one (packets of the network, timers) included: the thread below has nothing to do with it.",
+        },
+        Value {
+            number: 2,
+            c: "UNKNOWN",
+            rust: "Unknown",
+            doc: "By the thread that is named, or in an interrupt above it: the kernel does not say.",
         },
     ],
 };
@@ -38,13 +75,15 @@ pub const LEAVE: Kind = Kind {
 #[rustfmt::skip]
 pub const EVENTS: &[Event] = &[
     event(1, "switch_in", &[u32("tid"), u32("pid")], "the processor begins to run this thread"),
-    event(2, "switch_out", &[u32("tid"), u32("pid"), kind("leave", &LEAVE)], "it ends to run this thread; leave 0: the thread waits, 1: it could go on"),
+    event(2, "switch_out", &[u32("tid"), u32("pid"), kind("leave", &LEAVE)], "it ends to run this thread; leave 0: the thread waits, 1: it could go on, 2: it could, and gave the processor away (`sched_yield`; 1 where the recorder cannot tell)"),
     event(3, "fork", &[u32("tid"), u32("pid"), u32("parent_tid"), u32("parent_pid")], "the parent makes this thread; where pid is not parent_pid, also a process"),
     event(4, "exit", &[u32("tid"), u32("pid")], "the thread ends"),
     event(5, "exec", &[u32("tid"), u32("pid"), text("name")], "the process becomes another program; its name, at most 15 bytes"),
     event(6, "name", &[u32("tid"), u32("pid"), text("name")], "the thread gives itself a name, or had it when the recording of the whole system began"),
     event(7, "arguments", &[u32("tid"), u32("pid"), text("text")], "the program of the process with its arguments, a blank between them, where the process lived long enough to be asked"),
     event(8, "lost", &[u64("count")], "so many events of the processor were lost before this one, because nobody had read the earlier ones"),
+    event(9, "wake", &[u32("tid"), u32("pid"), u32("by_tid"), u32("by_pid"), u32("by_processor"), kind("context", &WAKER)], "the thread that waits can go on; who ran on the processor that woke it, which may not be the stream's. context 0: that thread woke it, 1: an interrupt above it, 2: not known which"),
+    event(10, "priority", &[u32("tid"), u32("pid"), u32("priority")], "the thread begins to run with this priority of the kernel's: 120 is nice 0, 100 to 139 are nice -20 to 19, less is real time"),
 ];
 
 const TYPES: &str = "\

@@ -26,6 +26,8 @@ struct Times {
     runs: u64,
     /// It tells its own switches, and has run on this processor since then.
     running: Option<(u32, u64)>,
+    /// It waits, and was not woken yet.
+    blocked: bool,
     leaves: u64,
     timed: bool,
     by_processor: BTreeMap<u32, u64>,
@@ -71,9 +73,11 @@ impl Sink for Collector<'_> {
                 times.runs += 1;
                 times.running = times.last.map(|processor| (processor, at.time));
             }
+            Scheduled::Ready if times.blocked => {} // it was woken
             Scheduled::Ready | Scheduled::Blocked => times.leaves += 1,
             Scheduled::Unknown => {}
         }
+        times.blocked = state == Scheduled::Blocked;
     }
 
     fn thread_end(&mut self, at: At) {

@@ -154,7 +154,7 @@ impl Processors {
             What::Out(leave) => {
                 let state = match leave {
                     Leave::Blocked => BLOCKED,
-                    Leave::Ready => READY,
+                    Leave::Ready | Leave::Yielded => READY,
                 };
                 self.leaves((time, cpu), tid, state, packets);
             }
@@ -195,7 +195,7 @@ impl Processors {
                 }
                 self.all.entry(cpu).or_default().lost = true;
             }
-            What::Name(_) => {}
+            What::Name(_) | What::Wake { .. } | What::Priority(_) => {}
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use instr_schema::kernel::{FORMAT, events, types};
+use instr_schema::kernel::{FORMAT, OLDEST, events, types};
 
 use crate::metadata::{blocks, escaped};
 
@@ -30,6 +30,27 @@ impl Recorded {
     }
 }
 
+/// What recorded the switches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Recorder {
+    /// perf's `PERF_RECORD_SWITCH`: who left and got a processor.
+    #[default]
+    Perf,
+    /// A program in the kernel: also who woke whom, who gave its processor away, priorities.
+    Ebpf,
+}
+
+impl Recorder {
+    /// The word in the metadata and in JSON.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Perf => "perf",
+            Self::Ebpf => "ebpf",
+        }
+    }
+}
+
 /// What `wait4` said of the program and of the children that it waited for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
@@ -48,6 +69,10 @@ pub struct Usage {
 pub struct Info {
     /// Whose switches were recorded.
     pub recorded: Recorded,
+    /// What recorded them.
+    pub recorder: Recorder,
+    /// Why the recorder is not the one that tells more; empty: it is, or was asked for.
+    pub recorder_why: String,
     /// The machine.
     pub hostname: String,
     /// Which start of its kernel.
@@ -96,11 +121,17 @@ impl Info {
 
     fn env(&self, out: &mut String) {
         let usage = self.usage.unwrap_or_default();
+        let recorder = match self.recorded {
+            Recorded::Sums => "",
+            _ => self.recorder.word(),
+        };
         let texts = [
             ("tracer_name", "instr"),
             ("hostname", &self.hostname),
             ("boot_id", &self.boot_id),
             ("recorded", self.recorded.word()),
+            ("recorder", recorder),
+            ("recorder_why", &self.recorder_why),
             ("program", &self.program),
             ("arguments", &self.arguments),
             ("trouble", self.trouble.as_deref().unwrap_or("")),
@@ -156,6 +187,15 @@ impl Info {
                         .find(|kind| kind.word() == word)
                         .ok_or_else(|| format!("env.recorded is {word:?}"))?;
                 }
+                "recorder" => {
+                    let word = value.text();
+                    let kinds = [Recorder::Perf, Recorder::Ebpf];
+                    info.recorder = *kinds
+                        .iter()
+                        .find(|kind| kind.word() == word)
+                        .ok_or_else(|| format!("env.recorder is {word:?}"))?;
+                }
+                "recorder_why" => info.recorder_why = value.text(),
                 "pid" => info.pid = small(),
                 "program" => info.program = value.text(),
                 "arguments" => info.arguments = value.text(),
@@ -174,9 +214,9 @@ impl Info {
         }
         info.usage = has_usage.then_some(usage);
         match format {
-            FORMAT => Ok(info),
+            OLDEST..=FORMAT => Ok(info),
             other => Err(format!(
-                "env.kernel_format is {other}, this build reads {FORMAT}"
+                "env.kernel_format is {other}, this build reads {OLDEST} to {FORMAT}"
             )),
         }
     }

@@ -11,9 +11,9 @@ mod tests;
 mod write;
 
 pub use around::metadata as metadata_around;
-pub use info::{Info, Recorded, Usage};
+pub use info::{Info, Recorded, Recorder, Usage};
 pub use read::{Part, Records};
-pub use record::{Leave, Record, ThreadId, What};
+pub use record::{Context, Leave, Record, ThreadId, What};
 pub use write::{Writer, write_info};
 
 /// The folder's name in a trace.

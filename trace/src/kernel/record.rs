@@ -19,6 +19,41 @@ pub enum Leave {
     Blocked,
     /// It could go on.
     Ready,
+    /// It could go on, and gave the processor away.
+    Yielded,
+}
+
+impl Leave {
+    fn number(self) -> u32 {
+        match self {
+            Self::Blocked => 0,
+            Self::Ready => 1,
+            Self::Yielded => 2,
+        }
+    }
+}
+
+/// Where a thread was woken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Context {
+    /// By the thread itself that ran there.
+    Thread,
+    /// In an interrupt: of a timer, a device, the network.
+    Interrupt,
+    /// By the thread or an interrupt above it.
+    Unknown,
+}
+
+impl Context {
+    /// Those that have numbers, in their order.
+    const ALL: [Self; 3] = [Self::Thread, Self::Interrupt, Self::Unknown];
+
+    /// That of a number in a record; what is not known is [`Context::Unknown`].
+    #[must_use]
+    pub fn of(number: u32) -> Self {
+        let found = Self::ALL.get(number as usize).copied();
+        found.unwrap_or(Self::Unknown)
+    }
 }
 
 /// What happened.
@@ -40,6 +75,17 @@ pub enum What {
     Arguments(String),
     /// So many events were lost.
     Lost(u64),
+    /// The thread waited, and can go on.
+    Wake {
+        /// Who ran where that happened.
+        by: ThreadId,
+        /// On which processor that was.
+        processor: u32,
+        /// Whether it was that thread's doing.
+        context: Context,
+    },
+    /// The thread runs with this priority of the kernel's: 120 is nice 0, less than 100 is real time.
+    Priority(u32),
 }
 
 /// An event of a processor.
@@ -66,6 +112,8 @@ impl What {
             Self::Name(_) => 6,
             Self::Arguments(_) => 7,
             Self::Lost(_) => 8,
+            Self::Wake { .. } => 9,
+            Self::Priority(_) => 10,
         }
     }
 }
@@ -84,7 +132,18 @@ impl Record {
         put(self.thread.tid);
         put(self.thread.pid);
         match &self.what {
-            What::Out(leave) => put(u32::from(*leave == Leave::Ready)),
+            What::Out(leave) => put(leave.number()),
+            What::Priority(priority) => put(*priority),
+            What::Wake {
+                by,
+                processor,
+                context,
+            } => {
+                put(by.tid);
+                put(by.pid);
+                put(*processor);
+                put(*context as u32);
+            }
             What::Fork(parent) => {
                 put(parent.tid);
                 put(parent.pid);
@@ -116,6 +175,7 @@ impl Record {
             2 => {
                 let leave = match number(16)? {
                     0 => Leave::Blocked,
+                    2 => Leave::Yielded,
                     _ => Leave::Ready,
                 };
                 (What::Out(leave), 20)
@@ -144,6 +204,19 @@ impl Record {
                 let count = u64::from(first) | u64::from(second) << 32;
                 (What::Lost(count), 16)
             }
+            9 => {
+                let by = ThreadId {
+                    tid: number(16)?,
+                    pid: number(20)?,
+                };
+                let what = What::Wake {
+                    by,
+                    processor: number(24)?,
+                    context: Context::of(number(28)?),
+                };
+                (what, 32)
+            }
+            10 => (What::Priority(number(16)?), 20),
             _ => return None,
         };
         let record = Self {

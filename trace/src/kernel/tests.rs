@@ -28,6 +28,13 @@ fn all_kinds() -> Vec<Record> {
         What::Name(String::new()),
         What::Arguments("é -x \"y z\"".into()),
         What::Lost(u64::MAX),
+        What::Out(Leave::Yielded),
+        What::Wake {
+            by: one,
+            processor: 77,
+            context: Context::Interrupt,
+        },
+        What::Priority(139),
     ];
     let whats = whats.into_iter().enumerate();
     whats
@@ -61,6 +68,8 @@ fn info() -> Info {
         }),
         trouble: Some("two\nlines".into()),
         recorded: Recorded::System,
+        recorder: Recorder::Ebpf,
+        recorder_why: "a reason".into(),
     }
 }
 
@@ -158,9 +167,26 @@ fn metadata_of_another_version_or_any_prefix_is_refused_without_a_panic() {
     for end in 0..text.len() {
         let _ = Info::parse(&text.as_bytes()[..end]);
     }
-    let newer = text.replace("kernel_format = 1", "kernel_format = 2");
+    let newer = text.replace("kernel_format = 2", "kernel_format = 3");
     let why = Info::parse(newer.as_bytes()).unwrap_err();
-    assert_eq!(why, "env.kernel_format is 2, this build reads 1");
+    assert_eq!(why, "env.kernel_format is 3, this build reads 1 to 2");
+}
+
+/// Traces of format 1 name no recorder: it was perf.
+#[test]
+fn kept_traces_are_read() {
+    let text = info().text([1; 16]);
+    let is_new = |line: &&str| line.contains("recorder");
+    let old: Vec<&str> = text.lines().filter(|line| !is_new(line)).collect();
+    let old = old
+        .join("\n")
+        .replace("kernel_format = 2", "kernel_format = 1");
+    let read = Info::parse(old.as_bytes()).unwrap();
+    assert_eq!(read.recorder, Recorder::Perf);
+    assert_eq!((read.lost, read.pid), (4, 7));
+    let other = text.replace("recorder = \"ebpf\"", "recorder = \"else\"");
+    let why = Info::parse(other.as_bytes()).unwrap_err();
+    assert_eq!(why, "env.recorder is \"else\"");
 }
 
 #[test]
@@ -176,5 +202,5 @@ fn the_schema_has_the_events_and_sizes_that_are_written() {
             bytes.len()
         })
         .collect();
-    assert_eq!(sizes, [16, 20, 20, 24, 16, 32, 20, 28, 16]);
+    assert_eq!(sizes, [16, 20, 20, 24, 16, 32, 20, 28, 16, 20, 32, 20]);
 }

@@ -1,6 +1,6 @@
 //! What the system does with each thread of a trace that has no records of its threads' own, but the launcher's (`kernel`).
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 use crate::error::Error;
 use crate::kernel::{Leave, Part, Record, Recorded, Records, What};
@@ -21,6 +21,8 @@ pub(super) struct Launched {
     unknown: Vec<usize>,
     /// Who runs on which processor.
     runs: HashMap<u32, usize>,
+    /// Who waits, and was not woken yet.
+    blocked: HashSet<usize>,
     lost: Option<(u64, u32)>,
 }
 
@@ -60,6 +62,7 @@ impl Launched {
             by_tid,
             unknown: Vec::new(),
             runs: HashMap::new(),
+            blocked: HashSet::new(),
             lost: None,
         }))
     }
@@ -97,13 +100,25 @@ impl Launched {
         let position = *positions.get(made.saturating_sub(1))?;
         let state = match record.what {
             What::In | What::Exec(_) => {
+                self.blocked.remove(&position);
                 self.runs.insert(processor, position);
                 return Some(step(time, position, Scheduled::Running, Some(processor), 0));
             }
-            What::Out(Leave::Blocked) => Scheduled::Blocked,
-            What::Out(Leave::Ready) | What::Fork(_) => Scheduled::Ready,
-            What::Exit => Scheduled::Unknown,
-            What::Name(_) | What::Arguments(_) | What::Lost(_) => return None,
+            What::Out(Leave::Blocked) => {
+                self.blocked.insert(position);
+                Scheduled::Blocked
+            }
+            What::Out(Leave::Ready | Leave::Yielded) | What::Fork(_) => Scheduled::Ready,
+            What::Wake { .. } => {
+                // One that had not left yet goes on as if nothing had been.
+                let waited = self.blocked.remove(&position);
+                return waited.then(|| step(time, position, Scheduled::Ready, None, 0));
+            }
+            What::Exit => {
+                self.blocked.remove(&position);
+                Scheduled::Unknown
+            }
+            What::Name(_) | What::Arguments(_) | What::Lost(_) | What::Priority(_) => return None,
         };
         self.runs.remove(&processor);
         Some(step(time, position, state, None, 0))

@@ -17,9 +17,10 @@ pub enum Scheduled {
     Unknown,
     /// On a processor.
     Running,
-    /// It could run, and waits for a processor: it was preempted, or gave the processor away.
+    /// It could run, and waits for a processor: it was preempted, or gave the processor away; behind [`Scheduled::Blocked`], it was woken.
     Ready,
-    /// It sleeps or waits for something; the end of that time, when it is ready again and has no processor yet, is not told apart.
+    /// It sleeps or waits for something. Where the records do not have who was woken when, the end of that time, when it is ready again and has no
+    /// processor yet, is not told apart.
     Blocked,
 }
 
