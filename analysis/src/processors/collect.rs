@@ -1,13 +1,14 @@
 //! From switches to states.
 
 use hashbrown::HashMap;
-use instr_trace::kernel::{Info, Leave, Record, Recorded, ThreadId, What};
+use instr_trace::kernel::{Context, Info, Leave, Record, Recorded, Recorder, ThreadId, What};
 
 use super::load::{Bins, InUse};
 use super::model::{Allocation, Application, Counted, Processor};
 use super::threads::{State, Threads};
 use super::waits::{Queue, Waits};
-use super::{Slice, Stretch};
+use super::wakes::Wakes;
+use super::{Each, Slice, Stretch, Woken};
 
 /// A processor while events are read.
 #[derive(Debug)]
@@ -23,12 +24,6 @@ struct Lane {
     bins: Bins,
 }
 
-/// Who is told of slices and of stretches.
-type Told<'a> = (
-    &'a mut dyn FnMut(&Slice<'_>),
-    &'a mut dyn FnMut(&Stretch<'_>),
-);
-
 /// Takes the events of all recordings in order of time.
 pub(super) struct Collector<'a> {
     infos: &'a [&'a Info],
@@ -42,9 +37,9 @@ pub(super) struct Collector<'a> {
     in_use: InUse,
     bins: Bins,
     waits: Waits,
+    wakes: Wakes,
     lost: u64,
-    each: &'a mut dyn FnMut(&Slice<'_>),
-    stretches: &'a mut dyn FnMut(&Stretch<'_>),
+    told: &'a mut dyn Each,
 }
 
 impl<'a> Collector<'a> {
@@ -52,7 +47,7 @@ impl<'a> Collector<'a> {
     pub(super) fn new(
         infos: &'a [&'a Info],
         processors: impl Iterator<Item = u32>,
-        (each, stretches): Told<'a>,
+        told: &'a mut dyn Each,
     ) -> Self {
         let begin = infos.iter().map(|info| info.start_monotonic_ns).min();
         let end = infos.iter().map(|info| info.end_monotonic_ns).max();
@@ -81,9 +76,9 @@ impl<'a> Collector<'a> {
             in_use: InUse::default(),
             bins: Bins::new(length),
             waits: Waits::default(),
+            wakes: Wakes::default(),
             lost: 0,
-            each,
-            stretches,
+            told,
         }
     }
 
@@ -118,6 +113,15 @@ impl<'a> Collector<'a> {
                 self.threads.processes[process].arguments.clone_from(text);
             }
             What::Lost(count) => self.loses(lane, time, *count),
+            What::Wake {
+                by,
+                processor,
+                context,
+            } => self.wakes(part, id, time, (*by, *processor, *context)),
+            What::Priority(priority) => {
+                let thread = self.thread(part, id, time);
+                self.threads.all[thread].priority = Some(*priority);
+            }
         }
         self.lanes[lane].last = time;
     }
@@ -164,8 +168,9 @@ impl<'a> Collector<'a> {
                 times.voluntary += 1;
                 State::Blocked
             }
-            Leave::Ready => {
+            Leave::Ready | Leave::Yielded => {
                 times.involuntary += 1;
+                times.yielded += u64::from(leave == Leave::Yielded);
                 State::Ready
             }
         };
@@ -173,6 +178,45 @@ impl<'a> Collector<'a> {
         if to == State::Ready && self.lanes[lane].queue.leave(thread, time) {
             self.threads.all[thread].waits_at = Some(lane);
         }
+    }
+
+    /// The thread can go on. If it had not left its processor yet, nothing has happened.
+    fn wakes(
+        &mut self,
+        part: usize,
+        id: ThreadId,
+        time: u64,
+        (by, processor, context): (ThreadId, u32, Context),
+    ) {
+        let thread = self.thread(part, id, time);
+        let state = self.threads.all[thread].state;
+        if !matches!(state, State::Blocked | State::Unknown) {
+            return;
+        }
+        let who = match context {
+            Context::Thread | Context::Unknown if by.tid != 0 => self.threads.find(part, by.tid),
+            _ => None,
+        };
+        self.set(thread, time, State::Ready);
+        let live = &mut self.threads.all[thread];
+        live.woken = Some(self.wakes.add(thread, context, by, who));
+        // It waits where it ran last: elsewhere it would run at once.
+        if let Some(lane) = live.last
+            && self.lanes[lane].queue.join(thread, time)
+        {
+            live.waits_at = Some(lane);
+        }
+        let process = &self.threads.processes[live.process];
+        self.told.woken(&Woken {
+            time_ns: time,
+            by_tid: by.tid,
+            by_pid: by.pid,
+            by_processor: processor,
+            context,
+            application: process.application,
+            pid: process.pid,
+            tid: live.tid,
+        });
     }
 
     fn forks(&mut self, part: usize, id: ThreadId, parent: ThreadId, time: u64) {
@@ -244,6 +288,12 @@ impl<'a> Collector<'a> {
             let ns = time.saturating_sub(thread.since);
             thread.preempted_ns = thread.preempted_ns.saturating_add(ns);
         }
+        if let Some(pair) = self.threads.all[thread].woken.take() {
+            let ns = time.saturating_sub(self.threads.all[thread].since);
+            self.wakes.ran(pair, ns);
+            let times = &mut self.threads.all[thread].times;
+            times.woken_ns = times.woken_ns.saturating_add(ns);
+        }
         self.lasted(thread, time);
         self.threads.change(thread, time, to);
         if let State::Runs(lane) = to {
@@ -254,7 +304,7 @@ impl<'a> Collector<'a> {
     fn tell(&mut self, thread: usize, lane: usize, time: u64, to: State) {
         let live = &self.threads.all[thread];
         let process = &self.threads.processes[live.process];
-        (self.each)(&Slice {
+        self.told.slice(&Slice {
             processor: self.numbers[lane],
             begin_ns: live.since,
             end_ns: time.max(live.since),
@@ -286,7 +336,7 @@ impl<'a> Collector<'a> {
             return;
         }
         let process = &self.threads.processes[live.process];
-        (self.stretches)(&Stretch {
+        self.told.stretch(&Stretch {
             thread,
             state,
             begin_ns: live.since,
@@ -370,8 +420,12 @@ impl<'a> Collector<'a> {
             busy: lane.bins.shares(),
         };
         let (interference, unattributed_ns) = self.waits.finish(&self.threads);
+        let (woken, more_wakes) = self.wakes.finish(&self.threads);
         Allocation {
             recorded: recorded(self.infos).word(),
+            recorder: recorder(self.infos).map(Recorder::word),
+            woken,
+            more_wakes,
             trouble: self.infos.iter().find_map(|info| info.trouble.clone()),
             duration_ns: self.length.max(last),
             lost: self.lost,
@@ -398,6 +452,19 @@ fn recorded(infos: &[&Info]) -> Recorded {
         (_, true) => Recorded::System,
         _ => Recorded::Tree,
     }
+}
+
+/// What recorded all of them; of several, the one that tells less.
+fn recorder(infos: &[&Info]) -> Option<Recorder> {
+    let mut recorded = infos
+        .iter()
+        .filter(|info| info.recorded != Recorded::Sums)
+        .map(|info| info.recorder);
+    let first = recorded.next()?;
+    Some(match recorded.any(|other| other != first) {
+        true => Recorder::Perf,
+        false => first,
+    })
 }
 
 fn application(info: &Info, begin: u64, mut processes: Vec<super::model::Process>) -> Application {

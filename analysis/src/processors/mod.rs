@@ -8,8 +8,10 @@ pub mod model;
 mod tests;
 mod threads;
 mod waits;
+mod wakes;
 
 use instr_trace::Error;
+pub use instr_trace::kernel::Context;
 use instr_trace::kernel::{Part, Recorded, Records};
 
 use collect::Collector;
@@ -63,6 +65,55 @@ pub struct Stretch<'a> {
     pub process_name: &'a str,
 }
 
+/// A thread that waited was woken.
+#[derive(Clone, Copy, Debug)]
+pub struct Woken {
+    /// When, ns since the begin of the first recording.
+    pub time_ns: u64,
+    /// Who ran on the processor that woke it.
+    pub by_tid: u32,
+    /// That one's process.
+    pub by_pid: u32,
+    /// Which processor that was.
+    pub by_processor: u32,
+    /// Whether it was that thread's doing.
+    pub context: Context,
+    /// Position of the woken thread's application; `None`: another program of the system.
+    pub application: Option<usize>,
+    /// The process of the woken thread.
+    pub pid: u32,
+    /// The woken thread.
+    pub tid: u32,
+}
+
+/// What is told of each event, in order of time; by default nothing.
+///
+/// An output with lanes of processors or threads, or with arrows from who woke to who was woken, implements what it draws, and gives itself to [`each`].
+pub trait Each {
+    /// A processor ran a thread: in order of the ends.
+    fn slice(&mut self, _slice: &Slice<'_>) {}
+    /// A thread was in one state; those of a thread in order.
+    fn stretch(&mut self, _stretch: &Stretch<'_>) {}
+    /// A thread was woken: only where [`Allocation::recorder`] is `ebpf`.
+    fn woken(&mut self, _woken: &Woken) {}
+}
+
+struct Slices<'a>(&'a mut dyn FnMut(&Slice<'_>));
+
+impl Each for Slices<'_> {
+    fn slice(&mut self, slice: &Slice<'_>) {
+        (self.0)(slice);
+    }
+}
+
+struct Stretches<'a>(&'a mut dyn FnMut(&Stretch<'_>));
+
+impl Each for Stretches<'_> {
+    fn stretch(&mut self, stretch: &Stretch<'_>) {
+        (self.0)(stretch);
+    }
+}
+
 /// What the parts say, on one time line. They are of one start of one machine ([`comparable`]).
 ///
 /// # Errors
@@ -78,7 +129,7 @@ pub fn allocation(parts: &[&Part]) -> Result<Allocation, Error> {
 ///
 /// Streams that cannot be read.
 pub fn each_slice(parts: &[&Part], each: &mut dyn FnMut(&Slice<'_>)) -> Result<Allocation, Error> {
-    collect(parts, each, &mut |_| {})
+    self::each(parts, &mut Slices(each))
 }
 
 /// The same, and `each` gets every time in which a thread was in one state; those of a thread in order.
@@ -90,21 +141,22 @@ pub fn each_stretch(
     parts: &[&Part],
     each: &mut dyn FnMut(&Stretch<'_>),
 ) -> Result<Allocation, Error> {
-    collect(parts, &mut |_| {}, each)
+    self::each(parts, &mut Stretches(each))
 }
 
-fn collect(
-    parts: &[&Part],
-    slices: &mut dyn FnMut(&Slice<'_>),
-    stretches: &mut dyn FnMut(&Stretch<'_>),
-) -> Result<Allocation, Error> {
+/// The same, and `told` gets all that happens.
+///
+/// # Errors
+///
+/// Streams that cannot be read.
+pub fn each(parts: &[&Part], told: &mut dyn Each) -> Result<Allocation, Error> {
     let mut streams: Vec<Records> = Vec::new();
     for part in parts {
         streams.push(part.records()?);
     }
     let infos: Vec<_> = parts.iter().map(|part| part.info()).collect();
     let processors = parts.iter().flat_map(|part| part.processors());
-    let mut collector = Collector::new(&infos, processors, (slices, stretches));
+    let mut collector = Collector::new(&infos, processors, told);
     loop {
         let times = streams.iter().map(Records::next_time).enumerate();
         let next = times.filter_map(|(at, time)| Some((time?, at))).min();

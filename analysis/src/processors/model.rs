@@ -10,6 +10,9 @@ pub const BINS: usize = 60;
 pub struct Allocation {
     /// `tree`, `system` or `sums`.
     pub recorded: &'static str,
+    /// `perf` or `ebpf`; nothing where there are only sums. Wake-ups, priorities and what gave its processor away are known by `ebpf` alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recorder: Option<&'static str>,
     /// Why there is less than there might be.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trouble: Option<String>,
@@ -29,6 +32,10 @@ pub struct Allocation {
     pub in_use: Vec<f64>,
     /// Who took the processor from whom; the longest waits first.
     pub interference: Vec<Interference>,
+    /// Who woke whom; the most often first.
+    pub woken: Vec<Wake>,
+    /// Wake-ups of pairs that are not in the list: there were too many.
+    pub more_wakes: u64,
     /// Waits for one processor for which nobody is made answerable: there were too many at once.
     pub unattributed_ns: u64,
 }
@@ -74,9 +81,11 @@ pub struct Counted {
 pub struct Times {
     /// On a processor.
     pub on_processor_ns: u64,
-    /// Able to run, without a processor: preempted, or new.
+    /// Able to run, without a processor: preempted, new, or woken where that is known.
     pub ready_ns: u64,
-    /// Waiting for anything else, until it ran again.
+    /// Of it, from a wake-up on until it ran; 0 where wake-ups are not known.
+    pub woken_ns: u64,
+    /// Waiting for anything else: until it was woken, or, where that is not known, until it ran again.
     pub blocked_ns: u64,
     /// Behind lost events.
     pub unknown_ns: u64,
@@ -84,6 +93,8 @@ pub struct Times {
     pub voluntary: u64,
     /// Switches in which it could have gone on.
     pub involuntary: u64,
+    /// Of them, those in which it gave the processor away; 0 where that is not known.
+    pub yielded: u64,
     /// How often it ran on another processor than before.
     pub migrations: u64,
 }
@@ -94,10 +105,12 @@ impl Times {
         let pairs = [
             (&mut self.on_processor_ns, other.on_processor_ns),
             (&mut self.ready_ns, other.ready_ns),
+            (&mut self.woken_ns, other.woken_ns),
             (&mut self.blocked_ns, other.blocked_ns),
             (&mut self.unknown_ns, other.unknown_ns),
             (&mut self.voluntary, other.voluntary),
             (&mut self.involuntary, other.involuntary),
+            (&mut self.yielded, other.yielded),
             (&mut self.migrations, other.migrations),
         ];
         for (sum, more) in pairs {
@@ -142,6 +155,9 @@ pub struct Thread {
     /// Where its time went.
     #[serde(flatten)]
     pub times: Times,
+    /// The kernel's priority that it ran with last: 120 is nice 0, less than 100 is real time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub priority: Option<u32>,
     /// Its time on each processor that it used.
     pub processors: Vec<OnProcessor>,
 }
@@ -181,6 +197,23 @@ pub struct Interference {
     pub times: u64,
     /// How long the other one waited while it ran.
     pub ns: u64,
+}
+
+/// A thread that waited, and who let it go on.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Wake {
+    /// Who waited.
+    pub woken: Who,
+    /// `thread`, `interrupt`, or `unknown`: the thread `by`, or an interrupt above it.
+    pub context: &'static str,
+    /// Who woke it; `None`: an interrupt.
+    pub by: Option<Who>,
+    /// How often.
+    pub times: u64,
+    /// From these wake-ups on until it ran, together.
+    pub delay_ns: u64,
+    /// The longest of them.
+    pub longest_ns: u64,
 }
 
 /// A thread and where it belongs.

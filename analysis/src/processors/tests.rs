@@ -1,11 +1,11 @@
 use std::path::Path;
 
 use instr_trace::kernel::{
-    Info, Leave, Part, Record, Recorded, ThreadId, What, Writer, write_info,
+    Context, Info, Leave, Part, Record, Recorded, ThreadId, What, Writer, write_info,
 };
 
 use super::model::{Allocation, Thread};
-use super::{allocation, comparable};
+use super::{Each, Slice, Stretch, Woken, allocation, comparable, each};
 
 /// Begin of every recording, and the length of most.
 const BEGIN: u64 = 1_000_000_000;
@@ -442,4 +442,112 @@ fn many_threads_of_one_process_end_in_time() {
     events.extend(threads.map(|tid| (0, 3 << 54, id(10, tid), What::Exit)));
     let found = of(4 << 54, Recorded::Tree, &events);
     assert_eq!(found.applications[0].times.ready_ns, u64::MAX);
+}
+
+fn wake(by: ThreadId, processor: u32, context: Context) -> What {
+    What::Wake {
+        by,
+        processor,
+        context,
+    }
+}
+
+/// Thread 11 sleeps from 200 on and is woken by 10 at 300, but 10 keeps the processor up to 450; then 11 sleeps again, and a timer wakes it.
+fn woken() -> Vec<(u32, u64, ThreadId, What)> {
+    let (a, b) = (id(10, 10), id(10, 11));
+    vec![
+        (0, 0, a, exec("app")),
+        (0, 10, b, What::Fork(a)),
+        (0, 20, a, OUT),
+        (0, 20, b, What::In),
+        (0, 200, b, OUT),
+        (0, 200, a, What::In),
+        (0, 300, b, wake(a, 0, Context::Thread)),
+        (0, 310, b, wake(a, 0, Context::Thread)), // it is awake already
+        (0, 450, a, OUT),
+        (0, 450, b, What::Priority(121)),
+        (0, 450, b, What::In),
+        (0, 460, a, wake(id(77, 78), 1, Context::Thread)), // another program
+        (0, 480, b, wake(a, 1, Context::Thread)),          // it runs
+        (0, 500, b, OUT),
+        (0, 600, b, wake(a, 0, Context::Interrupt)),
+        (0, 620, b, What::In),
+        (0, 700, b, What::Out(Leave::Yielded)),
+        (0, 740, b, What::In),
+        (0, 800, b, What::Exit),
+    ]
+}
+
+#[test]
+fn a_blocked_thread_is_ready_from_its_wake_up_on() {
+    let found = of(1000, Recorded::Tree, &woken());
+    let (a, b) = (thread(&found, 10), thread(&found, 11));
+    // b: new for 10; 180 + 50 + 80 + 60 on the processor; ready 150, 20 and 40; asleep 100 and 100.
+    assert_eq!(times(b), [370, 10 + 150 + 20 + 40, 200, 2, 1, 0]);
+    assert_eq!((b.times.woken_ns, b.times.yielded), (170, 1));
+    assert_eq!((a.priority, b.priority), (None, Some(121)));
+    // Of the waits of b, a held the processor for 150.
+    let pair = found.interference.iter().find(|pair| {
+        let ran = pair.ran.as_ref().map(|who| who.tid);
+        (pair.waited.tid, ran) == (11, Some(10))
+    });
+    assert_eq!(pair.map(|pair| (pair.ns, pair.times)), Some((150, 0)));
+    let wakes: Vec<_> = found
+        .woken
+        .iter()
+        .map(|wake| {
+            let by = wake.by.as_ref();
+            let by = by.map(|who| (who.application, who.pid, who.tid, who.name.as_str()));
+            let sums = (wake.times, wake.delay_ns, wake.longest_ns);
+            (wake.woken.tid, wake.context, by, sums)
+        })
+        .collect();
+    assert_eq!(
+        wakes,
+        [
+            // Up to the end of the recording, without a processor.
+            (10, "thread", Some((None, 77, 78, "")), (1, 540, 540)),
+            (11, "thread", Some((Some(0), 10, 10, "app")), (1, 150, 150)),
+            (11, "interrupt", None, (1, 20, 20)),
+        ]
+    );
+    assert_eq!(found.more_wakes, 0);
+}
+
+/// Outputs with arrows get each wake-up that ended a wait, in order of time.
+#[test]
+fn outputs_are_told_of_wake_ups() {
+    #[derive(Default)]
+    struct All {
+        slices: usize,
+        ns: u64,
+        wakes: Vec<(u64, u32, u32, u32)>,
+    }
+    impl Each for All {
+        fn slice(&mut self, _slice: &Slice<'_>) {
+            self.slices += 1;
+        }
+        fn stretch(&mut self, stretch: &Stretch<'_>) {
+            self.ns += stretch.end_ns - stretch.begin_ns;
+        }
+        fn woken(&mut self, woken: &Woken) {
+            let by = (woken.by_tid, woken.by_processor);
+            self.wakes.push((woken.time_ns, woken.tid, by.0, by.1));
+        }
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let part = part(dir.path(), 1000, Recorded::Tree, &woken());
+    let mut all = All::default();
+    let found = each(&[&part], &mut all).unwrap();
+    assert_eq!(
+        all.wakes,
+        [(300, 11, 10, 0), (460, 10, 78, 1), (600, 11, 10, 0)]
+    );
+    assert_eq!(all.slices, 6);
+    let lives: u64 = found.applications[0].processes[0]
+        .threads
+        .iter()
+        .map(|thread| thread.end_ns.unwrap_or(1000) - thread.begin_ns)
+        .sum();
+    assert_eq!(all.ns, lives);
 }

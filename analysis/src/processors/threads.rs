@@ -37,6 +37,10 @@ pub(super) struct Live {
     /// On the list of which processor's waits it is.
     pub(super) waits_at: Option<usize>,
     pub(super) times: Times,
+    /// It was woken, and has not run since: the number of the pair.
+    pub(super) woken: Option<usize>,
+    /// The kernel's priority that it ran with last.
+    pub(super) priority: Option<u32>,
     /// Of its ready time what its waits hold that are followed.
     pub(super) preempted_ns: u64,
     begin: u64,
@@ -124,6 +128,8 @@ impl Threads {
             last: None,
             waits_at: None,
             times: Times::default(),
+            woken: None,
+            priority: None,
             preempted_ns: 0,
             begin: time,
             end: None,
@@ -192,6 +198,7 @@ impl Threads {
                 begin_ns: thread.begin,
                 end_ns: thread.end,
                 times: thread.times,
+                priority: thread.priority,
                 processors: thread.by_processor.iter().map(on).collect(),
             });
         }

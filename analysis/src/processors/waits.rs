@@ -32,6 +32,11 @@ impl Queue {
     /// The thread could go on, but leaves the processor; whether its wait is followed.
     pub(super) fn leave(&mut self, thread: usize, time: u64) -> bool {
         self.last = Some((thread, time));
+        self.join(thread, time)
+    }
+
+    /// A thread that was woken waits for the processor; whether its wait is followed.
+    pub(super) fn join(&mut self, thread: usize, time: u64) -> bool {
         let is_followed = self.waiting.len() < MOST_WAITING;
         if is_followed {
             self.waiting.push((thread, time));
