@@ -33,6 +33,7 @@ pub(crate) fn write(found: &Allocation, page: &mut Page<'_>) -> io::Result<()> {
     processors(found, page)?;
     in_use(found, page)?;
     interference(found, page)?;
+    woken(found, page)?;
     notes(found, page)
 }
 
@@ -262,15 +263,20 @@ fn in_use(found: &Allocation, page: &mut Page<'_>) -> io::Result<()> {
     writeln!(page, "over time  {}", drawn(&found.in_use, most))
 }
 
-fn interference(found: &Allocation, page: &mut Page<'_>) -> io::Result<()> {
-    let several = found.applications.len() > 1;
-    let label = |who: &Who| {
-        let name = format!("{} {}", elide(&who.name, 20), who.tid);
-        match who.application.filter(|_| several) {
-            Some(at) => format!("{}: {name}", elide(&found.applications[at].program, 20)),
-            None => name,
-        }
+/// A thread by its name and number, and its application where there are several.
+fn label(found: &Allocation, who: &Who) -> String {
+    let name = match who.name.is_empty() {
+        true => who.tid.to_string(),
+        false => format!("{} {}", elide(&who.name, 20), who.tid),
     };
+    match who.application.filter(|_| found.applications.len() > 1) {
+        Some(at) => format!("{}: {name}", elide(&found.applications[at].program, 20)),
+        None => name,
+    }
+}
+
+fn interference(found: &Allocation, page: &mut Page<'_>) -> io::Result<()> {
+    let label = |who: &Who| label(found, who);
     let mut table = Sheet::new(
         2,
         &["waited for a processor", "while there ran", "taken", "time"],
@@ -287,6 +293,39 @@ fn interference(found: &Allocation, page: &mut Page<'_>) -> io::Result<()> {
     table.print(found.interference.len(), page)
 }
 
+/// Who woke whom, where that was recorded.
+fn woken(found: &Allocation, page: &mut Page<'_>) -> io::Result<()> {
+    if found.woken.is_empty() {
+        return Ok(());
+    }
+    let mut table = Sheet::new(
+        2,
+        &[
+            "thread that waited",
+            "woken by",
+            "times",
+            "ran after",
+            "at most",
+        ],
+    );
+    for wake in found.woken.iter().take(page.rows) {
+        let by = wake.by.as_ref().map(|who| label(found, who));
+        let by = match (by, wake.context) {
+            (Some(by), "unknown") => format!("{by}, or an interrupt"),
+            (Some(by), _) => by,
+            (None, _) => "an interrupt".to_owned(),
+        };
+        table.add_row([
+            label(found, &wake.woken),
+            by,
+            count(wake.times),
+            time(wake.delay_ns / wake.times.max(1)),
+            time(wake.longest_ns),
+        ]);
+    }
+    table.print(found.woken.len(), page)
+}
+
 fn notes(found: &Allocation, page: &mut Page<'_>) -> io::Result<()> {
     let mut notes = Vec::new();
     if found.lost > 0 {
@@ -300,6 +339,12 @@ fn notes(found: &Allocation, page: &mut Page<'_>) -> io::Result<()> {
         notes.push(format!(
             "{} damaged: what is behind the damage is missing",
             counted(found.damaged_streams, "stream")
+        ));
+    }
+    if found.more_wakes > 0 {
+        notes.push(format!(
+            "{} are not in the table: too many pairs of threads",
+            counted(found.more_wakes, "wake-up")
         ));
     }
     if found.unattributed_ns > 0 {

@@ -308,7 +308,9 @@ fn head(trace: &Trace) -> Summary {
         processors: metadata.processors,
         processor_quota: metadata.processor_quota.map(|quota| quota as f64 / 1000.0),
         switches: match trace.switch_infos().is_empty() && !trace.scheduled_threads().is_empty() {
-            true => Some("perf, by instr run".to_owned()),
+            true => trace
+                .kernel_part()
+                .map(|part| format!("{}, by instr run", part.info().recorder.word())),
             false => metadata.switches.clone(),
         },
         setting_trouble: crate::settings::trouble(metadata),

@@ -63,7 +63,7 @@ pub struct Summary {
     pub processors: Option<u64>,
     /// How many processors' time it might use (cgroups); null: all of them.
     pub processor_quota: Option<f64>,
-    /// Whether context switches of threads were recorded: `perf`, `perf, by instr run`, `off`, or `no: ` and why not; null when the trace does not tell.
+    /// Whether context switches of threads were recorded: `perf`, `perf, by instr run`, `ebpf, by instr run`, `off`, or `no: ` and why not; null when the trace does not tell.
     pub switches: Option<String>,
     /// What cost most, and what helps.
     pub verdict: Option<Verdict>,
