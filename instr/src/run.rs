@@ -14,11 +14,12 @@ use anyhow::{Context as _, Result, anyhow};
 use instr_cc::exec::{Call, end_instead};
 use instr_cc::preload::{self, Recorded};
 use instr_trace::Metadata;
+use instr_trace::kernel;
 use instr_trace::kernel::series::Module;
 
 use crate::cli::RunOptions;
 use crate::console::{Console, Refusal};
-use crate::kernel::{Owner, Program, Recorder, Switches};
+use crate::kernel::{Owner, Program, Range, Recorder, Switches};
 use crate::launch;
 use crate::quote::shown;
 use crate::run::tree::Tree;
@@ -121,11 +122,19 @@ fn record(
     if is("INSTR_ENABLED", "0") || !to_files {
         return Ok(None);
     }
-    let switches = match () {
-        () if options.system => Switches::System,
-        () if is("INSTR_SWITCHES", "0") => Switches::Off,
-        () if is("INSTR_SWITCHES", "1") => Switches::Asked,
-        () => Switches::Default,
+    let (perf, ebpf) = (is("INSTR_SWITCHES", "perf"), is("INSTR_SWITCHES", "ebpf"));
+    let switches = Switches {
+        whose: match () {
+            () if options.system => Range::System,
+            () if is("INSTR_SWITCHES", "0") => Range::Nobody,
+            () => Range::Tree,
+        },
+        recorder: match () {
+            () if perf => Some(kernel::Recorder::Perf),
+            () if ebpf => Some(kernel::Recorder::Ebpf),
+            () => None,
+        },
+        asked: options.system || perf || ebpf || is("INSTR_SWITCHES", "1"),
     };
     let place = question.place();
     let folder = place.ancestors().skip(1).map(|folder| match folder {
@@ -158,6 +167,11 @@ fn record(
     if !options.quiet {
         say_refused(recorder.refused(), console);
     }
+    if is("INSTR_VERBOSE", "1")
+        && let Some((by, why)) = recorder.recorder()
+    {
+        console.note(&recorded_by(by, why));
+    }
     match recorder.trouble() {
         Some(why) if options.system => Err(anyhow!("cannot record the whole system: {why}")),
         Some(why) if !options.quiet => {
@@ -167,6 +181,22 @@ fn record(
             Ok(Some(recorder))
         }
         _ => Ok(Some(recorder)),
+    }
+}
+
+/// What records context switches, and what that cannot show.
+fn recorded_by(by: kernel::Recorder, why: &str) -> String {
+    match (by, why) {
+        (kernel::Recorder::Ebpf, _) => "context switches are recorded by eBPF".to_owned(),
+        (kernel::Recorder::Perf, why) => {
+            let because = match why {
+                "" => "as INSTR_SWITCHES wants",
+                why => why,
+            };
+            format!(
+                "context switches are recorded by perf, without who woke whom, when a blocked thread could go on, and priorities: {because}"
+            )
+        }
     }
 }
 

@@ -217,10 +217,15 @@ void instr_settings_read(void)
     if (instr_platform_is_privileged())
         s->enabled = false;
     s->switches = true;
-    set_switch("INSTR_SWITCHES", INSTR_WHY("INSTR_SWITCHES is not 0 or 1; 1 is used"), &s->switches);
 #if INSTR_HAS_SWITCHES
     const char *switches = instr_setting_text("INSTR_SWITCHES");
     s->switches_forced = switches != NULL && strcmp(switches, "1") == 0;
+    /* By which means `instr run` records; here there is one. */
+    const bool is_launchers = switches != NULL && (strcmp(switches, "perf") == 0 || strcmp(switches, "ebpf") == 0);
+    if (!is_launchers)
+        set_switch("INSTR_SWITCHES", "INSTR_SWITCHES is not 0, 1, perf or ebpf; 1 is used", &s->switches);
+#else
+    set_switch("INSTR_SWITCHES", INSTR_WHY("INSTR_SWITCHES is not 0 or 1; 1 is used"), &s->switches);
 #endif
     set_switch("INSTR_VERBOSE", INSTR_WHY("INSTR_VERBOSE is not 0 or 1; 0 is used"), &s->verbose);
     set_switch("INSTR_MEMORY", INSTR_WHY("INSTR_MEMORY is not 0 or 1; 1 is used"), &s->memory);

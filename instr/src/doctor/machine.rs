@@ -190,7 +190,21 @@ pub(super) fn permissions() -> Vec<Item> {
             Item::new("perf_event_paranoid", works, means).help(help)
         }
     };
-    vec![item]
+    vec![item, switches()]
+}
+
+/// What `instr run` records context switches by.
+fn switches() -> Item {
+    let name = "context switches by eBPF";
+    let without = "instr run records them by perf, without who woke whom";
+    match crate::kernel::ebpf::possible() {
+        Ok(()) => Item::new(
+            name,
+            true,
+            "permitted: instr run also records who woke whom",
+        ),
+        Err(why) => Item::new(name, false, format!("{why}; {without}")),
+    }
 }
 
 /// What a level forbids to users without CAP_PERFMON: Documentation/admin-guide/sysctl/kernel.rst of Linux; 3 and 4 are Debian's and Android's.

@@ -1,20 +1,18 @@
-//! The thread that empties the rings into the streams.
+//! The thread that takes what a recorder has of each processor into the streams.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::os::fd::{AsFd as _, OwnedFd};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::{Builder, JoinHandle};
 
 use instr_trace::kernel::{Record, ThreadId, What, Writer};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 
-use super::perf::Ring;
-use super::records;
+use super::source::Source;
 
-/// The rings are looked at as often as this, however little is in them: a process that has just begun can still be asked for its arguments.
-const PERIOD_NS: i64 = 20_000_000;
 /// Bytes of arguments that are kept.
 const MOST_ARGUMENTS: u64 = 1024;
 /// The thread needs little of its stack.
@@ -34,39 +32,36 @@ pub(super) struct Drained {
     pub(super) lost: u64,
     /// Why events could not be written.
     pub(super) trouble: Option<String>,
+    /// When the last thread ended, `CLOCK_MONOTONIC`, ns.
+    pub(super) last_exit: u64,
 }
 
 impl Drain {
-    /// Begins to empty these rings into streams in `folder`. `first` are the first events, in order of time.
+    /// Begins to take what the source has into streams in `folder`. `first` are the first events, in order of time.
     pub(super) fn start(
-        rings: Vec<Ring>,
+        source: Box<dyn Source>,
         folder: &Path,
         uuid: [u8; 16],
         first: Vec<Record>,
     ) -> io::Result<Self> {
-        let streams: io::Result<Vec<_>> = rings
-            .into_iter()
-            .map(|ring| {
-                let writer = Writer::new(folder, uuid, ring.processor)?;
-                Ok((ring, writer))
-            })
-            .collect();
+        let mut out = Streams {
+            folder: folder.to_owned(),
+            uuid,
+            writers: BTreeMap::new(),
+            told: Drained::default(),
+        };
+        for processor in source.processors() {
+            out.add_stream(processor)?;
+        }
+        for record in &first {
+            out.write(record)?;
+        }
         let stop = Arc::new(eventfd(0, EventfdFlags::CLOEXEC)?);
         let mut work = Work {
-            streams: streams?,
+            source,
+            out,
             stop: stop.clone(),
-            told: Drained::default(),
-            buffer: Vec::new(),
         };
-        for record in &first {
-            let streams = &mut work.streams;
-            let own = streams
-                .iter()
-                .position(|(ring, _)| ring.processor == record.processor);
-            if let Some((_, writer)) = streams.get_mut(own.unwrap_or(0)) {
-                writer.add(record)?;
-            }
-        }
         let thread = Builder::new()
             .name("switches".to_owned())
             .stack_size(STACK)
@@ -87,71 +82,103 @@ impl Drain {
 }
 
 struct Work {
-    streams: Vec<(Ring, Writer)>,
+    source: Box<dyn Source>,
+    out: Streams,
     stop: Arc<OwnedFd>,
-    told: Drained,
-    buffer: Vec<u8>,
 }
 
 impl Work {
-    fn run(mut self) -> Drained {
+    fn run(&mut self) -> Drained {
         super::block_signals();
-        let period = Timespec {
-            tv_sec: 0,
-            tv_nsec: PERIOD_NS,
-        };
         loop {
-            let descriptors = self.streams.iter().map(|(ring, _)| ring.descriptor());
+            let period = Timespec {
+                tv_sec: 0,
+                tv_nsec: self.source.period_ns(),
+            };
+            let descriptors = self.source.descriptors();
             let all = [self.stop.as_fd()].into_iter().chain(descriptors);
             let mut polled: Vec<_> = all
                 .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN))
                 .collect();
             let _ = poll(&mut polled, Some(&period));
             let is_over = !polled[0].revents().is_empty();
-            if is_over {
-                // What is refused here has ended by itself.
-                let mut rings = self.streams.iter().map(|(ring, _)| ring);
-                let _ = rings.try_for_each(Ring::disable);
+            drop(polled);
+            let out = &mut self.out;
+            let mut each = |record: Record| out.add(&record);
+            match is_over {
+                true => self.source.finish(&mut each),
+                false => self.source.drain(&mut each),
             }
-            self.drain();
             if is_over {
                 break;
             }
         }
-        for (_, writer) in &mut self.streams {
+        self.out.flush();
+        std::mem::take(&mut self.out.told)
+    }
+}
+
+/// The streams of the processors.
+struct Streams {
+    folder: PathBuf,
+    uuid: [u8; 16],
+    writers: BTreeMap<u32, Writer>,
+    told: Drained,
+}
+
+impl Streams {
+    fn add_stream(&mut self, processor: u32) -> io::Result<()> {
+        let writer = Writer::new(&self.folder, self.uuid, processor)?;
+        self.writers.insert(processor, writer);
+        Ok(())
+    }
+
+    /// Writes an event, and what else is known of it now.
+    fn add(&mut self, record: &Record) {
+        match record.what {
+            What::Lost(count) => self.told.lost = self.told.lost.saturating_add(count),
+            What::Exit => self.told.last_exit = self.told.last_exit.max(record.time),
+            _ => {}
+        }
+        if self.told.trouble.is_some() {
+            return;
+        }
+        let is_exec = matches!(record.what, What::Exec(_));
+        let written = self.write(record).and_then(|()| {
+            match is_exec.then(|| arguments(record.thread)).flatten() {
+                Some(text) => self.write(&Record {
+                    what: What::Arguments(text),
+                    ..record.clone()
+                }),
+                None => Ok(()),
+            }
+        });
+        if let Err(error) = written {
+            self.told.trouble = Some(unwritten(&error));
+        }
+    }
+
+    /// Events of processors without a stream: a thread of the recording that runs there gets one, all else goes into the first one.
+    fn write(&mut self, record: &Record) -> io::Result<()> {
+        let runs = matches!(record.what, What::In | What::Out(_) | What::Exec(_));
+        if runs && !self.writers.contains_key(&record.processor) {
+            self.add_stream(record.processor)?;
+        }
+        let own = match self.writers.contains_key(&record.processor) {
+            true => Some(record.processor),
+            false => self.writers.keys().next().copied(),
+        };
+        match own.and_then(|own| self.writers.get_mut(&own)) {
+            Some(writer) => writer.add(record),
+            None => Ok(()),
+        }
+    }
+
+    fn flush(&mut self) {
+        for writer in self.writers.values_mut() {
             if let Err(error) = writer.flush() {
                 self.told.trouble.get_or_insert_with(|| unwritten(&error));
             }
-        }
-        self.told
-    }
-
-    fn drain(&mut self) {
-        let told = &mut self.told;
-        for (ring, writer) in &mut self.streams {
-            let processor = ring.processor;
-            let mut add = |record: &Record| {
-                if let What::Lost(count) = record.what {
-                    told.lost = told.lost.saturating_add(count);
-                }
-                if told.trouble.is_some() {
-                    return;
-                }
-                if let Err(error) = writer.add(record) {
-                    told.trouble = Some(unwritten(&error));
-                }
-            };
-            ring.drain(&mut self.buffer, |bytes| {
-                let Some(record) = records::event(bytes, processor) else {
-                    return;
-                };
-                add(&record);
-                let is_exec = matches!(record.what, What::Exec(_));
-                if let Some(text) = is_exec.then(|| arguments(record.thread)).flatten() {
-                    let what = What::Arguments(text);
-                    add(&Record { what, ..record });
-                }
-            });
         }
     }
 }

@@ -3,22 +3,28 @@
 
 mod attach;
 mod drain;
+pub(crate) mod ebpf;
 pub(crate) mod perf;
 mod place;
 mod records;
+mod source;
 
 use std::io::{self, Read as _};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use instr_trace::kernel::series::Module;
-use instr_trace::kernel::{FOLDER, Info, Record, Recorded, ThreadId, Usage, What, write_info};
+use instr_trace::kernel::{
+    self, FOLDER, Info, Record, Recorded, ThreadId, Usage, What, write_info,
+};
 use rustix::time::{ClockId, clock_gettime};
 
 pub(crate) use self::attach::Obstacle;
 use self::drain::Drain;
+use self::ebpf::Tracer;
 use self::perf::{Followed, Ring, Whose};
 pub(crate) use self::place::Owner;
+use self::source::{Rings, Source};
 use crate::series::config::Config;
 use crate::series::{Roots, Sampler, Told};
 
@@ -34,15 +40,24 @@ pub(crate) struct Program {
     pub(crate) arguments: String,
 }
 
+/// Which context switches are recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Switches {
+    /// Whose.
+    pub(crate) whose: Range,
+    /// By what; `None`: by what tells most and is permitted.
+    pub(crate) recorder: Option<kernel::Recorder>,
+    /// The kernel is asked even where a filter of system calls is in place.
+    pub(crate) asked: bool,
+}
+
 /// Whose context switches are recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Switches {
+pub(crate) enum Range {
     /// Nobody's: there are only sums of the run.
-    Off,
-    /// Those of what is started, where perf may be asked.
-    Default,
-    /// The same, even where a filter of system calls is in place.
-    Asked,
+    Nobody,
+    /// Those of what is started.
+    Tree,
     /// Those of all threads of the machine.
     System,
 }
@@ -79,8 +94,8 @@ impl Recorder {
         let folder = temporary(folder)?;
         let uuid = fastrand::u128(..).to_ne_bytes();
         let mut info = info_of(program);
-        let drain = match switches {
-            Switches::Off => None,
+        let drain = match switches.whose {
+            Range::Nobody => None,
             _ => match record(folder.path(), uuid, switches, &mut info) {
                 Ok(drain) => Some(drain),
                 Err(why) => {
@@ -101,7 +116,7 @@ impl Recorder {
             uuid,
             info,
             drain,
-            wanted: switches != Switches::Off || series.is_some(),
+            wanted: switches.whose != Range::Nobody || series.is_some(),
             followed: Vec::new(),
             before: Some(usage()),
             series,
@@ -126,7 +141,9 @@ impl Recorder {
         info.start_realtime_ns = now(ClockId::Realtime);
         let attached = attach::follow(pid)?;
         info.processors = u32::try_from(attached.rings.len()).unwrap_or(u32::MAX);
-        let drain = Drain::start(attached.rings, folder.path(), uuid, attached.first)?;
+        info.recorder_why = ATTACHED.to_owned();
+        let rings = Box::new(Rings::new(attached.rings));
+        let drain = Drain::start(rings, folder.path(), uuid, attached.first)?;
         let series = sampler(series, folder.path(), uuid)?;
         Ok(Self {
             folder,
@@ -145,6 +162,12 @@ impl Recorder {
         self.info.trouble.as_deref()
     }
 
+    /// What records the switches, and why not what tells more; `None`: nothing does.
+    pub(crate) fn recorder(&self) -> Option<(kernel::Recorder, &str)> {
+        let info = &self.info;
+        (info.recorded != Recorded::Sums).then_some((info.recorder, &info.recorder_why))
+    }
+
     /// What modules of series do not have here.
     pub(crate) fn refused(&self) -> &[(Module, String)] {
         self.series.as_ref().map_or(&[], |series| &series.refused)
@@ -159,6 +182,8 @@ impl Recorder {
         self.followed.clear();
         let told = self.series.take().map(Sampler::finish).unwrap_or_default();
         let drained = self.drain.take().map(Drain::finish).unwrap_or_default();
+        // The last thread may leave its processor after the launcher has got its status.
+        self.info.end_monotonic_ns = self.info.end_monotonic_ns.max(drained.last_exit);
         self.info.lost = drained.lost;
         self.info.trouble = self.info.trouble.take().or(drained.trouble);
         let after = usage();
@@ -268,38 +293,72 @@ fn info_of(program: &Program) -> Info {
     }
 }
 
-/// Opens the rings and begins to empty them.
+/// Why a process that runs already is recorded by perf.
+const ATTACHED: &str = "instr attach records by perf";
+
+/// Begins to record, by what tells most and is permitted.
 fn record(
     folder: &Path,
     uuid: [u8; 16],
     switches: Switches,
     info: &mut Info,
 ) -> Result<Drain, String> {
-    let system = switches == Switches::System;
-    if switches == Switches::Default && perf::is_filtered() {
+    let system = switches.whose == Range::System;
+    if !switches.asked && perf::is_filtered() {
         return Err(
             "a seccomp filter is in place, which may end who asks perf (INSTR_SWITCHES=1 asks all the same)"
                 .to_owned(),
         );
     }
-    let (whose, processors) = match system {
-        true => (Whose::All, perf::online()),
-        false => (Whose::Children, perf::allowed()),
+    if system {
+        info.recorded = Recorded::System;
+    }
+    let whose = match system {
+        true => Whose::All,
+        false => Whose::Children,
+    };
+    let by_perf = |info: &mut Info| {
+        let rings = perf_rings(whose)?;
+        info.processors = u32::try_from(rings.len()).unwrap_or(u32::MAX);
+        Ok::<Box<dyn Source>, String>(Box::new(Rings::new(rings)))
+    };
+    let by_ebpf = |info: &mut Info| {
+        let tracer = Tracer::start(whose)?;
+        info.recorder = kernel::Recorder::Ebpf;
+        info.processors = u32::try_from(tracer.processors().len()).unwrap_or(u32::MAX);
+        Ok::<Box<dyn Source>, String>(Box::new(tracer))
+    };
+    let source = match switches.recorder {
+        Some(kernel::Recorder::Perf) => by_perf(info),
+        Some(kernel::Recorder::Ebpf) => by_ebpf(info),
+        None => by_ebpf(info).or_else(|why| {
+            info.recorder_why = why;
+            by_perf(info)
+        }),
+    }?;
+    let first = match system {
+        true => threads(),
+        false => Vec::new(),
+    };
+    Drain::start(source, folder, uuid, first).map_err(|error| error.to_string())
+}
+
+/// Opens perf's events of all processors.
+fn perf_rings(whose: Whose) -> Result<Vec<Ring>, String> {
+    let processors = match whose {
+        Whose::All => perf::online(),
+        _ => perf::allowed(),
     };
     let rings: io::Result<Vec<_>> = processors
         .iter()
         .map(|processor| Ring::open(*processor, whose))
         .collect();
     let rings = rings.map_err(|error| perf::refusal(&error))?;
-    let mut first = Vec::new();
-    if system {
-        info.recorded = Recorded::System;
+    if whose == Whose::All {
         let enabled = rings.iter().try_for_each(Ring::enable);
         enabled.map_err(|error| perf::refusal(&error))?;
-        first = threads();
     }
-    info.processors = u32::try_from(rings.len()).unwrap_or(u32::MAX);
-    Drain::start(rings, folder, uuid, first).map_err(|error| error.to_string())
+    Ok(rings)
 }
 
 /// The names in a folder that are numbers.
