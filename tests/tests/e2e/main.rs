@@ -8,6 +8,7 @@ mod boundaries;
 mod conformance;
 mod costs;
 mod diff;
+mod ebpf;
 mod figures;
 mod footprint;
 mod install;
@@ -91,6 +92,7 @@ const PARTS: &[fn() -> Vec<Trial>] = &[
     python::trials,
     processors::trials,
     processors_sections::trials,
+    ebpf::trials,
     pthread::trials,
     report::trials,
     sampling::trials,

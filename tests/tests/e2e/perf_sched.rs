@@ -12,7 +12,10 @@ use libtest_mimic::Trial;
 use serde_json::Value;
 
 pub(crate) fn trials() -> Vec<Trial> {
-    vec![trial("perf-sched::as-many-switches", as_many)]
+    vec![
+        trial("perf-sched::as-many-switches", || as_many("perf")),
+        trial("perf-sched::as-many-switches-by-ebpf", || as_many("ebpf")),
+    ]
 }
 
 /// Voluntary and involuntary switches of a thread.
@@ -42,7 +45,7 @@ impl Known {
 /// A mount of tracefs, which perf makes where there is none, goes with its name space.
 const PERF: [&str; 3] = ["unshare", "--mount", "perf"];
 
-fn as_many() -> Check {
+fn as_many(by: &str) -> Check {
     if need("perf").is_err() {
         let why = "perf (Debian: linux-perf) is not installed";
         return Err(Stop::Unfit(why.to_owned()));
@@ -53,7 +56,8 @@ fn as_many() -> Check {
     build.plain(&[&source], &dir.path().join("sleeps"))?;
     let record = |command: &[&str]| {
         let words = PERF.iter().chain(&["sched", "record", "-o", "perf", "--"]);
-        Run::words(words.chain(command)).dir(dir.path()).output()
+        let run = Run::words(words.chain(command)).dir(dir.path());
+        run.env("INSTR_SWITCHES", by).output()
     };
     let alone = record(&["true"])?;
     if alone.status != Status::Code(0) {

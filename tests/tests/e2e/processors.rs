@@ -15,12 +15,23 @@ use tempfile::TempDir;
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
-        trial("processors::times-and-switches-of-threads", coarse),
-        trial("processors::switches-of-many-processes", forks),
-        trial("processors::two-threads-share-a-processor", threads),
+        trial("processors::times-and-switches-of-threads", || coarse(None)),
+        trial("processors::switches-of-many-processes", || forks(None)),
+        trial("processors::two-threads-share-a-processor", || {
+            threads(None)
+        }),
         trial("processors::two-programs-share-a-processor", programs),
-        trial("processors::the-whole-system", system),
-        trial("processors::names-of-a-tree", tree),
+        trial("processors::the-whole-system", || system(None)),
+        trial("processors::names-of-a-tree", || tree(None)),
+        trial("processors::times-and-switches-by-perf", || {
+            coarse(Some("perf"))
+        }),
+        trial("processors::many-processes-by-perf", || forks(Some("perf"))),
+        trial("processors::two-threads-by-perf", || threads(Some("perf"))),
+        trial("processors::the-whole-system-by-perf", || {
+            system(Some("perf"))
+        }),
+        trial("processors::names-of-a-tree-by-perf", || tree(Some("perf"))),
         trial("processors::ways-to-end", ends),
         trial("processors::a-daemon-lives-on", daemon),
         trial("processors::limits-and-descriptors", limits),
@@ -38,6 +49,8 @@ pub(crate) fn trials() -> Vec<Trial> {
 
 struct Place {
     dir: TempDir,
+    /// `INSTR_SWITCHES`; `None`: what tells most and is permitted.
+    by: Option<&'static str>,
 }
 
 impl Place {
@@ -46,7 +59,11 @@ impl Place {
         let source = workspace::root()?.join("tests/processors/work.c");
         let build = Build::openmp(Target::X86_64).flag("-O1").flag("-pthread");
         build.plain(&[&source], &dir.path().join("work"))?;
-        Ok(Self { dir })
+        Ok(Self { dir, by: None })
+    }
+
+    fn by(by: Option<&'static str>) -> Check<Self> {
+        Ok(Self { by, ..Self::new()? })
     }
 
     fn at(&self, name: &str) -> PathBuf {
@@ -55,7 +72,11 @@ impl Place {
 
     fn instr(&self, words: &[&str]) -> Check<Run> {
         let run = Run::new(&tools()?.instr).args(words);
-        Ok(run.dir(self.dir.path()))
+        let run = run.dir(self.dir.path());
+        Ok(match self.by {
+            Some(by) => run.env("INSTR_SWITCHES", by),
+            None => run,
+        })
     }
 
     /// Runs words under `instr run`.
@@ -169,8 +190,8 @@ pub(crate) fn interrupted() -> Check<f64> {
         * 1e7)
 }
 
-fn coarse() -> Check {
-    let place = Place::new()?;
+fn coarse(by: Option<&'static str>) -> Check {
+    let place = Place::by(by)?;
     let before = interrupted()?;
     let (told, found) = place.run("coarse")?;
     let apart = interrupted()? - before + TICK;
@@ -202,8 +223,8 @@ fn coarse() -> Check {
 }
 
 /// A process that ends waits a last time, for ever, when its events are gone; and it wakes its parent before, which may take its processor.
-fn forks() -> Check {
-    let (told, found) = Place::new()?.run("forks")?;
+fn forks(by: Option<&'static str>) -> Check {
+    let (told, found) = Place::by(by)?.run("forks")?;
     let all = processes(&found)?;
     ensure(all.len() == 201, || format!("{} processes", all.len()))?;
     let times = &list(&found, "applications")?[0];
@@ -237,8 +258,8 @@ fn interference(found: &Value, waited: f64, ran: f64) -> Check<(f64, f64)> {
     .into())
 }
 
-fn threads() -> Check {
-    let place = Place::new()?;
+fn threads(by: Option<&'static str>) -> Check {
+    let place = Place::by(by)?;
     let before = interrupted()?;
     let (told, found) = place.run("threads")?;
     let apart = interrupted()? - before + TICK;
@@ -304,8 +325,8 @@ fn programs() -> Check {
 }
 
 /// Another program that shares the processor has a name where the whole system is recorded.
-fn system() -> Check {
-    let place = Place::new()?;
+fn system(by: Option<&'static str>) -> Check {
+    let place = Place::by(by)?;
     let words = ["run", "--system", "-o", "t", "./work"];
     let asked = place.instr(&words)?.output()?;
     if asked.errors().contains("cannot record the whole system") {
@@ -340,8 +361,8 @@ fn system() -> Check {
     })
 }
 
-fn tree() -> Check {
-    let place = Place::new()?;
+fn tree(by: Option<&'static str>) -> Check {
+    let place = Place::by(by)?;
     let script = "sleep 0.1 & exec sh -c './work forks > /dev/null; wait; exec sleep 0.06'";
     let outcome = place.traced(&["sh", "-c", script])?;
     ensure(outcome.status == Status::Code(0), || outcome.to_string())?;
@@ -572,9 +593,14 @@ fn by_region() -> Check {
         let told = told(&run.succeed()?)?;
         Ok((told, instr_tests::cases::summary(&place.at(policy))?))
     };
-    for (policy, source) in [("stream", "perf"), ("end", "perf, by instr run")] {
+    for policy in ["stream", "end"] {
         let (told, summary) = run(policy)?;
         permitted(&summary["core_allocation"])?;
+        let recorder = summary["core_allocation"]["recorder"].as_str();
+        let source = match policy {
+            "stream" => "perf".to_owned(),
+            _ => format!("{}, by instr run", recorder.unwrap_or("nothing")),
+        };
         ensure(summary["switches"] == source, || {
             summary["switches"].to_string()
         })?;
@@ -635,7 +661,7 @@ fn refused() -> Check {
     };
     for (set, why) in [
         (&[][..], "a seccomp filter is in place"),
-        (&[("INSTR_SWITCHES", "1")][..], "perf is not permitted"),
+        (&[("INSTR_SWITCHES", "perf")][..], "perf is not permitted"),
     ] {
         let outcome = run(set, &[])?;
         ensure(
@@ -658,7 +684,7 @@ fn refused() -> Check {
             shown.clone()
         })?;
     }
-    let outcome = run(&[("INSTR_SWITCHES", "1")], &["--system"])?;
+    let outcome = run(&[("INSTR_SWITCHES", "perf")], &["--system"])?;
     ensure(
         outcome.status == Status::Code(1) && outcome.text().is_empty(),
         || outcome.to_string(),

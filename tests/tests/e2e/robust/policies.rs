@@ -61,7 +61,7 @@ type Odd = (
 );
 const NO_SIZE: &str = " is not a size";
 const NO_SWITCH: &str = " is not 0 or 1; ";
-const ODD: [Odd; 9] = [
+const ODD: [Odd; 10] = [
     (
         "buffer-too-small",
         &[("INSTR_BUFFER", "16"), ("INSTR_BUFFER", "4095")],
@@ -97,11 +97,15 @@ const ODD: [Odd; 9] = [
         &[
             ("INSTR_ENABLED", "perhaps"),
             ("INSTR_ENABLED", "11"),
-            ("INSTR_SWITCHES", "yes"),
             ("INSTR_MEMORY", "2"),
             ("INSTR_STACK", "on"),
         ],
         NO_SWITCH,
+    ),
+    (
+        "switches-garbage",
+        &[("INSTR_SWITCHES", "yes"), ("INSTR_SWITCHES", "bpf")],
+        " is not 0, 1, perf or ebpf",
     ),
     (
         "sink-garbage",
