@@ -1,4 +1,5 @@
-//! What recording context switches takes: the same traced programs with `INSTR_SWITCHES=0` and with the default.
+//! What recording context switches takes: the same traced programs with `INSTR_SWITCHES=0` and with the default; and any program under `instr run`, by
+//! perf and by eBPF.
 
 use std::path::Path;
 use std::process::Command;
@@ -36,6 +37,12 @@ const CASES: [Case; 4] = [
         "switches.c",
         [&["40000", "0"], &["2000", "0"]],
     ),
+];
+
+/// What `instr run` records by: name in the table, value of the setting, goal in ns.
+const RECORDERS: [(&str, &str, f64); 2] = [
+    ("hand-overs, `instr run` by perf", "perf", 1200.0),
+    ("hand-overs, `instr run` by eBPF", "ebpf", 300.0),
 ];
 
 /// One program.
@@ -81,7 +88,63 @@ pub(crate) fn measure(bench: &Bench, report: &mut Report) -> Result<()> {
             format!("{:.0} of them in a run", all.switches),
         ));
     }
+    for (name, recorder, goal) in RECORDERS {
+        eprintln!("bench: switches: {name}");
+        let Some(cost) = by_launcher(bench, name, recorder)? else {
+            eprintln!("bench: switches: {recorder} is not permitted here");
+            continue;
+        };
+        report.rows.push(Row::at_most(
+            &format!("a context switch under instr run, by {recorder}"),
+            goal,
+            " ns",
+            cost.per_switch(),
+            0,
+            format!("{:.0} of them in a run", cost.switches),
+        ));
+        report.switches.push(cost);
+    }
     Ok(())
+}
+
+/// The same hand-overs of a program that records nothing itself; nothing where the recorder is refused.
+fn by_launcher(bench: &Bench, name: &'static str, recorder: &str) -> Result<Option<Cost>> {
+    let program = bench.path("handover");
+    let mut build = Command::new("gcc");
+    build.arg("-O2").arg("-o").arg(&program);
+    output(build.arg(bench.source("handover.c")))?;
+    let trace = bench.path("handover.instr");
+    let handovers = bench.choose("100000", "5000");
+    let run = |switches: &str| -> Result<(f64, f64)> {
+        bench.fresh("handover.instr")?;
+        let mut command = bench.tool("instr");
+        command.args(["run", "-q", "-o"]).arg(&trace).arg("--");
+        command.arg(&program).arg(handovers);
+        command.env("INSTR_SWITCHES", switches);
+        let printed = output(&mut command)?.stdout;
+        let seconds = number(&printed, "time:").context("the program printed no time")?;
+        Ok((seconds, number(&printed, "switches:").unwrap_or(f64::NAN)))
+    };
+    run(recorder)?;
+    let metadata = std::fs::read_to_string(trace.join("kernel/metadata")).unwrap_or_default();
+    if !metadata.contains(&format!("recorder = \"{recorder}\"")) {
+        return Ok(None);
+    }
+    let mut switches = 0.0;
+    let times = Compared::measure(
+        bench.choose(9, 2),
+        || Ok::<_, anyhow::Error>(run("0")?.0),
+        || {
+            let (seconds, count) = run(recorder)?;
+            switches = count;
+            Ok(seconds)
+        },
+    )?;
+    Ok(Some(Cost {
+        name,
+        times,
+        switches,
+    }))
 }
 
 /// Seconds of the parallel part, and switches where the program prints them.
@@ -119,7 +182,8 @@ pub(crate) fn section(costs: &[Cost]) -> String {
     let mut text = String::from(
         "\n## Context switches\n\n\
          Traced programs of two threads by gcc that record the context switches of their threads, as they do by default where the kernel allows it, against the same with \
-         `INSTR_SWITCHES=0`, in turn. In *hand-overs*, two threads on one processor hand a byte to and fro; each hand-over is a switch.\n\n",
+         `INSTR_SWITCHES=0`, in turn. In *hand-overs*, two threads on one processor hand a byte to and fro; each hand-over is a switch. The rows of `instr run` are of two processes that do the same and record nothing themselves: \
+         processor time, per switch; eBPF records who woke whom, too.\n\n",
     );
     let rows: Vec<[String; 5]> = costs
         .iter()
