@@ -151,8 +151,7 @@ fn write(
             (Some(diff), [first, second]) => Some(compare::of(diff, [first, second], &collected)),
             _ => None,
         };
-        bytes = page::write(&summaries, &collected, comparison, out)?;
-        bytes = page::write(&summaries, &collected, &predicted, options.compare, out)?;
+        bytes = page::write(&summaries, &collected, comparison, &predicted, out)?;
         Ok(())
     })?;
     Ok(Written { threads, bytes })

@@ -55,7 +55,6 @@ pub(super) fn write(
     collected: &Collected,
     comparison: Option<compare::Comparison>,
     predicted: &[Option<Prediction>],
-    compared: bool,
     out: &mut dyn Write,
 ) -> Result<u64> {
     let mut out = Counted { out, bytes: 0 };
@@ -177,8 +176,7 @@ mod tests {
             summary::summarize(&session.traces()[0], names.as_ref(), None, |_| {}).unwrap();
         let collected = collect(&session, &[names], false, &mut |_, _| {}).unwrap();
         let mut out = Vec::new();
-        let bytes = write(&[summary], &collected, None, &mut out).unwrap();
-        let bytes = write(&[summary], &collected, &[], false, &mut out).unwrap();
+        let bytes = write(&[summary], &collected, None, &[], &mut out).unwrap();
         assert_eq!(bytes, out.len() as u64);
         String::from_utf8(out).unwrap()
     }
