@@ -10,7 +10,9 @@
 //! | [`processor_time`] | how long each thread ran, and waited for a processor |
 //! | [`processors`] | who ran on which processor, and who took it from whom, for whole trees of processes |
 //! | [`memory`] | the heap, mapped pages, stacks |
+//! | [`region_times`] | regions as a tree, the union of their intervals over threads |
 //! | [`samples`] | functions and chains of calls by their share |
+//! | [`scaling`] | how times change with threads and sizes: laws, terms, predictions |
 //! | [`scheduling`] | useful time by what the system did with the thread: running, ready, blocked |
 //! | [`sections`] | in which parallel region each thread was when |
 //! | [`sensors`] | readings, energy, power |
@@ -26,7 +28,9 @@ pub mod memory;
 pub mod predict;
 pub mod processor_time;
 pub mod processors;
+pub mod region_times;
 pub mod samples;
+pub mod scaling;
 pub mod scheduling;
 pub mod sections;
 pub mod sensors;

@@ -5,8 +5,9 @@ use std::fs::File;
 use std::io::{self, Seek as _};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Output, Stdio};
+use std::process::{ChildStdin, Command, ExitStatus, Output, Stdio};
 use std::sync::atomic::{AtomicI32, Ordering};
+use std::time::{Duration, Instant};
 
 /// A program with its arguments and what changes in its environment.
 #[derive(Clone, Debug, Default)]
@@ -140,6 +141,172 @@ impl Call {
         }
         command.env("LC_ALL", "C").stdin(Stdio::null()).output()
     }
+}
+
+/// What a program took, and how it ended.
+#[derive(Clone, Copy, Debug)]
+pub struct Measured {
+    /// How it ended.
+    pub status: ExitStatus,
+    /// From the start to the end.
+    pub wall: Duration,
+    /// Processor time in user code, of it and of all children that it waited for.
+    pub user: Duration,
+    /// The same in the system.
+    pub system: Duration,
+    /// The largest resident set of one of these processes, bytes.
+    pub resident: u64,
+    /// It was ended because its time was over.
+    pub timed_out: bool,
+}
+
+/// How long a program that was asked to end has for that.
+const GRACE: Duration = Duration::from_secs(2);
+
+impl Call {
+    /// Runs the program by itself, without input, in a process group of its own, and measures it. After `limit`, or when [`interrupted`] becomes true, the group is asked to end, and is killed if it does not. When this
+    /// process is killed, the program is too.
+    ///
+    /// # Errors
+    /// When it cannot be started, or its end cannot be waited for.
+    pub fn measure(&self, output: Option<File>, limit: Option<Duration>) -> io::Result<Measured> {
+        let mut command = self.command();
+        command.stdin(Stdio::null()).process_group(0);
+        if let Some(output) = output {
+            command.stderr(output.try_clone()?).stdout(output);
+        }
+        // SAFETY: between fork and exec only `prctl` is called, which is a plain system call.
+        unsafe {
+            command.pre_exec(|| {
+                libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+                Ok(())
+            });
+        }
+        let begin = Instant::now();
+        let id = i32::try_from(command.spawn()?.id()).unwrap_or(0);
+        let timed_out = wait_until(id, begin, limit);
+        let (mut status, mut usage) = (0, std::mem::MaybeUninit::<libc::rusage>::zeroed());
+        loop {
+            // SAFETY: both pointers are to memory that outlives the call; `id` is a child that nobody else waits for.
+            let ended = unsafe { libc::wait4(id, &raw mut status, 0, usage.as_mut_ptr()) };
+            match ended {
+                -1 if io::Error::last_os_error().kind() == io::ErrorKind::Interrupted => {}
+                -1 => return Err(io::Error::last_os_error()),
+                _ => break,
+            }
+        }
+        let wall = begin.elapsed();
+        // SAFETY: all bytes were zero, and the kernel has filled the structure.
+        let usage = unsafe { usage.assume_init() };
+        let time = |time: libc::timeval| {
+            let seconds = Duration::from_secs(u64::try_from(time.tv_sec).unwrap_or(0));
+            seconds + Duration::from_micros(u64::try_from(time.tv_usec).unwrap_or(0))
+        };
+        Ok(Measured {
+            status: ExitStatus::from_raw(status),
+            wall,
+            user: time(usage.ru_utime),
+            system: time(usage.ru_stime),
+            resident: u64::try_from(usage.ru_maxrss).unwrap_or(0) << 10,
+            timed_out,
+        })
+    }
+
+    /// Starts the program in a process group of its own, where no terminal reaches it, with a pipe for its input. It goes on when this process ends, however that ends.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub fn start_beside(&self) -> io::Result<ChildStdin> {
+        let mut command = self.command();
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .process_group(0);
+        let mut child = command.spawn()?;
+        child
+            .stdin
+            .take()
+            .ok_or_else(|| io::Error::other("it has no input"))
+    }
+}
+
+/// Waits for the end of a child, but does not take its status. Returns whether its time was over.
+fn wait_until(id: i32, begin: Instant, limit: Option<Duration>) -> bool {
+    // SAFETY: plain integers; what is returned is a descriptor of our own, or -1.
+    let descriptor = unsafe { libc::syscall(libc::SYS_pidfd_open, id, 0) };
+    let Ok(descriptor @ 0..) = i32::try_from(descriptor) else {
+        // A kernel before 5.3: without a limit the caller's wait is enough.
+        return false;
+    };
+    let mut asked: Option<Instant> = None;
+    let mut timed_out = false;
+    loop {
+        let over = limit.is_some_and(|limit| begin.elapsed() >= limit);
+        if asked.is_none() && (over || interrupted().is_some()) {
+            timed_out = over && interrupted().is_none();
+            asked = Some(Instant::now());
+            // SAFETY: plain integers; the group is that of the child, which is not waited for yet.
+            unsafe { libc::kill(-id, libc::SIGTERM) };
+        }
+        if asked.is_some_and(|asked| asked.elapsed() >= GRACE) {
+            // SAFETY: as above.
+            unsafe { libc::kill(-id, libc::SIGKILL) };
+        }
+        let left = limit.map(|limit| limit.saturating_sub(begin.elapsed()));
+        let nap = if asked.is_some() {
+            Some(Duration::from_millis(50))
+        } else {
+            left
+        };
+        let nap = nap.map_or(-1, |nap| {
+            i32::try_from(nap.as_millis())
+                .unwrap_or(i32::MAX)
+                .saturating_add(1)
+        });
+        let mut poll = libc::pollfd {
+            fd: descriptor,
+            events: libc::POLLIN,
+            revents: 0,
+        };
+        // SAFETY: one structure that outlives the call. A signal ends the call early.
+        if unsafe { libc::poll(&raw mut poll, 1, nap) } > 0 {
+            break;
+        }
+    }
+    // SAFETY: the descriptor is ours and is not used behind this.
+    unsafe { libc::close(descriptor) };
+    timed_out
+}
+
+/// The signal that asked this process to end; 0: none.
+static INTERRUPTED: AtomicI32 = AtomicI32::new(0);
+
+extern "C" fn note_interrupt(signal: libc::c_int) {
+    INTERRUPTED.store(signal, Ordering::SeqCst);
+}
+
+/// From now on, signals that would end this process are noted: [`interrupted`] has them. Signals that are ignored stay ignored.
+pub fn catch_interrupts() {
+    let handler: extern "C" fn(libc::c_int) = note_interrupt;
+    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+        // SAFETY: zeros are valid in all fields; both structures outlive the calls; the handler stores an atomic. Without SA_RESTART, waits end early.
+        unsafe {
+            let mut old: libc::sigaction = std::mem::zeroed();
+            if libc::sigaction(signal, std::ptr::null(), &raw mut old) == 0
+                && old.sa_sigaction != libc::SIG_IGN
+            {
+                let mut new: libc::sigaction = std::mem::zeroed();
+                new.sa_sigaction = handler as libc::sighandler_t;
+                libc::sigaction(signal, &raw const new, std::ptr::null_mut());
+            }
+        }
+    }
+}
+
+/// The signal that asked this process to end since [`catch_interrupts`].
+#[must_use]
+pub fn interrupted() -> Option<i32> {
+    Some(INTERRUPTED.load(Ordering::SeqCst)).filter(|signal| *signal != 0)
 }
 
 /// The process that [`wait`] waits for; 0 if there is none.
@@ -285,6 +452,38 @@ mod tests {
         assert!(status.unwrap().success());
         let status = call("exit 3").run_with_input(&lines).unwrap();
         assert_eq!(status.code(), Some(3));
+    }
+
+    #[test]
+    fn programs_are_measured_and_ended_when_their_time_is_over() {
+        let call = |script| Call::new("/bin/sh").args(["-c", script]);
+        let limit = Some(Duration::from_secs(60));
+        let found = call("i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done; exit 3")
+            .measure(None, limit)
+            .unwrap();
+        assert_eq!((found.status.code(), found.timed_out), (Some(3), false));
+        assert!(
+            found.user + found.system > Duration::ZERO && found.resident > 1 << 16,
+            "{found:?}"
+        );
+        // The child of the shell ends with it: they are one group.
+        let begin = Instant::now();
+        let found = call("sleep 30 & wait")
+            .measure(None, Some(Duration::from_millis(100)))
+            .unwrap();
+        assert!(
+            found.timed_out && begin.elapsed() < Duration::from_secs(10),
+            "{found:?}"
+        );
+        assert_eq!(found.status.signal(), Some(libc::SIGTERM));
+        let stubborn = call("trap '' TERM; sleep 30 & wait; sleep 30");
+        let found = stubborn
+            .measure(None, Some(Duration::from_millis(100)))
+            .unwrap();
+        assert_eq!(
+            (found.status.signal(), found.timed_out),
+            (Some(libc::SIGKILL), true)
+        );
     }
 
     #[test]

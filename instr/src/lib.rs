@@ -9,7 +9,7 @@
 //! | [`progress`] | the bar on a terminal |
 //! | [`symbols`] | run-time addresses to names, through the metadata's module list |
 //! | `kernel` | who runs on which processor, while `instr run` runs a program, or of a process that runs already |
-//! | [`wrapper`], [`attach`], [`config`], [`mod@run`], [`list`], [`doctor`], [`merge`], [`export`], [`query`], [`summary`], [`mod@processors`], [`mod@diff`], [`mod@report`], [`timeline`], [`plot`], [`live`], [`graph`], [`mod@predict`], [`repair`], [`extract`], [`symbolize`] | one command each |
+//! | [`wrapper`], [`attach`], [`config`], [`mod@run`], [`list`], [`doctor`], [`merge`], [`export`], [`query`], [`summary`], [`mod@processors`], [`mod@diff`], [`mod@report`], [`timeline`], [`plot`], [`live`], [`graph`], [`mod@sweep`], [`mod@predict`], [`repair`], [`extract`], [`symbolize`] | one command each |
 
 pub mod attach;
 pub mod cli;
@@ -47,6 +47,7 @@ mod series;
 mod settings;
 mod sheet;
 pub mod summary;
+pub mod sweep;
 pub mod symbolize;
 pub mod symbols;
 pub mod timeline;
@@ -100,6 +101,8 @@ fn dispatch(command: &Command, console: &mut Console<'_>) -> Result<()> {
         Command::Timeline(options) => timeline::run(options, console),
         Command::Graph(options) => graph::run(options, console),
         Command::Predict(options) => predict::run(options, console),
+        Command::Sweep(options) => sweep::run(options, console),
+        Command::SweepGuard => sweep::stand_guard(),
         Command::Extract(options) => extract::run(options, console),
         Command::Repair(options) => repair::run(options, console),
         Command::Run(options) => run::run(options, console),

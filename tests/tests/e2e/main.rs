@@ -43,6 +43,7 @@ mod sampling;
 mod sensors;
 mod series;
 mod sparselu;
+mod sweep;
 mod switches;
 mod symbols;
 mod tables;
@@ -78,6 +79,7 @@ const PARTS: &[fn() -> Vec<Trial>] = &[
     sensors::trials,
     series::trials,
     verdicts::trials,
+    sweep::trials,
     switches::trials,
     meters::trials,
     memory::trials,

@@ -1,0 +1,373 @@
+//! Time of parallel regions and of the program's own regions as a tree: where several threads are in a region at once, that time counts once; what lies between the regions of a level counts as a region too.
+//!
+//! The time of a region is the measure of the union of its intervals over all threads (rule of PaScal Analyzer: Anderson da Silva et al. 2022, section 3.2). A region inside of another one is a node below it:
+//! regions of the same name in different places are different nodes.
+
+use hashbrown::HashMap;
+use instr_trace::RegionId;
+use instr_trace::model::{At, Begin, Code, End, Since, Sink, Span};
+
+/// Deepest nesting of regions that is told apart; deeper ones count for the last.
+const DEEPEST: usize = 64;
+
+/// What a region is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum What {
+    /// A parallel region, by its body.
+    Parallel(Code),
+    /// A region of the program's own, by the address of its name.
+    User(u64),
+}
+
+/// A region at one place of the tree.
+#[derive(Debug, Clone)]
+pub struct Node {
+    /// The region around it: a position in the list, before its own.
+    pub parent: Option<usize>,
+    /// What it is.
+    pub what: What,
+    /// Executions that began, on all threads.
+    pub count: u64,
+    /// Measure of the union of its intervals, ns.
+    pub total_ns: u64,
+    /// The part of it in which no region below it was open, ns.
+    pub own_ns: u64,
+}
+
+/// All regions of a process.
+#[derive(Debug, Clone, Default)]
+pub struct Regions {
+    /// Parents before their children, in the order of their first begin.
+    pub nodes: Vec<Node>,
+    /// From the first event to the last one, ns.
+    pub duration_ns: u64,
+    /// The part of it outside of all regions, ns.
+    pub outside_ns: u64,
+}
+
+/// Time in which at least one of several intervals was open.
+#[derive(Debug, Clone, Copy, Default)]
+struct Union {
+    open: u32,
+    since: u64,
+    total: u64,
+}
+
+impl Union {
+    fn begin(&mut self, time: u64) {
+        if self.open == 0 {
+            self.since = time;
+        }
+        self.open += 1;
+    }
+
+    fn end(&mut self, time: u64) {
+        self.open = self.open.saturating_sub(1);
+        if self.open == 0 {
+            self.total += time.saturating_sub(self.since);
+        }
+    }
+
+    /// Its total if the trace ends at `time`.
+    fn at_end(self, time: u64) -> u64 {
+        match self.open {
+            0 => self.total,
+            _ => self.total + time.saturating_sub(self.since),
+        }
+    }
+}
+
+/// What a thread is in.
+#[derive(Debug, Clone, Copy)]
+struct Open {
+    node: usize,
+    /// Only in an implicit task of the region, whose time is that of the thread that encountered it.
+    member_of: Option<RegionId>,
+}
+
+#[derive(Debug)]
+struct Place {
+    parent: Option<usize>,
+    what: What,
+    count: u64,
+    whole: Union,
+    below: Union,
+}
+
+/// Collects [`Regions`].
+#[derive(Debug)]
+pub struct Collector {
+    places: Vec<Place>,
+    by_key: HashMap<(Option<usize>, What), usize>,
+    /// Open regions of each thread, and the implicit tasks around them, the innermost last.
+    open: Vec<Vec<Open>>,
+    /// The node of each region that runs, for its other threads.
+    teams: HashMap<RegionId, usize>,
+    top: Union,
+    span: Option<(u64, u64)>,
+}
+
+impl Collector {
+    /// For so many threads.
+    #[must_use]
+    pub fn new(threads: usize) -> Self {
+        Self {
+            places: Vec::new(),
+            by_key: HashMap::new(),
+            open: vec![Vec::new(); threads],
+            teams: HashMap::new(),
+            top: Union::default(),
+            span: None,
+        }
+    }
+
+    fn seen(&mut self, time: u64) {
+        let span = self.span.get_or_insert((time, time));
+        span.1 = span.1.max(time);
+    }
+
+    fn place(&mut self, parent: Option<usize>, what: What) -> usize {
+        let places = &mut self.places;
+        *self.by_key.entry((parent, what)).or_insert_with(|| {
+            places.push(Place {
+                parent,
+                what,
+                count: 0,
+                whole: Union::default(),
+                below: Union::default(),
+            });
+            places.len() - 1
+        })
+    }
+
+    fn begin_region(&mut self, at: At, what: What, count: bool) -> Option<usize> {
+        let stack = self.open.get(at.position)?;
+        if stack.len() >= DEEPEST {
+            return None;
+        }
+        let parent = stack.last().map(|open| open.node);
+        let node = self.place(parent, what);
+        self.enter(at, node, count);
+        Some(node)
+    }
+
+    fn enter(&mut self, at: At, node: usize, count: bool) {
+        let parent = self.places[node].parent;
+        match parent {
+            Some(parent) => self.places[parent].below.begin(at.time),
+            None => self.top.begin(at.time),
+        }
+        let place = &mut self.places[node];
+        place.whole.begin(at.time);
+        place.count += u64::from(count);
+        self.open[at.position].push(Open {
+            node,
+            member_of: None,
+        });
+    }
+
+    fn end_region(&mut self, at: At, is_it: impl Fn(&Place) -> bool) {
+        let Some(stack) = self.open.get_mut(at.position) else {
+            return;
+        };
+        let is_it = |open: &Open| open.member_of.is_none() && is_it(&self.places[open.node]);
+        let Some(found) = stack.iter().rposition(is_it) else {
+            return;
+        };
+        let open = stack.remove(found);
+        self.leave(at.time, open);
+    }
+
+    fn leave(&mut self, time: u64, Open { node, member_of }: Open) {
+        if member_of.is_some() {
+            return;
+        }
+        self.places[node].whole.end(time);
+        match self.places[node].parent {
+            Some(parent) => self.places[parent].below.end(time),
+            None => self.top.end(time),
+        }
+    }
+
+    /// What was collected.
+    #[must_use]
+    pub fn finish(self) -> Regions {
+        let (first, last) = self.span.unwrap_or_default();
+        let node = |place: &Place| {
+            let total_ns = place.whole.at_end(last);
+            Node {
+                parent: place.parent,
+                what: place.what,
+                count: place.count,
+                total_ns,
+                own_ns: total_ns.saturating_sub(place.below.at_end(last)),
+            }
+        };
+        let duration_ns = last.saturating_sub(first);
+        Regions {
+            nodes: self.places.iter().map(node).collect(),
+            duration_ns,
+            outside_ns: duration_ns.saturating_sub(self.top.at_end(last)),
+        }
+    }
+}
+
+impl Sink for Collector {
+    const TASK_CODES: bool = false;
+    const STATES: bool = false;
+    const TIMES: bool = false;
+
+    fn thread_begin(&mut self, at: At) {
+        self.seen(at.time);
+    }
+
+    fn thread_end(&mut self, at: At) {
+        self.seen(at.time);
+        let open = self
+            .open
+            .get_mut(at.position)
+            .map(std::mem::take)
+            .unwrap_or_default();
+        open.into_iter()
+            .rev()
+            .for_each(|open| self.leave(at.time, open));
+    }
+
+    fn begin(&mut self, at: At, span: &Span, how: Begin) {
+        self.seen(at.time);
+        // What a task left open and takes up again is the same execution.
+        let count = how != Begin::Resumed;
+        match *span {
+            Span::Parallel { region, code, .. } => {
+                if let Some(node) = self.begin_region(at, What::Parallel(code), count) {
+                    self.teams.insert(region, node);
+                }
+            }
+            // Regions of the program's own that a thread of the team begins belong to the region.
+            Span::Implicit { region, .. } => {
+                let stack = self
+                    .open
+                    .get_mut(at.position)
+                    .filter(|stack| stack.len() < DEEPEST);
+                if let (Some(node), Some(stack)) = (self.teams.get(&region), stack) {
+                    stack.push(Open {
+                        node: *node,
+                        member_of: Some(region),
+                    });
+                }
+            }
+            Span::User { name } => {
+                self.begin_region(at, What::User(name), count);
+            }
+            _ => {}
+        }
+    }
+
+    fn end(&mut self, at: At, span: &Span, how: End, _since: Since) {
+        self.seen(at.time);
+        match *span {
+            Span::Parallel { region, code, .. } => {
+                self.end_region(at, |place| place.what == What::Parallel(code));
+                if how.is_final() {
+                    self.teams.remove(&region);
+                }
+            }
+            Span::Implicit { region, .. } => {
+                let Some(stack) = self.open.get_mut(at.position) else {
+                    return;
+                };
+                if let Some(found) = stack
+                    .iter()
+                    .rposition(|open| open.member_of == Some(region))
+                {
+                    // What the task left open ends with it.
+                    let inner = stack.split_off(found);
+                    inner
+                        .into_iter()
+                        .rev()
+                        .for_each(|open| self.leave(at.time, open));
+                }
+            }
+            Span::User { name } => self.end_region(at, |place| place.what == What::User(name)),
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use instr_trace::model::replay;
+    use instr_trace::{Trace, synth};
+
+    use super::*;
+
+    /// Thread 0 has a region of its own from 0 to 100, in it a parallel region from 10 to 50, in which both threads have a region `w`: 15 to 35 and 20 to 45. Then two regions of the name again, which
+    /// overlap: 110 to 140 on thread 0, 120 to 160 on thread 1.
+    fn example(dir: &std::path::Path) -> Trace {
+        let layout = synth::layouts()[0];
+        synth::begin(dir, layout, 1_000_000_000).unwrap();
+        let start = synth::START_TICKS;
+        let mut first = synth::StreamWriter::create(dir, layout, 0, 1 << 16).unwrap();
+        let mut second = synth::StreamWriter::create(dir, layout, 1, 1 << 16).unwrap();
+        first.thread_begin(start, 1, 0).unwrap();
+        second.thread_begin(start, 2, 0).unwrap();
+        first.region_begin(start, 0xa).unwrap();
+        first
+            .parallel_begin(start + 10, 1, synth::CODE_BASE + 8, 2, 0_u32)
+            .unwrap();
+        first.implicit_begin(start + 11, (0, 1), 0, 2).unwrap();
+        second.implicit_begin(start + 12, (0, 1), 1, 2).unwrap();
+        first.region_begin(start + 15, 0xb).unwrap();
+        second.region_begin(start + 20, 0xb).unwrap();
+        first.region_end(start + 35).unwrap();
+        second.region_end(start + 45).unwrap();
+        first.implicit_end(start + 47).unwrap();
+        first.parallel_end(start + 50, 1).unwrap();
+        second.implicit_end(start + 60).unwrap();
+        first.region_end(start + 100).unwrap();
+        first.region_begin(start + 110, 0xb).unwrap();
+        second.region_begin(start + 120, 0xb).unwrap();
+        first.region_end(start + 140).unwrap();
+        second.region_end(start + 160).unwrap();
+        first.thread_end(start + 200).unwrap();
+        second.thread_end(start + 200).unwrap();
+        first.finish().unwrap();
+        second.finish().unwrap();
+        Trace::open(dir).unwrap()
+    }
+
+    #[test]
+    fn overlapping_threads_count_once_and_gaps_are_what_is_left() {
+        let dir = tempfile::tempdir().unwrap();
+        let trace = example(dir.path());
+        let mut collector = Collector::new(trace.threads().len());
+        replay(&trace, &mut collector).unwrap();
+        let found = collector.finish();
+        let node = |at: usize| {
+            let node = &found.nodes[at];
+            (node.parent, node.count, node.total_ns, node.own_ns)
+        };
+        assert_eq!(found.nodes.len(), 4);
+        assert_eq!(
+            node(0),
+            (None, 1, 100, 60),
+            "the outer region: 100 without the 40 of the parallel region"
+        );
+        assert_eq!(
+            node(1),
+            (Some(0), 1, 40, 10),
+            "10 to 50; w is open from 15 to 45"
+        );
+        assert_eq!(
+            node(2),
+            (Some(1), 2, 30, 30),
+            "the union of 15 to 35 and 20 to 45"
+        );
+        assert_eq!(
+            node(3),
+            (None, 2, 50, 50),
+            "the union of 110 to 140 and 120 to 160"
+        );
+        assert_eq!((found.duration_ns, found.outside_ns), (200, 50));
+    }
+}

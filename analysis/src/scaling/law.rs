@@ -1,0 +1,268 @@
+//! The laws of Amdahl, Gustafson and Gunther, fitted to runs.
+
+use super::regression::{self, Regression};
+use super::{Estimate, Observation, REACH, Refusal, VAGUE, distinct};
+
+/// Which law.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Law {
+    /// T(p) = T₁ (f + (1 − f) / p): a part f stays serial (Amdahl 1967).
+    Amdahl,
+    /// T(p) = T₁ (1 + σ (p − 1) + κ p (p − 1)) / p: contention σ and coherency κ (Gunther, *Guerrilla Capacity Planning*, 2007).
+    Universal,
+    /// S(p) = p − s (p − 1) for problems that grow with the threads (Gustafson 1988).
+    Gustafson,
+}
+
+/// A parameter of a law.
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+pub struct Parameter {
+    /// Its name in the field.
+    pub name: &'static str,
+    /// Its value, in seconds or without a unit.
+    #[serde(flatten)]
+    pub estimate: Estimate,
+}
+
+/// A law with its parameters.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fitted {
+    law: Law,
+    regression: Regression,
+    largest: f64,
+}
+
+impl Law {
+    /// The columns of a time, or of what Gustafson's speedup misses.
+    fn row(self, p: f64) -> Vec<f64> {
+        match self {
+            Self::Amdahl => vec![1.0, 1.0 / p],
+            Self::Universal => vec![1.0 / p, (p - 1.0) / p, p - 1.0],
+            Self::Gustafson => vec![1.0, p],
+        }
+    }
+
+    /// Fits the law to run times of one input on several numbers of threads.
+    ///
+    /// # Errors
+    ///
+    /// Too few numbers of threads for the parameters, and [`Law::Gustafson`], which needs [`gustafson`].
+    pub fn fit(self, runs: &[Observation]) -> Result<Fitted, Refusal> {
+        if self == Self::Gustafson {
+            return Err(Refusal::Dependent);
+        }
+        let rows: Vec<Vec<f64>> = runs.iter().map(|run| self.row(run.threads)).collect();
+        let seconds: Vec<f64> = runs.iter().map(|run| run.seconds).collect();
+        let largest = distinct(runs.iter().map(|run| run.threads))
+            .pop()
+            .unwrap_or(1.0);
+        Ok(Fitted {
+            law: self,
+            regression: regression::fit(&rows, &seconds)?,
+            largest,
+        })
+    }
+}
+
+/// Gustafson's law from scaled speedups: `(p, S)` with S the time on one thread over the time on p threads, for a problem p times as large. With S = (1 − s) p + s the columns are p and 1.
+///
+/// # Errors
+///
+/// Fewer than three numbers of threads.
+pub fn gustafson(speedups: &[(f64, f64)]) -> Result<Fitted, Refusal> {
+    let rows: Vec<Vec<f64>> = speedups
+        .iter()
+        .map(|(p, _)| Law::Gustafson.row(*p))
+        .collect();
+    let values: Vec<f64> = speedups.iter().map(|(_, speedup)| *speedup).collect();
+    let largest = distinct(speedups.iter().map(|(p, _)| *p))
+        .pop()
+        .unwrap_or(1.0);
+    Ok(Fitted {
+        law: Law::Gustafson,
+        regression: regression::fit(&rows, &values)?,
+        largest,
+    })
+}
+
+impl Fitted {
+    /// Which law it is.
+    pub fn law(&self) -> Law {
+        self.law
+    }
+
+    /// Deviation of runs from the law, as a share.
+    pub fn deviation(&self) -> f64 {
+        self.regression.scale
+    }
+
+    /// Its parameters: time on one thread and serial fraction (Amdahl), time, contention and coherency (Gunther), serial fraction (Gustafson).
+    pub fn parameters(&self) -> Vec<Parameter> {
+        let c = &self.regression.coefficients;
+        let whole = c[0] + c[1];
+        let named = |name, estimate| Parameter { name, estimate };
+        // The share c[0] / (c[0] + c[1]).
+        let share = || {
+            let gradient = [c[1] / (whole * whole), -c[0] / (whole * whole)];
+            self.regression
+                .function(|c| c[0] / (c[0] + c[1]), &gradient, 0.0)
+        };
+        match self.law {
+            Law::Amdahl => vec![
+                named("time on one thread", self.regression.expect(&[1.0, 1.0])),
+                named("serial fraction", share()),
+            ],
+            Law::Gustafson => vec![named("serial fraction", share())],
+            Law::Universal => {
+                let ratio = |at: usize| {
+                    let mut gradient = [-c[at] / (c[0] * c[0]), 0.0, 0.0];
+                    gradient[at] = 1.0 / c[0];
+                    self.regression.function(|c| c[at] / c[0], &gradient, 0.0)
+                };
+                vec![
+                    named(
+                        "time on one thread",
+                        self.regression.expect(&[1.0, 0.0, 0.0]),
+                    ),
+                    named("contention", ratio(1)),
+                    named("coherency", ratio(2)),
+                ]
+            }
+        }
+    }
+
+    /// The number of threads with the shortest time; none where more are always better.
+    pub fn best_threads(&self) -> Option<f64> {
+        let c = &self.regression.coefficients;
+        match self.law {
+            Law::Universal if c[2] > 0.0 => Some(((c[0] - c[1]).max(0.0) / c[2]).sqrt().max(1.0)),
+            _ => None,
+        }
+    }
+
+    /// The time of a run on so many threads (Gustafson: the speedup).
+    ///
+    /// # Errors
+    ///
+    /// More than [`REACH`] times the threads that were measured, and runs that vary too much.
+    pub fn predict(&self, threads: f64) -> Result<Estimate, Refusal> {
+        if threads > REACH * self.largest {
+            return Err(Refusal::TooFar {
+                asked: threads,
+                largest: self.largest,
+                most: REACH,
+            });
+        }
+        certain(self.regression.run(&self.law.row(threads)))
+    }
+}
+
+/// An estimate that is good for something.
+pub(super) fn certain(estimate: Estimate) -> Result<Estimate, Refusal> {
+    match estimate.relative() > VAGUE {
+        true => Err(Refusal::TooVague {
+            percent: estimate.relative() * 100.0,
+        }),
+        false => Ok(estimate),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn runs(threads: &[f64], time: impl Fn(f64) -> f64) -> Vec<Observation> {
+        let run = |p: &f64| Observation {
+            threads: *p,
+            size: None,
+            seconds: time(*p),
+        };
+        threads.iter().map(run).collect()
+    }
+
+    const COUNTS: [f64; 6] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0];
+
+    #[test]
+    fn amdahl_finds_the_serial_fraction() {
+        let fitted = Law::Amdahl
+            .fit(&runs(&COUNTS, |p| 8.0 * (0.05 + 0.95 / p)))
+            .unwrap();
+        let [time, fraction] = &fitted.parameters()[..] else {
+            panic!("two parameters")
+        };
+        assert!(
+            (time.estimate.value - 8.0).abs() < 1e-9
+                && (fraction.estimate.value - 0.05).abs() < 1e-9
+        );
+        assert!((fitted.predict(64.0).unwrap().value - 8.0 * (0.05 + 0.95 / 64.0)).abs() < 1e-9);
+        assert!(matches!(fitted.predict(257.0), Err(Refusal::TooFar { .. })));
+    }
+
+    #[test]
+    fn the_universal_law_finds_its_coefficients_and_its_best_count() {
+        let (sigma, kappa) = (0.02, 0.0005);
+        let law = |p: f64| 10.0 * (1.0 + sigma * (p - 1.0) + kappa * p * (p - 1.0)) / p;
+        let fitted = Law::Universal.fit(&runs(&COUNTS, law)).unwrap();
+        let values: Vec<f64> = fitted
+            .parameters()
+            .iter()
+            .map(|it| it.estimate.value)
+            .collect();
+        for (value, truth) in values.iter().zip([10.0, sigma, kappa]) {
+            assert!((value - truth).abs() < 1e-8, "{value} {truth}");
+        }
+        // Gunther: sqrt((1 - sigma) / kappa) = 44.3.
+        assert!((fitted.best_threads().unwrap() - (0.98_f64 / 0.0005).sqrt()).abs() < 1e-6);
+    }
+
+    #[test]
+    fn gustafson_from_scaled_speedups() {
+        let speedups: Vec<(f64, f64)> = COUNTS.iter().map(|p| (*p, p - 0.1 * (p - 1.0))).collect();
+        let fitted = gustafson(&speedups).unwrap();
+        assert!((fitted.parameters()[0].estimate.value - 0.1).abs() < 1e-9);
+    }
+
+    #[test]
+    fn few_counts_carry_no_law() {
+        let two = runs(&[1.0, 1.0, 1.0, 2.0, 2.0, 2.0], |p| 1.0 / p);
+        assert!(matches!(
+            Law::Amdahl.fit(&two),
+            Err(Refusal::TooFew { has: 2, .. })
+        ));
+        assert!(matches!(
+            Law::Universal.fit(&runs(&[1.0, 2.0, 4.0], |p| 1.0 / p)),
+            Err(Refusal::TooFew { .. })
+        ));
+    }
+
+    /// 95 of 100 intervals hold the truth: 93 of 100 is what is asked for, on errors that are not normal (a tail to the right, as run times have it).
+    #[test]
+    fn intervals_of_laws_hold_under_tails() {
+        let mut random = fastrand::Rng::with_seed(21);
+        let mut held = 0;
+        let trials = 500;
+        for _ in 0..trials {
+            let mut noisy = Vec::new();
+            for p in COUNTS {
+                for _ in 0..5 {
+                    let tail = if random.u8(..10) == 0 {
+                        0.10 * random.f64()
+                    } else {
+                        0.0
+                    };
+                    let noise =
+                        1.0 + 0.02 * ((0..12).map(|_| random.f64()).sum::<f64>() - 6.0) + tail;
+                    noisy.push(Observation {
+                        threads: p,
+                        size: None,
+                        seconds: 8.0 * (0.05 + 0.95 / p) * noise,
+                    });
+                }
+            }
+            let fraction = Law::Amdahl.fit(&noisy).unwrap().parameters()[1].estimate;
+            held += usize::from(fraction.low <= 0.05 && 0.05 <= fraction.high);
+        }
+        assert!(held * 100 >= 93 * trials, "{held} of {trials}");
+    }
+}

@@ -1,0 +1,499 @@
+//! What is swept: a file of TOML, options, or both; options win.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::Path;
+
+use anyhow::{Context as _, Result, bail, ensure};
+use serde::{Deserialize, Serialize};
+
+use crate::cli::SweepOptions;
+use crate::quote::shown;
+
+/// Larger files are refused.
+const MAX_BYTES: u64 = 1 << 20;
+/// Most values of an axis, and most repeats.
+const MOST: usize = 100_000;
+
+/// A sweep. In a file all keys are optional but `command`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub(crate) struct Config {
+    /// The program and its arguments, with placeholders.
+    pub(crate) command: Vec<String>,
+    /// What `{program}` stands for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) programs: Vec<String>,
+    /// Numbers of threads: a list, or text as `1,2,4` and `1:8`.
+    #[serde(deserialize_with = "counts")]
+    pub(crate) threads: Vec<u32>,
+    /// What `{input}` stands for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) inputs: Vec<Input>,
+    /// Clocks of the processors, kHz.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) frequencies: Vec<u64>,
+    /// The governor of the processors' clocks while the sweep runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) governor: Option<String>,
+    /// Which processors the threads may use.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) placements: Vec<Placement>,
+    /// Variables of the environment, each with the values that it takes.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) environment: BTreeMap<String, Vec<String>>,
+    /// Runs of each combination.
+    pub(crate) repeat: u32,
+    /// Further repeats until the interval of the median is within this share of it, percent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) until: Option<f64>,
+    /// Runs of each combination before, which do not count.
+    pub(crate) warm_up: u32,
+    /// Rest before each run, s.
+    pub(crate) idle: f64,
+    /// A run that takes longer is ended, s.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) timeout: Option<f64>,
+    /// Which combinations are run.
+    #[serde(with = "as_text")]
+    pub(crate) plan: Plan,
+    /// What the random order begins with.
+    pub(crate) seed: u64,
+    /// What is measured.
+    pub(crate) measure: Measure,
+}
+
+/// An input of the program.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(from = "InputText", deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Its name in tables.
+    pub(crate) name: String,
+    /// Its words on the command line.
+    pub(crate) arguments: Vec<String>,
+    /// How large it is, in any unit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) size: Option<f64>,
+}
+
+/// An input as it is written: text is its words, its name, and, where it is one number, its size.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum InputText {
+    Text(String),
+    Number(f64),
+    #[serde(rename_all = "kebab-case")]
+    Table {
+        name: Option<String>,
+        arguments: Vec<String>,
+        size: Option<f64>,
+    },
+}
+
+impl From<InputText> for Input {
+    fn from(text: InputText) -> Self {
+        match text {
+            InputText::Text(text) => Self::of_text(&text),
+            InputText::Number(number) => Self::of_text(&number.to_string()),
+            InputText::Table {
+                name,
+                arguments,
+                size,
+            } => {
+                let name = name.unwrap_or_else(|| arguments.join(" "));
+                Self {
+                    name,
+                    arguments,
+                    size,
+                }
+            }
+        }
+    }
+}
+
+impl Input {
+    /// Words as a shell splits them; text with an open quote is one word.
+    fn of_text(text: &str) -> Self {
+        let arguments = shlex::split(text).unwrap_or_else(|| vec![text.to_owned()]);
+        let size = text
+            .trim()
+            .parse()
+            .ok()
+            .filter(|size: &f64| size.is_finite() && *size > 0.0);
+        Self {
+            name: text.trim().to_owned(),
+            arguments,
+            size,
+        }
+    }
+}
+
+/// Which processors a run may use.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    clap::ValueEnum,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Placement {
+    /// All that this process may use
+    Any,
+    /// As many as threads, the first ones
+    Compact,
+    /// As many as threads, as far apart as possible
+    Spread,
+}
+
+impl Placement {
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Any => "any",
+            Self::Compact => "compact",
+            Self::Spread => "spread",
+        }
+    }
+}
+
+/// What is measured of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum Measure {
+    /// Time, processor time and memory of the program as it is
+    #[default]
+    Plain,
+    /// Also its parallel regions and those that it marks, from a trace that is removed again
+    Regions,
+    /// The same, and the traces stay
+    Traces,
+}
+
+/// Which combinations are run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Plan {
+    /// All.
+    #[default]
+    Full,
+    /// As many as the longest axis has values; each value of an axis as often as the others.
+    Latin,
+    /// So many, spread evenly by Halton's sequence.
+    Halton(u32),
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Full => write!(to, "full"),
+            Self::Latin => write!(to, "latin"),
+            Self::Halton(points) => write!(to, "halton:{points}"),
+        }
+    }
+}
+
+impl std::str::FromStr for Plan {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match (text, text.strip_prefix("halton:").map(str::parse)) {
+            ("full", _) => Ok(Self::Full),
+            ("latin", _) => Ok(Self::Latin),
+            (_, Some(Ok(points @ 1..))) => Ok(Self::Halton(points)),
+            _ => Err(format!(
+                "no plan is `{text}`: expected full, latin or halton:N"
+            )),
+        }
+    }
+}
+
+/// A value that is written as text.
+mod as_text {
+    use serde::{Deserialize as _, Deserializer, Serializer, de::Error as _};
+
+    pub(super) fn serialize<S: Serializer>(value: &super::Plan, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(value)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<super::Plan, D::Error> {
+        String::deserialize(from)?.parse().map_err(D::Error::custom)
+    }
+}
+
+fn counts<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<u32>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Counts {
+        One(u32),
+        List(Vec<u32>),
+        Text(String),
+    }
+    match Counts::deserialize(from)? {
+        Counts::One(count) => Ok(vec![count]),
+        Counts::List(list) => Ok(list),
+        Counts::Text(text) => parse_counts(&text).map_err(serde::de::Error::custom),
+    }
+}
+
+/// Numbers of threads as they are typed: `1,2,4`, `1:8`, `2:16:2` (with a step).
+///
+/// # Errors
+///
+/// What is no such list, as a sentence.
+pub(crate) fn parse_counts(text: &str) -> Result<Vec<u32>, String> {
+    let wrong = || format!("`{text}` is no list of numbers of threads, such as 1,2,4 or 1:8");
+    let mut counts = Vec::new();
+    for part in text.split(',') {
+        let bounds: Vec<u32> = part
+            .split(':')
+            .map(|word| word.trim().parse())
+            .collect::<Result<_, _>>()
+            .map_err(|_| wrong())?;
+        let (first, last, step) = match bounds[..] {
+            [one] => (one, one, 1),
+            [first, last] => (first, last, 1),
+            [first, last, step] if step > 0 => (first, last, step),
+            _ => return Err(wrong()),
+        };
+        if last < first || (last - first) as usize / step as usize > MOST {
+            return Err(wrong());
+        }
+        counts.extend((first..=last).step_by(step as usize));
+    }
+    Ok(counts)
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            command: Vec::new(),
+            programs: Vec::new(),
+            threads: vec![1],
+            inputs: Vec::new(),
+            frequencies: Vec::new(),
+            governor: None,
+            placements: Vec::new(),
+            environment: BTreeMap::new(),
+            repeat: 5,
+            until: None,
+            warm_up: 0,
+            idle: 0.0,
+            timeout: None,
+            plan: Plan::default(),
+            seed: 1,
+            measure: Measure::default(),
+        }
+    }
+}
+
+impl Config {
+    /// Reads a file.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be read, is too large, or is no sweep; with line and column.
+    pub(crate) fn read(file: &Path) -> Result<Self> {
+        use std::io::Read as _;
+        let refused = || format!("cannot use the sweep {}", shown(file));
+        let mut text = String::new();
+        let opened = std::fs::File::open(file).with_context(refused)?;
+        ensure!(
+            opened.metadata().with_context(refused)?.is_file(),
+            "{}: it is not a file",
+            refused()
+        );
+        opened
+            .take(MAX_BYTES + 1)
+            .read_to_string(&mut text)
+            .with_context(refused)?;
+        ensure!(
+            text.len() as u64 <= MAX_BYTES,
+            "{}: it is larger than 1 MiB",
+            refused()
+        );
+        toml::from_str(&text)
+            .map_err(|error| anyhow::anyhow!("{}: {}", refused(), error.to_string().trim_end()))
+    }
+
+    /// From options, above a file where they name one.
+    ///
+    /// # Errors
+    ///
+    /// Those of the file, and values that make no sense together.
+    pub(crate) fn of(options: &SweepOptions, file: Option<&Path>) -> Result<Self> {
+        let mut config = file.map_or_else(|| Ok(Self::default()), Self::read)?;
+        if !options.command.is_empty() {
+            let text = |word: &std::ffi::OsString| {
+                word.clone()
+                    .into_string()
+                    .map_err(|word| anyhow::anyhow!("{} is no text of UTF-8", shown(&word)))
+            };
+            config.command = options.command.iter().map(text).collect::<Result<_>>()?;
+        }
+        let set = |to: &mut Vec<u32>, from: &Option<Vec<u32>>| {
+            from.iter().for_each(|from| to.clone_from(from))
+        };
+        set(
+            &mut config.threads,
+            &options.threads.clone().map(|counts| counts.0),
+        );
+        if let Some(inputs) = &options.inputs {
+            config.inputs = inputs.split(';').map(Input::of_text).collect();
+        }
+        if let Some(programs) = &options.programs {
+            config.programs = programs.split(';').map(str::to_owned).collect();
+        }
+        if !options.frequencies.is_empty() {
+            config.frequencies.clone_from(&options.frequencies);
+        }
+        if !options.placements.is_empty() {
+            config.placements.clone_from(&options.placements);
+        }
+        for (name, values) in &options.environment {
+            config.environment.insert(name.clone(), values.clone());
+        }
+        config.governor = options.governor.clone().or(config.governor);
+        config.repeat = options.repeat.unwrap_or(config.repeat);
+        config.until = options.until.map(|share| share * 100.0).or(config.until);
+        config.warm_up = options.warm_up.unwrap_or(config.warm_up);
+        config.idle = options.idle.unwrap_or(config.idle);
+        config.timeout = options.timeout.or(config.timeout);
+        config.plan = options.plan.unwrap_or(config.plan);
+        config.seed = options.seed.unwrap_or(config.seed);
+        config.measure = options.measure.unwrap_or(config.measure);
+        config.check()?;
+        Ok(config)
+    }
+
+    /// What no type says.
+    fn check(&mut self) -> Result<()> {
+        ensure!(
+            !self.command.is_empty(),
+            "no program is named: write `command` into the file, or the program behind `--`"
+        );
+        self.threads.sort_unstable();
+        self.threads.dedup();
+        ensure!(!self.threads.is_empty(), "`threads` has no number");
+        ensure!(
+            self.threads[0] > 0,
+            "`threads` has a 0: a program has at least one thread"
+        );
+        ensure!(
+            (1..=10_000).contains(&self.repeat),
+            "`repeat` is {}, which is not from 1 to 10000",
+            self.repeat
+        );
+        ensure!(
+            self.idle.is_finite() && (0.0..=86_400.0).contains(&self.idle),
+            "`idle` is {}, which is not from 0 to 86400 s",
+            self.idle
+        );
+        ensure!(
+            self.timeout
+                .is_none_or(|limit| limit.is_finite() && (0.001..=1e8).contains(&limit)),
+            "`timeout` is not a number of seconds above 0"
+        );
+        ensure!(
+            self.until
+                .is_none_or(|share| share.is_finite() && share > 0.0),
+            "`until` is not a share above 0, such as 2 for 2 %"
+        );
+        let mut names: Vec<&str> = self
+            .inputs
+            .iter()
+            .map(|input| input.name.as_str())
+            .collect();
+        names.sort_unstable();
+        if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
+            bail!("two inputs have the name `{}`", twice[0]);
+        }
+        for input in &self.inputs {
+            ensure!(
+                input.size.is_none_or(|size| size.is_finite() && size > 0.0),
+                "the size of the input `{}` is not a number above 0",
+                input.name
+            );
+        }
+        for (name, values) in &self.environment {
+            ensure!(!values.is_empty(), "the variable {name} has no value");
+            ensure!(
+                !name.is_empty() && !name.contains(['=', '\0']),
+                "`{name}` is no name of a variable"
+            );
+        }
+        let uses = |what: &str| self.command.iter().any(|word| word.contains(what));
+        ensure!(
+            self.programs.is_empty() || uses("{program}"),
+            "there are `programs`, but the command has no {{program}}"
+        );
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(text: &str) -> String {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("sweep.toml");
+        std::fs::write(&file, text).unwrap();
+        let read = Config::read(&file).and_then(|mut config| config.check());
+        format!("{:#}", read.unwrap_err())
+    }
+
+    #[test]
+    fn counts_are_lists_and_ranges() {
+        assert_eq!(parse_counts("1,2,4").unwrap(), [1, 2, 4]);
+        assert_eq!(parse_counts("1:4").unwrap(), [1, 2, 3, 4]);
+        assert_eq!(parse_counts("2:8:3, 16").unwrap(), [2, 5, 8, 16]);
+        for wrong in ["", "a", "4:1", "1:9:0", "1:2:3:4", "1:4000000000"] {
+            assert!(parse_counts(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn inputs_have_names_words_and_sizes() {
+        let text = "command = ['app']\nthreads = '1:2'\ninputs = ['100 -v', 200, { name = 'big', arguments = ['-n', '5'], size = 5 }]\nplan = 'halton:7'";
+        let config: Config = toml::from_str(text).unwrap();
+        assert_eq!(config.inputs[0].arguments, ["100", "-v"]);
+        assert_eq!(
+            (config.inputs[0].size, config.inputs[1].size),
+            (None, Some(200.0))
+        );
+        assert_eq!(
+            (config.inputs[2].name.as_str(), config.inputs[2].size),
+            ("big", Some(5.0))
+        );
+        assert_eq!(config.plan, Plan::Halton(7));
+        let written = toml::to_string(&config).unwrap();
+        assert_eq!(
+            toml::from_str::<Config>(&written).unwrap(),
+            config,
+            "{written}"
+        );
+    }
+
+    #[test]
+    fn mistakes_have_a_place_and_a_reason() {
+        let unknown = refused("command = ['a']\nthread = 3\n");
+        assert!(
+            unknown.contains("line 2") && unknown.contains("thread") && unknown.contains("threads"),
+            "{unknown}"
+        );
+        assert!(
+            refused("command = ['a']\nthreads = '1-4'").contains("no list of numbers of threads")
+        );
+        assert!(refused("threads = [1]").contains("no program is named"));
+        assert!(refused("command = ['a']\nthreads = [0]").contains("a 0"));
+        assert!(refused("command = ['a']\ninputs = ['x', 'x']").contains("two inputs"));
+        assert!(refused("command = ['a']\nprograms = ['x']").contains("{program}"));
+        assert!(refused("command = ['a']\nplan = 'half'").contains("expected full"));
+    }
+}

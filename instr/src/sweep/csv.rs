@@ -1,0 +1,72 @@
+//! All runs of a sweep as lines of values separated by commas (RFC 4180): the columns of the frames that PaScal's own tools make, and more.
+
+use std::io::Write;
+
+use anyhow::Result;
+
+use super::record::{Record, Region, Run};
+
+/// Writes a line for each run, and one for each of its regions.
+pub(super) fn write(record: &Record, out: &mut dyn Write) -> Result<()> {
+    writeln!(
+        out,
+        "repetition,program,input,environment,placement,frequency_khz,cores,region,executions,begin_ns,seconds,own_seconds,processor_seconds,resident_bytes,failure"
+    )?;
+    for run in record.runs() {
+        line(run, None, out)?;
+        run.regions
+            .iter()
+            .try_for_each(|region| line(run, Some(region), out))?;
+    }
+    Ok(())
+}
+
+fn line(run: &Run, region: Option<&Region>, out: &mut dyn Write) -> Result<()> {
+    let point = &run.point;
+    let environment: Vec<String> = point
+        .environment
+        .iter()
+        .map(|(name, value)| format!("{name}={value}"))
+        .collect();
+    let text = |text: &Option<String>| field(text.as_deref().unwrap_or(""));
+    let whole = |value: f64| {
+        if region.is_none() {
+            value.to_string()
+        } else {
+            String::new()
+        }
+    };
+    writeln!(
+        out,
+        "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
+        run.repeat,
+        text(&point.program),
+        text(&point.input),
+        field(&environment.join(" ")),
+        point.placement.map_or("", |placement| placement.word()),
+        point
+            .frequency_khz
+            .map_or_else(String::new, |khz| khz.to_string()),
+        point.threads,
+        field(&region.map_or_else(String::new, |region| region.path.join("/"))),
+        region.map_or(1, |region| region.count),
+        run.begin_ns,
+        region.map_or(run.seconds, |region| region.seconds),
+        region.map_or_else(String::new, |region| region.own_seconds.to_string()),
+        whole(run.user_seconds + run.system_seconds),
+        if region.is_none() {
+            run.resident_bytes.to_string()
+        } else {
+            String::new()
+        },
+        text(&run.failure),
+    )?;
+    Ok(())
+}
+
+fn field(text: &str) -> String {
+    match text.contains([',', '"', '\n', '\r']) {
+        true => format!("\"{}\"", text.replace('"', "\"\"")),
+        false => text.to_owned(),
+    }
+}

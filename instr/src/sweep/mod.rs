@@ -1,0 +1,319 @@
+//! `instr sweep`: runs a program for every combination of threads, inputs and more, and says how it scales.
+
+mod actuators;
+pub(crate) mod config;
+mod csv;
+mod execute;
+mod figures;
+mod plan;
+mod record;
+mod regions;
+mod table;
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, ensure};
+use instr_analysis::scaling::LEVEL;
+use instr_analysis::statistics::{bootstrap, location};
+use instr_cc::exec;
+
+use crate::cli::SweepOptions;
+use crate::console::{Console, NO_OUTPUT, Refusal};
+use crate::output::write_to;
+use crate::page::Page;
+use crate::progress::Progress;
+use crate::quote::{shown, typed};
+use crate::sheet::MAX_ROWS;
+use crate::summary::units::{counted, time};
+
+use self::config::Config;
+use self::execute::Runner;
+use self::plan::Point;
+use self::record::{Record, Run};
+
+pub(crate) use actuators::{GUARD, stand_guard};
+
+/// More rounds than this are not run to make an interval smaller.
+const MOST_REPEATS: u32 = 100;
+/// A sweep whose first runs all fail ends.
+const FAILURES_IN_A_ROW: usize = 20;
+
+/// Runs the command.
+///
+/// # Errors
+///
+/// A sweep that makes no sense, programs that cannot be started, and failures to write.
+pub fn run(options: &SweepOptions, console: &mut Console<'_>) -> Result<()> {
+    let record = match &options.sweep {
+        // The results of a sweep, to be shown again.
+        Some(dir) if dir.is_dir() && options.command.is_empty() => {
+            ensure!(
+                Record::is(dir),
+                "{} is no folder of a sweep: it has no sweep.toml",
+                shown(dir)
+            );
+            Record::open(dir)?
+        }
+        file => {
+            let config = Config::of(options, file.as_deref())?;
+            let points = plan::points(&config);
+            if options.dry_run {
+                return announce(&config, &points, console);
+            }
+            let dir = folder(options, &config);
+            let record = Record::begin(&dir, &config)?;
+            make(record, &points, options, console)?
+        }
+    };
+    show(&record, options, console)
+}
+
+/// Where the results go.
+fn folder(options: &SweepOptions, config: &Config) -> PathBuf {
+    options.output.clone().unwrap_or_else(|| {
+        let name = match config.command[0].as_str() {
+            "{program}" => config.programs.first().map_or("program", String::as_str),
+            name => name,
+        };
+        let name = Path::new(name).file_name().unwrap_or_default();
+        let mut name = name.to_owned();
+        name.push(".sweep");
+        name.into()
+    })
+}
+
+/// What would be run.
+fn announce(config: &Config, points: &[Point], console: &mut Console<'_>) -> Result<()> {
+    let runs = points.len() as u64 * u64::from(config.repeat + config.warm_up);
+    let runner = Runner::new(config, Path::new("."), false);
+    let mut text = format!(
+        "{}, {} each: {}\n",
+        counted(points.len() as u64, "point"),
+        counted(u64::from(config.repeat + config.warm_up), "run"),
+        counted(runs, "run")
+    );
+    if config.idle > 0.0 {
+        text += &format!(
+            "{} of rest between them\n",
+            time((config.idle * runs as f64 * 1e9) as u64)
+        );
+    }
+    if let Some(limit) = config.timeout {
+        text += &format!(
+            "at most {} of runs\n",
+            time((limit * runs as f64 * 1e9) as u64)
+        );
+    }
+    for point in points.iter().take(MAX_ROWS) {
+        let words: Vec<String> = runner.words(point).iter().map(typed).collect();
+        text += &format!("  {} thread(s)  {}\n", point.threads, words.join(" "));
+    }
+    if points.len() > MAX_ROWS {
+        text += &format!("  … {} more\n", points.len() - MAX_ROWS);
+    }
+    console.out.write_all(text.as_bytes()).context(NO_OUTPUT)
+}
+
+/// Runs what is not recorded yet.
+fn make(
+    mut record: Record,
+    points: &[Point],
+    options: &SweepOptions,
+    console: &mut Console<'_>,
+) -> Result<Record> {
+    let config = record.config().clone();
+    let mut actuators = actuators::of(&config)?;
+    exec::catch_interrupts();
+    let mut sweep = Sweep {
+        runner: Runner::new(&config, record.dir(), options.show_output),
+        config: &config,
+        failed: 0,
+    };
+    let result = sweep.rounds(&mut record, points, &mut actuators, console);
+    let restored = actuators
+        .iter_mut()
+        .rev()
+        .map(|actuator| actuator.restore())
+        .fold(Ok(()), Result::and);
+    result.and(restored)?;
+    if exec::interrupted().is_some() {
+        let left = missing(&record, points, config.repeat).len();
+        console.note(&format!(
+            "interrupted; {} left. The same command goes on from here: {}",
+            counted(left as u64, "run"),
+            shown(record.dir())
+        ));
+    }
+    Ok(record)
+}
+
+struct Sweep<'c> {
+    runner: Runner<'c>,
+    config: &'c Config,
+    /// Failures since the last run that counts.
+    failed: usize,
+}
+
+impl Sweep<'_> {
+    fn rounds(
+        &mut self,
+        record: &mut Record,
+        points: &[Point],
+        actuators: &mut [Box<dyn actuators::Actuator>],
+        console: &mut Console<'_>,
+    ) -> Result<()> {
+        let planned = missing(record, points, self.config.repeat).len() as u64;
+        let mut bar = Progress::new("sweeping", console);
+        let mut done = 0;
+        for point in points
+            .iter()
+            .flat_map(|point| std::iter::repeat_n(point, self.config.warm_up as usize))
+        {
+            if planned > 0 && exec::interrupted().is_none() {
+                self.one(point, 0, actuators)?;
+            }
+        }
+        for round in 0..self.config.repeat.max(if self.config.until.is_some() {
+            MOST_REPEATS
+        } else {
+            0
+        }) {
+            let wanted: Vec<&Point> = plan::shuffled(points, self.config.seed, round)
+                .into_iter()
+                .filter(|point| {
+                    is_missing(record, point, round)
+                        && (round < self.config.repeat || self.is_vague(record, point))
+                })
+                .collect();
+            for point in wanted {
+                if exec::interrupted().is_some() {
+                    return Ok(());
+                }
+                let run = self.one(point, round, actuators)?;
+                if exec::interrupted().is_some() {
+                    return Ok(());
+                }
+                self.judge(&run)?;
+                record.add(run)?;
+                done += 1;
+                bar.at(done, planned.max(done + 1));
+            }
+        }
+        Ok(())
+    }
+
+    fn one(
+        &mut self,
+        point: &Point,
+        round: u32,
+        actuators: &mut [Box<dyn actuators::Actuator>],
+    ) -> Result<Run> {
+        if self.config.idle > 0.0 {
+            // An interrupt ends the nap.
+            std::thread::park_timeout(Duration::from_secs_f64(self.config.idle));
+        }
+        actuators
+            .iter_mut()
+            .try_for_each(|actuator| actuator.set(point))?;
+        self.runner.run(point, round)
+    }
+
+    /// A program that always fails is not run for hours.
+    fn judge(&mut self, run: &Run) -> Result<()> {
+        let Some(failure) = &run.failure else {
+            self.failed = 0;
+            return Ok(());
+        };
+        self.failed += 1;
+        if self.failed < FAILURES_IN_A_ROW {
+            return Ok(());
+        }
+        let words: Vec<String> = self.runner.words(&run.point).iter().map(typed).collect();
+        Err(Refusal {
+            message: format!("{FAILURES_IN_A_ROW} runs in a row failed; the last one: {failure}"),
+            notes: vec![format!("it was {}", words.join(" "))],
+            help: Some("--show-output prints what the program prints".to_owned()),
+        }
+        .into())
+    }
+
+    /// Whether the interval of a point's median is wider than was asked for.
+    fn is_vague(&self, record: &Record, point: &Point) -> bool {
+        let Some(share) = self.config.until else {
+            return false;
+        };
+        let seconds: Vec<f64> = record
+            .runs()
+            .iter()
+            .filter(|run| run.point == *point && run.failure.is_none())
+            .map(|run| run.seconds)
+            .collect();
+        let (Some(median), Some((low, high))) = (
+            location::median(&seconds),
+            bootstrap::interval(&seconds, location::median, LEVEL, 1),
+        ) else {
+            return true;
+        };
+        (high - low) / 2.0 > share / 100.0 * median
+    }
+}
+
+fn is_missing(record: &Record, point: &Point, repeat: u32) -> bool {
+    !record
+        .runs()
+        .iter()
+        .any(|run| run.repeat == repeat && run.point == *point)
+}
+
+/// Points and repeats that have no run yet.
+fn missing(record: &Record, points: &[Point], repeats: u32) -> Vec<(Point, u32)> {
+    let mut known: HashMap<(&Point, u32), ()> = HashMap::new();
+    known.extend(
+        record
+            .runs()
+            .iter()
+            .map(|run| ((&run.point, run.repeat), ())),
+    );
+    let all = points
+        .iter()
+        .flat_map(|point| (0..repeats).map(move |repeat| (point, repeat)));
+    all.filter(|key| !known.contains_key(key))
+        .map(|(point, repeat)| (point.clone(), repeat))
+        .collect()
+}
+
+fn show(record: &Record, options: &SweepOptions, console: &mut Console<'_>) -> Result<()> {
+    if let Some(path) = &options.csv {
+        write_to(path, console, |out| csv::write(record, out))?;
+    }
+    let ask = options
+        .model
+        .as_ref()
+        .map(|counts| counts.0.clone())
+        .unwrap_or_default();
+    let figures = figures::of(record, &ask);
+    if options.json {
+        serde_json::to_writer_pretty(&mut *console.out, &figures).context(NO_OUTPUT)?;
+        return writeln!(console.out).context(NO_OUTPUT);
+    }
+    ensure!(
+        figures.runs > 0 || !figures.failures.is_empty(),
+        "{} has no run yet",
+        shown(record.dir())
+    );
+    console
+        .page(
+            options.top.map_or(MAX_ROWS, |top| top as usize),
+            |page: &mut Page<'_>| table::write(&figures, page),
+        )
+        .context(NO_OUTPUT)?;
+    let again = format!(
+        "the runs are in {}; `instr sweep {}` shows this again",
+        shown(record.dir()),
+        typed(record.dir())
+    );
+    console.note(&again);
+    Ok(())
+}

@@ -1,0 +1,302 @@
+//! The folder of a sweep: what is swept, and a line for each run, written when it has ended, so that an interrupted sweep goes on where it was.
+
+use std::fs::{File, OpenOptions};
+use std::io::{BufRead as _, BufReader, Seek as _, SeekFrom, Write as _};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, bail, ensure};
+use rustix::fs::{FlockOperation, flock};
+use serde::{Deserialize, Serialize};
+
+use super::config::{Config, Measure};
+use super::plan::Point;
+use crate::quote::shown;
+
+/// The file with what is swept.
+const CONFIG: &str = "sweep.toml";
+/// The file with a line for each run.
+const RUNS: &str = "runs.jsonl";
+/// Longer lines are damage.
+const MAX_LINE: usize = 64 << 20;
+
+/// A run that has ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Run {
+    /// What was run.
+    #[serde(flatten)]
+    pub(super) point: Point,
+    /// Number among the runs of the point, from 0.
+    pub(super) repeat: u32,
+    /// When it began, ns since 1970.
+    pub(super) begin_ns: u64,
+    /// From start to end, s.
+    pub(super) seconds: f64,
+    /// Processor time in user code, s.
+    pub(super) user_seconds: f64,
+    /// Processor time in the system, s.
+    pub(super) system_seconds: f64,
+    /// The largest resident set of a process, bytes.
+    pub(super) resident_bytes: u64,
+    /// Why it does not count; [`None`]: it counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) failure: Option<String>,
+    /// Its regions, where they are measured.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) regions: Vec<Region>,
+}
+
+/// Time of a region in one run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Region {
+    /// Names from the outermost region to this one.
+    pub(super) path: Vec<String>,
+    /// Executions.
+    pub(super) count: u64,
+    /// In which at least one thread was in it, s.
+    pub(super) seconds: f64,
+    /// The part of it outside of regions inside of it, s.
+    pub(super) own_seconds: f64,
+}
+
+/// The folder.
+#[derive(Debug)]
+pub(super) struct Record {
+    dir: PathBuf,
+    config: Config,
+    runs: Vec<Run>,
+    /// Lines that were no runs.
+    damaged: usize,
+    file: Option<File>,
+}
+
+impl Record {
+    /// Reads the folder of a sweep.
+    ///
+    /// # Errors
+    ///
+    /// A folder that is none, and files that cannot be read.
+    pub(super) fn open(dir: &Path) -> Result<Self> {
+        let config = Config::read(&dir.join(CONFIG))?;
+        let (runs, damaged, _) = read(&dir.join(RUNS))?;
+        Ok(Self {
+            dir: dir.to_owned(),
+            config,
+            runs,
+            damaged,
+            file: None,
+        })
+    }
+
+    /// Whether a folder is that of a sweep.
+    pub(super) fn is(dir: &Path) -> bool {
+        dir.join(CONFIG).is_file()
+    }
+
+    /// Begins, or goes on with what is there: the same command and measurement; axes and repeats may have grown.
+    ///
+    /// # Errors
+    ///
+    /// A folder that holds something else or is written to by another sweep, a sweep of something else, and what the system refuses.
+    pub(super) fn begin(dir: &Path, config: &Config) -> Result<Self> {
+        let cannot = || format!("cannot write {}", shown(dir));
+        if !Self::is(dir) {
+            let empty = std::fs::read_dir(dir).map_or(true, |mut entries| entries.next().is_none());
+            ensure!(
+                empty,
+                "{}: it is no folder of a sweep, and it is not empty",
+                cannot()
+            );
+            std::fs::create_dir_all(dir).with_context(cannot)?;
+        } else {
+            let before = Config::read(&dir.join(CONFIG))?;
+            let same = |what: &str, same: bool| -> Result<()> {
+                ensure!(
+                    same,
+                    "{} holds a sweep with another {what}: choose another folder (-o)",
+                    shown(dir)
+                );
+                Ok(())
+            };
+            same("command", before.command == config.command)?;
+            let traced = |config: &Config| config.measure != Measure::Plain;
+            same("measurement", traced(&before) == traced(config))?;
+            same("governor", before.governor == config.governor)?;
+        }
+        let text = toml::to_string(config).context("cannot write the sweep as TOML")?;
+        let path = dir.join(RUNS);
+        let mut file = OpenOptions::new()
+            .create(true)
+            .append(true)
+            .read(true)
+            .open(&path)
+            .with_context(cannot)?;
+        if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
+            bail!("{}: another sweep writes there", cannot());
+        }
+        let new = instr_trace::new_file::NewFile::create(&dir.join(CONFIG)).with_context(cannot)?;
+        new.file().write_all(text.as_bytes()).with_context(cannot)?;
+        new.publish().with_context(cannot)?;
+        let (runs, damaged, complete) = read(&path)?;
+        // What was cut by the end of the sweep is run again.
+        file.set_len(complete).with_context(cannot)?;
+        file.seek(SeekFrom::End(0)).with_context(cannot)?;
+        Ok(Self {
+            dir: dir.to_owned(),
+            config: config.clone(),
+            runs,
+            damaged,
+            file: Some(file),
+        })
+    }
+
+    /// Adds a run; it is on the disk when this returns.
+    ///
+    /// # Errors
+    ///
+    /// What the system refuses.
+    pub(super) fn add(&mut self, run: Run) -> Result<()> {
+        let mut line = serde_json::to_string(&run).context("cannot write a run as JSON")?;
+        line.push('\n');
+        let file = self
+            .file
+            .as_mut()
+            .context("the sweep was opened for reading")?;
+        let written = file
+            .write_all(line.as_bytes())
+            .and_then(|()| file.sync_data());
+        written.with_context(|| format!("cannot write {}", shown(self.dir.join(RUNS))))?;
+        self.runs.push(run);
+        Ok(())
+    }
+
+    /// What is swept.
+    pub(super) fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// All runs, in the order in which they ended.
+    pub(super) fn runs(&self) -> &[Run] {
+        &self.runs
+    }
+
+    /// Lines that were no runs.
+    pub(super) fn damaged(&self) -> usize {
+        self.damaged
+    }
+
+    /// The folder.
+    pub(super) fn dir(&self) -> &Path {
+        &self.dir
+    }
+}
+
+/// Runs of a file, lines that are none, and the bytes of its complete lines.
+fn read(path: &Path) -> Result<(Vec<Run>, usize, u64)> {
+    let cannot = || format!("cannot read {}", shown(path));
+    let mut file = match File::open(path) {
+        Ok(file) => BufReader::new(file),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Ok((Vec::new(), 0, 0));
+        }
+        Err(error) => return Err(error).with_context(cannot),
+    };
+    let (mut runs, mut damaged, mut complete) = (Vec::new(), 0, 0);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let bytes = std::io::Read::take(&mut file, MAX_LINE as u64)
+            .read_until(b'\n', &mut line)
+            .with_context(cannot)?;
+        if line.pop() != Some(b'\n') {
+            return Ok((runs, damaged, complete));
+        }
+        complete += bytes as u64;
+        match serde_json::from_slice::<Run>(&line) {
+            Ok(run) if run.seconds.is_finite() && run.seconds > 0.0 => runs.push(run),
+            _ => damaged += 1,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(threads: u32, repeat: u32) -> Run {
+        let point = Point {
+            program: None,
+            input: Some("big".to_owned()),
+            environment: [("X".to_owned(), "1".to_owned())].into(),
+            placement: None,
+            frequency_khz: None,
+            threads,
+        };
+        Run {
+            point,
+            repeat,
+            begin_ns: 1,
+            seconds: 0.5,
+            user_seconds: 0.4,
+            system_seconds: 0.1,
+            resident_bytes: 1,
+            failure: None,
+            regions: vec![Region {
+                path: vec!["a".to_owned()],
+                count: 2,
+                seconds: 0.25,
+                own_seconds: 0.25,
+            }],
+        }
+    }
+
+    #[test]
+    fn what_was_cut_is_forgotten_and_the_rest_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        let config = Config {
+            command: vec!["app".to_owned()],
+            ..Config::default()
+        };
+        let mut record = Record::begin(dir.path(), &config).unwrap();
+        record.add(run(1, 0)).unwrap();
+        record.add(run(2, 0)).unwrap();
+        assert!(
+            Record::begin(dir.path(), &config)
+                .unwrap_err()
+                .to_string()
+                .contains("another sweep writes")
+        );
+        drop(record);
+        let path = dir.path().join(RUNS);
+        let whole = std::fs::read(&path).unwrap();
+        for cut in 0..=whole.len() {
+            std::fs::write(&path, &whole[..cut]).unwrap();
+            let mut record = Record::begin(dir.path(), &config).unwrap();
+            let lines = whole[..cut].iter().filter(|byte| **byte == b'\n').count();
+            assert_eq!(record.runs().len(), lines);
+            record.add(run(4, 0)).unwrap();
+            let again = Record::open(dir.path()).unwrap();
+            assert_eq!((again.runs().len(), again.damaged()), (lines + 1, 0));
+            assert_eq!(again.runs().last(), Some(&run(4, 0)));
+        }
+    }
+
+    #[test]
+    fn other_folders_and_other_sweeps_are_left_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let config = Config {
+            command: vec!["app".to_owned()],
+            ..Config::default()
+        };
+        std::fs::write(dir.path().join("mine"), "x").unwrap();
+        let error = Record::begin(dir.path(), &config).unwrap_err().to_string();
+        assert!(error.contains("not empty"), "{error}");
+        let dir = tempfile::tempdir().unwrap();
+        drop(Record::begin(dir.path(), &config).unwrap());
+        let other = Config {
+            command: vec!["other".to_owned()],
+            ..Config::default()
+        };
+        let error = Record::begin(dir.path(), &other).unwrap_err().to_string();
+        assert!(error.contains("another command"), "{error}");
+    }
+}

@@ -1,0 +1,362 @@
+//! The figures of a sweep as text for people.
+
+use std::io::{self, Write as _};
+
+use super::figures::{Figure, Figures, Series, Subject};
+use crate::page::Page;
+use crate::sheet::Sheet;
+use crate::summary::units::{count, counted, percent, time};
+
+/// Shades of the heat map, from no efficiency to a whole one.
+const SHADES: [char; 6] = [' ', '░', '▒', '▓', '█', '█'];
+const ASCII: [char; 6] = ['.', '-', '+', '*', '#', '#'];
+/// Columns of an input of the heat map.
+const CELL: usize = 9;
+
+/// Writes all of it; regions beyond the page's rows are counted.
+pub(super) fn write(figures: &Figures, page: &mut Page<'_>) -> io::Result<()> {
+    head(figures, page)?;
+    let Some((program, regions)) = figures.subjects.split_first() else {
+        return Ok(());
+    };
+    times(program, page)?;
+    heat_map(program, page)?;
+    laws(program, page)?;
+    weak(program, page)?;
+    if !regions.is_empty() {
+        of_regions(regions, page)?;
+    }
+    Ok(())
+}
+
+fn head(figures: &Figures, page: &mut Page<'_>) -> io::Result<()> {
+    writeln!(
+        page,
+        "{} · {}",
+        figures.command.join(" "),
+        counted(figures.runs as u64, "run")
+    )?;
+    let mut text = String::new();
+    if let Some(deviation) = figures.deviation {
+        text += &format!("Repeats of a point vary by {}.", percent(deviation));
+    }
+    if let Some(noise) = figures.noise {
+        text += &format!(
+            " Two halves of the same runs differ by {} (A/A): smaller differences mean nothing.",
+            percent(noise)
+        );
+    }
+    if figures.deviation.is_none() && figures.noise.is_none() {
+        text +=
+            "Each point was run once: nothing can be said about noise. --repeat 5 changes that.";
+    }
+    page.paragraph("", text.trim())?;
+    for (reason, number) in &figures.failures {
+        page.paragraph(
+            "",
+            &format!("{} did not count: {reason}", counted(*number as u64, "run")),
+        )?;
+    }
+    if figures.damaged > 0 {
+        page.paragraph(
+            "",
+            &format!(
+                "{} of the record cannot be read",
+                counted(figures.damaged as u64, "line")
+            ),
+        )?;
+    }
+    Ok(())
+}
+
+fn seconds(value: f64) -> String {
+    time((value * 1e9).round().clamp(0.0, 9e18) as u64)
+}
+
+fn times(program: &Subject, page: &mut Page<'_>) -> io::Result<()> {
+    let named = program.series.iter().any(|series| !series.name.is_empty());
+    let header = [
+        "input",
+        "threads",
+        "time",
+        "±",
+        "runs",
+        "speedup",
+        "efficiency",
+        "serial",
+        "processors",
+        "memory",
+    ];
+    let mut sheet = Sheet::new(
+        usize::from(named),
+        if named { &header } else { &header[1..] },
+    );
+    for series in &program.series {
+        for (at, figure) in series.points.iter().enumerate() {
+            let name = named.then(|| {
+                if at == 0 {
+                    series.name.clone()
+                } else {
+                    String::new()
+                }
+            });
+            sheet.add_row(name.into_iter().chain(row(figure)));
+        }
+    }
+    sheet.print(page.rows.max(200), page)?;
+    for figure in program.series.iter().flat_map(|series| &series.points) {
+        for (repeat, value) in &figure.outliers {
+            let point = [
+                figure.point.series(),
+                counted(u64::from(figure.point.threads), "thread"),
+            ];
+            let point = point
+                .iter()
+                .filter(|it| !it.is_empty())
+                .cloned()
+                .collect::<Vec<_>>()
+                .join(", ");
+            page.paragraph(
+                "",
+                &format!(
+                    "outlier: run {} of {point} took {}, the median is {}; it counts",
+                    repeat + 1,
+                    seconds(*value),
+                    seconds(figure.seconds.value)
+                ),
+            )?;
+        }
+    }
+    Ok(())
+}
+
+fn row(figure: &Figure) -> Vec<String> {
+    let share = |value: Option<f64>| value.map_or_else(String::new, percent);
+    let busy = figure
+        .processor_seconds
+        .map(|used| used / figure.seconds.value);
+    vec![
+        figure.point.threads.to_string(),
+        seconds(figure.seconds.value),
+        if figure.runs > 1 {
+            percent(figure.seconds.relative())
+        } else {
+            String::new()
+        },
+        count(figure.runs as u64),
+        figure
+            .speedup
+            .map_or_else(String::new, |speedup| format!("{speedup:.2}")),
+        share(figure.efficiency),
+        share(figure.serial_fraction),
+        busy.map_or_else(String::new, |busy| format!("{busy:.2}")),
+        figure
+            .resident_bytes
+            .map_or_else(String::new, crate::summary::units::size),
+    ]
+}
+
+/// Efficiency by threads (down) and series (across): what PaScal Viewer shows.
+fn heat_map(subject: &Subject, page: &mut Page<'_>) -> io::Result<()> {
+    if subject.series.len() < 2 || subject.series.iter().all(|series| series.points.len() < 2) {
+        return Ok(());
+    }
+    let fitting = ((page.width.saturating_sub(10)) / CELL).max(1);
+    let shown = &subject.series[..subject.series.len().min(fitting)];
+    writeln!(page, "\nefficiency by threads and input")?;
+    let name = |series: &Series| crate::summary::units::elide(&series.name, CELL - 1);
+    let names: String = shown
+        .iter()
+        .map(|series| format!("{:>CELL$}", name(series)))
+        .collect();
+    writeln!(page, "{:>8} {names}", "threads")?;
+    let mut counts: Vec<u32> = shown
+        .iter()
+        .flat_map(|series| &series.points)
+        .map(|it| it.point.threads)
+        .collect();
+    counts.sort_unstable();
+    counts.dedup();
+    for threads in counts.iter().rev() {
+        let cell = |series: &Series| {
+            let found = series
+                .points
+                .iter()
+                .find(|it| it.point.threads == *threads)
+                .and_then(|it| it.efficiency);
+            let Some(efficiency) = found else {
+                return format!("{:>CELL$}", "");
+            };
+            let shades = if page.ascii { ASCII } else { SHADES };
+            let shade = shades[((efficiency.clamp(0.0, 1.0)) * 5.0) as usize];
+            format!(
+                " {:>5} {shade}{shade}",
+                percent(efficiency).replace(".0%", "%")
+            )
+        };
+        let cells: String = shown
+            .iter()
+            .map(|series| format!("{:>CELL$}", cell(series)))
+            .collect();
+        writeln!(page, "{threads:>8} {cells}")?;
+    }
+    match subject.series.len() - shown.len() {
+        0 => Ok(()),
+        left => page.paragraph("", &format!("(no room for {left} more)")),
+    }
+}
+
+fn laws(subject: &Subject, page: &mut Page<'_>) -> io::Result<()> {
+    let mut sheet = Sheet::new(3, &["law", "input", "parameter", "value", "from", "to"]);
+    for series in &subject.series {
+        let Some(law) = &series.law else { continue };
+        for parameter in &law.parameters {
+            let number = |value: f64| match parameter.name {
+                "time on one thread" => seconds(value),
+                _ => format!("{value:.4}"),
+            };
+            let estimate = parameter.estimate;
+            let name = format!("{:?}", law.law);
+            sheet.add_row([
+                name,
+                series.name.clone(),
+                parameter.name.to_owned(),
+                number(estimate.value),
+                number(estimate.low),
+                number(estimate.high),
+            ]);
+        }
+    }
+    sheet.print(page.rows.max(60), page)?;
+    let mut reasons: Vec<&String> = subject
+        .series
+        .iter()
+        .filter_map(|series| series.refused.as_ref())
+        .collect();
+    reasons.dedup();
+    if let Some(reason) = reasons.first() {
+        writeln!(page)?;
+        page.paragraph("", &format!("No law was fitted: {reason}."))?;
+    }
+    if let Some(model) = &subject.model {
+        writeln!(page)?;
+        page.paragraph(
+            "",
+            &format!(
+                "time in s = {} (n: size, p: threads); it misses points by {}",
+                model.text,
+                percent(model.error)
+            ),
+        )?;
+    }
+    predictions(subject, page)
+}
+
+fn predictions(subject: &Subject, page: &mut Page<'_>) -> io::Result<()> {
+    let mut sheet = Sheet::new(1, &["input", "threads", "predicted", "from", "to"]);
+    let mut refused = Vec::new();
+    for series in &subject.series {
+        for prediction in series.law.iter().flat_map(|law| &law.predictions) {
+            match (&prediction.seconds, &prediction.refused) {
+                (Some(it), _) => sheet.add_row([
+                    series.name.clone(),
+                    prediction.threads.to_string(),
+                    seconds(it.value),
+                    seconds(it.low),
+                    seconds(it.high),
+                ]),
+                (None, reason) => refused.push(format!(
+                    "{} threads: no prediction: {}",
+                    prediction.threads,
+                    reason.clone().unwrap_or_default()
+                )),
+            }
+        }
+    }
+    sheet.print(page.rows.max(60), page)?;
+    refused.dedup();
+    refused.iter().try_for_each(|text| page.paragraph("", text))
+}
+
+fn weak(subject: &Subject, page: &mut Page<'_>) -> io::Result<()> {
+    let mut sheet = Sheet::new(
+        1,
+        &[
+            "weak scaling: input",
+            "threads",
+            "work",
+            "time",
+            "efficiency",
+        ],
+    );
+    for it in &subject.weak {
+        sheet.add_row([
+            it.series.clone(),
+            it.threads.to_string(),
+            format!("{:.2}", it.work * f64::from(it.threads)),
+            seconds(it.seconds),
+            percent(it.efficiency),
+        ]);
+    }
+    sheet.print(page.rows, page)?;
+    if let Some(it) = &subject.gustafson {
+        page.paragraph(
+            "",
+            &format!(
+                "Gustafson's serial fraction: {:.4} ({:.4} to {:.4})",
+                it.value, it.low, it.high
+            ),
+        )?;
+    }
+    Ok(())
+}
+
+/// Each region at the most threads of each series: where it stops, and what it costs there.
+fn of_regions(regions: &[Subject], page: &mut Page<'_>) -> io::Result<()> {
+    let header = [
+        "region",
+        "input",
+        "threads",
+        "time",
+        "share",
+        "speedup",
+        "efficiency",
+        "stops at",
+    ];
+    let named = regions
+        .iter()
+        .flat_map(|region| &region.series)
+        .any(|series| !series.name.is_empty());
+    let mut sheet = Sheet::new(
+        if named { 2 } else { 1 },
+        &if named {
+            header.to_vec()
+        } else {
+            [&header[..1], &header[2..]].concat()
+        },
+    );
+    for region in regions {
+        for series in &region.series {
+            let Some(last) = series.points.last() else {
+                continue;
+            };
+            let mut row = vec![region.path.join(" / ")];
+            if named {
+                row.push(series.name.clone());
+            }
+            row.extend([
+                last.point.threads.to_string(),
+                seconds(last.seconds.value),
+                last.share.map_or_else(String::new, percent),
+                last.speedup
+                    .map_or_else(String::new, |it| format!("{it:.2}")),
+                last.efficiency.map_or_else(String::new, percent),
+                series
+                    .stops
+                    .map_or_else(|| "-".to_owned(), |threads| threads.to_string()),
+            ]);
+            sheet.add_row(row);
+        }
+    }
+    sheet.print(page.rows, page)
+}
