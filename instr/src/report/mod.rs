@@ -43,7 +43,7 @@ use crate::summary::units::{counted, size};
 use crate::symbols::{as_names, of_session, open_readable, program_name};
 
 /// Bytes of a trace that is predicted from.
-const MOST_PREDICTED: u64 = 32 << 20;
+const MOST_PREDICTED: u64 = 1 << 20;
 
 /// Runs the command.
 ///
@@ -166,12 +166,13 @@ fn predict(
 ) -> Vec<Option<Prediction>> {
     let mut bar = Progress::new("predicting", console);
     let mut seen = |done, total| bar.at(done, total);
+    let names = names.iter().map(|names| &**names);
     let traces = session.traces().iter().zip(names);
-    let of = |(trace, names): (&Trace, &Box<dyn Names + '_>)| {
+    let of = |(trace, names): (&Trace, &(dyn Names + '_))| {
         if options.compare || trace.bytes() > MOST_PREDICTED {
             return None;
         }
-        of_trace(trace, &[], names.as_ref(), &Asked::default(), &mut seen).ok()
+        of_trace(trace, &[], names, &Asked::default(), &mut seen).ok()
     };
     traces.map(of).collect()
 }

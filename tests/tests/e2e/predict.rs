@@ -4,6 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
+use instr_tests::cases;
 use instr_tests::outcome::{Check, Stop, ensure, trial};
 use instr_tests::process::{Run, Status};
 use instr_tests::toolchain::{Build, Target, tools};
@@ -25,18 +26,21 @@ const OFF: f64 = 0.1;
 
 pub(crate) fn trials() -> Vec<Trial> {
     let mut trials = vec![
-        trial("predict::really-faster", faster),
-        trial("predict::without-a-lock", without_lock),
         trial("predict::killed", killed),
         trial("predict::sparc", sparc),
         trial("predict::children", children),
     ];
-    trials.extend(SHAPES.map(|shape| {
-        trial(
-            format!("predict::two-threads-from-one::{shape}"),
-            move || two_from_one(shape),
-        )
-    }));
+    // Runs of some milliseconds, whose times other work on the machine moves by more than is allowed here.
+    if cases::all() {
+        trials.push(trial("predict::really-faster", faster));
+        trials.push(trial("predict::without-a-lock", without_lock));
+        trials.extend(SHAPES.map(|shape| {
+            trial(
+                format!("predict::two-threads-from-one::{shape}"),
+                move || two_from_one(shape),
+            )
+        }));
+    }
     trials
 }
 
