@@ -20,8 +20,11 @@ fn costs(of: &[(Cost, u64)]) -> Costs {
     costs
 }
 
+/// What steps are in a gap.
+type Kind = fn(std::ops::Range<u32>) -> Part;
+
 /// A region of one recorded thread with these parts.
-fn region(parts: &[(&[Step], fn(std::ops::Range<u32>) -> Part)]) -> Region {
+fn region(parts: &[(&[Step], Kind)]) -> Region {
     let mut region = Region {
         team: 1,
         ..Region::default()
