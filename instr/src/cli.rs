@@ -108,9 +108,6 @@ pub enum Command {
     /// Run a program with several numbers of threads, inputs and more, and show how it scales
     #[command(after_help = "docs/sweep.md explains the figures.")]
     Sweep(SweepOptions),
-    /// Puts the clocks of processors back when a sweep was killed
-    #[command(name = crate::sweep::GUARD, hide = true)]
-    SweepGuard,
     /// Complete the trace of a killed program, so that every CTF reader can open it
     Repair(RepairOptions),
     /// Get a trace from a board: from the log of its console, a dump of its memory or a core file

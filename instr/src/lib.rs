@@ -72,6 +72,10 @@ pub fn run_process() -> u8 {
 ///
 /// Messages about failure are printed to the console's error stream; the status says what happened.
 pub fn run(arguments: Vec<OsString>, console: &mut Console<'_>) -> Status {
+    // No command for people: what `instr sweep` starts beside itself.
+    if arguments.get(1).is_some_and(|word| word == sweep::GUARD) && arguments.len() == 2 {
+        return console.finish(sweep::stand_guard());
+    }
     let words = symbolize::arguments::prepare(arguments);
     let parsed = cli::command().try_get_matches_from(words);
     match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
@@ -102,7 +106,6 @@ fn dispatch(command: &Command, console: &mut Console<'_>) -> Result<()> {
         Command::Graph(options) => graph::run(options, console),
         Command::Predict(options) => predict::run(options, console),
         Command::Sweep(options) => sweep::run(options, console),
-        Command::SweepGuard => sweep::stand_guard(),
         Command::Extract(options) => extract::run(options, console),
         Command::Repair(options) => repair::run(options, console),
         Command::Run(options) => run::run(options, console),

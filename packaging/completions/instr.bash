@@ -82,6 +82,9 @@ _instr() {
             instr,summary)
                 cmd="instr__subcmd__summary"
                 ;;
+            instr,sweep)
+                cmd="instr__subcmd__sweep"
+                ;;
             instr,symbolize)
                 cmd="instr__subcmd__symbolize"
                 ;;
@@ -154,6 +157,9 @@ _instr() {
             instr__subcmd__help,summary)
                 cmd="instr__subcmd__help__subcmd__summary"
                 ;;
+            instr__subcmd__help,sweep)
+                cmd="instr__subcmd__help__subcmd__sweep"
+                ;;
             instr__subcmd__help,symbolize)
                 cmd="instr__subcmd__help__subcmd__symbolize"
                 ;;
@@ -167,9 +173,7 @@ _instr() {
 
     case "${cmd}" in
         instr)
-            opts="-h -V --help --version cc c++ fortran run attach list doctor config merge export query summary processors report live plot timeline graph repair extract symbolize help"
-            opts="-h -V --help --version cc c++ fortran run attach list doctor config merge export summary processors diff report live plot timeline graph repair extract symbolize help"
-            opts="-h -V --help --version cc c++ fortran run attach list doctor config merge export summary processors report live plot timeline graph predict repair extract symbolize help"
+            opts="-h -V --help --version cc c++ fortran run attach list doctor config merge export query summary processors diff report live plot timeline graph predict sweep repair extract symbolize help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -431,9 +435,7 @@ _instr() {
             return 0
             ;;
         instr__subcmd__help)
-            opts="cc c++ fortran run attach list doctor config merge export query summary processors report live plot timeline graph repair extract symbolize help"
-            opts="cc c++ fortran run attach list doctor config merge export summary processors diff report live plot timeline graph repair extract symbolize help"
-            opts="cc c++ fortran run attach list doctor config merge export summary processors report live plot timeline graph predict repair extract symbolize help"
+            opts="cc c++ fortran run attach list doctor config merge export query summary processors diff report live plot timeline graph predict sweep repair extract symbolize help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -741,6 +743,20 @@ _instr() {
             return 0
             ;;
         instr__subcmd__help__subcmd__summary)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        instr__subcmd__help__subcmd__sweep)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1162,6 +1178,148 @@ _instr() {
                     return 0
                     ;;
                 --sysroot)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        instr__subcmd__sweep)
+            opts="-t -i -f -r -m -o -h --cors --threads --ipts --inputs --programs --frqs --freq --govr --governor --placement --env --rpts --repeat --until --warm-up --idtm --idle --timeout --plan --seed --measure --model --outp --output --dry-run --show-output --json --csv --top --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --threads)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cors)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -t)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --inputs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ipts)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -i)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --programs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --freq)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --frqs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -f)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --governor)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --govr)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --placement)
+                    COMPREPLY=($(compgen -W "any compact spread" -- "${cur}"))
+                    return 0
+                    ;;
+                --env)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --repeat)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --rpts)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -r)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --until)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --warm-up)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --idle)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --idtm)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --plan)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --seed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --measure)
+                    COMPREPLY=($(compgen -W "plain regions traces" -- "${cur}"))
+                    return 0
+                    ;;
+                -m)
+                    COMPREPLY=($(compgen -W "plain regions traces" -- "${cur}"))
+                    return 0
+                    ;;
+                --model)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --outp)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --csv)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --top)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
