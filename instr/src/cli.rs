@@ -961,8 +961,8 @@ mod tests {
     }
 
     #[test]
-    fn commands_that_do_not_exist_yet_are_unknown() {
-        for name in ["sweep", "query"] {
+    fn commands_that_do_not_exist_are_unknown() {
+        for name in ["sweep-guard", "record"] {
             let error = parse(&[name]).expect_err(name);
             assert_eq!(
                 error.kind(),

@@ -187,7 +187,7 @@ mod tests {
             (table_version(), sums.each_ref().map(String::as_str)),
             (
                 1,
-                ["c8dbbfc337885888", "8c5e7dc06cc1601e", "1f32f447a5da4476"]
+                ["c8dbbfc337885888", "8c5e7dc06cc1601e", "7b595f849d3e276d"]
             )
         );
     }

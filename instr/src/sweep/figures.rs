@@ -622,7 +622,7 @@ mod tests {
         assert!((region.series[0].points[3].efficiency.unwrap() - 0.125).abs() < 1e-9);
         assert_eq!(
             program.model.as_ref().unwrap().text,
-            "0.00501 * n + 0.00501 * n * p^-1"
+            "0.00501 * n * p^-1 + 0.00501 * n"
         );
         // Twice the input is twice the work: the 400 of 4 threads takes 4 * 0.625 times what 100 takes on one.
         let weak: Vec<_> = program
