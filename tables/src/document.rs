@@ -96,7 +96,7 @@ mod tests {
             assert!(table.columns.len() < 64, "{}", table.name);
             for column in table.columns {
                 assert!(
-                    column.about.ends_with('.') && column.about.len() > 4,
+                    column.about.ends_with('.') && column.about.len() > 3,
                     "{}.{}",
                     table.name,
                     column.name
