@@ -22,7 +22,7 @@ chown -R "$user:$user" "$work"
 chmod 711 "$work"
 
 same_for_all=()
-for group in boundary conformance figures libomp libomp-links manual matrix perfetto program pthread readme redirected report sparselu symbols transparency viewers; do
+for group in boundary conformance diff figures libomp libomp-links manual matrix perfetto predict program pthread python readme redirected report sparselu sweep symbols tables transparency viewers; do
     same_for_all+=(--skip "$group::")
 done
 
