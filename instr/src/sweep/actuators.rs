@@ -99,8 +99,8 @@ struct Clocks {
 impl Clocks {
     fn new(root: &Path, config: &Config) -> Result<Self> {
         let all = root.join(FOLDER);
-        let mut folders: Vec<PathBuf> = std::fs::read_dir(&all)
-            .with_context(|| format!("cannot list {}", shown(&all)))?
+        let entries = std::fs::read_dir(&all).into_iter().flatten();
+        let mut folders: Vec<PathBuf> = entries
             .flatten()
             .map(|entry| entry.path().join("cpufreq"))
             .filter(|folder| folder.join("scaling_governor").is_file())

@@ -21,6 +21,7 @@ use instr_cc::exec;
 
 use crate::cli::SweepOptions;
 use crate::console::{Console, NO_OUTPUT, Refusal};
+use crate::launch;
 use crate::output::write_to;
 use crate::page::Page;
 use crate::progress::Progress;
@@ -63,8 +64,15 @@ pub fn run(options: &SweepOptions, console: &mut Console<'_>) -> Result<()> {
                 return announce(&config, &points, console);
             }
             let dir = folder(options, &config);
+            // What cannot be run leaves no folder.
+            let runner = Runner::new(&config, &dir, false);
+            for point in &points {
+                let words = runner.words(point);
+                launch::find(words.first().map_or("", String::as_str).as_ref())?;
+            }
+            let actuators = actuators::of(&config)?;
             let record = Record::begin(&dir, &config)?;
-            make(record, &points, options, console)?
+            make(record, &points, actuators, options, console)?
         }
     };
     show(&record, options, console)
@@ -120,11 +128,11 @@ fn announce(config: &Config, points: &[Point], console: &mut Console<'_>) -> Res
 fn make(
     mut record: Record,
     points: &[Point],
+    mut actuators: Vec<Box<dyn actuators::Actuator>>,
     options: &SweepOptions,
     console: &mut Console<'_>,
 ) -> Result<Record> {
     let config = record.config().clone();
-    let mut actuators = actuators::of(&config)?;
     exec::catch_interrupts();
     let mut sweep = Sweep {
         runner: Runner::new(&config, record.dir(), options.show_output),

@@ -316,7 +316,10 @@ fn refused() -> Check {
             format!("{words:?}: {}", outcome.errors())
         })?;
     }
-    Ok(())
+    let left = ["program.sweep", "no-such-program.sweep"].map(|name| place.at(name).exists());
+    ensure(left == [false, false], || {
+        "a refused sweep left a folder".to_owned()
+    })
 }
 
 fn failing() -> Check {
