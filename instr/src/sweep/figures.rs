@@ -632,11 +632,9 @@ mod tests {
             .collect();
         assert_eq!(weak, [(1, "100"), (2, "200"), (4, "400"), (8, "800")]);
         assert!((program.weak[2].efficiency - 0.4).abs() < 1e-9);
-        assert!(
-            (program.gustafson.unwrap().value - 0.5).abs() < 0.2,
-            "{:?}",
-            program.gustafson
-        );
+        // The serial part grows with the input here, so that S = p / (0.5 p + 0.5) is no line: (p - S) / (p - 1) is 2/3, 4/5 and 8/9.
+        let fraction = program.gustafson.unwrap().value;
+        assert!(2.0 / 3.0 < fraction && fraction < 1.0, "{fraction}");
         assert!(figures.deviation.unwrap() < 0.01 && figures.noise.unwrap() < 0.01);
     }
 }
