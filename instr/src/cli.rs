@@ -9,7 +9,11 @@ use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 
 use instr_export::{FORMATS, Format};
 
+use crate::diff::options::DiffOptions;
+use crate::predict::options::PredictOptions;
+use crate::query::options::QueryOptions;
 use crate::summary::table::Section;
+use crate::sweep::options::SweepOptions;
 use crate::symbolize::options::SymbolizeOptions;
 
 /// Trace parallel programs, and see from their traces what they did and what it cost.
@@ -174,6 +178,15 @@ pub struct AttachOptions {
     pub quiet: bool,
 }
 
+/// `5%`, or `5`, as a share of 1.
+pub(crate) fn share(text: &str) -> Result<f64, String> {
+    let number = text.trim().trim_end_matches('%').trim_end();
+    let number: Option<f64> = number.parse().ok();
+    let right = number.filter(|number| (0.0..=10_000.0).contains(number));
+    let share = right.map(|percent| percent / 100.0);
+    share.ok_or_else(|| "not a share in percent, such as 5%".to_owned())
+}
+
 /// A time in seconds, more than none and less than ten years.
 fn seconds(text: &str) -> Result<Duration, String> {
     let number: Option<f64> = text.parse().ok();
@@ -293,46 +306,6 @@ fn formats() -> impl TypedValueParser<Value = &'static Format> {
         .try_map(|name| Format::named(&name).ok_or("no such format"))
 }
 
-/// Options of `instr query`.
-#[derive(Debug, Args)]
-pub struct QueryOptions {
-    /// Traces (NAME.instr), or the programs beside them [default: the one in .]; then the SQL as one word, or the name of a question. Without: SQL from standard input, or a prompt
-    #[arg(value_name = "DIR|SQL")]
-    pub words: Vec<OsString>,
-    /// List the questions that have names
-    #[arg(short, long)]
-    pub list: bool,
-    /// How to write the answer
-    #[arg(long, value_enum, default_value_t = AnswerFormat::Table)]
-    pub format: AnswerFormat,
-    /// Read the SQL from FILE; - is standard input
-    #[arg(short = 'f', long, value_name = "FILE")]
-    pub file: Option<PathBuf>,
-    /// Write the answer into FILE; - is standard output
-    #[arg(short, long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
-    /// Memory that the columns of a query may take, MiB
-    #[arg(long, value_name = "MIB", default_value_t = 1024, value_parser = clap::value_parser!(u64).range(1..=1 << 24))]
-    pub memory: u64,
-    /// End a query that takes longer, s
-    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
-    pub time: Option<u64>,
-    /// Where names come from.
-    #[command(flatten)]
-    pub symbols: SymbolOptions,
-}
-
-/// How `instr query` writes an answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum AnswerFormat {
-    /// A table for people
-    Table,
-    /// Comma-separated values with a header
-    Csv,
-    /// An array with an object for each row
-    Json,
-}
-
 /// What the help of `instr summary` ends with.
 const ABOUT_PAGES: &str = "What is longer than the terminal goes through INSTR_PAGER, PAGER or less. A page is as wide as the terminal; elsewhere \
                            COLUMNS or 80 characters. docs/reading.md says what each sentence and number means.";
@@ -405,57 +378,6 @@ pub enum By {
     Thread,
 }
 
-/// Options of `instr diff`.
-#[derive(Debug, Args)]
-pub struct DiffOptions {
-    /// What to compare, before and after: a trace (NAME.instr), a program's newest run, a run (app.3), several (app.1-5), or a folder with runs of one program
-    #[arg(value_name = "BEFORE AFTER")]
-    pub runs: Vec<PathBuf>,
-    /// Runs before the change
-    #[arg(long, value_name = "RUN", num_args = 1..)]
-    pub before: Vec<PathBuf>,
-    /// Runs after the change
-    #[arg(long, value_name = "RUN", num_args = 1..)]
-    pub after: Vec<PathBuf>,
-    /// Exit with status 1 where the run, a region, task or loop is slower by SHARE or more, such as 5%; with several runs only where that is more than noise
-    #[arg(long, value_name = "SHARE", value_parser = share)]
-    pub fail_if_slower: Option<f64>,
-    /// Largest probability that anything is called slower or faster although nothing is [default: 0.01]
-    #[arg(long, value_name = "P", value_parser = level)]
-    pub level: Option<f64>,
-    /// Do not call a difference of less than SHARE one [default: 1%]
-    #[arg(long, value_name = "SHARE", value_parser = share)]
-    pub noticeable: Option<f64>,
-    /// Show also what does not differ
-    #[arg(long)]
-    pub all: bool,
-    /// Print JSON (docs/diff-json.md)
-    #[arg(long, conflicts_with_all = ["all", "top"])]
-    pub json: bool,
-    /// Show at most N rows of each table [default: 40]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
-    pub top: Option<u64>,
-    /// Where names come from.
-    #[command(flatten)]
-    pub symbols: SymbolOptions,
-}
-
-/// `5%`, or `5`, as a share of 1.
-fn share(text: &str) -> Result<f64, String> {
-    let number = text.trim().trim_end_matches('%').trim_end();
-    let number: Option<f64> = number.parse().ok();
-    let right = number.filter(|number| (0.0..=10_000.0).contains(number));
-    let share = right.map(|percent| percent / 100.0);
-    share.ok_or_else(|| "not a share in percent, such as 5%".to_owned())
-}
-
-/// A probability between 0 and 1.
-fn level(text: &str) -> Result<f64, String> {
-    let number: Option<f64> = text.parse().ok();
-    let right = number.filter(|number| *number > 0.0 && *number < 1.0);
-    right.ok_or_else(|| "not a probability between 0 and 1, such as 0.01".to_owned())
-}
-
 /// Sections of the summary, by name; several can be given.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Sections")]
@@ -526,110 +448,6 @@ impl SectionOptions {
         };
         Section::ALL.into_iter().filter(asked).collect()
     }
-}
-
-/// Numbers of threads as they are typed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Counts(pub Vec<u32>);
-
-impl std::str::FromStr for Counts {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        crate::sweep::config::parse_counts(text).map(Self)
-    }
-}
-
-/// A variable with its values: `NAME=A;B`.
-fn variable(text: &str) -> Result<(String, Vec<String>), String> {
-    let (name, values) = text.split_once('=').ok_or("not NAME=VALUE;VALUE")?;
-    Ok((
-        name.to_owned(),
-        values.split(';').map(str::to_owned).collect(),
-    ))
-}
-
-/// Options of `instr sweep`. Those of PaScal Analyzer's command line that mean the same are known by their names there.
-#[derive(Debug, Args)]
-pub struct SweepOptions {
-    /// A sweep as TOML (docs/sweep.md), or the folder of one that was run, which is shown again
-    #[arg(value_name = "FILE.toml|DIR.sweep")]
-    pub sweep: Option<PathBuf>,
-    /// Numbers of threads: 1,2,4 or 1:8
-    #[arg(short, long, visible_alias = "cors", value_name = "LIST")]
-    pub threads: Option<Counts>,
-    /// Inputs: words for {input}, or for the end of the command line; several are separated by ;
-    #[arg(short, long, visible_alias = "ipts", value_name = "WORDS;WORDS")]
-    pub inputs: Option<String>,
-    /// What {program} stands for, separated by ;
-    #[arg(long, value_name = "PROGRAM;PROGRAM")]
-    pub programs: Option<String>,
-    /// Clocks of the processors, kHz
-    #[arg(
-        short,
-        long = "freq",
-        visible_alias = "frqs",
-        value_name = "KHZ",
-        value_delimiter = ','
-    )]
-    pub frequencies: Vec<u64>,
-    /// The governor of the clocks while the sweep runs
-    #[arg(long, visible_alias = "govr", value_name = "NAME")]
-    pub governor: Option<String>,
-    /// Which processors may be used: several are swept
-    #[arg(long = "placement", value_enum, value_delimiter = ',')]
-    pub placements: Vec<crate::sweep::config::Placement>,
-    /// A variable of the environment with its values
-    #[arg(long = "env", value_name = "NAME=VALUE;VALUE", value_parser = variable)]
-    pub environment: Vec<(String, Vec<String>)>,
-    /// Runs of each combination [default: 5]
-    #[arg(short, long, visible_alias = "rpts", value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
-    pub repeat: Option<u32>,
-    /// Go on until the interval of each median is within this share of it
-    #[arg(long, value_name = "SHARE", value_parser = share)]
-    pub until: Option<f64>,
-    /// Runs of each combination before, which do not count
-    #[arg(long, value_name = "N")]
-    pub warm_up: Option<u32>,
-    /// Rest before each run
-    #[arg(long, visible_alias = "idtm", value_name = "SECONDS")]
-    pub idle: Option<f64>,
-    /// End runs that take longer
-    #[arg(long, value_name = "SECONDS")]
-    pub timeout: Option<f64>,
-    /// Which combinations: full, latin or halton:N
-    #[arg(long, value_name = "PLAN")]
-    pub plan: Option<crate::sweep::config::Plan>,
-    /// Begin of the random order
-    #[arg(long, value_name = "N")]
-    pub seed: Option<u64>,
-    /// What is measured
-    #[arg(short, long, value_enum)]
-    pub measure: Option<crate::sweep::config::Measure>,
-    /// Predict times on these numbers of threads
-    #[arg(long, value_name = "LIST")]
-    pub model: Option<Counts>,
-    /// Folder of the results [default: the program's name with .sweep]; one that is there goes on
-    #[arg(short, long, visible_alias = "outp", value_name = "DIR")]
-    pub output: Option<PathBuf>,
-    /// Show what would be run
-    #[arg(long)]
-    pub dry_run: bool,
-    /// Print what the program prints
-    #[arg(long)]
-    pub show_output: bool,
-    /// Print the figures as JSON (docs/sweep.md)
-    #[arg(long)]
-    pub json: bool,
-    /// Write all runs into FILE, a line each; - is standard output
-    #[arg(long, value_name = "FILE")]
-    pub csv: Option<PathBuf>,
-    /// Show at most N rows of the table of regions [default: 40]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
-    pub top: Option<u64>,
-    /// The program and its arguments, with {threads}, {input}, {size}, {frequency}, {program}
-    #[arg(last = true, value_name = "PROGRAM")]
-    pub command: Vec<OsString>,
 }
 
 /// Options of `instr report`.
@@ -881,45 +699,6 @@ impl GraphFormat {
     }
 }
 
-/// Options of `instr predict`.
-#[derive(Debug, Args)]
-pub struct PredictOptions {
-    /// The trace (NAME.instr) to predict from, or the program beside it; further ones of the same work with other numbers of threads show how much longer work takes then
-    #[arg(default_value = ".", value_name = "DIR")]
-    pub traces: Vec<PathBuf>,
-    /// Numbers of threads, from 1 to 1024 [default: 1,2,4,8,16,32,64]
-    #[arg(long, value_name = "N,N...", value_delimiter = ',', value_parser = clap::value_parser!(u64).range(1..=1024))]
-    pub threads: Vec<u64>,
-    /// What if FUNCTION (a task, region or loop, by its name, file:line or label; "serial": all outside of regions) took half the time? 0 in place of 2x: no time
-    #[arg(long, value_name = "FUNCTION=2x", value_parser = factor)]
-    pub faster: Vec<(String, f64)>,
-    /// What if there were no lock of this name, or at this address?
-    #[arg(long, value_name = "NAME")]
-    pub without_lock: Option<String>,
-    /// What if chunks of loops had N iterations?
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000_000))]
-    pub chunk: Option<u64>,
-    /// Print JSON (docs/predict.md)
-    #[arg(long)]
-    pub json: bool,
-    /// Where names come from.
-    #[command(flatten)]
-    pub symbols: SymbolOptions,
-}
-
-/// A function and by what its time is multiplied.
-fn factor(text: &str) -> Result<(String, f64), String> {
-    let (name, times) = text.rsplit_once('=').ok_or("not FUNCTION=2x")?;
-    let number: Option<f64> = times.trim().trim_end_matches(['x', 'X']).parse().ok();
-    let number = number.filter(|number| number.is_finite() && (0.0..=1e6).contains(number));
-    match number {
-        _ if name.is_empty() => Err("there is no function before the =".to_owned()),
-        Some(0.0) => Ok((name.to_owned(), 0.0)),
-        Some(number) if number >= 1e-3 => Ok((name.to_owned(), 1.0 / number)),
-        _ => Err("behind the = is no factor, such as 2x, 1.5x or 0".to_owned()),
-    }
-}
-
 /// Options of `instr repair`.
 #[derive(Debug, Args)]
 pub struct RepairOptions {
@@ -995,21 +774,6 @@ mod tests {
             "", "160", "160x", "x90mm", "1x1mm", "1e9x90mm", "NaNx90mm", "160x90in",
         ] {
             assert!(millimetres(text).is_err(), "{text}");
-        }
-    }
-
-    #[test]
-    fn functions_have_factors() {
-        assert_eq!(factor("f=2x"), Ok(("f".to_owned(), 0.5)));
-        assert_eq!(
-            factor("operator==(A, B)=4"),
-            Ok(("operator==(A, B)".to_owned(), 0.25))
-        );
-        assert_eq!(factor("f=0"), Ok(("f".to_owned(), 0.0)));
-        for text in [
-            "f", "=2x", "f=", "f=x", "f=-1x", "f=nan", "f=infx", "f=1e-9x",
-        ] {
-            assert!(factor(text).is_err(), "{text}");
         }
     }
 

@@ -121,7 +121,7 @@ fn robust(rows: &[Vec<f64>], values: &[f64]) -> Option<Regression> {
             .collect();
         let absolute: Vec<f64> = residuals.iter().map(|r: &f64| r.abs()).collect();
         // Residuals are smaller than errors by the freedom that the coefficients took.
-        scale = 1.482_602_218_505_602
+        scale = location::OF_MAD
             * location::median(&absolute)?
             * (count / (count - columns as f64)).sqrt();
         if scale == 0.0 {

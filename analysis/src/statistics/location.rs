@@ -1,7 +1,7 @@
 //! Middle and spread of a group of numbers.
 
 /// The share of a normal distribution's standard deviation that its median absolute deviation is, inverted: 1 / Φ⁻¹(3/4).
-const OF_MAD: f64 = 1.482_602_218_505_602;
+pub(crate) const OF_MAD: f64 = 1.482_602_218_505_602;
 
 /// The numbers in order; those that are none (NaN) are left out.
 fn sorted(values: &[f64]) -> Vec<f64> {

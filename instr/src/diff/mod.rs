@@ -16,6 +16,7 @@ mod limit;
 pub(crate) mod matching;
 pub(crate) mod model;
 mod notes;
+pub mod options;
 pub(crate) mod run;
 pub(crate) mod sides;
 pub(crate) mod table;
@@ -27,7 +28,8 @@ use std::path::PathBuf;
 
 use anyhow::{Context as _, Result};
 
-use crate::cli::{DiffOptions, SymbolOptions};
+use self::options::DiffOptions;
+use crate::cli::SymbolOptions;
 use crate::console::{Console, NO_OUTPUT, Refusal};
 use crate::quote::shown;
 use crate::sheet::MAX_ROWS;

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use instr_trace::Metadata;
 
-use crate::cli::DiffOptions;
+use super::options::DiffOptions;
 use crate::console::{Refusal, WrongUsage};
 use crate::find;
 use crate::quote::shown;

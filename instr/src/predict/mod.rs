@@ -6,6 +6,7 @@
 mod build;
 pub mod model;
 mod names;
+pub mod options;
 pub(crate) mod table;
 #[cfg(test)]
 mod tests;
@@ -19,7 +20,7 @@ use instr_analysis::predict::totals::Totals;
 use instr_trace::model::replay_with;
 use instr_trace::{Names, Trace};
 
-use crate::cli::PredictOptions;
+use self::options::PredictOptions;
 use crate::console::{Console, NO_OUTPUT, Refusal, WrongUsage};
 use crate::progress::Progress;
 use crate::summary::units::{count, counted, percent, time};

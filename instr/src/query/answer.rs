@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use instr_query::{Receive, Value};
 
-use crate::cli::AnswerFormat;
+use super::options::AnswerFormat;
 use crate::processors::csv::quoted;
 use crate::quote::harmless;
 

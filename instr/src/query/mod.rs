@@ -1,6 +1,7 @@
 //! `instr query`: SQL over traces.
 
 mod answer;
+pub mod options;
 mod prompt;
 
 use std::ffi::OsString;
@@ -13,7 +14,7 @@ use anyhow::{Context as _, Result};
 use instr_query::questions::{self, QUESTIONS};
 use instr_query::{Engine, Limits, QueryError};
 
-use crate::cli::QueryOptions;
+use self::options::QueryOptions;
 use crate::console::{Console, NO_OUTPUT, Refusal, WrongUsage};
 use crate::find;
 use crate::output::write_to;

@@ -14,7 +14,7 @@ use rustyline::{Config, Editor};
 use signal_hook::consts::SIGINT;
 
 use super::list;
-use crate::cli::QueryOptions;
+use super::options::QueryOptions;
 use crate::console::{Console, NO_OUTPUT};
 
 /// Statements that are remembered.

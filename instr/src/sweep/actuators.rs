@@ -15,6 +15,8 @@ use crate::quote::shown;
 
 /// Files of one processor's clock, relative to its folder.
 const FOLDER: &str = "sys/devices/system/cpu";
+/// The governor whose clock is the one that is written.
+const USERSPACE: &str = "userspace";
 /// What the guard is asked with when there is nothing left to do.
 const DONE: &str = "done";
 /// Argument of this program that makes it the guard.
@@ -93,7 +95,8 @@ struct Clocks {
     governor: Option<String>,
     /// Files with what stood in them, in the order in which they are written back.
     before: Vec<(PathBuf, String)>,
-    guard: Option<ChildStdin>,
+    /// Its other end puts everything back when this one is closed without the last word.
+    guard: ChildStdin,
 }
 
 impl Clocks {
@@ -114,26 +117,23 @@ impl Clocks {
         for khz in &config.frequencies {
             check(&folders[0], *khz)?;
         }
-        let governor = config
-            .governor
-            .clone()
-            .or_else(|| (!config.frequencies.is_empty()).then(|| "userspace".to_owned()));
-        if let Some(governor) = &governor {
-            let path = folders[0].join("scaling_available_governors");
-            let available = std::fs::read_to_string(&path).unwrap_or_default();
-            let known = available.split_whitespace().any(|word| word == governor);
-            // A driver without a governor of that name takes bounds instead.
-            let bounded = config.governor.is_none() && !known;
-            ensure!(
-                known || bounded || available.is_empty(),
-                "{} has no governor `{governor}`: it has {}",
-                shown(&path),
-                available.trim()
-            );
-            let governor = (!bounded).then(|| governor.clone());
-            return Self::guarded(folders, governor);
-        }
-        Self::guarded(folders, None)
+        let path = folders[0].join("scaling_available_governors");
+        let available = std::fs::read_to_string(&path).unwrap_or_default();
+        let has = |governor: &str| available.split_whitespace().any(|word| word == governor);
+        let governor = match &config.governor {
+            Some(governor) => {
+                ensure!(
+                    has(governor) || available.is_empty(),
+                    "{} has no governor `{governor}`: it has {}",
+                    shown(&path),
+                    available.trim()
+                );
+                Some(governor.clone())
+            }
+            // A driver without it takes bounds instead.
+            None => has(USERSPACE).then(|| USERSPACE.to_owned()),
+        };
+        Self::guarded(folders, governor)
     }
 
     /// Reads what is to be put back, and gives it to the guard before anything is changed.
@@ -161,7 +161,7 @@ impl Clocks {
             folders,
             governor,
             before,
-            guard: Some(guard),
+            guard,
         })
     }
 }
@@ -197,7 +197,7 @@ impl Actuator for Clocks {
                 continue;
             };
             let text = khz.to_string();
-            if self.governor.as_deref() == Some("userspace") {
+            if self.governor.as_deref() == Some(USERSPACE) {
                 write(&folder.join("scaling_setspeed"), &text)?;
                 continue;
             }
@@ -216,7 +216,7 @@ impl Actuator for Clocks {
 
     fn restore(&mut self) -> Result<()> {
         put_back(&self.before);
-        for (path, text) in self.before.iter().rev().take(1) {
+        if let Some((path, text)) = self.before.last() {
             let now = std::fs::read_to_string(path).unwrap_or_default();
             ensure!(
                 now.trim() == text,
@@ -225,18 +225,9 @@ impl Actuator for Clocks {
                 now.trim()
             );
         }
-        if let Some(mut guard) = self.guard.take() {
-            // A guard that has gone has nothing to do either.
-            let _ = writeln!(guard, "{DONE}");
-        }
+        // A guard that has gone has nothing to do either.
+        let _ = writeln!(self.guard, "{DONE}");
         Ok(())
-    }
-}
-
-impl Drop for Clocks {
-    fn drop(&mut self) {
-        // Without `restore`, the guard sees the end of its pipe and puts everything back.
-        self.guard = None;
     }
 }
 

@@ -7,7 +7,8 @@ use std::path::Path;
 use anyhow::{Context as _, Result, bail, ensure};
 use serde::{Deserialize, Serialize};
 
-use crate::cli::SweepOptions;
+use super::options::SweepOptions;
+use super::plan::Point;
 use crate::quote::shown;
 
 /// Larger files are refused.
@@ -336,13 +337,9 @@ impl Config {
             };
             config.command = options.command.iter().map(text).collect::<Result<_>>()?;
         }
-        let set = |to: &mut Vec<u32>, from: &Option<Vec<u32>>| {
-            from.iter().for_each(|from| to.clone_from(from))
-        };
-        set(
-            &mut config.threads,
-            &options.threads.clone().map(|counts| counts.0),
-        );
+        if let Some(threads) = &options.threads {
+            config.threads.clone_from(&threads.0);
+        }
         if let Some(inputs) = &options.inputs {
             config.inputs = inputs.split(';').map(Input::of_text).collect();
         }
@@ -369,6 +366,12 @@ impl Config {
         config.measure = options.measure.unwrap_or(config.measure);
         config.check()?;
         Ok(config)
+    }
+
+    /// The input of a point.
+    pub(super) fn input(&self, point: &Point) -> Option<&Input> {
+        let name = point.input.as_deref()?;
+        self.inputs.iter().find(|input| input.name == name)
     }
 
     /// What no type says.

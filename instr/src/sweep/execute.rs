@@ -32,7 +32,7 @@ pub(super) struct Runner<'c> {
     /// Where traces go, and whether they stay.
     traces: PathBuf,
     /// Print what the program prints.
-    pub(super) show_output: bool,
+    show_output: bool,
     sequence: u32,
 }
 
@@ -49,10 +49,7 @@ impl<'c> Runner<'c> {
 
     /// The words that a point runs.
     pub(super) fn words(&self, point: &Point) -> Vec<String> {
-        let input = point
-            .input
-            .as_deref()
-            .and_then(|name| self.config.inputs.iter().find(|input| input.name == name));
+        let input = self.config.input(point);
         let takes_input = self
             .config
             .command
@@ -84,29 +81,18 @@ impl<'c> Runner<'c> {
         let words = self.words(point);
         let name = words.first().context("no program is named")?;
         let program = launch::find(name.as_ref())?;
-        let call = Call::new(&program).args(&words[1..]);
-        let variables = self.variables(point);
-        let begin = SystemTime::now();
-        let (measured, trace) = match self.config.measure {
-            Measure::Plain => {
-                let call = with_environment(&call, &variables);
-                (
-                    call.measure(self.output()?, self.limit())
-                        .with_context(|| format!("cannot run {name}"))?,
-                    None,
-                )
-            }
+        let (call, trace) = match self.config.measure {
+            Measure::Plain => (Call::new(&program).args(&words[1..]), None),
             Measure::Regions | Measure::Traces => {
                 let trace = self.trace_of(point, repeat)?;
-                let call = traced(&program, &words[1..], &trace)?;
-                let call = with_environment(&call, &variables);
-                (
-                    call.measure(self.output()?, self.limit())
-                        .with_context(|| format!("cannot run {name}"))?,
-                    Some(trace),
-                )
+                (traced(&program, &words[1..], &trace)?, Some(trace))
             }
         };
+        let call = with_environment(&call, &self.variables(point));
+        let begin = SystemTime::now();
+        let measured = call
+            .measure(self.output()?, self.limit())
+            .with_context(|| format!("cannot run {name}"))?;
         let mut run = of_measured(point, repeat, begin, &measured);
         if let Some(trace) = trace {
             if run.failure.is_none() {
@@ -178,10 +164,7 @@ impl<'c> Runner<'c> {
             .map(|name| ((*name).to_owned(), threads.clone()))
             .collect();
         variables.push((DYNAMIC.to_owned(), "false".to_owned()));
-        let input = point
-            .input
-            .as_deref()
-            .and_then(|name| self.config.inputs.iter().find(|input| input.name == name));
+        let input = self.config.input(point);
         variables.extend(
             point
                 .environment

@@ -172,29 +172,12 @@ pub(super) fn of(record: &Record, ask: &[u32]) -> Figures {
         })
         .collect();
     let mut subjects = vec![subject(Vec::new(), &program, record.config(), ask, None)];
-    for path in paths(&good) {
-        let of_region = |run: &&'_ Run| {
-            run.regions
-                .iter()
-                .find(|region| region.path == path)
-                .map(|region| region.seconds)
-        };
-        let samples: Vec<Sample<'_>> = good
-            .iter()
-            .filter_map(|run| {
-                Some(Sample {
-                    run,
-                    seconds: of_region(run).filter(|seconds| *seconds > 0.0)?,
-                })
-            })
-            .collect();
-        if !samples.is_empty() {
-            let whole = &subjects[0];
-            let region = subject(path, &samples, record.config(), ask, Some(whole));
-            subjects.push(region);
-        }
+    for (path, samples) in regions(&good) {
+        let whole = &subjects[0];
+        let region = subject(path.clone(), &samples, record.config(), ask, Some(whole));
+        subjects.push(region);
     }
-    let (deviation, noise) = variation(&subjects[0], &program);
+    let (deviation, noise) = variation(&program);
     Figures {
         format: FORMAT,
         command: record.config().command.clone(),
@@ -214,15 +197,20 @@ struct Sample<'r> {
     seconds: f64,
 }
 
-/// Regions in the order of the longest median over all runs.
-fn paths(runs: &[&Run]) -> Vec<Vec<String>> {
-    let mut total: BTreeMap<&Vec<String>, f64> = BTreeMap::new();
-    for region in runs.iter().flat_map(|run| &run.regions) {
-        *total.entry(&region.path).or_default() += region.seconds;
+/// Times of each region, those that took longest over all runs first.
+fn regions<'r>(runs: &[&'r Run]) -> Vec<(&'r Vec<String>, Vec<Sample<'r>>)> {
+    let mut by_path: BTreeMap<&Vec<String>, Vec<Sample<'_>>> = BTreeMap::new();
+    for run in runs {
+        for region in run.regions.iter().filter(|region| region.seconds > 0.0) {
+            let seconds = region.seconds;
+            let samples = by_path.entry(&region.path).or_default();
+            samples.push(Sample { run, seconds });
+        }
     }
-    let mut paths: Vec<(&Vec<String>, f64)> = total.into_iter().collect();
-    paths.sort_by(|a, b| b.1.total_cmp(&a.1));
-    paths.into_iter().map(|(path, _)| path.clone()).collect()
+    let total = |samples: &[Sample<'_>]| samples.iter().map(|it| it.seconds).sum::<f64>();
+    let mut regions: Vec<_> = by_path.into_iter().collect();
+    regions.sort_by(|a, b| total(&b.1).total_cmp(&total(&a.1)));
+    regions
 }
 
 fn subject(
@@ -242,10 +230,7 @@ fn subject(
             .or_default()
             .push(*sample);
     }
-    let size = |point: &Point| {
-        let name = point.input.as_deref()?;
-        config.inputs.iter().find(|input| input.name == name)?.size
-    };
+    let size = |point: &Point| config.input(point)?.size;
     let series: Vec<Series> = by_series
         .iter()
         .map(|(key, points)| of_series(key, size(key), points, ask, whole))
@@ -492,28 +477,24 @@ fn terms(series: &[Series]) -> Option<TermModel> {
 }
 
 /// How much repeats vary, and how much medians of halves do.
-fn variation(program: &Subject, samples: &[Sample<'_>]) -> (Option<f64>, Option<f64>) {
+fn variation(samples: &[Sample<'_>]) -> (Option<f64>, Option<f64>) {
+    let mut by_point: BTreeMap<&Point, Vec<Sample<'_>>> = BTreeMap::new();
+    for sample in samples {
+        by_point.entry(&sample.run.point).or_default().push(*sample);
+    }
     let (mut deviations, mut halves) = (Vec::new(), Vec::new());
-    for figure in program.series.iter().flat_map(|series| &series.points) {
-        let of_half = |half: Option<u32>| -> Vec<f64> {
-            let is = |sample: &&Sample<'_>| {
-                sample.run.point == figure.point
-                    && half.is_none_or(|half| sample.run.repeat % 2 == half)
-            };
-            samples
-                .iter()
-                .filter(is)
-                .map(|sample| sample.seconds)
-                .collect()
+    for samples in by_point.values() {
+        let of_half = |half: u32| {
+            let of_it = samples.iter().filter(|it| it.run.repeat % 2 == half);
+            let seconds: Vec<f64> = of_it.map(|it| it.seconds).collect();
+            location::median(&seconds)
         };
-        let all = of_half(None);
-        if let Some(spread) = location::spread(&all).filter(|_| all.len() >= 3) {
-            deviations.push(spread / figure.seconds.value);
+        let all: Vec<f64> = samples.iter().map(|it| it.seconds).collect();
+        let spread = location::spread(&all).filter(|_| all.len() >= 3);
+        if let (Some(spread), Some(median)) = (spread, location::median(&all)) {
+            deviations.push(spread / median);
         }
-        if let (Some(even), Some(odd)) = (
-            location::median(&of_half(Some(0))),
-            location::median(&of_half(Some(1))),
-        ) {
+        if let (Some(even), Some(odd)) = (of_half(0), of_half(1)) {
             halves.push((even / odd - 1.0).abs());
         }
     }

@@ -5,12 +5,12 @@ pub(crate) mod config;
 mod csv;
 mod execute;
 mod figures;
+pub mod options;
 mod plan;
 mod record;
 mod regions;
 mod table;
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ use instr_analysis::scaling::LEVEL;
 use instr_analysis::statistics::{bootstrap, location};
 use instr_cc::exec;
 
-use crate::cli::SweepOptions;
+use self::options::SweepOptions;
 use crate::console::{Console, NO_OUTPUT, Refusal};
 use crate::launch;
 use crate::output::write_to;
@@ -147,10 +147,10 @@ fn make(
         .fold(Ok(()), Result::and);
     result.and(restored)?;
     if exec::interrupted().is_some() {
-        let left = missing(&record, points, config.repeat).len();
+        let left = missing(&record, points, config.repeat);
         console.note(&format!(
             "interrupted; {} left. The same command goes on from here: {}",
-            counted(left as u64, "run"),
+            counted(left, "run"),
             shown(record.dir())
         ));
     }
@@ -172,7 +172,7 @@ impl Sweep<'_> {
         actuators: &mut [Box<dyn actuators::Actuator>],
         console: &mut Console<'_>,
     ) -> Result<()> {
-        let planned = missing(record, points, self.config.repeat).len() as u64;
+        let planned = missing(record, points, self.config.repeat);
         let mut bar = Progress::new("sweeping", console);
         let mut done = 0;
         for point in points
@@ -183,15 +183,12 @@ impl Sweep<'_> {
                 self.one(point, 0, actuators)?;
             }
         }
-        for round in 0..self.config.repeat.max(if self.config.until.is_some() {
-            MOST_REPEATS
-        } else {
-            0
-        }) {
+        let further = self.config.until.map_or(0, |_| MOST_REPEATS);
+        for round in 0..self.config.repeat.max(further) {
             let wanted: Vec<&Point> = plan::shuffled(points, self.config.seed, round)
                 .into_iter()
                 .filter(|point| {
-                    is_missing(record, point, round)
+                    !record.has(point, round)
                         && (round < self.config.repeat || self.is_vague(record, point))
                 })
                 .collect();
@@ -219,8 +216,8 @@ impl Sweep<'_> {
         actuators: &mut [Box<dyn actuators::Actuator>],
     ) -> Result<Run> {
         if self.config.idle > 0.0 {
-            // An interrupt ends the nap.
-            std::thread::park_timeout(Duration::from_secs_f64(self.config.idle));
+            // An interrupt is seen behind it.
+            std::thread::sleep(Duration::from_secs_f64(self.config.idle));
         }
         actuators
             .iter_mut()
@@ -268,28 +265,10 @@ impl Sweep<'_> {
     }
 }
 
-fn is_missing(record: &Record, point: &Point, repeat: u32) -> bool {
-    !record
-        .runs()
-        .iter()
-        .any(|run| run.repeat == repeat && run.point == *point)
-}
-
-/// Points and repeats that have no run yet.
-fn missing(record: &Record, points: &[Point], repeats: u32) -> Vec<(Point, u32)> {
-    let mut known: HashMap<(&Point, u32), ()> = HashMap::new();
-    known.extend(
-        record
-            .runs()
-            .iter()
-            .map(|run| ((&run.point, run.repeat), ())),
-    );
-    let all = points
-        .iter()
-        .flat_map(|point| (0..repeats).map(move |repeat| (point, repeat)));
-    all.filter(|key| !known.contains_key(key))
-        .map(|(point, repeat)| (point.clone(), repeat))
-        .collect()
+/// How many repeats of points have no run yet.
+fn missing(record: &Record, points: &[Point], repeats: u32) -> u64 {
+    let of_point = |point| (0..repeats).filter(move |repeat| !record.has(point, *repeat));
+    points.iter().flat_map(of_point).count() as u64
 }
 
 fn show(record: &Record, options: &SweepOptions, console: &mut Console<'_>) -> Result<()> {

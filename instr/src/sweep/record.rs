@@ -1,5 +1,6 @@
 //! The folder of a sweep: what is swept, and a line for each run, written when it has ended, so that an interrupted sweep goes on where it was.
 
+use std::collections::HashSet;
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead as _, BufReader, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
@@ -64,6 +65,8 @@ pub(super) struct Record {
     dir: PathBuf,
     config: Config,
     runs: Vec<Run>,
+    /// Points and repeats of the runs.
+    known: HashSet<(Point, u32)>,
     /// Lines that were no runs.
     damaged: usize,
     file: Option<File>,
@@ -81,6 +84,7 @@ impl Record {
         Ok(Self {
             dir: dir.to_owned(),
             config,
+            known: known(&runs),
             runs,
             damaged,
             file: None,
@@ -143,6 +147,7 @@ impl Record {
         Ok(Self {
             dir: dir.to_owned(),
             config: config.clone(),
+            known: known(&runs),
             runs,
             damaged,
             file: Some(file),
@@ -165,6 +170,7 @@ impl Record {
             .write_all(line.as_bytes())
             .and_then(|()| file.sync_data());
         written.with_context(|| format!("cannot write {}", shown(self.dir.join(RUNS))))?;
+        self.known.insert((run.point.clone(), run.repeat));
         self.runs.push(run);
         Ok(())
     }
@@ -179,6 +185,11 @@ impl Record {
         &self.runs
     }
 
+    /// Whether a repeat of a point has been run.
+    pub(super) fn has(&self, point: &Point, repeat: u32) -> bool {
+        self.known.contains(&(point.clone(), repeat))
+    }
+
     /// Lines that were no runs.
     pub(super) fn damaged(&self) -> usize {
         self.damaged
@@ -188,6 +199,12 @@ impl Record {
     pub(super) fn dir(&self) -> &Path {
         &self.dir
     }
+}
+
+fn known(runs: &[Run]) -> HashSet<(Point, u32)> {
+    runs.iter()
+        .map(|run| (run.point.clone(), run.repeat))
+        .collect()
 }
 
 /// Runs of a file, lines that are none, and the bytes of its complete lines.

@@ -15,7 +15,7 @@ use crate::quote::shown;
 use crate::symbols::Symbols;
 
 /// What lies between regions, by name.
-pub(super) const OUTSIDE: &str = "(outside)";
+const OUTSIDE: &str = "(outside)";
 
 /// What a trace says.
 #[derive(Debug)]

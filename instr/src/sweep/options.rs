@@ -1,0 +1,113 @@
+//! The command line of `instr sweep`.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::config::{Measure, Placement, Plan, parse_counts};
+use crate::cli::share;
+
+/// Numbers of threads as they are typed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Counts(pub Vec<u32>);
+
+impl std::str::FromStr for Counts {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        parse_counts(text).map(Self)
+    }
+}
+
+/// A variable with its values: `NAME=A;B`.
+fn variable(text: &str) -> Result<(String, Vec<String>), String> {
+    let (name, values) = text.split_once('=').ok_or("not NAME=VALUE;VALUE")?;
+    Ok((
+        name.to_owned(),
+        values.split(';').map(str::to_owned).collect(),
+    ))
+}
+
+/// Options of `instr sweep`. Those of PaScal Analyzer's command line that mean the same are known by their names there.
+#[derive(Debug, Args)]
+pub struct SweepOptions {
+    /// A sweep as TOML (docs/sweep.md), or the folder of one that was run, which is shown again
+    #[arg(value_name = "FILE.toml|DIR.sweep")]
+    pub sweep: Option<PathBuf>,
+    /// Numbers of threads: 1,2,4 or 1:8
+    #[arg(short, long, visible_alias = "cors", value_name = "LIST")]
+    pub threads: Option<Counts>,
+    /// Inputs: words for {input}, or for the end of the command line; several are separated by ;
+    #[arg(short, long, visible_alias = "ipts", value_name = "WORDS;WORDS")]
+    pub inputs: Option<String>,
+    /// What {program} stands for, separated by ;
+    #[arg(long, value_name = "PROGRAM;PROGRAM")]
+    pub programs: Option<String>,
+    /// Clocks of the processors, kHz
+    #[arg(
+        short,
+        long = "freq",
+        visible_alias = "frqs",
+        value_name = "KHZ",
+        value_delimiter = ','
+    )]
+    pub frequencies: Vec<u64>,
+    /// The governor of the clocks while the sweep runs
+    #[arg(long, visible_alias = "govr", value_name = "NAME")]
+    pub governor: Option<String>,
+    /// Which processors may be used: several are swept
+    #[arg(long = "placement", value_enum, value_delimiter = ',')]
+    pub placements: Vec<Placement>,
+    /// A variable of the environment with its values
+    #[arg(long = "env", value_name = "NAME=VALUE;VALUE", value_parser = variable)]
+    pub environment: Vec<(String, Vec<String>)>,
+    /// Runs of each combination [default: 5]
+    #[arg(short, long, visible_alias = "rpts", value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub repeat: Option<u32>,
+    /// Go on until the interval of each median is within this share of it
+    #[arg(long, value_name = "SHARE", value_parser = share)]
+    pub until: Option<f64>,
+    /// Runs of each combination before, which do not count
+    #[arg(long, value_name = "N")]
+    pub warm_up: Option<u32>,
+    /// Rest before each run
+    #[arg(long, visible_alias = "idtm", value_name = "SECONDS")]
+    pub idle: Option<f64>,
+    /// End runs that take longer
+    #[arg(long, value_name = "SECONDS")]
+    pub timeout: Option<f64>,
+    /// Which combinations: full, latin or halton:N
+    #[arg(long, value_name = "PLAN")]
+    pub plan: Option<Plan>,
+    /// Begin of the random order
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// What is measured
+    #[arg(short, long, value_enum)]
+    pub measure: Option<Measure>,
+    /// Predict times on these numbers of threads
+    #[arg(long, value_name = "LIST")]
+    pub model: Option<Counts>,
+    /// Folder of the results [default: the program's name with .sweep]; one that is there goes on
+    #[arg(short, long, visible_alias = "outp", value_name = "DIR")]
+    pub output: Option<PathBuf>,
+    /// Show what would be run
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Print what the program prints
+    #[arg(long)]
+    pub show_output: bool,
+    /// Print the figures as JSON (docs/sweep.md)
+    #[arg(long)]
+    pub json: bool,
+    /// Write all runs into FILE, a line each; - is standard output
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<PathBuf>,
+    /// Show at most N rows of the table of regions [default: 40]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub top: Option<u64>,
+    /// The program and its arguments, with {threads}, {input}, {size}, {frequency}, {program}
+    #[arg(last = true, value_name = "PROGRAM")]
+    pub command: Vec<OsString>,
+}
