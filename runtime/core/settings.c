@@ -71,7 +71,24 @@ const char *instr_setting_text(const char *name)
     return text != NULL && text[0] != '\0' ? text : NULL;
 }
 
-static void set_switch(const char *name, const char *trouble, bool *flag)
+/* The value of `name` is wrong; `why` is the rest of the sentence, one text for all settings of a kind. */
+static void refuse(const char *name, const char *why)
+{
+#if INSTR_PLATFORM_SMALL
+    (void)name, (void)why;
+    instr_settings_complain(INSTR_WHY(""));
+#else
+    static char text[128];
+    if (!INSTR_KEEPS_RUNS && instr_settings.trouble != NULL)
+        return; /* it is kept, perhaps in `text` */
+    text[0] = '\0';
+    instr_text_append(text, sizeof text, name);
+    instr_text_append(text, sizeof text, why);
+    instr_settings_complain(text);
+#endif
+}
+
+static void set_switch(const char *name, bool *flag)
 {
     const char *text = instr_setting_text(name);
     if (text == NULL)
@@ -81,8 +98,10 @@ static void set_switch(const char *name, const char *trouble, bool *flag)
     else if (strcmp(text, "1") == 0)
         *flag = true;
     else
-        instr_settings_complain(trouble);
+        refuse(name, *flag ? " is not 0 or 1; 1 is used" : " is not 0 or 1; 0 is used");
 }
+
+#define NOT_A_SIZE " is not a size such as 65536, 256K or 4M; the default is used"
 
 #if INSTR_PLATFORM_SMALL
 #define DEFAULT_POLICY INSTR_POLICY_END
@@ -112,7 +131,7 @@ static void set_policy(struct instr_settings *s)
     else if (strcmp(text, "ring") == 0)
         s->policy = INSTR_POLICY_RING;
     else
-        instr_settings_complain(INSTR_WHY("INSTR_POLICY is not stream, end or ring; the default is used"));
+        refuse("INSTR_POLICY", " is not stream, end or ring; the default is used");
 }
 
 static void set_buffer(struct instr_settings *s)
@@ -122,10 +141,10 @@ static void set_buffer(struct instr_settings *s)
     if (text != NULL) {
         uint64_t wanted;
         if (!instr_parse_size(text, &wanted)) {
-            instr_settings_complain(INSTR_WHY("INSTR_BUFFER is not a size such as 65536, 256K or 4M; the default is used"));
+            refuse("INSTR_BUFFER", NOT_A_SIZE);
         } else if (wanted < INSTR_CFG_MIN_BYTES) {
             bytes = INSTR_CFG_MIN_BYTES;
-            instr_settings_complain(INSTR_WHY("INSTR_BUFFER is too small; the smallest size, 4096 bytes, is used"));
+            refuse("INSTR_BUFFER", " is too small; the smallest size, 4096 bytes, is used");
         } else {
             bytes = wanted < INSTR_CFG_MAX_BYTES ? wanted : INSTR_CFG_MAX_BYTES;
         }
@@ -165,7 +184,7 @@ static void set_sink(struct instr_settings *s)
         if (kind < sizeof NAMES / sizeof NAMES[0])
             s->sink = (enum instr_sink_kind)kind;
         else
-            instr_settings_complain(INSTR_WHY("INSTR_SINK is not file, console, ram or own; the default is used"));
+            refuse("INSTR_SINK", " is not file, console, ram or own; the default is used");
     }
     if (!instr_sink_has(s->sink)) {
         instr_settings_complain(INSTR_WHY("the program was linked without the sink of INSTR_SINK; the one it has is used"));
@@ -187,7 +206,7 @@ static void set_write_max(struct instr_settings *s)
     if (instr_parse_size(text, &bytes) && bytes <= 0x40000000u)
         s->write_max = (uint32_t)bytes;
     else
-        instr_settings_complain(INSTR_WHY("INSTR_WRITE_MAX is not a size such as 8192 or 64K; the default is used"));
+        refuse("INSTR_WRITE_MAX", NOT_A_SIZE);
 }
 
 #if INSTR_KEEPS_RUNS
@@ -201,7 +220,7 @@ static void set_keep(struct instr_settings *s)
     if (instr_parse_size(text, &runs) && runs <= INSTR_CFG_MOST_KEEP)
         s->keep = (uint32_t)runs;
     else
-        instr_settings_complain("INSTR_KEEP is not a number from 0 to 1000; the default, 8, is used");
+        refuse("INSTR_KEEP", " is not a number from 0 to 1000; the default, 8, is used");
 }
 #endif
 
@@ -211,26 +230,26 @@ void instr_settings_read(void)
     s->trouble = NULL;
 #if INSTR_KEEPS_RUNS
     complaints[0] = '\0';
-    set_switch("INSTR_PAUSED", "INSTR_PAUSED is not 0 or 1; 0 is used", &s->paused);
+    set_switch("INSTR_PAUSED", &s->paused);
 #endif
-    set_switch("INSTR_ENABLED", INSTR_WHY("INSTR_ENABLED is not 0 or 1; 1 is used"), &s->enabled);
+    set_switch("INSTR_ENABLED", &s->enabled);
     if (instr_platform_is_privileged())
         s->enabled = false;
     s->switches = true;
 #if INSTR_HAS_SWITCHES
     const char *switches = instr_setting_text("INSTR_SWITCHES");
     s->switches_forced = switches != NULL && strcmp(switches, "1") == 0;
-    /* By which means `instr run` records; here there is one. */
-    const bool is_launchers = switches != NULL && (strcmp(switches, "perf") == 0 || strcmp(switches, "ebpf") == 0);
-    if (!is_launchers)
-        set_switch("INSTR_SWITCHES", "INSTR_SWITCHES is not 0, 1, perf or ebpf; 1 is used", &s->switches);
+    if (switches != NULL && strcmp(switches, "0") == 0)
+        s->switches = false;
+    else if (switches != NULL && !s->switches_forced && strcmp(switches, "perf") != 0 && strcmp(switches, "ebpf") != 0) /* those are `instr run`'s */
+        refuse("INSTR_SWITCHES", " is not 0, 1, perf or ebpf; 1 is used");
 #else
-    set_switch("INSTR_SWITCHES", INSTR_WHY("INSTR_SWITCHES is not 0 or 1; 1 is used"), &s->switches);
+    set_switch("INSTR_SWITCHES", &s->switches);
 #endif
-    set_switch("INSTR_VERBOSE", INSTR_WHY("INSTR_VERBOSE is not 0 or 1; 0 is used"), &s->verbose);
-    set_switch("INSTR_MEMORY", INSTR_WHY("INSTR_MEMORY is not 0 or 1; 1 is used"), &s->memory);
+    set_switch("INSTR_VERBOSE", &s->verbose);
+    set_switch("INSTR_MEMORY", &s->memory);
     if (INSTR_HAS_STACK)
-        set_switch("INSTR_STACK", INSTR_WHY("INSTR_STACK is not 0 or 1; 0 is used"), &s->stack);
+        set_switch("INSTR_STACK", &s->stack);
     set_policy(s);
     set_sink(s);
     set_buffer(s);
@@ -255,8 +274,8 @@ void instr_settings_read(void)
 #if INSTR_KEEPS_RUNS
 void instr_settings_read_again(void)
 {
-    set_switch("INSTR_VERBOSE", "INSTR_VERBOSE is not 0 or 1; 0 is used", &instr_settings.verbose);
-    set_switch("INSTR_MEMORY", "INSTR_MEMORY is not 0 or 1; 1 is used", &instr_settings.memory);
+    set_switch("INSTR_VERBOSE", &instr_settings.verbose);
+    set_switch("INSTR_MEMORY", &instr_settings.memory);
     if (instr_pthread_settings != NULL)
         instr_pthread_settings();
 }
