@@ -113,12 +113,10 @@ fn emit_for<S: AsRef<[u8]>>(
         .map(|(function, linkage)| (function.symbol.as_str(), (function, linkage)))
         .collect();
     let mut text = HEADER.to_owned();
-    if functions
+    let recorded = functions
         .values()
-        .any(|(function, linkage)| *linkage != Linkage::Forward && records_float(function))
-    {
-        text.push_str(FLOAT_HELPERS);
-    }
+        .filter(|(_, linkage)| *linkage != Linkage::Forward);
+    emit_helpers(&mut text, recorded.map(|(function, _)| *function));
     let probes: BTreeSet<&str> = functions
         .values()
         .filter(|(_, linkage)| *linkage != Linkage::Forward)
@@ -155,9 +153,23 @@ fn emit_needs(text: &mut String, probes: &BTreeSet<&str>, flags: u32) {
     );
 }
 
+/// What the stubs of these functions need, where they record calls.
+fn emit_helpers<'a>(text: &mut String, functions: impl Iterator<Item = &'a Function>) {
+    let calls: Vec<&Function> = functions
+        .filter(|function| function.probe.is_none())
+        .collect();
+    if calls.iter().any(|function| records_float(function)) {
+        text.push_str(FLOAT_HELPERS);
+    }
+    if !calls.is_empty() {
+        text.push_str(UNWINDING);
+    }
+}
+
+/// Whether the recorded call has numbers of floating point.
 fn records_float(function: &Function) -> bool {
     let float = |ty: &CType| matches!(ty, CType::Float(_));
-    function.probe.is_none() && (float(&function.result) || function.params.iter().any(float))
+    float(&function.result) || function.params.iter().any(float)
 }
 
 fn emit_one(text: &mut String, function: &Function, linkage: Linkage, number: usize, place: Place) {
@@ -392,11 +404,17 @@ fn emit_variadic_call(text: &mut String, function: &Function, call: &str) {
     }
 }
 
+/// Behind [`HEADER`], where calls are recorded: exceptions end them. Where the program has nothing that unwinds, the stubs need nothing either.
+const UNWINDING: &str = "__asm__(\".weak _Unwind_Resume\\n.weak __gcc_personality_v0\");\n";
+
 fn emit_generic_call(text: &mut String, function: &Function, real: &str) {
     let count = function.params.len();
     let name = escape(&function.symbol);
+    text.push_str(
+        "    struct instr_call call __attribute__((__cleanup__(instr_call_leave))) = { 0 };\n",
+    );
     if count == 0 {
-        _ = writeln!(text, "    instr_call_begin(\"{name}\", 0, NULL);");
+        _ = writeln!(text, "    instr_call_enter(&call, \"{name}\", 0, NULL);");
     } else {
         let values: Vec<String> = function
             .params
@@ -409,18 +427,19 @@ fn emit_generic_call(text: &mut String, function: &Function, real: &str) {
             "    const uint64_t args[{count}] = {{ {} }};",
             values.join(", ")
         );
-        _ = writeln!(text, "    instr_call_begin(\"{name}\", {count}, args);");
-    }
-    let call = format!("{real}({})", arguments(count).join(", "));
-    if function.noreturn {
-        _ = writeln!(text, "    {call};");
-    } else if function.result.is_void() {
-        _ = writeln!(text, "    {call};\n    instr_call_end(0);");
-    } else {
-        _ = writeln!(text, "    {} = {call};", function.result.declare("result"));
         _ = writeln!(
             text,
-            "    instr_call_end({});\n    return result;",
+            "    instr_call_enter(&call, \"{name}\", {count}, args);"
+        );
+    }
+    let list = format!("{real}({})", arguments(count).join(", "));
+    if function.noreturn || function.result.is_void() {
+        _ = writeln!(text, "    {list};");
+    } else {
+        _ = writeln!(text, "    {} = {list};", function.result.declare("result"));
+        _ = writeln!(
+            text,
+            "    call.result = {};\n    return result;",
             as_bits(&function.result, "result")
         );
     }
@@ -476,9 +495,11 @@ mod tests {
         assert_eq!(
             text,
             "extern void *instr_real_f(double) __asm__(\"f\");\nextern void *instr_wrap_f(double a0);\n\
-             void *instr_wrap_f(double a0)\n{\n    const uint64_t args[1] = { instr_double_bits(a0) };\n    \
-             instr_call_begin(\"f\", 1, args);\n    void *result = instr_real_f(a0);\n    \
-             instr_call_end((uint64_t)(uintptr_t)result);\n    return result;\n}\n"
+             void *instr_wrap_f(double a0)\n{\n    \
+             struct instr_call call __attribute__((__cleanup__(instr_call_leave))) = { 0 };\n    \
+             const uint64_t args[1] = { instr_double_bits(a0) };\n    \
+             instr_call_enter(&call, \"f\", 1, args);\n    void *result = instr_real_f(a0);\n    \
+             call.result = (uint64_t)(uintptr_t)result;\n    return result;\n}\n"
         );
     }
 

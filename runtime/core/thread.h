@@ -66,6 +66,10 @@
 /* Whether functions of languages are recorded (core/functions.c). */
 #define INSTR_HAS_FUNCTIONS INSTR_KEEPS_RUNS
 
+/* Whether it is known which calls are open, and of how many at most: where size counts more, each end is the innermost one's. */
+#define INSTR_KNOWS_CALLS INSTR_KEEPS_RUNS
+#define INSTR_KNOWN_CALLS 8u
+
 /* What the host reads (docs/trace-format.md, "Window file"), and the same fields of a thread. */
 #define INSTR_WINDOW_FIELDS \
     uint32_t magic; \
@@ -113,6 +117,12 @@ struct instr_thread {
     const void *strings[INSTR_STRING_CACHE]; /* addresses whose text this packet already holds */
     uint64_t split[INSTR_SPLIT_BYTES / 8]; /* regions open by the split calls (probes/parallel_split.c) */
     uint32_t split_depth;
+#if INSTR_KNOWS_CALLS
+    uint32_t call_depth;  /* open calls of described functions (core/call.c) */
+    uint32_t calls_known; /* the innermost of them whose places are in `calls`, at their depths modulo INSTR_KNOWN_CALLS */
+    uintptr_t calls[INSTR_KNOWN_CALLS];
+    uintptr_t first_call; /* place of the outermost one */
+#endif
     uint32_t turning;     /* its packets are being handed over */
     uint32_t slow;        /* inside find_room (core/packet.c): what a handler records there cannot be kept */
     void *counters;       /* of the platform: what it opened for this thread, or NULL */

@@ -18,8 +18,8 @@ static struct {
     int (*start)(const char *);
     int (*stop)(void);
     int (*flush)(void);
-    void (*call_begin)(const char *, uint32_t, const uint64_t *);
-    void (*call_end)(uint64_t);
+    void (*call_enter)(const struct instr_call *, const char *, uint32_t, const uint64_t *);
+    void (*call_leave)(const struct instr_call *);
 } instr_calls;
 
 static void instr_calls_find(const struct instr_table *table)
@@ -32,8 +32,8 @@ static void instr_calls_find(const struct instr_table *table)
     FIND(start, "instr_start");
     FIND(stop, "instr_stop");
     FIND(flush, "instr_flush");
-    FIND(call_begin, "instr_call_begin");
-    FIND(call_end, "instr_call_end");
+    FIND(call_enter, "instr_call_enter");
+    FIND(call_leave, "instr_call_leave");
 #undef FIND
 }
 
@@ -83,16 +83,16 @@ INSTR_CALLS_SHOWN int instr_flush(void)
     return instr_calls.flush != NULL ? instr_calls.flush() : -1;
 }
 
-__attribute__((visibility("hidden"))) void instr_call_begin(const char *name, uint32_t count, const uint64_t *args)
+__attribute__((visibility("hidden"))) void instr_call_enter(const struct instr_call *call, const char *name, uint32_t count, const uint64_t *args)
 {
-    if (instr_calls.call_begin != NULL)
-        instr_calls.call_begin(name, count, args);
+    if (instr_calls.call_enter != NULL)
+        instr_calls.call_enter(call, name, count, args);
 }
 
-__attribute__((visibility("hidden"))) void instr_call_end(uint64_t result)
+__attribute__((visibility("hidden"))) void instr_call_leave(const struct instr_call *call)
 {
-    if (instr_calls.call_end != NULL)
-        instr_calls.call_end(result);
+    if (instr_calls.call_leave != NULL)
+        instr_calls.call_leave(call);
 }
 
 #endif

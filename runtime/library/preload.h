@@ -15,7 +15,7 @@ typedef void instr_function(void);
 /* A function that is stood in front of. */
 struct instr_slot {
     const char *name;
-    const char *probe_name;          /* "instr_probe_task"; "instr_call_begin" where a call is recorded as such */
+    const char *probe_name;          /* "instr_probe_task"; "instr_call_enter" where a call is recorded as such */
     bool heap;                       /* of the heap, or of the system's pages */
     instr_function *_Atomic real;    /* of the first library that all of the process sees; NULL: not known, or each caller has its own */
     instr_function *_Atomic probe;   /* for calls of `real`; NULL: they are not recorded */
@@ -74,7 +74,7 @@ static inline struct instr_way instr_preload_heap_way(struct instr_slot *slot, c
 __attribute__((visibility("hidden"))) struct instr_way instr_preload_pages_way(struct instr_slot *slot, const void *caller);
 
 /* Calls without a probe of their own, as in instr/probes.h. */
-__attribute__((visibility("hidden"))) void instr_call_begin(const char *name, uint32_t count, const uint64_t *args);
-__attribute__((visibility("hidden"))) void instr_call_end(uint64_t result);
+__attribute__((visibility("hidden"))) void instr_call_enter(const struct instr_call *call, const char *name, uint32_t count, const uint64_t *args);
+__attribute__((visibility("hidden"))) void instr_call_leave(const struct instr_call *call);
 
 #endif

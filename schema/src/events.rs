@@ -181,7 +181,7 @@ pub const EVENTS: &[Event] = &[
     event(10, "region_end", &[], "`instr_region_end`"),
     event(11, "counter", &[addr("name"), i64("value")], "`instr_counter`"),
     event(12, "call_begin", &[addr("name"), values("args")], "generated stub of a described function without a probe"),
-    event(13, "call_end", &[u64("result")], "0 when the function returns void"),
+    event(13, "call_end", &[u64("result")], "of the thread's innermost open call; 0 when the function returns void, and when an exception, a jump or the thread's end left it"),
     event(16, "parallel_begin", &[u32("seq"), addr("function"), u32("requested"), kind_and_bit("kind", &PARALLEL_KIND, "call_site", 0x100)], "entry of a parallel construct. Region id = (thread of this stream, seq). Bit 0x100 of `kind`: `function` is not the outlined body but a return address into the encountering function (OMPT). `requested` 2,097,151: so many or more").packed(PARALLEL_BEGIN),
     event(17, "parallel_end", &[u32("seq")], "its return, after the closing barrier"),
     event(18, "implicit_begin", &[region("region", "region_thread", "region_seq"), u32("thread_num"), u32("team_size")], "implicit task begins on this thread; team_size is told by the encountering thread only, 0 on the others. `more`, if there is any: thread_num and team_size").packed(IMPLICIT_BEGIN),

@@ -27,18 +27,13 @@ pub fn emit_for_preload(api: &Api, wanted: impl Fn(&Function) -> bool) -> String
         .filter(|function| function.probe.is_some() || !function.variadic)
         .collect();
     let mut text = format!("{HEADER}#include \"library/preload.h\"\n");
-    if functions
-        .iter()
-        .any(|function| super::records_float(function))
-    {
-        text.push_str(super::FLOAT_HELPERS);
-    }
+    super::emit_helpers(&mut text, functions.iter().copied());
     // Writing to a String cannot fail.
     text.push_str("\nstruct instr_slot instr_slots[] = {\n");
     for function in &functions {
         let probe = match &function.probe {
             Some(probe) => format!("instr_probe_{}", probe.name),
-            None => "instr_call_begin".to_owned(),
+            None => "instr_call_enter".to_owned(),
         };
         let name = escape(&function.symbol);
         let heap = match function.is_of_memory() {

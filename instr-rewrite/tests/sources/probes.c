@@ -166,12 +166,12 @@ void instr_probe_taskloop(void (*real)(instr_fn *, void *, instr_cpyfn *, long, 
     real(fn, data, cpyfn, arg_size, arg_align, flags, num_tasks, priority, start, end, step);
 }
 
-void instr_call_begin(const char *name, uint32_t arguments, const uint64_t *args)
+void instr_call_enter(const struct instr_call *call, const char *name, uint32_t arguments, const uint64_t *args)
 {
-    count(arguments == 1 && args[0] != 0 ? name : "wrong arguments");
+    count(call->result == 0 && arguments == 1 && args[0] != 0 ? name : "wrong arguments");
 }
 
-void instr_call_end(uint64_t result)
+void instr_call_leave(const struct instr_call *call)
 {
-    count(result == 0 ? "end of call" : "wrong result");
+    count(call->result == 0 ? "end of call" : "wrong result");
 }

@@ -263,11 +263,17 @@ bool instr_probe_cxx_future(bool (*real)(void *, void *, unsigned, bool, long, l
 /* Process end: _exit, _Exit. The trace is closed, then the real function called. */
 void instr_probe_process_exit(void (*real)(int), int status);
 
+/* A call that a generated stub records. It lies in the stub's frame: its place says which calls have been left when another one begins or ends. */
+struct instr_call {
+    uint64_t result; /* in 64 bits, as arguments; 0: none, or the call was left by an exception, a jump, or the thread's end */
+};
+
 /*
  * Generated stubs of described functions without a probe: `name` is a string literal of the stub, `args` the declared
  * arguments converted to 64 bits (pointers and integers by value, floating point by bit pattern).
  */
-void instr_call_begin(const char *name, uint32_t count, const uint64_t *args);
-void instr_call_end(uint64_t result);
+void instr_call_enter(const struct instr_call *call, const char *name, uint32_t count, const uint64_t *args);
+/* The stub's cleanup: an exception that passes by ends the call too. */
+void instr_call_leave(const struct instr_call *call);
 
 #endif

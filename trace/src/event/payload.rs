@@ -57,7 +57,7 @@ pub enum Payload<'a> {
         name: u64,
         args: Args<'a>,
     },
-    /// 0 when the function returns void.
+    /// of the thread's innermost open call; 0 when the function returns void, and when an exception, a jump or the thread's end left it.
     CallEnd {
         result: u64,
     },

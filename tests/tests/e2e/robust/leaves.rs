@@ -3,9 +3,13 @@
 use instr_tests::cases;
 use instr_tests::ctf;
 use instr_tests::outcome::{Check, ensure, trial};
-use instr_tests::process::Status;
+use instr_tests::process::{Run, Status};
 use instr_tests::prv;
+use instr_tests::toolchain::{Build, Family, Language, Target};
+use instr_tests::workspace;
 use libtest_mimic::Trial;
+use serde_json::Value;
+use std::collections::BTreeMap;
 
 use super::{Guest, repair, values};
 
@@ -33,11 +37,78 @@ pub(crate) fn trials() -> Vec<Trial> {
                 leave(how, thread, status, handler, closed)
             })
         })
-        .chain([trial(
-            "robust::leave::threads-that-are-cancelled-at-any-moment",
-            cancelled,
-        )])
+        .chain([
+            trial(
+                "robust::leave::threads-that-are-cancelled-at-any-moment",
+                cancelled,
+            ),
+            trial("robust::leave::calls-that-are-left", || {
+                calls_that_are_left(Family::Gcc, &[], true)
+            }),
+            trial("robust::leave::calls-that-are-left-clang", || {
+                calls_that_are_left(Family::Clang, &["-fno-openmp"], true)
+            }),
+            // Nothing finds the stubs' cleanups in a static program: the call ends where the next one begins.
+            trial("robust::leave::calls-that-are-left-static", || {
+                calls_that_are_left(Family::Gcc, &["-static"], false)
+            }),
+        ])
         .collect()
+}
+
+/// Each call of a described function that begins also ends, innermost first, however it was left.
+fn calls_that_are_left(family: Family, flags: &[&str], at_once: bool) -> Check {
+    let dir = workspace::work_dir("calls")?;
+    let sources = workspace::root()?.join("tests/robust");
+    let program = dir.path().join("calls");
+    let api = format!("--instr-api={}", sources.join("calls_api.rs").display());
+    let mut build = Build::openmp(Target::X86_64).flag("-pthread").flag(api);
+    (build.family, build.language) = (family, Language::Cxx);
+    for flag in flags {
+        build = build.flag(*flag);
+    }
+    let parts = ["calls.cc", "calls_work.cc"].map(|name| sources.join(name));
+    build.traced(&[&parts[0], &parts[1]], &program)?;
+    let trace = dir.path().join("trace");
+    let outcome = Run::new(&program)
+        .env("INSTR_TRACE", trace.to_str().unwrap_or(""))
+        .succeed()?;
+    ensure(outcome.text() == "70 100 43 1 3 3\n", || {
+        format!("{outcome}")
+    })?;
+
+    let mut open = BTreeMap::from([(0, 0), (1, 0)]);
+    let mut begun = 0;
+    for event in ctf::read(&trace)? {
+        let depth = open.entry(event.stream).or_insert(0);
+        match &*event.name {
+            "call_begin" => (begun, *depth) = (begun + 1, *depth + 1),
+            "call_end" => *depth -= 1,
+            _ => {}
+        }
+        ensure((0..=43).contains(depth), || {
+            format!("{depth} calls are open behind {begun} begins")
+        })?;
+    }
+    ensure(
+        begun == 115 + 2 * 155 && open.values().all(|depth| *depth == 0),
+        || format!("{begun} begins; still open: {open:?}"),
+    )?;
+
+    let summary = cases::summary(&trace)?;
+    let calls = summary["calls"].as_array().ok_or("no calls")?;
+    let mut counts: Vec<_> = calls.iter().map(|call| call["count"].as_u64()).collect();
+    counts.sort_unstable();
+    // Those in which recording was switched off have no length.
+    ensure(counts == [Some(114), Some(154), Some(154)], || {
+        format!("{calls:?}")
+    })?;
+    // The thread that is cancelled waits for 20 ms, and so does the program behind each exception.
+    let long = |call: &&Value| call["total_ns"].as_u64().is_none_or(|ns| ns > 100_000_000);
+    let long = calls.iter().filter(long).count();
+    ensure(!at_once || long == 0, || {
+        format!("calls last behind the exceptions that left them: {calls:?}")
+    })
 }
 
 /// A thread whose cancellation is asynchronous is joined as a cancelled one wherever that meets it, also where it hands over its buffer.
