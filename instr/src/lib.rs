@@ -29,6 +29,7 @@ mod launch;
 pub mod list;
 pub mod live;
 mod locale;
+mod mapped;
 pub mod merge;
 pub mod output;
 pub mod page;
@@ -64,6 +65,7 @@ use console::{Console, Status};
 
 /// Runs the command with the process's own arguments and streams and returns its exit status (0 to 3).
 pub fn run_process() -> u8 {
+    mapped::end_with_a_message();
     let arguments: Vec<OsString> = std::env::args_os().collect();
     console::with_process_streams(|console| run(arguments, console)) as u8
 }

@@ -32,6 +32,15 @@ impl Allowance {
         )
     }
 
+    /// For the range lists of all units, in bytes: each list is one unit's.
+    pub(crate) fn of_ranges(section_len: usize) -> Self {
+        Allowance(
+            (section_len as u64)
+                .saturating_mul(2)
+                .saturating_add(ALWAYS_ALLOWED),
+        )
+    }
+
     /// For one unit or function, which reads everything once.
     pub(crate) fn of_one(section_len: usize) -> Self {
         Allowance((section_len as u64).saturating_add(1 << 16))

@@ -162,8 +162,13 @@ impl Root {
                 &sections.debug_addr,
                 self.address_base(),
             )?;
+            // What an entry takes at least (DWARF 4, 2.17.3; DWARF 5, 7.25).
+            let bytes = match self.encoding.version {
+                ..5 => 2 * u64::from(self.encoding.address_size),
+                _ => 3,
+            };
             while let Some(range) = list.next()? {
-                left.spend(1)?;
+                left.spend(bytes)?;
                 if range.begin < range.end {
                     found.push((range.begin, range.end, number));
                 }

@@ -174,7 +174,7 @@ impl<'d> Units<'d> {
 
     fn complete(&self, sections: &Sections<'d>, program: &Elf) -> &Ranges {
         self.complete.get_or_init(|| {
-            let mut left = Allowance::of_all(
+            let mut left = Allowance::of_ranges(
                 sections.ranges.debug_ranges().reader().len()
                     + sections.ranges.debug_rnglists().reader().len(),
             );

@@ -27,6 +27,7 @@ use std::os::fd::AsFd;
 use anyhow::{Context, Result};
 
 use crate::console::{Console, NO_OUTPUT};
+use crate::quote::harmless;
 use crate::symbols::open_trace;
 use answer::{Answer, Session};
 use binaries::Process;
@@ -121,10 +122,18 @@ fn answer_all(
             json::print(&answer, console.out).context(NO_OUTPUT)?;
         }
     } else {
+        // Programs that read the answers get names as they are, as from addr2line.
+        let is_shown = console.height.is_some();
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         for part in answers.chunks(cores.min(MAX_THREADS) * PRINTED_TOGETHER) {
             for text in texts(part, options) {
-                console.out.write_all(&text).context(NO_OUTPUT)?;
+                let written = match is_shown {
+                    true => console
+                        .out
+                        .write_all(harmless(&String::from_utf8_lossy(&text)).as_bytes()),
+                    false => console.out.write_all(&text),
+                };
+                written.context(NO_OUTPUT)?;
             }
         }
     }

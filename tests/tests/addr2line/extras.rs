@@ -29,7 +29,7 @@ fn strings(words: &[&str]) -> Vec<String> {
 }
 
 /// The address of a function, as nm tells it.
-fn address_of(program: &Path, function: &str) -> Check<String> {
+pub(crate) fn address_of(program: &Path, function: &str) -> Check<String> {
     let table = run(Command::new("nm").arg(program))?;
     let found = table.lines().find_map(|line| {
         let mut words = line.split_whitespace();

@@ -4,6 +4,7 @@
 mod accepted;
 mod dropin;
 mod extras;
+mod hostile;
 mod programs;
 
 use libtest_mimic::{Arguments, Trial};
@@ -11,7 +12,7 @@ use libtest_mimic::{Arguments, Trial};
 fn main() {
     let mut arguments = Arguments::from_args();
     arguments.test_threads.get_or_insert(2);
-    let parts: [fn() -> Vec<Trial>; 2] = [dropin::trials, extras::trials];
+    let parts: [fn() -> Vec<Trial>; 3] = [dropin::trials, extras::trials, hostile::trials];
     let trials = parts.into_iter().flat_map(|trials| trials()).collect();
     instr_tests::outcome::run(&arguments, trials);
 }
