@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Rebuilds from the scheduler's events of a Perfetto file who ran on which processor, as trace_processor does, and compares it with what
-`instr processors --csv` writes.
+"""Rebuilds from the scheduler's events of a Perfetto file who ran on which processor and who woke whom, as trace_processor does, and compares
+it with what `instr processors --csv` and `instr processors --json` write.
 
-    processors.py FILE.perfetto-trace RUNS.csv
+    processors.py FILE.perfetto-trace RUNS.csv PROCESSORS.json
 
-Prints how many runs there are; the first difference ends it with status 1.
+Prints how many runs and wake-ups there are; the first difference ends it with status 1.
 """
 
 import csv
+import json
 import sys
 from collections import defaultdict
 
@@ -16,6 +17,7 @@ from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace
 
 STATES = {0: "ready", 1: "blocked", 0x10: "ended", 0x8000: "unknown"}
 MONOTONIC, BOOTTIME = 3, 6
+HARD_INTERRUPT = 8
 
 trace = Trace()
 with open(sys.argv[1], "rb") as file:
@@ -73,4 +75,32 @@ ends = {(int(row["processor"]), int(row["begin_ns"])): int(row["end_ns"]) for ro
 for cpu, begin, end, *_ in found:
     if end is not None and end - zero != ends[cpu, begin - zero]:
         sys.exit(f"the run at {begin - zero} ends at {end - zero} in the Perfetto file, at {ends[cpu, begin - zero]} in the table")
-print(f"{len(found)} runs on {len(events)} processors")
+
+# Who woke whom: a waking ends a thread's wait; of one that still runs, or can go on already, it says nothing.
+states, wakes = {}, defaultdict(lambda: [0, 0])
+in_order = sorted((event.timestamp, cpu, at) for cpu, of in events.items() for at, event in enumerate(of))
+for time, cpu, at in in_order:
+    event = events[cpu][at]
+    if event.HasField("task_newtask"):
+        states[event.task_newtask.pid] = "ready", time, None
+    elif event.HasField("sched_switch"):
+        switch = event.sched_switch
+        state, since, pair = states.get(switch.next_pid, ("unknown", time, None))
+        if pair:
+            wakes[pair][1] += time - since
+        states[switch.next_pid] = "running", time, None
+        states[switch.prev_pid] = STATES[switch.prev_state], time, None
+    elif event.HasField("sched_waking"):
+        waking = event.sched_waking
+        if states.get(waking.pid, ("unknown",))[0] in ("blocked", "unknown"):
+            pair = waking.pid, None if event.common_flags & HARD_INTERRUPT else event.pid or None
+            wakes[pair][0] += 1
+            states[waking.pid] = "ready", time, pair
+with open(sys.argv[3], encoding="utf-8") as file:
+    told = json.load(file)["woken"]
+table = {(wake["woken"]["tid"], (wake["by"] or {}).get("tid")): [wake["times"], wake["delay_ns"]] for wake in told}
+if wakes != table:
+    for pair in sorted(set(wakes) | set(table), key=str):
+        if wakes.get(pair) != table.get(pair):
+            sys.exit(f"who was woken, by whom {pair}: {wakes.get(pair)} in the Perfetto file, {table.get(pair)} in the table")
+print(f"{len(found)} runs on {len(events)} processors, {sum(times for times, _ in wakes.values())} wake-ups")

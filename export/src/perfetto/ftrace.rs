@@ -10,6 +10,8 @@ pub(super) const ENDED: i64 = 0x10;
 pub(super) const UNKNOWN: i64 = 0x8000;
 /// `CLONE_THREAD`: of the same process.
 pub(super) const CLONE_THREAD: u64 = 0x10000;
+/// `TRACE_FLAG_HARDIRQ`, of `common_flags`: an interrupt did it, not the thread that ran.
+pub(super) const INTERRUPT: u32 = 0x08;
 
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct FtraceEventBundle {
@@ -21,7 +23,7 @@ pub(super) struct FtraceEventBundle {
     pub(super) lost_events: Option<bool>,
 }
 
-/// One of the three; `pid` is the thread that runs there.
+/// One of the four; `pid` is the thread that runs there.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct FtraceEvent {
     #[prost(uint64, optional, tag = "1")]
@@ -30,6 +32,10 @@ pub(super) struct FtraceEvent {
     pub(super) pid: Option<u32>,
     #[prost(message, optional, tag = "4")]
     pub(super) sched_switch: Option<SchedSwitch>,
+    #[prost(uint32, optional, tag = "5")]
+    pub(super) common_flags: Option<u32>,
+    #[prost(message, optional, tag = "20")]
+    pub(super) sched_waking: Option<SchedWaking>,
     #[prost(message, optional, tag = "235")]
     pub(super) task_newtask: Option<TaskNewtask>,
     #[prost(message, optional, tag = "236")]
@@ -52,6 +58,19 @@ pub(super) struct SchedSwitch {
     pub(super) next_pid: Option<i32>,
     #[prost(int32, optional, tag = "7")]
     pub(super) next_prio: Option<i32>,
+}
+
+/// The thread `pid` can go on.
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct SchedWaking {
+    #[prost(string, optional, tag = "1")]
+    pub(super) comm: Option<String>,
+    #[prost(int32, optional, tag = "2")]
+    pub(super) pid: Option<i32>,
+    #[prost(int32, optional, tag = "3")]
+    pub(super) prio: Option<i32>,
+    #[prost(int32, optional, tag = "4")]
+    pub(super) success: Option<i32>,
 }
 
 #[derive(Clone, PartialEq, Message)]

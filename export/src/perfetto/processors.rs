@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use hashbrown::{HashMap, HashSet};
-use instr_trace::kernel::{Leave, Part, Record, Recorded, What};
+use instr_trace::kernel::{Context, Leave, Part, Record, Recorded, ThreadId, What};
 use instr_trace::model::Scheduled;
 use instr_trace::{Session, Trace};
 
@@ -21,7 +21,7 @@ const EVENTS: usize = 256;
 const MOST_PROCESSORS: u32 = 1024;
 /// What the kernel calls the thread that runs when nobody does.
 const IDLE: &str = "swapper";
-/// Priority of a thread whose own is not recorded: an ordinary one.
+/// Priority of a thread whose own is not recorded, and of the idle one: an ordinary one.
 const PRIORITY: i32 = 120;
 
 /// A processor.
@@ -42,6 +42,8 @@ struct Processor {
 pub(super) struct Processors {
     all: BTreeMap<u32, Processor>,
     names: HashMap<i32, String>,
+    /// As they were told last.
+    priorities: HashMap<i32, i32>,
     /// Threads that are in the tree of processes.
     known: HashSet<(i32, i32)>,
 }
@@ -179,7 +181,10 @@ impl Processors {
                 self.event((time, cpu), event, packets);
             }
             // Its last switch comes later, if it comes.
-            What::Exit => self.leaves((time, cpu), tid, ENDED, packets),
+            What::Exit => {
+                self.leaves((time, cpu), tid, ENDED, packets);
+                self.priorities.remove(&tid);
+            }
             What::Arguments(text) => {
                 let process = Process {
                     pid: Some(pid),
@@ -195,8 +200,49 @@ impl Processors {
                 }
                 self.all.entry(cpu).or_default().lost = true;
             }
-            What::Name(_) | What::Wake { .. } | What::Priority(_) => {}
+            What::Wake {
+                by,
+                processor,
+                context,
+            } => self.wakes((time, processor), tid, (by, context), packets),
+            What::Priority(priority) => {
+                if let Some(priority) = number(priority) {
+                    self.priorities.insert(tid, priority);
+                }
+            }
+            What::Name(_) => {}
         }
+    }
+
+    fn priority(&self, tid: i32) -> i32 {
+        self.priorities.get(&tid).copied().unwrap_or(PRIORITY)
+    }
+
+    /// A thread can go on. Readers end its state there if it was blocked, and ignore it if it still ran.
+    fn wakes(
+        &mut self,
+        (time, cpu): (u64, u32),
+        tid: i32,
+        (by, context): (ThreadId, Context),
+        packets: &mut Packets<'_>,
+    ) {
+        if cpu >= MOST_PROCESSORS || tid == 0 {
+            return;
+        }
+        let waking = SchedWaking {
+            comm: Some(self.name(tid)),
+            pid: Some(tid),
+            prio: Some(self.priority(tid)),
+            success: Some(1),
+        };
+        let event = FtraceEvent {
+            // Who runs there, in an interrupt as well.
+            pid: Some(by.tid),
+            sched_waking: Some(waking),
+            common_flags: (context == Context::Interrupt).then_some(INTERRUPT),
+            ..FtraceEvent::default()
+        };
+        self.event((time, cpu), event, packets);
     }
 
     /// A thread of a process, when it is first seen.
@@ -294,11 +340,11 @@ impl Processors {
         let switch = SchedSwitch {
             prev_comm: Some(self.name(from)),
             prev_pid: Some(from),
-            prev_prio: Some(PRIORITY),
+            prev_prio: Some(self.priority(from)),
             prev_state: Some(if from == 0 { READY } else { state }),
             next_comm: Some(self.name(to)),
             next_pid: Some(to),
-            next_prio: Some(PRIORITY),
+            next_prio: Some(self.priority(to)),
         };
         let event = FtraceEvent {
             pid: u32::try_from(from).ok(),

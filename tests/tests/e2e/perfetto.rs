@@ -95,9 +95,17 @@ fn processors() -> Check {
         }
         instr(&["export", name, "-o", "out.perfetto-trace"])?.succeed()?;
         instr(&["processors", name, "--csv", "runs.csv"])?.succeed()?;
+        let json = instr(&["processors", name, "--json"])?.succeed()?;
+        std::fs::write(dir.path().join("found.json"), &json.stdout)?;
         let run = Run::new(&python).arg(&check).dir(dir.path());
-        let found = run.args(["out.perfetto-trace", "runs.csv"]).succeed()?;
-        ensure(found.text().contains(" runs on "), || format!("{found}"))?;
+        let files = ["out.perfetto-trace", "runs.csv", "found.json"];
+        let found = run.args(files).succeed()?;
+        let text = found.text();
+        ensure(text.contains(" runs on "), || format!("{found}"))?;
+        // By eBPF, who sleeps is woken.
+        let has_wakes = json.text().contains("\"recorder\": \"ebpf\"");
+        let is_told = !text.contains(" 0 wake-ups");
+        ensure(has_wakes == is_told, || format!("{found}\n{json}"))?;
     }
     Ok(())
 }
