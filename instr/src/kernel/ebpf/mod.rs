@@ -1,7 +1,8 @@
-//! Context switches and wake-ups by a program in the kernel, `switches.bpf.c` (docs/decisions/0037): less for each switch than perf's records take, and who
+//! Context switches and wake-ups by a program in the kernel, `switches.bpf.c` (docs/decisions/0045): less for each switch than perf's records take, and who
 //! woke whom. It needs rights that users do not have; where it is refused, perf's rings are used, and the trace says why.
 
 mod rings;
+mod types;
 
 use std::os::fd::BorrowedFd;
 use std::path::Path;
@@ -117,13 +118,21 @@ pub(crate) fn possible() -> Result<(), String> {
     Ok(())
 }
 
-/// The kernel's types. The file is read 4 KiB at a time, thousands of times; from Linux 6.16 on it can be mapped.
+/// The kernel's types that are needed. The file is read 4 KiB at a time, thousands of times; from Linux 6.16 on it can be mapped.
 fn types() -> Result<Btf, BtfError> {
     let bytes = std::fs::metadata(TYPES).map_or(0, |status| status.len() as usize);
     let mapped = std::fs::File::open(TYPES).and_then(|file| Shared::to_read(file, bytes));
-    match mapped {
-        Ok(mapped) => Btf::parse(&mapped.bytes()[..bytes], Endianness::default()),
-        Err(_) => Btf::from_sys_fs(),
+    let few = |whole: &[u8]| {
+        let tracepoints = FUNCTIONS.map(|(_, tracepoint)| tracepoint);
+        let reduced = types::reduced(whole, &tracepoints);
+        Btf::parse(reduced.as_deref().unwrap_or(whole), Endianness::default())
+    };
+    if let Ok(mapped) = mapped {
+        return few(&mapped.bytes()[..bytes]);
+    }
+    match std::fs::read(TYPES) {
+        Ok(whole) => few(&whole),
+        Err(_) => Btf::from_sys_fs(), // says what is wrong
     }
 }
 
