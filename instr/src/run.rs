@@ -21,7 +21,7 @@ use crate::cli::RunOptions;
 use crate::console::{Console, Refusal};
 use crate::kernel::{Owner, Program, Range, Recorder, Switches};
 use crate::launch;
-use crate::quote::shown;
+use crate::quote::{shown, typed};
 use crate::run::tree::Tree;
 use crate::series::Roots;
 use crate::series::config::{self, Config};
@@ -82,6 +82,13 @@ pub fn run(options: &RunOptions, console: &mut Console<'_>) -> Result<()> {
         None => None,
     };
     if let Some(tree) = &tree {
+        for folder in tree.earlier.iter().filter(|_| !options.quiet) {
+            console.note(&format!(
+                "{} has traces of programs that an earlier run started, whose launcher was killed; instr summary {} shows them, and nobody needs the folder any more",
+                shown(folder),
+                typed(folder)
+            ));
+        }
         let trace = question.variable("INSTR_TRACE").map(OsString::as_os_str);
         call.env.push((tree::VARIABLE, Some(tree.variable(trace))));
     }

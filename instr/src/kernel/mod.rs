@@ -4,13 +4,13 @@
 mod attach;
 mod drain;
 pub(crate) mod ebpf;
+mod folder;
 pub(crate) mod perf;
 mod place;
 mod records;
 mod source;
 
 use std::io::{self, Read as _};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use instr_trace::kernel::series::Module;
@@ -22,6 +22,7 @@ use rustix::time::{ClockId, clock_gettime};
 pub(crate) use self::attach::Obstacle;
 use self::drain::Drain;
 use self::ebpf::Tracer;
+pub(crate) use self::folder::{Folder, abandoned};
 use self::perf::{Followed, Ring, Whose};
 pub(crate) use self::place::Owner;
 use self::source::{Rings, Source};
@@ -65,7 +66,7 @@ pub(crate) enum Range {
 /// A recording.
 #[derive(Debug)]
 pub(crate) struct Recorder {
-    folder: tempfile::TempDir,
+    folder: Folder,
     uuid: [u8; 16],
     info: Info,
     drain: Option<Drain>,
@@ -206,7 +207,7 @@ impl Recorder {
 /// A recording that has ended.
 #[derive(Debug)]
 pub(crate) struct Finished {
-    folder: tempfile::TempDir,
+    folder: Folder,
     wanted: bool,
     info: Info,
     told: Told,
@@ -274,12 +275,13 @@ fn sampler(
     series.map(start).transpose()
 }
 
-/// A folder for a recording, this user's alone.
-fn temporary(folder: &Path) -> io::Result<tempfile::TempDir> {
-    tempfile::Builder::new()
-        .prefix(".instr-kernel-")
-        .permissions(PermissionsExt::from_mode(0o700))
-        .tempdir_in(folder)
+/// Begin of the names of folders for recordings.
+const PREFIX: &str = ".instr-kernel-";
+
+/// A folder for a recording. What killed launchers have left beside it goes.
+fn temporary(folder: &Path) -> io::Result<Folder> {
+    abandoned(folder, PREFIX.as_ref(), |_| true);
+    Folder::make(folder, PREFIX.as_ref())
 }
 
 /// What is known at the begin.

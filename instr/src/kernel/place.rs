@@ -15,6 +15,8 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
+use super::Folder;
+
 /// Names that are tried: NAME, NAME-2, NAME-3 …
 const MOST_NAMES: u32 = 1000;
 /// Earlier runs that are looked at, and numbers that are tried.
@@ -45,7 +47,7 @@ enum Content {
 }
 
 /// Puts the folder `from`, whose contents are this process's, into the trace `trace` as `name`.
-pub(super) fn put(from: tempfile::TempDir, trace: &Path, name: &str) -> io::Result<()> {
+pub(super) fn put(from: Folder, trace: &Path, name: &str) -> io::Result<()> {
     let (folder, status) = enter(CWD.as_fd(), trace)?;
     if !is_own(&status) {
         return Err(io::Error::other(
@@ -137,9 +139,15 @@ fn make(
     };
     // Others may take the new folder before it is locked.
     let lock_new = |locks: Vec<OwnedFd>| {
-        let (folder, _) = enter(parent.as_fd(), name)?;
-        let own = lock(&folder).filter(|_| matches!(look(&folder), Ok(Content::Nothing)));
-        Ok::<_, io::Error>(own.map(|own| locks.into_iter().chain([own]).collect::<Vec<_>>()))
+        let locked = || {
+            let (folder, _) = enter(parent.as_fd(), name)?;
+            let own = lock(&folder)?.filter(|_| matches!(look(&folder), Ok(Content::Nothing)));
+            Ok::<_, io::Error>(own.map(|own| locks.into_iter().chain([own]).collect::<Vec<_>>()))
+        };
+        // Without descriptors no other name would do, either.
+        locked().inspect_err(|_| {
+            let _ = unlinkat(parent, name, AtFlags::REMOVEDIR);
+        })
     };
     let made = || rustix::fs::mkdirat(parent, name, Mode::RWXU);
     match made() {
@@ -158,7 +166,7 @@ fn make(
     if !is_own(&status) || look(&folder)? == Content::Foreign {
         return Ok(None);
     }
-    let Some(lock) = lock(&folder) else {
+    let Some(lock) = lock(&folder)? else {
         return Ok(None);
     };
     match look(&folder)? {
@@ -187,7 +195,7 @@ fn make(
     }
 }
 
-fn enter<P: rustix::path::Arg>(
+pub(super) fn enter<P: rustix::path::Arg>(
     parent: std::os::fd::BorrowedFd<'_>,
     name: P,
 ) -> io::Result<(OwnedFd, Stat)> {
@@ -198,7 +206,7 @@ fn enter<P: rustix::path::Arg>(
 }
 
 /// A folder of the effective user into which nobody else may put anything.
-fn is_own(status: &Stat) -> bool {
+pub(super) fn is_own(status: &Stat) -> bool {
     status.st_uid == rustix::process::geteuid().as_raw() && status.st_mode & 0o022 == 0
 }
 
@@ -253,7 +261,7 @@ fn look(folder: &OwnedFd) -> io::Result<Content> {
 }
 
 /// Removes the files of a trace, but for its lock.
-fn clear(folder: &OwnedFd, depth: u32) {
+pub(super) fn clear(folder: &OwnedFd, depth: u32) {
     for name in names(folder).unwrap_or_default() {
         let name_of = OsString::from(String::from_utf8_lossy(&name).into_owned());
         if is_folder_of_ours(&name) && depth < MAX_DEPTH {
@@ -269,14 +277,24 @@ fn clear(folder: &OwnedFd, depth: u32) {
 }
 
 /// The lock of a folder; `None`: somebody has it, or it cannot be made.
-fn lock(folder: &OwnedFd) -> Option<OwnedFd> {
+///
+/// # Errors
+///
+/// Too few descriptors.
+fn lock(folder: &OwnedFd) -> io::Result<Option<OwnedFd>> {
     let flags =
         OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
-    let lock = openat(folder, ".lock", flags, Mode::RUSR | Mode::WUSR).ok()?;
-    match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
-        Err(Errno::WOULDBLOCK) => None,
-        _ => Some(lock), // not every file system has locks
-    }
+    let lock = match openat(folder, ".lock", flags, Mode::RUSR | Mode::WUSR) {
+        Ok(lock) => lock,
+        Err(error @ (Errno::MFILE | Errno::NFILE)) => return Err(error.into()),
+        Err(_) => return Ok(None),
+    };
+    Ok(
+        match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
+            Err(Errno::WOULDBLOCK) => None,
+            _ => Some(lock), // not every file system has locks
+        },
+    )
 }
 
 /// A text as it is read from metadata, which has no control characters.
@@ -372,7 +390,7 @@ fn remove(parent: &OwnedFd, name: &OsStr, folder: &OwnedFd) {
     if !matches!(look(folder), Ok(Content::Trace)) {
         return;
     }
-    if let Some(_lock) = lock(folder) {
+    if let Ok(Some(_lock)) = lock(folder) {
         clear(folder, 0);
         let _ = unlinkat(folder, ".lock", AtFlags::empty());
         let _ = unlinkat(parent, name, AtFlags::REMOVEDIR);
@@ -414,7 +432,7 @@ mod tests {
         };
         let found = take(&dir.join("app.instr"), &owner, &info(arguments)).unwrap();
         let found = found.path.clone();
-        let part = tempfile::tempdir_in(dir).unwrap();
+        let part = Folder::make(dir, ".part-".as_ref()).unwrap();
         std::fs::write(part.path().join("processor_0000"), "x").unwrap();
         put(part, &found, FOLDER).unwrap();
         found.file_name().unwrap().to_str().unwrap().to_owned()

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use instr_trace::Metadata;
 use rustix::process::{Pid, test_kill_process};
 
+use crate::kernel::{Folder, abandoned};
 use crate::runs;
 
 /// Tells the runtime of the folder: `LAUNCHER:FOLDER//INSTR_TRACE` (`runtime/sinks/file_place.c`).
@@ -21,7 +22,9 @@ const MOST_NAMES: u32 = 1000;
 /// A folder for the traces of started programs.
 #[derive(Debug)]
 pub(super) struct Tree {
-    folder: tempfile::TempDir,
+    folder: Folder,
+    /// Folders of launchers that were killed, in which there are traces that nobody writes any more.
+    pub(super) earlier: Vec<PathBuf>,
 }
 
 /// What became of them.
@@ -48,11 +51,19 @@ impl Tree {
         let mut prefix = OsString::from(".");
         prefix.push(place.file_name().unwrap_or_default());
         prefix.push(".tree-");
-        let folder = tempfile::Builder::new()
-            .prefix(&prefix)
-            .permissions(PermissionsExt::from_mode(0o700))
-            .tempdir_in(around)?;
-        Ok(Self { folder })
+        let is_empty = |folder: &Path| {
+            let first = std::fs::read_dir(folder).map(|mut entries| entries.next().is_none());
+            first.unwrap_or(false)
+        };
+        let mut earlier = abandoned(&around, &prefix, is_empty);
+        earlier.retain(|folder| {
+            let traces = traces_in(folder);
+            !traces.is_empty() && !traces.iter().any(|trace| lives(trace))
+        });
+        Ok(Self {
+            folder: Folder::make(&around, &prefix)?,
+            earlier,
+        })
     }
 
     /// What the program's environment says of it. `trace`: the program's `INSTR_TRACE`.
@@ -66,19 +77,7 @@ impl Tree {
 
     /// The traces that are there.
     pub(super) fn traces(&self) -> Vec<PathBuf> {
-        let entries = std::fs::read_dir(self.folder.path());
-        let mut traces: Vec<_> = entries
-            .into_iter()
-            .flatten()
-            .flatten()
-            .map(|entry| entry.path())
-            .filter(|path| {
-                let name = path.file_name().unwrap_or_default().as_encoded_bytes();
-                name.starts_with(STARTED.as_bytes()) && runs::is_trace(path)
-            })
-            .collect();
-        traces.sort();
-        traces
+        traces_in(self.folder.path())
     }
 
     /// Puts the traces of processes that have ended into the trace `run`. The folder goes, unless it is still used.
@@ -108,6 +107,20 @@ impl Tree {
         }
         moved
     }
+}
+
+fn traces_in(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let is_started = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().as_encoded_bytes();
+        name.starts_with(STARTED.as_bytes()) && runs::is_trace(path)
+    };
+    let mut traces: Vec<_> = entries
+        .map(|entry| entry.path())
+        .filter(is_started)
+        .collect();
+    traces.sort();
+    traces
 }
 
 /// Whether a trace may still be written.
