@@ -75,6 +75,7 @@ nodejs|has node
 npm|has npm
 chromium|has chromium || has_no_chromium
 python3-numpy|/usr/bin/python3 -c 'import numpy'
+libtbb-dev|[[ -f /usr/include/tbb/task_arena.h ]]
 libopenblas0-pthread|compgen -G '/usr/lib/*/openblas-pthread/libblas.so.3'
 imagemagick|[[ -x /usr/bin/convert ]]
 x264|has x264

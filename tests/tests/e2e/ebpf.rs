@@ -165,7 +165,8 @@ fn yielders() -> Check {
         let thread = thread(&found, of("tid"))?;
         let yielded = number(&thread, "yielded")?;
         let known = of("involuntary");
-        between("yielded", yielded, known * 0.7, 2000.0)?;
+        // Who is preempted on the way back from its call is still in it.
+        between("yielded", yielded, known * 0.7, known + BESIDE)?;
         let all = number(&thread, "involuntary")?;
         between("with preemptions", all, known, known + BESIDE)?;
     }
@@ -217,7 +218,11 @@ fn priorities() -> Check {
     ensure(outcome.status == Status::Code(0), || outcome.to_string())?;
     let found = place.shown("t")?;
     let all = threads(&found)?;
-    ensure(all.len() == 1 && all[0]["priority"] == 127, || {
+    // The tests themselves may have been started by `nice`.
+    let own = Run::words(["nice"]).succeed()?.text();
+    let own: u64 = own.trim().parse().map_err(|_| own.clone())?;
+    let expected = (120 + own + 7).min(139);
+    ensure(all.len() == 1 && all[0]["priority"] == expected, || {
         format!("{all:#?}")
     })?;
     let counts = ctf::counts(&ctf::read(&place.dir.path().join("t/kernel"))?);

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use instr_tests::cases;
-use instr_tests::outcome::{Check, ensure, trial};
+use instr_tests::outcome::{Check, Stop, ensure, trial};
 use instr_tests::process::Run;
 use instr_tests::toolchain::{Build, Family, Language, Target, need, tools};
 use instr_tests::workspace;
@@ -52,6 +52,12 @@ pub(crate) fn trials() -> Vec<Trial> {
             trials.push(trial(name, move || program(way)));
         }
     }
+    for (name, way) in [
+        ("gcc", Wrap(Family::Gcc, Target::X86_64)),
+        ("preload", Preload(Family::Gcc)),
+    ] {
+        trials.push(trial(format!("pthread::tbb::{name}"), move || tbb(way)));
+    }
     for target in [Target::Sparc32, Target::Sparc64] {
         let name = format!("pthread::threads::{}", target.name());
         trials.push(trial(name, move || simple(Wrap(Family::Gcc, target))));
@@ -81,6 +87,9 @@ fn program(name: &str, way: Way, openmp: bool) -> Check<Program> {
     }
     if !openmp {
         build.flags.retain(|flag| flag != "-fopenmp");
+    }
+    if name == "tbb.cc" {
+        build = build.flag("-ltbb");
     }
     let [plain, traced] = ["plain", "app"].map(|name| dir.path().join(name));
     build.plain(&[&source], &plain)?;
@@ -328,6 +337,54 @@ fn cxx(way: Way) -> Check {
         .filter_map(|wait| wait["count"].as_u64())
         .sum();
     equal("joins", joins, 6)
+}
+
+/// Three workers of TBB, main and a thread of the program's own: what they lock is the program's, whichever way it is traced; where the workers come from is
+/// seen by interposition alone, as the library that makes them is linked by somebody else.
+fn tbb(way: Way) -> Check {
+    if !Path::new("/usr/include/tbb/task_arena.h").is_file() {
+        return Err(Stop::Skip("libtbb-dev is not installed".into()));
+    }
+    let program = program("tbb.cc", way, false)?;
+    let plain = program.run_plain().succeed()?.text();
+    let sum = (0..400).sum::<i32>() + 3 * 1000;
+    equal("the program", plain.trim(), &*format!("4 {sum}"))?;
+    let summary = program.summary()?;
+    let locks = list(&summary, "criticals").iter();
+    let named = |lock: &&Value| {
+        let name = lock["name"].as_str().unwrap_or_default();
+        name == "lock" && lock["kind"] == "mutex"
+    };
+    let count: Vec<_> = locks.filter(named).map(|lock| &lock["count"]).collect();
+    equal("lock", count, vec![&Value::from(400 + 3)])?;
+    equal("threads", list(&summary, "threads").len(), 5)?;
+    equal("joins", waits_of(&summary, "join"), 1)?;
+    let workers = match way {
+        Preload(_) => 3,
+        Wrap(..) => 0,
+    };
+    equal("threads with a birth", born(&summary).len(), workers + 1)?;
+    if workers == 0 {
+        return Ok(());
+    }
+    // Each worker waited for work, and was on a processor; by the kernel's own part.
+    let instr = Run::new(&tools()?.instr).args(["processors", "--json"]);
+    let found = instr.arg(program.trace()).succeed()?;
+    let found: Value = serde_json::from_str(&found.text()).map_err(|e| e.to_string())?;
+    if found["recorded"] != "tree" {
+        return Err(Stop::NotAllowed("context switches of others".into()));
+    }
+    let process = &list(&found["applications"][0], "processes")[0];
+    let threads = list(process, "threads");
+    equal("threads by the kernel", threads.len(), 5)?;
+    for thread in threads {
+        let ran = thread["on_processor_ns"].as_u64().unwrap_or(0);
+        ensure(ran > 0, || format!("it never ran: {thread}"))?;
+    }
+    // Who does not come last waits for the others.
+    let waited = threads.iter().filter(|thread| thread["voluntary"] != 0);
+    ensure(waited.count() >= 3, || format!("{threads:#?}"))?;
+    Ok(())
 }
 
 fn with_openmp(way: Way) -> Check {
