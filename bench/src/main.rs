@@ -7,6 +7,7 @@ mod constructs;
 mod events;
 mod export;
 mod installed;
+mod launch;
 mod link;
 mod machine;
 mod memory;
@@ -72,7 +73,7 @@ macro_rules! rows {
     };
 }
 
-const PARTS: [(&str, Part); 18] = [
+const PARTS: [(&str, Part); 19] = [
     ("events", events::measure),
     ("regions", rows!(openmp::measure_regions)),
     ("tasks", rows!(openmp::measure_tasks)),
@@ -82,6 +83,7 @@ const PARTS: [(&str, Part); 18] = [
     ("sensors", sensors::measure),
     ("series", series::measure),
     ("switches", switches::measure),
+    ("launch", launch::measure),
     ("memory", memory::measure),
     ("sampling", sampling::measure),
     ("link", rows!(link::measure)),
