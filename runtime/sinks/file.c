@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/config.h"
@@ -20,8 +21,46 @@
 #include "core/thread.h"
 #include "sinks/file_place.h"
 
+/*
+ * The program may close every descriptor at any moment, and what it opens then gets its number: that is neither to be written, cut nor closed
+ * here. Between a look and the call behind it this may still happen.
+ */
+struct ours {
+    int fd;
+#if !INSTR_ARCH_SMALL
+    struct stat file; /* as it was opened */
+#endif
+};
+
+static bool is_ours(const struct ours *o)
+{
+#if INSTR_ARCH_SMALL
+    (void)o;
+    return true;
+#else
+    struct stat now;
+    return o->fd >= 0 && fstat(o->fd, &now) == 0 && now.st_dev == o->file.st_dev && now.st_ino == o->file.st_ino;
+#endif
+}
+
+static bool take(struct ours *o, int fd)
+{
+    o->fd = fd;
+#if INSTR_ARCH_SMALL
+    return fd >= 0;
+#else
+    return fd >= 0 && fstat(fd, &o->file) == 0;
+#endif
+}
+
+/* False where what was written may be lost. */
+static bool give_back(const struct ours *o)
+{
+    return !is_ours(o) || close(o->fd) == 0 || (!INSTR_ARCH_SMALL && errno == EBADF); /* closed since the look */
+}
+
 static struct {
-    int fd; /* meaningful while ok */
+    struct ours file; /* meaningful while ok */
     bool ok;
     size_t used;
     char buffer[1024];
@@ -74,14 +113,14 @@ static void *map(int fd, size_t page, size_t bytes)
 static void *window(uint32_t number, size_t bytes)
 {
     const size_t page = (size_t)getpagesize();
-    const int fd = instr_place_file(".window_", number, INSTR_FILE_PRIVATE);
-    if (fd < 0)
+    struct ours o;
+    if (!take(&o, instr_place_file(".window_", number, INSTR_FILE_PRIVATE)))
         return NULL;
     void *block = NULL;
     bytes = (bytes + page - 1) / page * page; /* a part of a page is not shared by emulators whose own pages are smaller */
-    if (allocate(fd, bytes))
-        block = map(fd, page, bytes);
-    close(fd);
+    if (allocate(o.fd, bytes))
+        block = map(o.fd, page, bytes);
+    (void)give_back(&o);
     if (block == NULL)
         (void)instr_place_file(".window_", number, INSTR_FILE_NONE);
     return block;
@@ -107,32 +146,54 @@ static bool write_all(int fd, const char *bytes, size_t count)
     return true;
 }
 
-static bool append_packets(uint32_t stream, const void *bytes, size_t count)
+static int stream_file(uint32_t stream)
 {
     const bool own = (stream & INSTR_SWITCHES_BIT) == 0;
-    const int fd = instr_place_file(own ? "thread_" : "switches_", stream & ~INSTR_SWITCHES_BIT, INSTR_FILE_APPEND);
-    if (fd < 0)
+    return instr_place_file(own ? "thread_" : "switches_", stream & ~INSTR_SWITCHES_BIT, INSTR_FILE_APPEND);
+}
+
+#if !INSTR_ARCH_SMALL
+/* Whether a stream whose file was taken away grew from `begin` to `end` all the same. Else it is as long as before. */
+static bool has_arrived(uint32_t stream, off_t begin, off_t end)
+{
+    struct ours o;
+    if (!take(&o, stream_file(stream)))
         return false;
-    const off_t end = lseek(fd, 0, SEEK_END);
-    bool ok = end >= 0 && within_limit(end + (off_t)count) && write_all(fd, bytes, count);
-    if (!ok && end >= 0 && ftruncate(fd, end) != 0)
+    bool ok = o.file.st_size == end;
+    if (!ok && o.file.st_size > begin && ftruncate(o.fd, begin) != 0)
         ok = false; /* a torn packet stays: the host cuts it off */
-    if (close(fd) != 0)
-        ok = false;
-    return ok;
+    return give_back(&o) && ok;
+}
+#endif
+
+static bool append_packets(uint32_t stream, const void *bytes, size_t count)
+{
+    struct ours o;
+    if (!take(&o, stream_file(stream)))
+        return false;
+    const off_t end = lseek(o.fd, 0, SEEK_END);
+    bool ok = end >= 0 && within_limit(end + (off_t)count) && write_all(o.fd, bytes, count);
+#if !INSTR_ARCH_SMALL
+    if (!is_ours(&o))
+        return end >= 0 && has_arrived(stream, end, end + (off_t)count);
+#endif
+    if (!ok && end >= 0 && ftruncate(o.fd, end) != 0)
+        ok = false; /* a torn packet stays: the host cuts it off */
+    return give_back(&o) && ok;
 }
 
 static bool text_begin(void)
 {
-    text.fd = instr_place_file(".metadata.new", UINT32_MAX, INSTR_FILE_NEW);
     text.used = 0;
-    text.ok = text.fd >= 0;
+    text.ok = take(&text.file, instr_place_file(".metadata.new", UINT32_MAX, INSTR_FILE_NEW));
     return text.ok;
 }
 
 static void text_drain(void)
 {
-    if (text.ok && !(within_limit(lseek(text.fd, 0, SEEK_CUR) + (off_t)text.used) && write_all(text.fd, text.buffer, text.used)))
+    const int fd = text.file.fd;
+    if (text.ok && !(is_ours(&text.file) && within_limit(lseek(fd, 0, SEEK_CUR) + (off_t)text.used) &&
+                     write_all(fd, text.buffer, text.used)))
         text.ok = false;
     text.used = 0;
 }
@@ -156,7 +217,7 @@ static void text_more(const char *bytes, size_t count)
 static bool text_end(void)
 {
     text_drain();
-    if (close(text.fd) != 0)
+    if (!give_back(&text.file))
         text.ok = false;
     if (text.ok)
         return instr_place_rename(".metadata.new", "metadata"); /* a complete draft without the name is of use to the host */

@@ -11,6 +11,7 @@ use instr_tests::outcome::{Check, Stop, ensure, trial};
 use instr_tests::process::{Outcome, Run, Status};
 use instr_tests::toolchain::{Build, Target, need, tools};
 use libtest_mimic::Trial;
+use serde_json::Value;
 
 use super::{Guest, contiguous, discarded, only_entry, repair_to, sound, source, values};
 
@@ -31,6 +32,10 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial(
             "robust::place::program-closes-descriptors-and-changes-directory",
             closes,
+        ),
+        trial(
+            "robust::place::program-closes-descriptors-beside-threads",
+            closes_beside,
         ),
         trial("robust::place::masks-leave-the-owner-his-trace", masks),
         trial(
@@ -170,6 +175,40 @@ fn closes() -> Check {
     owner_may_use(&trace)?;
     let events = sound(&trace, false)?;
     contiguous(&events, 650, 1, 10_000)
+}
+
+/// Descriptors are closed and replaced while buffers are written: each event is in the trace once, or counted as lost.
+fn closes_beside() -> Check {
+    let guest = Guest::build("closes_beside")?;
+    for buffer in ["4096", "32768"] {
+        let trace = guest.path(&format!("trace-{buffer}"));
+        let env = [("INSTR_TRACE", utf8(&trace)), ("INSTR_BUFFER", buffer)];
+        guest.compare(&[], &env)?;
+        let outcome = Run::new(&tools()?.instr)
+            .args(["summary", "--json"])
+            .arg(&trace)
+            .succeed()?;
+        let summary: Value = serde_json::from_str(&outcome.text()).map_err(|e| e.to_string())?;
+        let events = summary["user_events"].as_array().cloned();
+        let events = events.iter().flatten();
+        let kept: i128 = events
+            .filter_map(|event| event["count"].as_i64())
+            .map(i128::from)
+            .sum();
+        let lost = discarded(&summary)?;
+        // Events of the runtime's own, a few of each thread, are lost too.
+        ensure(
+            (0..=1000).contains(&(kept + lost - 900_000))
+                && !outcome.errors().contains("comes after"),
+            || {
+                format!(
+                    "{buffer}: {kept} kept, {lost} lost of 900,000\n{}",
+                    outcome.errors()
+                )
+            },
+        )?;
+    }
+    Ok(())
 }
 
 /// Where a program has closed its standard input, output and errors, whatever it reads and writes there gets nowhere, and no file of the trace.
