@@ -49,7 +49,7 @@ static bool take(struct ours *o, int fd)
 #if INSTR_ARCH_SMALL
     return fd >= 0;
 #else
-    return fd >= 0 && fstat(fd, &o->file) == 0;
+    return fd >= 0 && fstat(fd, &o->file) == 0 && S_ISREG(o->file.st_mode); /* else it is no longer what was opened */
 #endif
 }
 
@@ -157,8 +157,10 @@ static int stream_file(uint32_t stream)
 static bool has_arrived(uint32_t stream, off_t begin, off_t end)
 {
     struct ours o;
-    if (!take(&o, stream_file(stream)))
-        return false;
+    unsigned tries = 8; /* it may be taken away again */
+    while (!take(&o, stream_file(stream)))
+        if (--tries == 0)
+            return false;
     bool ok = o.file.st_size == end;
     if (!ok && o.file.st_size > begin && ftruncate(o.fd, begin) != 0)
         ok = false; /* a torn packet stays: the host cuts it off */
