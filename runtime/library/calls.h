@@ -10,6 +10,8 @@
 
 #include "library/table.h"
 
+struct instr_call; /* instr/probes.h */
+
 static struct {
     void (*event)(uint32_t, uint64_t);
     void (*region_begin)(const char *);

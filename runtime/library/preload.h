@@ -74,6 +74,7 @@ static inline struct instr_way instr_preload_heap_way(struct instr_slot *slot, c
 __attribute__((visibility("hidden"))) struct instr_way instr_preload_pages_way(struct instr_slot *slot, const void *caller);
 
 /* Calls without a probe of their own, as in instr/probes.h. */
+struct instr_call;
 __attribute__((visibility("hidden"))) void instr_call_enter(const struct instr_call *call, const char *name, uint32_t count, const uint64_t *args);
 __attribute__((visibility("hidden"))) void instr_call_leave(const struct instr_call *call);
 
