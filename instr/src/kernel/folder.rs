@@ -37,7 +37,11 @@ impl Folder {
             let folder = match enter(CWD.as_fd(), dir.path()) {
                 Ok((folder, _)) => folder,
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                Err(error) => return Err(error),
+                Err(error) => {
+                    // To remove it as what may hold something takes a descriptor, which may be what is missing.
+                    let _ = std::fs::remove_dir(dir.keep());
+                    return Err(error);
+                }
             };
             let locked = flock(&folder, FlockOperation::LockExclusive);
             // Who had it before has removed it.

@@ -141,11 +141,14 @@ fn make(
     let lock_new = |locks: Vec<OwnedFd>| {
         let locked = || {
             let (folder, _) = enter(parent.as_fd(), name)?;
-            let own = lock(&folder)?.filter(|_| matches!(look(&folder), Ok(Content::Nothing)));
+            let own = lock(&folder)?;
+            let is_empty = look(&folder)? == Content::Nothing;
+            let own = own.filter(|_| is_empty);
             Ok::<_, io::Error>(own.map(|own| locks.into_iter().chain([own]).collect::<Vec<_>>()))
         };
         // Without descriptors no other name would do, either.
         locked().inspect_err(|_| {
+            let _ = unlinkat(parent, Path::new(name).join(".lock"), AtFlags::empty());
             let _ = unlinkat(parent, name, AtFlags::REMOVEDIR);
         })
     };
