@@ -23,7 +23,7 @@ pub type WaitCall = (SyncKind, Object, u64);
 pub enum Object {
     /// The thread with this index.
     Thread(u32),
-    /// What lies at this address; of a thread that was not seen: its `pthread_t`.
+    /// What lies at this address; of a thread that was not seen: its `pthread_t`, or the system's number of that which has an interpreter's lock.
     Address(u64),
 }
 
@@ -80,6 +80,8 @@ pub struct Collector {
     creations: HashMap<(u32, u32), u64>,
     /// Indices of the last threads with these `pthread_t`.
     handles: HashMap<u64, u32>,
+    /// Indices of threads by the system's numbers; the last one where a number came again.
+    os_tids: HashMap<u64, u32>,
 }
 
 #[derive(Debug)]
@@ -114,6 +116,10 @@ impl Collector {
             threads: threads.iter().map(thread).collect(),
             creations: HashMap::new(),
             handles: HashMap::new(),
+            os_tids: threads
+                .iter()
+                .map(|info| (u64::from(info.os_tid), info.index))
+                .collect(),
         }
     }
 
@@ -165,12 +171,14 @@ impl Collector {
         let Some((_, object, site)) = thread.waits.take_if(|wait| wait.0 == kind) else {
             return;
         };
-        let joined = self
-            .handles
-            .get(&object)
-            .filter(|_| kind == SyncKind::Join)
-            .copied();
-        let object = joined.map_or(Object::Address(object), Object::Thread);
+        let thread = match kind {
+            SyncKind::Join => self.handles.get(&object),
+            SyncKind::Interpreter => self.os_tids.get(&object),
+            _ => None,
+        };
+        let object = thread
+            .copied()
+            .map_or(Object::Address(object), Object::Thread);
         let times = self.out.waits.entry((kind, object, site)).or_default();
         times.add(ns);
     }

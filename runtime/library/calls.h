@@ -8,36 +8,28 @@
 
 #include <stdint.h>
 
-#include "library/table.h"
+#include "library/interface.h"
 
 struct instr_call; /* instr/probes.h */
 
-static struct {
-    void (*event)(uint32_t, uint64_t);
-    void (*region_begin)(const char *);
-    void (*region_end)(void);
-    void (*counter)(const char *, int64_t);
-    int (*start)(const char *);
-    int (*stop)(void);
-    int (*flush)(void);
-    void (*call_enter)(const struct instr_call *, const char *, uint32_t, const uint64_t *);
-    void (*call_leave)(const struct instr_call *);
+#define DESCRIBED(F) \
+    F(void, call_enter, (const struct instr_call *, const char *, uint32_t, const uint64_t *)) \
+    F(void, call_leave, (const struct instr_call *))
+
+static struct instr_calls {
+    INSTR_MARKS(INSTR_POINTER)
+    DESCRIBED(INSTR_POINTER)
 } instr_calls;
 
 static void instr_calls_find(const struct instr_table *table)
 {
-#define FIND(member, name) instr_calls.member = (__typeof__(instr_calls.member))table->find(name)
-    FIND(event, "instr_event");
-    FIND(region_begin, "instr_region_begin");
-    FIND(region_end, "instr_region_end");
-    FIND(counter, "instr_counter");
-    FIND(start, "instr_start");
-    FIND(stop, "instr_stop");
-    FIND(flush, "instr_flush");
-    FIND(call_enter, "instr_call_enter");
-    FIND(call_leave, "instr_call_leave");
-#undef FIND
+    struct instr_calls calls;
+    INSTR_MARKS(INSTR_FIND)
+    DESCRIBED(INSTR_FIND)
+    instr_calls = calls;
 }
+
+#undef DESCRIBED
 
 INSTR_CALLS_SHOWN void instr_event(uint32_t type, uint64_t value)
 {

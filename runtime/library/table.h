@@ -116,6 +116,7 @@ const struct instr_getters *instr_library_getters(void);
 #define INSTR_FUNCTIONS(F) \
     F(instr_call_enter) F(instr_call_leave) F(instr_counter) F(instr_event) F(instr_flush) F(instr_region_begin) F(instr_region_end) \
     F(instr_settings_complain) F(instr_start) F(instr_stop) F(instr_ompt_choose) F(instr_function_begin) F(instr_function_end) \
-    F(instr_function_unwind) F(instr_function_suspend) F(instr_function_resume) F(instr_trace_place) F(instr_thread_is_named)
+    F(instr_function_unwind) F(instr_function_suspend) F(instr_function_resume) F(instr_trace_place) F(instr_thread_is_named) \
+    F(instr_interpreter_lock)
 
 #endif

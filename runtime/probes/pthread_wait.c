@@ -5,6 +5,7 @@
 
 #include <stdatomic.h>
 
+#include "instr/functions.h"
 #include "platform/platform.h"
 
 _Thread_local struct instr_pthread_own instr_pthread_own __attribute__((tls_model("initial-exec")));
@@ -58,24 +59,51 @@ void instr_pthread_wait_ends(struct instr_thread *t)
     if (t != NULL)                                                           \
         instr_pthread_wait_ends(t)
 
+/* The condition by which threads wait for the lock of a language's interpreter. */
+static struct {
+    const void *condition;
+    uint32_t (*holder)(void);
+} interpreter;
+
+void instr_interpreter_lock(const void *condition, uint32_t (*holder)(void))
+{
+    interpreter.holder = holder;
+    __atomic_store_n(&interpreter.condition, condition, __ATOMIC_RELEASE);
+}
+
+/* What kind of wait that for a condition is; of the interpreter's lock the object is the thread that has it. */
+static unsigned kind_of(const void **object)
+{
+    if (INSTR_LIKELY(*object != __atomic_load_n(&interpreter.condition, __ATOMIC_ACQUIRE)) || *object == NULL)
+        return INSTR_SYNC_CONDITION;
+    *object = (const void *)(uintptr_t)interpreter.holder();
+    return INSTR_SYNC_INTERPRETER;
+}
+
+/* A wait for a condition around a call. */
+#define WAIT_FOR_CONDITION(call)                                             \
+    const void *object = condition;                                          \
+    const unsigned kind = kind_of(&object);                                  \
+    WAIT(INSTR_PTHREAD_WAITS, kind, object, mutex, site, call)
+
 int instr_probe_pthread_cond_wait(int (*real)(void *, void *), uintptr_t site, void *condition, void *mutex)
 {
     if (instr_pthread_is_inner())
         return real(condition, mutex);
-    WAIT(INSTR_PTHREAD_WAITS, INSTR_SYNC_CONDITION, condition, mutex, site, const int result = real(condition, mutex));
+    WAIT_FOR_CONDITION(const int result = real(condition, mutex));
     return result;
 }
 
 int instr_probe_pthread_cond_timedwait(int (*real)(void *, void *, const void *), uintptr_t site, void *condition, void *mutex, const void *until)
 {
-    WAIT(INSTR_PTHREAD_WAITS, INSTR_SYNC_CONDITION, condition, mutex, site, const int result = real(condition, mutex, until));
+    WAIT_FOR_CONDITION(const int result = real(condition, mutex, until));
     return result;
 }
 
 int instr_probe_pthread_cond_clockwait(int (*real)(void *, void *, int, const void *), uintptr_t site, void *condition, void *mutex, int clock,
                                        const void *until)
 {
-    WAIT(INSTR_PTHREAD_WAITS, INSTR_SYNC_CONDITION, condition, mutex, site, const int result = real(condition, mutex, clock, until));
+    WAIT_FOR_CONDITION(const int result = real(condition, mutex, clock, until));
     return result;
 }
 

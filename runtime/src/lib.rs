@@ -33,6 +33,13 @@ pub const BOUND: &str = "ompt/bound.c";
 /// See [`BOUND`].
 pub const BRIDGE: &str = "ompt/bridge.c";
 
+/// Sources that some outputs get only, those above: a path a line, and comments.
+const APART: &str = include_str!("../apart.txt");
+
+fn is_apart(name: &str) -> bool {
+    APART.lines().any(|line| line == name)
+}
+
 /// Names the `.c` files to compile for an operating system (`"linux"`), in a fixed order.
 ///
 /// The portable ones (`core/`, `probes/`, `sampling/`, `sensors/`, `sinks/`) come with the files of the system, `platform/OS/`.
@@ -44,8 +51,7 @@ pub fn sources(os: &str) -> Vec<&'static str> {
     let fits = |name: &str| match name {
         "sinks/file.c" | "sinks/file_place.c" | "sinks/file_runs.c" => large,
         "sinks/small_file.c" => !large,
-        LIBRARY | TOOL | GETTERS | FOREIGN_TOOL | BOUND | BRIDGE => false,
-        _ if PRELOAD.contains(&name) => false,
+        _ if is_apart(name) => false,
         _ if name.starts_with("include/") => false, // users compile it
         _ if name.starts_with("library/") || name.starts_with("probes/pthread") => large,
         _ if name.starts_with("platform/") => name.starts_with(&platform),
@@ -115,6 +121,8 @@ mod tests {
         for part in parts.into_iter().chain(PRELOAD) {
             assert!(FILES.iter().any(|(name, _)| *name == part) && !names.contains(&part));
         }
+        let listed = APART.lines().filter(|line| !line.starts_with('#'));
+        assert_eq!(listed.count(), parts.len() + PRELOAD.len());
     }
 
     #[test]
@@ -187,7 +195,7 @@ mod tests {
             (table_version(), sums.each_ref().map(String::as_str)),
             (
                 1,
-                ["c8dbbfc337885888", "8c5e7dc06cc1601e", "7b595f849d3e276d"]
+                ["c8dbbfc337885888", "8c5e7dc06cc1601e", "ee32112ced3b7515"]
             )
         );
     }

@@ -215,6 +215,12 @@ pub(crate) const SYNC_KIND: Kind = kind(
             "`pthread_once`, where another thread runs the function, or up to its begin.",
         ),
         value(16, "FUTURE", "Future", "A value of C++'s `std::future`."),
+        value(
+            17,
+            "INTERPRETER",
+            "Interpreter",
+            "The lock of a language's interpreter: the object is the system's number of the thread that has it, 0 where that is not known.",
+        ),
     ],
 );
 

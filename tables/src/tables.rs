@@ -87,7 +87,7 @@ tables! {
         object: Option<i64>;
     }
 
-    /// Something that has a begin and an end on a thread: a construct, a wait, a lock that is held, a region or call of the program's own. What leaves its thread and comes back has a row for each stretch.
+    /// Something that has a begin and an end on a thread: a construct, a wait, a lock that is held, a region or call of the program's own, a function of Python. What leaves its thread and comes back has a row for each stretch.
     spans {
         /// Its process.
         process: i32;
@@ -101,7 +101,7 @@ tables! {
         duration_ns: i64, "ns";
         /// When it began first; missing where that was lost. Earlier than `begin_ns` for what was suspended.
         first_ns: Option<i64>, "ns";
-        /// What: `parallel`, `implicit task`, `closing barrier`, `task`, `create`, `taskwait depend`, `taskloop`, `taskgroup`, `loop`, `sections`, `scope`, `asking`, `single`, `masked`, `wait`, `acquire`, `hold`, `target`, `flush`, `region`, `call`.
+        /// What: `parallel`, `implicit task`, `closing barrier`, `task`, `create`, `taskwait depend`, `taskloop`, `taskgroup`, `loop`, `sections`, `scope`, `asking`, `single`, `masked`, `wait`, `acquire`, `hold`, `target`, `flush`, `region`, `call`, `function` (of Python).
         kind: Text;
         /// How it ends: `event`, `refused` (a lock was not got), `implied` (with what it is in), `cut` (by a gap or with the thread), `suspended` and `kept` (it goes on later), `unseen` (it went on below a gap).
         ended: Text;
@@ -253,7 +253,7 @@ tables! {
         ended: Text;
         /// What the thread found a lock of POSIX, C11 or C++ to be: `free` or `held`.
         found: Option<Text>;
-        /// Address of the lock or object.
+        /// Address of the lock; of an interpreter's lock, the system's number of the thread that has it.
         object: Option<i64>;
         /// Its name, or its address.
         object_name: Option<Text>;

@@ -21,6 +21,7 @@ pub fn sync_name(kind: SyncKind) -> &'static str {
         SyncKind::Join => "join",
         SyncKind::Once => "once",
         SyncKind::Future => "future",
+        SyncKind::Interpreter => "interpreter lock",
         _ => "unknown",
     }
 }

@@ -138,3 +138,24 @@ fn threads_have_their_creators_also_when_these_are_told_later() {
     assert_eq!(waits[0].0, (kind, Object::Thread(1), 0x99));
     assert_eq!(waits[0].1.total_ns, 50);
 }
+
+#[test]
+fn who_has_an_interpreters_lock_is_a_thread_by_the_systems_number() {
+    let mut all = collector(3);
+    let kind = SyncKind::Interpreter;
+    for (object, begin, end) in [(102, 10, 15), (102, 20, 27), (7, 30, 31)] {
+        let site = 0x99;
+        let wait = Mark::Wait { kind, object, site };
+        all.mark(at(1, begin), wait);
+        all.end(at(1, end), &Span::Sync(kind), End::Told, since(begin));
+    }
+    let waits: Vec<_> = all.finish().waits.into_iter().collect();
+    let found: Vec<_> = waits
+        .iter()
+        .map(|((_, object, _), times)| (*object, times.count, times.total_ns))
+        .collect();
+    assert_eq!(
+        found,
+        [(Object::Thread(2), 2, 12), (Object::Address(7), 1, 1)]
+    );
+}

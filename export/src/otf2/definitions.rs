@@ -326,7 +326,8 @@ fn role(frame: &Frame) -> (u8, u8) {
             | SyncKind::ThreadBarrier
             | SyncKind::Semaphore
             | SyncKind::Once
-            | SyncKind::Future => return (CODE, paradigm::PTHREAD),
+            | SyncKind::Future
+            | SyncKind::Interpreter => return (CODE, paradigm::PTHREAD),
             _ => CODE,
         },
         Some(Span::User { .. }) => return (CODE, USER),

@@ -48,6 +48,11 @@ pub(super) const KINDS: &[(&str, &str, &str)] = &[
         "see which calls wait (instr summary --waiting), and hand work over earlier or in larger pieces",
     ),
     (
+        "interpreter lock",
+        "The interpreter's lock",
+        "compute in processes (multiprocessing, concurrent.futures), or in code that gives the lock back meanwhile (numpy, extensions in C)",
+    ),
+    (
         "fine tasks",
         "Tasks that are too small",
         "make fewer and larger tasks: a cut-off (if or final clause), taskloop with grainsize, blocks of work",

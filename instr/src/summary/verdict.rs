@@ -71,12 +71,13 @@ fn mostly(summary: &Summary, part: fn(&Split) -> u64) -> Option<String> {
 
 /// What the program does to itself, where other programs kept its threads from their processors: less than it seems, but not nothing.
 fn beside(largest: Option<&Verdict>, waiting: &Verdict) -> Option<String> {
-    const OWN: [&str; 8] = [
+    const OWN: [&str; 9] = [
         "sequential",
         "serial",
         "imbalance",
         "locks",
         "waiting",
+        "interpreter lock",
         "fine tasks",
         "late tasks",
         "dependences",

@@ -35,6 +35,12 @@ void instr_function_resume(struct instr_function *function);
 /* What the calling thread is called from now on; the first 31 bytes count. */
 void instr_thread_is_named(const char *name);
 
+/*
+ * Waits for this condition of POSIX are waits for the interpreter's lock. `holder` gives the system's number of the thread that has the lock, or
+ * 0; it is called when a wait begins, by the thread that waits.
+ */
+void instr_interpreter_lock(const void *condition, uint32_t (*holder)(void));
+
 /* The absolute path of the trace's folder; "" where there is none. */
 const char *instr_trace_place(void);
 

@@ -53,7 +53,8 @@ enum {
     INSTR_SYNC_SEMAPHORE = 13,
     INSTR_SYNC_JOIN = 14,
     INSTR_SYNC_ONCE = 15,
-    INSTR_SYNC_FUTURE = 16
+    INSTR_SYNC_FUTURE = 16,
+    INSTR_SYNC_INTERPRETER = 17
 };
 
 /* Kind of mutual exclusion. */

@@ -3,14 +3,14 @@
 use std::sync::mpsc::Receiver;
 
 use hashbrown::HashMap;
-use instr_trace::event::RegionId;
+use instr_trace::event::{RegionId, SyncKind};
 use instr_trace::model::{
     At, Begin, Code, End, Found, Interval, Mark, Memory, Reading, Run, Sample, Scheduled, Since,
     Sink, Span, Work,
 };
 use instr_trace::names::CodeRole;
 use instr_trace::samples::Chain;
-use instr_trace::words::{mutex_name, sync_name, target_name};
+use instr_trace::words::{function_parts, mutex_name, sync_name, target_name};
 use instr_trace::{Names, ThreadInfo, Trace};
 
 use crate::batch::Gathered;
@@ -55,8 +55,8 @@ pub(super) struct Thread {
     pub(super) texts: HashMap<u64, Text>,
     /// What the last call of threads for a lock found, and where it returns to.
     lock: Option<(Found, u64)>,
-    /// Where the last call that waits returns to.
-    wait: u64,
+    /// Where the last call that waits returns to, and what it waits for.
+    wait: (u64, u64),
     /// Locks that it holds, and what it found them to be.
     found: HashMap<u64, Found>,
     /// Since when it runs on which processor.
@@ -77,7 +77,7 @@ impl Thread {
             region: None,
             texts: HashMap::new(),
             lock: None,
-            wait: 0,
+            wait: (0, 0),
             found: HashMap::new(),
             running: None,
             processor: None,
@@ -270,7 +270,27 @@ impl<'r, 'o, const ALL: bool> Rows<'r, 'o, ALL> {
                 }
             }
             Span::User { name } | Span::Call { name } => Shown::named(self.named(position, name)),
+            Span::Function { name } => self.function(position, name),
             _ => Shown::default(),
+        }
+    }
+
+    /// A function of a language: its text has its name and place.
+    fn function(&mut self, position: usize, address: u64) -> Shown {
+        let text = self.named(position, address);
+        let text = self.out.texts.get(text.0).to_owned();
+        let (name, place) = function_parts(&text);
+        let name = self.word(name);
+        let place = place.and_then(|place| place.rsplit_once(':'));
+        Shown {
+            name: Some(name),
+            place: Some(Place {
+                name,
+                function: Some(name),
+                file: place.map(|(file, _)| self.word(file)),
+                line: place.and_then(|(_, line)| line.parse().ok()),
+            }),
+            ..Shown::default()
         }
     }
 
@@ -311,9 +331,12 @@ impl<'r, 'o, const ALL: bool> Rows<'r, 'o, ALL> {
         let thread = &mut self.threads[at.position];
         let mut site = 0;
         let mut found = None;
+        let mut holder = None;
         let (what, kind, object) = match *span {
             Span::Sync(kind) => {
-                site = std::mem::take(&mut thread.wait);
+                let object;
+                (site, object) = std::mem::take(&mut thread.wait);
+                holder = Some(object).filter(|_| kind == SyncKind::Interpreter);
                 ("wait", sync_name(kind), None)
             }
             Span::Closing { .. } => ("wait", "closing barrier", None),
@@ -355,7 +378,7 @@ impl<'r, 'o, const ALL: bool> Rows<'r, 'o, ALL> {
             kind: self.word(kind),
             ended: self.word(words::ended(how)),
             found: found.map(|found| self.word(found)),
-            object: object.map(|(_, object)| int(object)),
+            object: object.map(|(_, object)| object).or(holder).map(int),
             object_name,
             name: body.map(|place| place.name),
             function: place.and_then(|place| place.function),
@@ -486,7 +509,7 @@ impl<const ALL: bool> Sink for Rows<'_, '_, ALL> {
             Mark::Lock { site, found, .. } => {
                 self.threads[at.position].lock = Some((found, site));
             }
-            Mark::Wait { site, .. } => self.threads[at.position].wait = site,
+            Mark::Wait { site, object, .. } => self.threads[at.position].wait = (site, object),
             _ => self.moment(at, mark),
         }
     }

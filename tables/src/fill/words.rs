@@ -68,6 +68,7 @@ pub(super) fn span(span: &Span) -> Option<&'static str> {
         Span::Flush => "flush",
         Span::User { .. } => "region",
         Span::Call { .. } => "call",
+        Span::Function { .. } => "function",
         _ => return None,
     })
 }

@@ -50,6 +50,7 @@ const LAYERS: [Layer; 7] = [
             "sampling/sampling.h",
             "library/modules.h",
             "library/table.h",
+            "library/interface.h",
             "ompt/ompt.h",
         ],
     ),

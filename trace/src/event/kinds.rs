@@ -154,6 +154,8 @@ pub enum SyncKind {
     Once,
     /// A value of C++'s `std::future`.
     Future,
+    /// The lock of a language's interpreter: the object is the system's number of the thread that has it, 0 where that is not known.
+    Interpreter,
     /// A number that this version does not name.
     Other(u32),
 }
@@ -178,6 +180,7 @@ impl From<u32> for SyncKind {
             14 => Self::Join,
             15 => Self::Once,
             16 => Self::Future,
+            17 => Self::Interpreter,
             other => Self::Other(other),
         }
     }
@@ -203,6 +206,7 @@ impl From<SyncKind> for u32 {
             SyncKind::Join => 14,
             SyncKind::Once => 15,
             SyncKind::Future => 16,
+            SyncKind::Interpreter => 17,
             SyncKind::Other(other) => other,
         }
     }

@@ -29,6 +29,7 @@ pub(super) fn sync(kind: SyncKind) -> (u32, u64) {
         SyncKind::Join => (WAIT, 8),
         SyncKind::Once => (WAIT, 9),
         SyncKind::Future => (WAIT, 10),
+        SyncKind::Interpreter => (WAIT, 11),
     }
 }
 

@@ -292,6 +292,7 @@ pub(super) const FIXED: &[(u32, &str, Values)] = &[
             (8, "join"),
             (9, "once"),
             (10, "future"),
+            (11, "interpreter lock"),
         ],
     ),
     (DETACH, "OpenMP detach event handle", &[]),

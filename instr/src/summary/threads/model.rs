@@ -40,9 +40,9 @@ pub struct LockCall {
 /// One call that waits for one object.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize)]
 pub struct WaitCall {
-    /// `condition variable`, `thread barrier`, `semaphore`, `join`, `once` or `future`.
+    /// `condition variable`, `thread barrier`, `semaphore`, `join`, `once`, `future` or `interpreter lock`.
     pub kind: &'static str,
-    /// Symbol of the object, or its address; `thread N` for a join.
+    /// Symbol of the object, or its address; `thread N` for a join, and for an interpreter's lock, which that thread has.
     pub object: String,
     /// The call.
     #[serde(flatten)]

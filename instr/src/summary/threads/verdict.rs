@@ -1,10 +1,15 @@
 //! What cost most in programs of threads without parallel regions.
 
+use std::collections::BTreeMap;
+
 use super::super::model::{Critical, Summary, Thread, Verdict};
 use super::super::units::{count, elide, percent, time};
 
 /// A smaller share of the threads' time is not worth a word.
 const LEAST: f64 = 0.05;
+
+/// The lock of Python's interpreter, as a kind of wait and of verdict.
+const INTERPRETER: &str = "interpreter lock";
 
 /// Where the time of the threads went: a name, and its part, ns. What is not named is in `other`. They add up to all of the threads' time.
 pub fn times(summary: &Summary) -> Vec<(&'static str, u64)> {
@@ -34,6 +39,10 @@ pub fn times(summary: &Summary) -> Vec<(&'static str, u64)> {
             part(of_kind(summary, "semaphore")),
         ),
         ("waiting for futures", part(of_kind(summary, "future"))),
+        (
+            "waiting for the interpreter's lock",
+            part(of_kind(summary, INTERPRETER)),
+        ),
         ("joining threads", part(of_kind(summary, "join"))),
     ];
     let mut rows = vec![("user code", sum(|thread| thread.useful_ns))];
@@ -74,6 +83,10 @@ pub fn of(summary: &Summary) -> Option<Verdict> {
         let most = summary.criticals.iter().max_by_key(|lock| lock.wait_ns)?;
         return Some(lock(most, share(locked)));
     }
+    let interpreted = of_kind(summary, INTERPRETER);
+    if share(waited) >= LEAST && interpreted > waited / 2 {
+        return Some(interpreter(summary, share(interpreted), interpreted));
+    }
     if share(waited) >= LEAST {
         let most = others.max_by_key(|wait| wait.times.total_ns)?;
         let text = format!(
@@ -104,6 +117,33 @@ pub fn of(summary: &Summary) -> Option<Verdict> {
         ),
         ..Verdict::default()
     })
+}
+
+/// Threads of Python run one at a time.
+fn interpreter(summary: &Summary, share: f64, ns: u64) -> Verdict {
+    let waits = summary
+        .waits
+        .iter()
+        .filter(|wait| wait.kind == INTERPRETER && wait.object.starts_with("thread "));
+    let mut holders: BTreeMap<&str, u64> = BTreeMap::new();
+    for wait in waits {
+        let held = holders.entry(&wait.object).or_default();
+        *held = held.saturating_add(wait.times.total_ns);
+    }
+    let most = holders.into_iter().max_by_key(|(_, ns)| *ns);
+    let who = most.map_or_else(String::new, |(holder, ns)| {
+        format!(", {} of it held by {holder}", time(ns))
+    });
+    Verdict {
+        kind: INTERPRETER,
+        share,
+        text: format!(
+            "threads wait {} of their time for the interpreter's lock, which one of them has at a time: {}{who}",
+            percent(share),
+            time(ns)
+        ),
+        ..Verdict::default()
+    }
 }
 
 fn lock(most: &Critical, share: f64) -> Verdict {
