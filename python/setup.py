@@ -19,8 +19,6 @@ from setuptools.command.sdist import sdist
 
 HERE = Path(__file__).resolve().parent
 PACKAGE = Path("src") / "instr"
-# Objects of the runtime that programs get by instr-cc alone (runtime/src/lib.rs).
-APART = ("library/library.c", "library/preload", "library/tool.c", "ompt/foreign.c", "ompt/bound.c", "ompt/bridge.c", "sinks/small_file.c")
 # As instr-cc builds the runtime (instr-cc/src/runtime.rs).
 FLAGS = ["-std=c11", "-O2", "-w", "-fPIC", "-fno-lto", "-fvisibility=hidden", "-fexceptions", "-DINSTR_SHARED=1"]
 PTH = 'import os; ("INSTR_PYTHON" in os.environ or "INSTR_TREE" in os.environ) and __import__("_instr_auto")\n'
@@ -31,24 +29,21 @@ if not sys.platform.startswith("linux"):
     sys.exit("instr: error: functions of Python are recorded on Linux alone")
 
 
-def beside(name):
-    """A folder or file of the repository: copied into a source distribution, else one level up."""
-    own = HERE / name
-    return own if own.exists() else HERE.parent / name
-
-
 def runtime():
-    return beside("runtime")
+    """The folder of its sources: copied into a source distribution, else one level up."""
+    own = HERE / "runtime"
+    return own if own.exists() else HERE.parent / "runtime"
 
 
 def sources():
-    """The runtime's C sources for Linux, as paths below its folder."""
+    """The sources of libinstr.so, as paths below the runtime's folder: those of every runtime on Linux, as runtime/src/lib.rs has them, and
+    what stands for an OpenMP library."""
     root = runtime()
+    apart = set((root / "apart.txt").read_text().splitlines()) | {"sinks/small_file.c"}
     found = (path.relative_to(root).as_posix() for path in root.rglob("*.c"))
-    unwanted = ("include/", "platform/", "tests/", *APART)
-    here = [name for name in found if not name.startswith(unwanted)]
-    here += [path.relative_to(root).as_posix() for path in (root / "platform" / "linux").glob("*.c")]
-    return sorted(here)
+    elsewhere = ("include/", "tests/", "platform/")
+    here = [name for name in found if name not in apart and (not name.startswith(elsewhere) or name.startswith("platform/linux/"))]
+    return sorted([*here, "library/getters.c"])
 
 
 def table_version():
@@ -57,13 +52,11 @@ def table_version():
 
 
 class BuildPy(build_py):
-    """Also what is not a module of the package: the file that starts it, and the part for Pythons without the extension."""
+    """Also what is not a module of the package: the file that starts it."""
 
     def run(self):
         super().run()
         target = Path(self.build_lib)
-        (target / "instr").mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(beside("bindings/python/instr.py"), target / "instr" / "_plain.py")
         (target / "instr-auto.pth").write_text(PTH)
 
 
@@ -108,22 +101,20 @@ class Sdist(sdist):
         base = Path(base_dir)
         root = runtime()
         for path in root.rglob("*"):
-            if path.suffix in (".c", ".h"):
+            if path.suffix in (".c", ".h") or path.name == "apart.txt":
                 to = base / "runtime" / path.relative_to(root)
                 to.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(path, to)
-        (base / "bindings" / "python").mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(beside("bindings/python/instr.py"), base / "bindings" / "python" / "instr.py")
 
 
 setup(
     ext_modules=[
         Extension(
             "instr._native",
-            [str(PACKAGE / name) for name in ("native.c", "codes.c", "count.c", "runtime.c")],
+            [str(PACKAGE / path.name) for path in sorted((HERE / PACKAGE).glob("*.c"))],
             include_dirs=[str(runtime()), str(runtime() / "include")],
             extra_compile_args=["-std=c11", "-O2", "-fvisibility=hidden", "-Wall", "-Wextra", "-Wno-unused-parameter"],
-            depends=[str(PACKAGE / name) for name in ("codes.h", "count.h", "runtime.h")],
+            depends=[str(PACKAGE / path.name) for path in (HERE / PACKAGE).glob("*.h")],
         )
     ],
     cmdclass={"build_py": BuildPy, "build_ext": BuildExt, "sdist": Sdist},

@@ -16,8 +16,8 @@ stage() { # empty folder
     install -m 644 "$root"/runtime/include/instr/{instr.h,instr.hpp,instr.f90,instr_fortran.c} "$to/include/instr/"
 
     # The calls from other languages: sources, to be copied or named.
-    install -d "$to/share/instr/python" "$to/share/instr/rust/src" "$to/share/instr/java/instr"
-    install -m 644 "$root/bindings/python/instr.py" "$to/share/instr/python/"
+    install -d "$to/share/instr/python/instr" "$to/share/instr/rust/src" "$to/share/instr/java/instr"
+    install -m 644 "$root"/python/src/instr/*.py "$root"/python/src/instr/py.typed "$to/share/instr/python/instr/"
     install -m 644 "$root/bindings/rust/Cargo.toml" "$to/share/instr/rust/"
     install -m 644 "$root/bindings/rust/src/lib.rs" "$to/share/instr/rust/src/"
     install -m 644 "$root/bindings/java/instr_java.c" "$to/share/instr/java/"

@@ -1,20 +1,18 @@
 """Hooks of the interpreter: on as long as there is a selection of functions."""
 
+import gc
 import os
 import sys
 import threading
 
 from . import _native, _select
+from ._results import Unavailable
 
 _lock = threading.RLock()
 _selections = []
 _state = {"tool": None, "c_functions": False, "counts": False, "prepared": False, "eager": False}
 # What this process starts records what this one does, as the program chooses it, unless its user has chosen.
 _tells = "INSTR_PYTHON" not in os.environ and "INSTR_TREE" not in os.environ
-
-
-class Unavailable(RuntimeError):
-    """The hooks cannot be set: another tool has them."""
 
 
 def library():
@@ -106,6 +104,20 @@ else:
         _native.profile(False)
 
 
+def _watch(collections, imports):
+    """Garbage collections and imports are recorded, or no longer."""
+    if collections != (_native.on_collection in gc.callbacks):
+        (gc.callbacks.append if collections else gc.callbacks.remove)(_native.on_collection)
+    importer = sys.modules["_frozen_importlib"]
+    found = importer._find_and_load
+    if imports and found is not _native.on_import:
+        _state["importer"] = found
+        _native.import_by(found)
+        importer._find_and_load = _native.on_import
+    elif not imports and found is _native.on_import:
+        importer._find_and_load = _state["importer"]
+
+
 def _renew():
     if _tells:
         patterns = [pattern for one, _ in _selections for pattern in one.patterns]
@@ -120,6 +132,8 @@ def _renew():
     else:
         _off()
         _native.select(None)
+    chosen = [one for one, _ in _selections]
+    _watch(any(one.collections for one in chosen), any(one.imports for one in chosen))
 
 
 def add(selection, c_functions=False):

@@ -1,15 +1,9 @@
-"""Marks and chooses what is recorded of a Python program that runs under `instr run`; see docs/api.md.
-
-Elsewhere every call does nothing. Nothing has to be built or installed: copy this file, or put its folder into PYTHONPATH
-(`instr config --prefix`/share/instr/python).
-"""
+"""The calls of the compiled part for Pythons that have none: the runtime of `instr run` is called by ctypes. `_calls` says what they do."""
 
 import ctypes
-import functools
 import threading
 
-NOT_RECORDED = -1
-REFUSED = -2
+from ._results import NOT_RECORDED
 
 _MOST_NAMES = 4096
 _SURPLUS = "(more than 4096 names)"
@@ -58,89 +52,38 @@ def _kept(name):
 
 
 def is_recorded():
-    """Whether there is a runtime; not whether it records just now."""
     return _calls is not None
 
 
 def event(type, value):
-    """One event, as Paraver has them."""
     if _calls is not None:
         _calls["instr_event"](type, value)
 
 
 def counter(name, value):
-    """What a counter of the program is now."""
     if _calls is not None:
         _calls["instr_counter"](_kept(name), value)
 
 
 def region_begin(name):
-    """Begins a region of the calling thread; regions nest."""
     if _calls is not None:
         _calls["instr_region_begin"](_kept(name))
 
 
 def region_end():
-    """Ends the innermost region of the calling thread."""
     if _calls is not None:
         _calls["instr_region_end"]()
 
 
-class region:
-    """A region from `with instr.region("step"):` to its end, or of each call of a function with `@instr.region("step")` before it."""
-
-    def __init__(self, name):
-        self.name = name
-
-    def __enter__(self):
-        region_begin(self.name)
-        return self
-
-    def __exit__(self, *_):
-        region_end()
-        return False
-
-    def __call__(self, function):
-        @functools.wraps(function)
-        def inside(*arguments, **keywords):
-            region_begin(self.name)
-            try:
-                return function(*arguments, **keywords)
-            finally:
-                region_end()
-
-        return inside
-
-
 def start(config=None):
-    """Begins or resumes recording; 0, NOT_RECORDED or REFUSED. `config` are settings as in C: "INSTR_TRACE=a.instr; INSTR_BUFFER=8K"."""
     if _calls is None:
         return NOT_RECORDED
     return _calls["instr_start"](config if config is None else config.encode())
 
 
 def stop():
-    """Ends recording on all threads, up to the next start."""
     return 0 if _calls is None else _calls["instr_stop"]()
 
 
 def flush():
-    """Writes what the calling thread has recorded; 0, or -1 where nothing is recorded."""
     return -1 if _calls is None else _calls["instr_flush"]()
-
-
-class recording:
-    """Recording from `with instr.recording():` to its end. `result` is what start() returned; one that was refused stops nothing."""
-
-    def __init__(self, config=None):
-        self.config = config
-        self.result = NOT_RECORDED
-
-    def __enter__(self):
-        self.result = start(self.config)
-        return self
-
-    def __exit__(self, *_):
-        if self.result == 0:
-            stop()
-        return False

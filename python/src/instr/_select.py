@@ -6,6 +6,8 @@
     app.solver:Grid.*       qualified names in a module; `*`, `?` and `[abc]` as in file names
     solver.py:step          the same in a file; a path, or the end of one
     solver.py:100-180       functions whose first line is one of these
+    gc                      garbage collections; `user` and `all` have them
+    imports                 imports of modules; `user` and `all` have them
     @functions.txt          the patterns in this file, one a line; what follows `#` is a comment
     !app.solver:Grid.get    not these
 """
@@ -21,6 +23,7 @@ import sysconfig
 
 _MOST_BYTES = 255  # of a text: INSTR_CFG_STRING_BYTES
 _LINES = re.compile(r"(\d+)-(\d+)\Z")
+_BENEATH = ("gc", "imports")  # no functions of the program
 _HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
@@ -118,10 +121,15 @@ class Selection:
         words = []
         for word in given:
             words.extend(read(word[1:]) if word.startswith("@") else [word])
-        self.wanted = [_pattern(word) for word in words if not word.startswith("!")]
-        self.refused = [_pattern(word[1:]) for word in words if word.startswith("!")]
-        if not self.wanted and (self.refused or not given):
-            self.wanted = [_pattern("user")]
+        wanted = [word for word in words if not word.startswith("!")]
+        refused = [word[1:] for word in words if word.startswith("!")]
+        if not wanted and (refused or not given):
+            wanted = ["user"]
+        beneath = "user" in wanted or "all" in wanted
+        self.collections = (beneath or "gc" in wanted) and "gc" not in refused
+        self.imports = (beneath or "imports" in wanted) and "imports" not in refused
+        self.wanted = [_pattern(word) for word in wanted if word not in _BENEATH]
+        self.refused = [_pattern(word) for word in refused if word not in _BENEATH]
 
     @staticmethod
     def _text(pattern):

@@ -16,6 +16,8 @@
 #define INSTR_MONITORING 0 /* PyEval_SetProfile */
 #endif
 
+#pragma GCC visibility push(hidden)
+
 /* A function as the trace has it. Code objects with the same name and place share one; it stays to the end. */
 struct function {
     struct instr_function told;
@@ -66,5 +68,7 @@ struct function *instr_function_of(const char *text);
 /* All functions, `instr_functions_count()` of them. */
 struct function *instr_function_number(uint32_t number);
 uint32_t instr_functions_count(void);
+
+#pragma GCC visibility pop
 
 #endif

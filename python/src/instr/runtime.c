@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "library/program.h"
-#include "library/table.h"
 
 #define TEXT_OF(x) #x
 #define TEXT(x) TEXT_OF(x)
@@ -42,30 +41,16 @@ static const struct instr_table *loaded(const char *path)
 }
 
 /* False: it is too old. */
-static bool find_calls(const struct instr_table *found)
+static bool find_calls(const struct instr_table *table)
 {
     struct instr_python_calls calls;
     bool all = true;
-#define FIND(member, name)                                                      \
-    do {                                                                        \
-        calls.member = (__typeof__(calls.member))found->find(name);             \
-        all = all && calls.member != NULL;                                      \
-    } while (0)
-    FIND(begin, "instr_function_begin");
-    FIND(end, "instr_function_end");
-    FIND(unwind, "instr_function_unwind");
-    FIND(suspend, "instr_function_suspend");
-    FIND(resume, "instr_function_resume");
-    FIND(event, "instr_event");
-    FIND(region_begin, "instr_region_begin");
-    FIND(region_end, "instr_region_end");
-    FIND(counter, "instr_counter");
-    FIND(start, "instr_start");
-    FIND(stop, "instr_stop");
-    FIND(flush, "instr_flush");
-    FIND(named, "instr_thread_is_named");
-    FIND(place, "instr_trace_place");
-#undef FIND
+#define FOUND(result, name, parameters) all = all && calls.name != NULL;
+    INSTR_MARKS(INSTR_FIND)
+    INSTR_TOLD(INSTR_FIND)
+    INSTR_MARKS(FOUND)
+    INSTR_TOLD(FOUND)
+#undef FOUND
     if (all)
         instr_calls = calls;
     return all;

@@ -3,29 +3,18 @@
 #define INSTR_PYTHON_RUNTIME_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
-#include "instr/functions.h"
+#include "library/interface.h"
 
 /* What start() returns where there is no runtime (instr/instr.h). */
 #define INSTR_PYTHON_NOT_RECORDED (-1)
 
+#pragma GCC visibility push(hidden)
+
 /* Its functions; all of them, or none (NULL) before it is found. */
 struct instr_python_calls {
-    void (*begin)(struct instr_function *);
-    void (*end)(struct instr_function *);
-    void (*unwind)(struct instr_function *);
-    void (*suspend)(struct instr_function *);
-    void (*resume)(struct instr_function *);
-    void (*event)(uint32_t, uint64_t);
-    void (*region_begin)(const char *);
-    void (*region_end)(void);
-    void (*counter)(const char *, int64_t);
-    int (*start)(const char *);
-    int (*stop)(void);
-    int (*flush)(void);
-    void (*named)(const char *);
-    const char *(*place)(void);
+    INSTR_MARKS(INSTR_POINTER)
+    INSTR_TOLD(INSTR_POINTER)
 };
 
 extern struct instr_python_calls instr_calls;
@@ -40,5 +29,7 @@ bool instr_runtime_join(const char *path, const char **why);
 
 /* The interpreter ends: the runtime may close the trace when it was the last one to use it. */
 void instr_runtime_leave(void);
+
+#pragma GCC visibility pop
 
 #endif

@@ -170,7 +170,7 @@ fn python() -> Check {
     }
     let place = Place::new("python")?;
     let source = place.source("tests/api/pairs.py");
-    let module = place.source("bindings/python");
+    let module = place.source("python/src");
     place.judge(&[python, &source], |run| {
         run.env("PYTHONPATH", &module)
             .env("PYTHONDONTWRITEBYTECODE", "1")
@@ -184,7 +184,7 @@ def names():\n    for i in range(5000):\n        with instr.region(f'n{i}'): pas
 threads = [threading.Thread(target=names) for _ in range(4)]\n\
 for t in threads: t.start()\nfor t in threads: t.join()\nprint(f(2), f(n=6), f.__name__)\n";
     let place = Place::new("python-names")?;
-    let module = place.source("bindings/python");
+    let module = place.source("python/src");
     std::fs::write(place.at("names.py"), PROGRAM)?;
     let run = Run::new(&tools()?.instr).args(["run", "-q", "-o", "names.instr", "--"]);
     let run = run
