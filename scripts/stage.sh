@@ -17,7 +17,7 @@ stage() { # empty folder
 
     # The calls from other languages: sources, to be copied or named.
     install -d "$to/share/instr/python/instr" "$to/share/instr/rust/src" "$to/share/instr/java/instr"
-    install -m 644 "$root"/python/src/instr/*.py "$root"/python/src/instr/py.typed "$to/share/instr/python/instr/"
+    install -m 644 "$root"/python/src/instr/*.py{,i} "$root"/python/src/instr/py.typed "$to/share/instr/python/instr/"
     install -m 644 "$root/bindings/rust/Cargo.toml" "$to/share/instr/rust/"
     install -m 644 "$root/bindings/rust/src/lib.rs" "$to/share/instr/rust/src/"
     install -m 644 "$root/bindings/java/instr_java.c" "$to/share/instr/java/"

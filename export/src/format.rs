@@ -180,6 +180,13 @@ pub static FORMATS: &[Format] = &[
         writer: Writer::Folder(tables::arrow),
     },
     Format {
+        name: "arrow-mapped",
+        help: "The same without compression, which readers map into memory without a copy: a folder NAME.arrow",
+        ending: "arrow",
+        processors: true,
+        writer: Writer::Folder(tables::mapped),
+    },
+    Format {
         name: "csv",
         help: "The same tables as comma-separated values: a folder NAME.csv",
         ending: "csv",
@@ -221,7 +228,7 @@ impl Format {
     }
 
     fn is_tables(&self) -> bool {
-        matches!(self.name, "parquet" | "arrow" | "csv" | "json")
+        matches!(self.name, "parquet" | "arrow" | "arrow-mapped" | "csv" | "json")
     }
 
     /// What it makes.

@@ -39,6 +39,7 @@ macro_rules! writers {
 writers! {
     parquet: Parquet;
     arrow: Arrow;
+    mapped: Mapped;
     csv: Csv;
     json: Json;
 }

@@ -121,7 +121,7 @@ mod tests {
         let fixture = Fixture::new(synth::layouts()[3]);
         let folder = fixture.dir.path().join("x");
         let folder = folder.to_str().unwrap();
-        for format in ["parquet", "arrow", "csv", "json", "parquet"] {
+        for format in ["parquet", "arrow", "arrow-mapped", "csv", "json", "parquet"] {
             let words = ["export", fixture.path(), "-f", format, "-o", folder];
             let (status, out, err) = instr(&words);
             assert_eq!(status, Status::Done, "{err}");

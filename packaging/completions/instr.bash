@@ -326,11 +326,11 @@ _instr() {
             fi
             case "${prev}" in
                 --format)
-                    COMPREPLY=($(compgen -W "perfetto chrome otf2 folded pprof speedscope parquet arrow csv json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "perfetto chrome otf2 folded pprof speedscope parquet arrow arrow-mapped csv json" -- "${cur}"))
                     return 0
                     ;;
                 -f)
-                    COMPREPLY=($(compgen -W "perfetto chrome otf2 folded pprof speedscope parquet arrow csv json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "perfetto chrome otf2 folded pprof speedscope parquet arrow arrow-mapped csv json" -- "${cur}"))
                     return 0
                     ;;
                 --output)

@@ -89,6 +89,7 @@ pprof\t'A profile for go tool pprof and its like: NAME.pb.gz'
 speedscope\t'For speedscope.app: NAME.speedscope.json'
 parquet\t'Tables (docs/tables.md) for DuckDB, pandas, polars, Spark, Dask: a folder NAME.parquet'
 arrow\t'The same tables as files of Arrow (Feather): a folder NAME.arrow'
+arrow-mapped\t'The same without compression, which readers map into memory without a copy: a folder NAME.arrow'
 csv\t'The same tables as comma-separated values: a folder NAME.csv'
 json\t'The same tables as JSON, an object a line: a folder NAME.json'"
 complete -c instr -n "__fish_instr_using_subcommand export" -s o -l output -d 'Output file; - is standard output [default: the program\'s name with the ending of the format]' -r -F

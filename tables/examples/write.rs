@@ -13,6 +13,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let kind = match kind.as_str() {
         "parquet" => FileKind::Parquet,
         "arrow" => FileKind::Arrow,
+        "arrow-mapped" => FileKind::Mapped,
         "csv" => FileKind::Csv,
         "json" => FileKind::Json,
         other => return Err(format!("unknown kind {other}").into()),

@@ -253,7 +253,7 @@ tables! {
         ended: Text;
         /// What the thread found a lock of POSIX, C11 or C++ to be: `free` or `held`.
         found: Option<Text>;
-        /// Address of the lock; of an interpreter's lock, the system's number of the thread that has it.
+        /// Address of the lock or object; of an interpreter's lock, the system's number of the thread that has it.
         object: Option<i64>;
         /// Its name, or its address.
         object_name: Option<Text>;

@@ -8,9 +8,10 @@ use instr_tables::{Batch, Output, ROWS, Table, Texts};
 use instr_trace::Session;
 use instr_trace::synth;
 
-const KINDS: [FileKind; 4] = [
+const KINDS: [FileKind; 5] = [
     FileKind::Parquet,
     FileKind::Arrow,
+    FileKind::Mapped,
     FileKind::Csv,
     FileKind::Json,
 ];

@@ -21,14 +21,16 @@ pub(super) const ROWS: usize = 1 << 18;
 pub(super) struct Writer {
     file: File,
     table: &'static Table,
+    compressed: bool,
     batches: Vec<RecordBatch>,
 }
 
 impl Writer {
-    pub(super) fn new(file: File, table: &'static Table) -> Self {
+    pub(super) fn new(file: File, table: &'static Table, compressed: bool) -> Self {
         Self {
             file,
             table,
+            compressed,
             batches: Vec::new(),
         }
     }
@@ -97,7 +99,8 @@ impl Part for Writer {
     fn close(self: Box<Self>) -> io::Result<()> {
         let batches = self.compact().map_err(plain)?;
         let schema = schema::arrow_schema(self.table, false);
-        let options = IpcWriteOptions::default().try_with_compression(Some(CompressionType::ZSTD));
+        let compression = self.compressed.then_some(CompressionType::ZSTD);
+        let options = IpcWriteOptions::default().try_with_compression(compression);
         let options = options.map_err(plain)?;
         let file = buffered(self.file);
         let mut writer = FileWriter::try_new_with_options(file, &schema, options).map_err(plain)?;

@@ -33,6 +33,8 @@ pub enum FileKind {
     Parquet,
     /// Arrow's file format (Feather 2), compressed by zstd, in the same layout.
     Arrow,
+    /// The same without compression: readers map it into memory and copy nothing.
+    Mapped,
     /// Comma-separated values: `TABLE.csv`.
     Csv,
     /// An object a line: `TABLE.jsonl`.
@@ -45,7 +47,7 @@ impl FileKind {
     pub fn ending(self) -> &'static str {
         match self {
             Self::Parquet => "parquet",
-            Self::Arrow => "arrow",
+            Self::Arrow | Self::Mapped => "arrow",
             Self::Csv => "csv",
             Self::Json => "jsonl",
         }
@@ -54,7 +56,7 @@ impl FileKind {
     /// Whether a table is a folder with parts for each process, which its rows do not name themselves.
     #[must_use]
     pub fn is_partitioned(self) -> bool {
-        matches!(self, Self::Parquet | Self::Arrow)
+        matches!(self, Self::Parquet | Self::Arrow | Self::Mapped)
     }
 }
 
@@ -248,7 +250,7 @@ impl<'d> Files<'d> {
         *rows += batch.num_rows();
         let most = match self.kind {
             FileKind::Parquet => parquet::ROWS,
-            FileKind::Arrow => arrow::ROWS,
+            FileKind::Arrow | FileKind::Mapped => arrow::ROWS,
             FileKind::Csv | FileKind::Json => usize::MAX,
         };
         if *rows >= most
@@ -290,7 +292,8 @@ impl<'d> Files<'d> {
         let file = File::create_new(&path).map_err(named(table.name))?;
         Ok(match self.kind {
             FileKind::Parquet => Box::new(parquet::Writer::new(file, table)?),
-            FileKind::Arrow => Box::new(arrow::Writer::new(file, table)),
+            FileKind::Arrow => Box::new(arrow::Writer::new(file, table, true)),
+            FileKind::Mapped => Box::new(arrow::Writer::new(file, table, false)),
             FileKind::Csv => Box::new(text::Csv::new(file, table)?),
             FileKind::Json => Box::new(text::Json::new(file, table)),
         })

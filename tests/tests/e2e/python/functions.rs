@@ -7,7 +7,7 @@ use instr_tests::outcome::{Check, ensure};
 use instr_tests::process::Run;
 use instr_tests::toolchain::need;
 
-use super::place::{DEBIAN, Place, is_of_the_program, pyenv, text, wheels};
+use super::place::{DEBIAN, Place, is_of_the_program, needs, packages, pyenv, text, wheels};
 
 /// Calls of `work` in `pools.py`.
 const CALLS: u64 = 100;
@@ -126,6 +126,33 @@ pub(super) fn pools(release: &'static str, method: &str, ways: &[&str]) -> Check
         ensure(sum == CALLS, || {
             format!("{method}, {way}: {sum} calls of {calls:?}")
         })?;
+    }
+    Ok(())
+}
+
+/// All calls by the workers of libraries that other people wrote.
+pub(super) fn clients() -> Check {
+    needs("joblib, dask, distributed")?;
+    let place = Place::new(DEBIAN)?;
+    let program = place.program("clients.py");
+    for which in [
+        "loky",
+        "multiprocessing",
+        "threading",
+        "futures",
+        "dask",
+        "distributed",
+    ] {
+        let trace = format!("{which}.instr");
+        let words = ["-m", "instr", "-f", "work", "-o", &trace, &program, which];
+        let run = place.run(&words).env("PYTHONPATH", packages()?);
+        text(&run.succeed()?, "70210\n")?;
+        let calls = place.calls(&trace)?;
+        let work = calls
+            .iter()
+            .filter(|(name, _)| name.rsplit('.').next() == Some("work"));
+        let sum: u64 = work.map(|(_, calls)| calls).sum();
+        ensure(sum == 60, || format!("{which}: {sum} calls of {calls:?}"))?;
     }
     Ok(())
 }

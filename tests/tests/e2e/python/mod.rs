@@ -2,6 +2,7 @@
 //! process, and what outputs make of them.
 
 mod beneath;
+mod frames;
 mod functions;
 mod outputs;
 mod place;
@@ -24,6 +25,9 @@ pub(crate) fn trials() -> Vec<Trial> {
             "python::collections-and-imports",
             beneath::collections_and_imports,
         ),
+        trial("python::traces-as-frames", frames::tables),
+        trial("python::cells-of-a-notebook", frames::cells),
+        trial("python::workers-of-libraries", functions::clients),
         trial("python::selection", functions::selection),
         trial("python::interface", programs::interface),
         trial("python::subinterpreters", programs::subinterpreters),

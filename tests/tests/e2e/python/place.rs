@@ -208,3 +208,24 @@ pub(super) fn text(outcome: &instr_tests::process::Outcome, expected: &str) -> C
         format!("expected {expected:?} of\n{outcome}")
     })
 }
+
+/// The Python of the tests' own packages, which has these.
+pub(super) fn needs(packages: &str) -> Check<PathBuf> {
+    let python = crate::perfetto::python()?;
+    let probe = Run::new(&python)
+        .args(["-c", &format!("import {packages}")])
+        .output()?;
+    match probe.errors().is_empty() {
+        true => Ok(python),
+        false => Err(Stop::Skip(format!(
+            "a Python package of {packages} is not installed (scripts/setup.sh)"
+        ))),
+    }
+}
+
+/// The folder of these packages; Debian's Python takes them too.
+pub(super) fn packages() -> Check<String> {
+    let folder = "import sysconfig; print(sysconfig.get_paths()['purelib'], end='')";
+    let python = crate::perfetto::python()?;
+    Ok(Run::new(python).args(["-c", folder]).succeed()?.text())
+}
