@@ -69,10 +69,13 @@ uninstall: ## Remove what make install put below PREFIX
 deb: all ## Make a Debian package of the tools
 	@scripts/deb.sh
 
+wheels: ## Make wheels of the Python package for the Pythons that are here, in target/wheels
+	@scripts/wheels.sh
+
 clean: ## Remove everything that was built
 	$(CARGO) clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-.PHONY: all demo test test-all bare-machines cross rtems conformance bench golden planted-faults fuzz-smoke docs check install uninstall deb clean help
+.PHONY: all demo test test-all bare-machines cross rtems conformance bench golden planted-faults fuzz-smoke docs check install uninstall deb wheels clean help

@@ -66,7 +66,7 @@ def mistakes():
     for what, error, text in (
         (lambda: instr.open("nothing.instr"), FileNotFoundError, "nothing.instr"),
         (lambda: instr.open(), TypeError, "at least one"),
-        (lambda: instr.open(".").summary(), instr.ToolError, "."),
+        (lambda: instr.open("s.sweep").summary(), instr.ToolError, "s.sweep"),
         (lambda: instr.open(sys.argv[1]).tabels, AttributeError, "its tables are"),
         (lambda: instr.open(sys.argv[1]).query("SELECT nothing FROM spans"), instr.ToolError, "nothing"),
         (lambda: instr.sweep("nothing.sweep"), FileNotFoundError, "nothing.sweep"),

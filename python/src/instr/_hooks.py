@@ -10,7 +10,7 @@ from ._results import Unavailable
 
 _lock = threading.RLock()
 _selections = []
-_state = {"tool": None, "c_functions": False, "counts": False, "prepared": False, "eager": False}
+_state = {"tool": None, "c_functions": False, "counts": False, "prepared": False, "eager": False, "importer": None}
 # What this process starts records what this one does, as the program chooses it, unless its user has chosen.
 _tells = "INSTR_PYTHON" not in os.environ and "INSTR_TREE" not in os.environ
 
@@ -109,13 +109,14 @@ def _watch(collections, imports):
     if collections != (_native.on_collection in gc.callbacks):
         (gc.callbacks.append if collections else gc.callbacks.remove)(_native.on_collection)
     importer = sys.modules["_frozen_importlib"]
-    found = importer._find_and_load
-    if imports and found is not _native.on_import:
-        _state["importer"] = found
-        _native.import_by(found)
+    if imports and _state["importer"] is None:
+        _state["importer"] = importer._find_and_load
+        _native.import_by(importer._find_and_load)
         importer._find_and_load = _native.on_import
-    elif not imports and found is _native.on_import:
+    elif not imports and importer._find_and_load is _native.on_import:
         importer._find_and_load = _state["importer"]
+        _state["importer"] = None
+    _native.tell_imports(imports)
 
 
 def _renew():

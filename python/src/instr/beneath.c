@@ -28,7 +28,8 @@ static PyObject *on_collection(PyObject *self, PyObject *const *args, Py_ssize_t
     Py_RETURN_NONE;
 }
 
-static PyObject *find_and_load; /* the interpreter's own */
+static PyObject *find_and_load; /* what was there before on_import() */
+static bool imports_are_told;
 
 /* import_by(function): what on_import() calls. */
 static PyObject *import_by(PyObject *self, PyObject *function)
@@ -36,6 +37,17 @@ static PyObject *import_by(PyObject *self, PyObject *function)
     (void)self;
     Py_INCREF(function);
     Py_XSETREF(find_and_load, function);
+    Py_RETURN_NONE;
+}
+
+/* tell_imports(whether): somebody else may stand before on_import() and keep it. */
+static PyObject *tell_imports(PyObject *self, PyObject *whether)
+{
+    (void)self;
+    const int told = PyObject_IsTrue(whether);
+    if (told < 0)
+        return NULL;
+    imports_are_told = told != 0;
     Py_RETURN_NONE;
 }
 
@@ -60,7 +72,7 @@ static PyObject *on_import(PyObject *self, PyObject *const *args, Py_ssize_t num
         return NULL;
     }
     PyObject *const by = find_and_load;
-    struct function *const function = number > 0 && !instr_counts ? import_of(args[0]) : NULL;
+    struct function *const function = number > 0 && imports_are_told && !instr_counts ? import_of(args[0]) : NULL;
     Py_INCREF(by);
     if (function != NULL)
         tell(function, AT_BEGIN);
@@ -75,5 +87,6 @@ PyMethodDef instr_beneath[] = {
     {"on_collection", (PyCFunction)(void (*)(void))on_collection, METH_FASTCALL, NULL},
     {"on_import", (PyCFunction)(void (*)(void))on_import, METH_FASTCALL | METH_KEYWORDS, NULL},
     {"import_by", import_by, METH_O, NULL},
+    {"tell_imports", tell_imports, METH_O, NULL},
     {NULL, NULL, 0, NULL},
 };

@@ -32,6 +32,30 @@ for lived, ran in both(spin if sys.argv[1] == 'spin' else sleep):
     print(lived, ran)
 ";
 
+/// Blocks that nest, and somebody else's function before ours meanwhile.
+const WRAPPED: &str = "\
+import gc, instr, sys, warnings
+warnings.simplefilter('ignore')
+library = sys.modules['_frozen_importlib']
+before = library._find_and_load
+with instr.trace(config='INSTR_TRACE=wrap.instr'):
+    ours = library._find_and_load
+    assert ours is not before
+    def others(*arguments, **keywords): return ours(*arguments, **keywords)
+    library._find_and_load = others
+    with instr.trace():
+        import colorsys
+assert library._find_and_load is others
+import chunk
+with instr.trace():
+    import wave
+library._find_and_load = ours
+with instr.trace():
+    import stringprep
+assert library._find_and_load is before
+assert not [one for one in gc.callbacks if 'on_collection' in str(one)]
+";
+
 fn nanoseconds(value: &Value, of: &str) -> f64 {
     value[of].as_f64().unwrap_or(0.0)
 }
@@ -127,6 +151,16 @@ pub(super) fn collections_and_imports() -> Check {
             })?;
         }
     }
+    // Who stands before the import system too, and stays there, hinders nothing.
+    place.write("wrap.py", WRAPPED)?;
+    place.run(&["wrap.py"]).succeed()?;
+    let mut calls = std::collections::BTreeMap::new();
+    count_calls(&place.summary("wrap.instr")?, &mut calls);
+    let found = ["colorsys", "chunk", "wave", "stringprep"].map(|name| {
+        let name = format!("import {name}");
+        calls.get(&name).copied().unwrap_or(0)
+    });
+    ensure(found == [1, 0, 1, 1], || format!("{calls:?}"))?;
     // A failed import looks as in the plain program.
     place.write("bad.py", "import broken\n")?;
     place.write("broken.py", "1 / 0\n")?;
