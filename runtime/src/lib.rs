@@ -195,7 +195,7 @@ mod tests {
             (table_version(), sums.each_ref().map(String::as_str)),
             (
                 1,
-                ["c8dbbfc337885888", "8c5e7dc06cc1601e", "ee32112ced3b7515"]
+                ["6d20b8df0e2ee7b1", "8c5e7dc06cc1601e", "310ccc9673b8b344"]
             )
         );
     }
