@@ -3,12 +3,12 @@
 import gc
 import os
 import sys
-import threading
+from _thread import RLock  # not `threading`: programs may look whether that was imported
 
 from . import _native, _select
 from ._results import Unavailable
 
-_lock = threading.RLock()
+_lock = RLock()
 _selections = []
 _state = {"tool": None, "c_functions": False, "counts": False, "prepared": False, "eager": False, "importer": None}
 # What this process starts records what this one does, as the program chooses it, unless its user has chosen.
@@ -61,7 +61,8 @@ if sys.version_info >= (3, 12):
         events = monitoring.events
         tool = _state["tool"]
         if tool is None:
-            free = (number for number in (4, 3, 5) if monitoring.get_tool(number) is None)
+            # 5 is for optimizers, of which there are none; CPython's own tests take 3 and 4.
+            free = (number for number in (5, 4, 3) if monitoring.get_tool(number) is None)
             tool = next(free, None)
             if tool is None:
                 raise Unavailable("sys.monitoring has no place left for instr: other tools have taken 3, 4 and 5")
@@ -92,6 +93,7 @@ if sys.version_info >= (3, 12):
             sys.monitoring.set_events(_state["tool"], 0)
 
 else:
+    import threading
 
     def _on():
         if getattr(threading, "_profile_hook", None) is None:

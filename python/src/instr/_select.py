@@ -19,8 +19,6 @@ import re
 import site
 import sys
 
-import sysconfig
-
 _MOST_BYTES = 255  # of a text: INSTR_CFG_STRING_BYTES
 _LINES = re.compile(r"(\d+)-(\d+)\Z")
 _BENEATH = ("gc", "imports")  # no functions of the program
@@ -34,9 +32,8 @@ class PatternError(ValueError):
 @functools.lru_cache(maxsize=None)
 def _foreign():
     """Folders of files that are not the program's own: the standard library, installed packages."""
-    names = ("stdlib", "platstdlib", "purelib", "platlib")
-    paths = sysconfig.get_paths()
-    folders = {paths[name] for name in names if name in paths}
+    release = "python%d.%d" % sys.version_info[:2]
+    folders = {os.path.join(prefix, sys.platlibdir, release) for prefix in (sys.base_prefix, sys.base_exec_prefix)}
     for find in ("getsitepackages", "getusersitepackages"):
         try:
             found = getattr(site, find)()
