@@ -33,7 +33,8 @@ class PatternError(ValueError):
 def _foreign():
     """Folders of files that are not the program's own: the standard library, installed packages."""
     release = "python%d.%d" % sys.version_info[:2]
-    folders = {os.path.join(prefix, sys.platlibdir, release) for prefix in (sys.base_prefix, sys.base_exec_prefix)}
+    prefixes = (sys.base_prefix, sys.base_exec_prefix, sys.prefix, sys.exec_prefix)
+    folders = {os.path.join(prefix, lib, release) for prefix in prefixes for lib in ("lib", sys.platlibdir)}
     for find in ("getsitepackages", "getusersitepackages"):
         try:
             found = getattr(site, find)()

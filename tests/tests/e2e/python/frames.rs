@@ -91,7 +91,7 @@ pub(super) fn cells() -> Check {
         "work(1), work(2)",
         "%%instr -f work\nfor n in range(4): work(n)\nimport math",
         "import instr\nprint({row['name'].rpartition('.')[2]: row['calls'] for row in instr.cells().functions().to_pylist()}['work'])",
-        "print([region['name'] for region in instr.cells().summary()['regions']])",
+        "print(sorted(region['name'] for region in instr.cells().summary()['regions']))",
     ];
     place.write("book.ipynb", &notebook(&cells))?;
     let convert = "nbconvert --to notebook --execute book.ipynb --output done.ipynb";
