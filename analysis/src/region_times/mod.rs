@@ -3,9 +3,15 @@
 //! The time of a region is the measure of the union of its intervals over all threads (rule of PaScal Analyzer: Anderson da Silva et al. 2022, section 3.2). A region inside of another one is a node below it:
 //! regions of the same name in different places are different nodes.
 
+mod energy;
+
 use hashbrown::HashMap;
 use instr_trace::RegionId;
 use instr_trace::model::{At, Begin, Code, End, Since, Sink, Span};
+
+use crate::executions::Durations;
+
+pub use energy::{Energies, Metered};
 
 /// Deepest nesting of regions that is told apart; deeper ones count for the last.
 const DEEPEST: usize = 64;
@@ -32,6 +38,8 @@ pub struct Node {
     pub total_ns: u64,
     /// The part of it in which no region below it was open, ns.
     pub own_ns: u64,
+    /// How long the executions took whose begin and end are known, each on its own thread.
+    pub executions: Durations,
 }
 
 /// All regions of a process.
@@ -92,6 +100,16 @@ struct Place {
     count: u64,
     whole: Union,
     below: Union,
+    executions: Durations,
+}
+
+/// A place is entered, or left.
+#[derive(Debug, Clone, Copy)]
+struct Change {
+    time: u64,
+    /// [`None`]: any place at all.
+    place: Option<usize>,
+    entered: bool,
 }
 
 /// Collects [`Regions`].
@@ -105,6 +123,8 @@ pub struct Collector {
     teams: HashMap<RegionId, usize>,
     top: Union,
     span: Option<(u64, u64)>,
+    /// What [`Metered`] has not seen yet; [`None`]: nobody looks.
+    changes: Option<Vec<Change>>,
 }
 
 impl Collector {
@@ -118,6 +138,7 @@ impl Collector {
             teams: HashMap::new(),
             top: Union::default(),
             span: None,
+            changes: None,
         }
     }
 
@@ -135,6 +156,7 @@ impl Collector {
                 count: 0,
                 whole: Union::default(),
                 below: Union::default(),
+                executions: Durations::default(),
             });
             places.len() - 1
         })
@@ -155,8 +177,12 @@ impl Collector {
         let parent = self.places[node].parent;
         match parent {
             Some(parent) => self.places[parent].below.begin(at.time),
-            None => self.top.begin(at.time),
+            None => {
+                self.top.begin(at.time);
+                self.changed(at.time, None, true);
+            }
         }
+        self.changed(at.time, Some(node), true);
         let place = &mut self.places[node];
         place.whole.begin(at.time);
         place.count += u64::from(count);
@@ -166,7 +192,8 @@ impl Collector {
         });
     }
 
-    fn end_region(&mut self, at: At, is_it: impl Fn(&Place) -> bool) {
+    /// `since`: when the execution began, if it is over now.
+    fn end_region(&mut self, at: At, since: Option<u64>, is_it: impl Fn(&Place) -> bool) {
         let Some(stack) = self.open.get_mut(at.position) else {
             return;
         };
@@ -175,6 +202,10 @@ impl Collector {
             return;
         };
         let open = stack.remove(found);
+        if let Some(since) = since {
+            let executions = &mut self.places[open.node].executions;
+            executions.add(at.time.saturating_sub(since));
+        }
         self.leave(at.time, open);
     }
 
@@ -185,7 +216,21 @@ impl Collector {
         self.places[node].whole.end(time);
         match self.places[node].parent {
             Some(parent) => self.places[parent].below.end(time),
-            None => self.top.end(time),
+            None => {
+                self.top.end(time);
+                self.changed(time, None, false);
+            }
+        }
+        self.changed(time, Some(node), false);
+    }
+
+    fn changed(&mut self, time: u64, place: Option<usize>, entered: bool) {
+        if let Some(changes) = &mut self.changes {
+            changes.push(Change {
+                time,
+                place,
+                entered,
+            });
         }
     }
 
@@ -193,7 +238,7 @@ impl Collector {
     #[must_use]
     pub fn finish(self) -> Regions {
         let (first, last) = self.span.unwrap_or_default();
-        let node = |place: &Place| {
+        let node = |place: Place| {
             let total_ns = place.whole.at_end(last);
             Node {
                 parent: place.parent,
@@ -201,13 +246,14 @@ impl Collector {
                 count: place.count,
                 total_ns,
                 own_ns: total_ns.saturating_sub(place.below.at_end(last)),
+                executions: place.executions,
             }
         };
         let duration_ns = last.saturating_sub(first);
         Regions {
-            nodes: self.places.iter().map(node).collect(),
             duration_ns,
             outside_ns: duration_ns.saturating_sub(self.top.at_end(last)),
+            nodes: self.places.into_iter().map(node).collect(),
         }
     }
 }
@@ -263,11 +309,12 @@ impl Sink for Collector {
         }
     }
 
-    fn end(&mut self, at: At, span: &Span, how: End, _since: Since) {
+    fn end(&mut self, at: At, span: &Span, how: End, since: Since) {
         self.seen(at.time);
+        let since = since.first.filter(|_| how == End::Told);
         match *span {
             Span::Parallel { region, code, .. } => {
-                self.end_region(at, |place| place.what == What::Parallel(code));
+                self.end_region(at, since, |place| place.what == What::Parallel(code));
                 if how.is_final() {
                     self.teams.remove(&region);
                 }
@@ -288,7 +335,9 @@ impl Sink for Collector {
                         .for_each(|open| self.leave(at.time, open));
                 }
             }
-            Span::User { name } => self.end_region(at, |place| place.what == What::User(name)),
+            Span::User { name } => {
+                self.end_region(at, since, |place| place.what == What::User(name))
+            }
             _ => {}
         }
     }

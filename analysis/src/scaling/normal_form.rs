@@ -22,6 +22,12 @@ const FIRST: usize = 40;
 const WORTH: f64 = 0.75;
 /// A model whose points lie further from the medians than noise explains with this probability is not enough.
 const ENOUGH: f64 = 0.95;
+/// Up to so many values of terms of pairs, each pair is judged.
+const MOST_EXACT: usize = 2_000_000;
+/// Else so many pairs are.
+const MOST_PAIRS: usize = 500;
+/// Columns whose part that others do not explain is smaller than this are taken for dependent.
+const DEPENDENT: f64 = 1e-9;
 /// The best models that are looked at again, for a simpler one that is as good.
 const FINALISTS: usize = 200;
 
@@ -115,23 +121,16 @@ struct Point {
     size: f64,
     seconds: f64,
     repeats: usize,
+    /// Sum of the squares of the runs' distances from the median, as shares of it.
+    squares: f64,
 }
 
 /// How much runs of the same point vary, as a share; and how many runs say so beyond the first of each point. [`None`] without repeats.
-fn noise(points: &[Point], runs: &[Observation]) -> Option<(f64, f64)> {
-    let mut residuals = Vec::new();
-    for point in points.iter().filter(|point| point.repeats > 1) {
-        // Medians are nearer to their values than the true middle is.
-        let repeats = point.repeats as f64;
-        let wider = (repeats / (repeats - 1.0)).sqrt();
-        let same = runs
-            .iter()
-            .filter(|run| (run.threads, run.size.unwrap_or(1.0)) == (point.threads, point.size));
-        residuals.extend(same.map(|run| wider * (run.seconds / point.seconds - 1.0).abs()));
-    }
-    let freedom =
-        residuals.len() as f64 - points.iter().filter(|point| point.repeats > 1).count() as f64;
-    let squares: f64 = residuals.iter().map(|r| r * r).sum::<f64>() / residuals.len() as f64;
+fn noise(points: &[Point]) -> Option<(f64, f64)> {
+    let repeated = || points.iter().filter(|point| point.repeats > 1);
+    let runs: usize = repeated().map(|point| point.repeats).sum();
+    let freedom = runs as f64 - repeated().count() as f64;
+    let squares: f64 = repeated().map(|point| point.squares).sum::<f64>() / runs as f64;
     (freedom >= 1.0).then(|| (squares.sqrt(), freedom))
 }
 
@@ -148,11 +147,17 @@ fn points(runs: &[Observation]) -> Vec<Point> {
         .filter_map(|same| {
             let seconds: Vec<f64> = same.iter().map(|run| run.seconds).collect();
             let (threads, size) = key(same[0]);
+            let median = location::median(&seconds)?;
+            let repeats = seconds.len() as f64;
+            // Medians are nearer to their values than the true middle is.
+            let wider = repeats / (repeats - 1.0).max(1.0);
+            let squares = seconds.iter().map(|it| wider * (it / median - 1.0).powi(2));
             Some(Point {
                 threads,
                 size,
-                seconds: location::median(&seconds)?,
+                seconds: median,
                 repeats: seconds.len(),
+                squares: squares.sum(),
             })
         })
         .collect()
@@ -215,7 +220,7 @@ pub fn search(runs: &[Observation]) -> Result<Model, Refusal> {
     }
     let terms = candidates(threads.len() >= 3, sizes.len() >= 3);
     let table = Table::of(&terms, &points);
-    let enough = Enough::of(&points, runs);
+    let enough = Enough::of(&points);
     let singles = table.ranked((0..terms.len()).map(|at| vec![at]));
     let mut best = (table.judge(&[]).unwrap_or(f64::INFINITY), Vec::new());
     if !enough.is(&table, &[]) {
@@ -226,12 +231,8 @@ pub fn search(runs: &[Observation]) -> Result<Model, Refusal> {
     }
     if points.len() >= 5 && !enough.is(&table, &best.1) {
         let first: Vec<usize> = singles.iter().take(FIRST).map(|(_, at)| at[0]).collect();
-        let pairs = first.iter().flat_map(|a| {
-            (0..terms.len())
-                .filter(move |b| b != a)
-                .map(move |b| vec![*a, b])
-        });
-        let found = table.simplest(&table.ranked(pairs), &terms);
+        let pairs = table.pairs(&first);
+        let found = table.simplest(&table.ranked(pairs.into_iter()), &terms);
         best = found
             .filter(|found| enough.pays(found.0, best.0))
             .unwrap_or(best);
@@ -268,8 +269,8 @@ struct Enough {
 }
 
 impl Enough {
-    fn of(points: &[Point], runs: &[Observation]) -> Self {
-        let known = noise(points, runs).map(|(share, freedom)| {
+    fn of(points: &[Point]) -> Self {
+        let known = noise(points).map(|(share, freedom)| {
             // Variance of a median of r normal values: pi / (2 r) for many, 1 for one, and this between (Kendall & Stuart 1969, 14.6).
             let half_pi = std::f64::consts::FRAC_PI_2;
             let of_median =
@@ -325,6 +326,37 @@ impl Table {
         };
         let values = terms.iter().chain([&Term::default()]).map(share).collect();
         Self { values }
+    }
+
+    /// Pairs of one of `first` and any other term. Of very many pairs at many points, those that leave least: to leave one point out of many changes little.
+    fn pairs(&self, first: &[usize]) -> Vec<Vec<usize>> {
+        let terms = self.values.len() - 1;
+        let count = self.values[0].len();
+        let all = first.iter().flat_map(|a| {
+            let others = (0..terms).filter(move |b| b != a);
+            others.map(move |b| (*a, b))
+        });
+        if first.len() * terms * count <= MOST_EXACT {
+            return all.map(|(a, b)| vec![a, b]).collect();
+        }
+        let units: Vec<Vec<f64>> = self.values.iter().map(|column| unit(column)).collect();
+        let constant = &units[terms];
+        let with_constant: Vec<f64> = units.iter().map(|it| dot(it, constant)).collect();
+        let sums: Vec<f64> = units.iter().map(|it| it.iter().sum()).collect();
+        let mut ranked: Vec<(f64, (usize, usize))> = all
+            .filter_map(|(a, b)| {
+                let gram = [
+                    dot(&units[a], &units[b]),
+                    with_constant[a],
+                    with_constant[b],
+                ];
+                let left = left(gram, [sums[a], sums[b], sums[terms]], count as f64)?;
+                Some((left, (a, b)))
+            })
+            .collect();
+        ranked.sort_by(|a, b| a.0.total_cmp(&b.0));
+        ranked.truncate(MOST_PAIRS);
+        ranked.into_iter().map(|(_, (a, b))| vec![a, b]).collect()
     }
 
     /// Models by their error, the best first.
@@ -401,6 +433,50 @@ impl Table {
     }
 }
 
+/// A column of length 1.
+fn unit(column: &[f64]) -> Vec<f64> {
+    let length = norm(column);
+    column.iter().map(|x| x / length).collect()
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    // Sums beside each other, which a processor makes at once.
+    let mut sums = [0.0; 8];
+    let (a, b) = (a.chunks_exact(8), b.chunks_exact(8));
+    let rest: f64 = a
+        .remainder()
+        .iter()
+        .zip(b.remainder())
+        .map(|(x, y)| x * y)
+        .sum();
+    for (x, y) in a.zip(b) {
+        for at in 0..8 {
+            sums[at] += x[at] * y[at];
+        }
+    }
+    sums.iter().sum::<f64>() + rest
+}
+
+/// What the best fit of 1 at `count` points by two columns and a constant, all of length 1, leaves: the sum of squares. `gram`: products of the two, and of each with the constant; `sums`: of the two and of the
+/// constant. Without the constant where it would be negative; none where a coefficient of the two would be, or the columns depend on each other.
+fn left(gram: [f64; 3], sums: [f64; 3], count: f64) -> Option<f64> {
+    let [ab, ac, bc] = gram;
+    let [a, b, c] = sums;
+    // Cramer's rule.
+    let whole = 1.0 - ab * ab - ac * ac - bc * bc + 2.0 * ab * ac * bc;
+    if whole > DEPENDENT {
+        let x = (a * (1.0 - bc * bc) - b * (ab - ac * bc) + c * (ab * bc - ac)) / whole;
+        let y = (b * (1.0 - ac * ac) - a * (ab - ac * bc) + c * (ab * ac - bc)) / whole;
+        let z = (c * (1.0 - ab * ab) - a * (ac - ab * bc) - b * (bc - ab * ac)) / whole;
+        if z >= 0.0 {
+            return (x >= 0.0 && y >= 0.0).then(|| (count - x * a - y * b - z * c).max(0.0));
+        }
+    }
+    let whole = 1.0 - ab * ab;
+    let (x, y) = ((a - ab * b) / whole, (b - ab * a) / whole);
+    (whole > DEPENDENT && x >= 0.0 && y >= 0.0).then(|| (count - x * a - y * b).max(0.0))
+}
+
 /// A fit of values that are all 1.
 struct Fit {
     /// Residual and leverage of each point.
@@ -449,10 +525,6 @@ fn least_squares(columns: &[&[f64]]) -> Option<Fit> {
         points: (0..count).map(at).collect(),
         coefficients,
     })
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 fn norm(a: &[f64]) -> f64 {

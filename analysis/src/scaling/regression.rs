@@ -53,11 +53,16 @@ pub fn fit(rows: &[Vec<f64>], values: &[f64]) -> Result<Regression, Refusal> {
     let mut best: Option<Regression> = None;
     for subset in 1_usize..1 << columns {
         let chosen: Vec<usize> = (0..columns).filter(|at| subset >> at & 1 == 1).collect();
-        let part: Vec<Vec<f64>> = rows
-            .iter()
-            .map(|row| chosen.iter().map(|at| row[*at]).collect())
-            .collect();
-        let Some(found) = robust(&part, values) else {
+        let part = |row: &Vec<f64>| {
+            let mut part = Row::default();
+            chosen
+                .iter()
+                .zip(&mut part)
+                .for_each(|(at, to)| *to = row[*at]);
+            part
+        };
+        let part: Vec<Row> = rows.iter().map(part).collect();
+        let Some(found) = robust(&part, chosen.len(), values) else {
             continue;
         };
         if found.coefficients.iter().any(|value| *value < 0.0) {
@@ -75,9 +80,12 @@ pub fn fit(rows: &[Vec<f64>], values: &[f64]) -> Result<Regression, Refusal> {
 
 /// The same with a constant alone; [`None`] of fewer than three values.
 pub(super) fn constant(values: &[f64]) -> Option<Regression> {
-    let rows = vec![vec![1.0]; values.len()];
-    robust(&rows, values).filter(|_| values.len() >= 3)
+    let rows = vec![[1.0, 0.0, 0.0, 0.0]; values.len()];
+    robust(&rows, 1, values).filter(|_| values.len() >= 3)
 }
+
+/// The first columns of a row; the others are 0.
+type Row = [f64; MOST];
 
 /// Rows that differ.
 fn different(rows: &[Vec<f64>]) -> usize {
@@ -87,54 +95,45 @@ fn different(rows: &[Vec<f64>]) -> usize {
     rows.len()
 }
 
-/// Huber's estimate without a constraint.
-fn robust(rows: &[Vec<f64>], values: &[f64]) -> Option<Regression> {
-    let (count, columns) = (values.len() as f64, rows[0].len());
+/// Huber's estimate by the first `columns`, without a constraint.
+fn robust(rows: &[Row], columns: usize, values: &[f64]) -> Option<Regression> {
+    let (count, freedom) = (values.len() as f64, (values.len() - columns) as f64);
     let mut expected = values.to_vec();
     let mut weights = vec![1.0; values.len()];
-    let mut coefficients: Vec<f64> = Vec::new();
+    let mut residuals = vec![0.0; values.len()];
+    let mut absolute = vec![0.0; values.len()];
+    let mut coefficients: Option<Row> = None;
     let mut scale = 0.0;
-    let mut residuals = Vec::new();
     for _ in 0..STEPS {
         let weighted = |at: usize| weights[at] / (expected[at] * expected[at]);
-        let gram = Gram::of(rows, values, weighted)?;
-        let next = gram.solve()?;
-        let change = next
-            .iter()
-            .zip(&coefficients)
-            .map(|(a, b)| (a - b).abs() / (a.abs() + f64::MIN_POSITIVE));
-        let settled = !coefficients.is_empty() && change.fold(0.0, f64::max) < SETTLED;
-        coefficients = next;
-        let fitted =
-            |row: &Vec<f64>| -> f64 { row.iter().zip(&coefficients).map(|(x, c)| x * c).sum() };
-        // A fit that is not above 0 somewhere says nothing about proportions there: the measurement does.
-        expected = rows
-            .iter()
-            .zip(values)
-            .map(|(row, value)| Some(fitted(row)).filter(|it| *it > 0.0).unwrap_or(*value))
-            .collect();
-        residuals = rows
-            .iter()
-            .zip(values)
-            .zip(&expected)
-            .map(|((row, value), size)| (value - fitted(row)) / size)
-            .collect();
-        let absolute: Vec<f64> = residuals.iter().map(|r: &f64| r.abs()).collect();
-        // Residuals are smaller than errors by the freedom that the coefficients took.
-        scale = location::OF_MAD
-            * location::median(&absolute)?
-            * (count / (count - columns as f64)).sqrt();
-        if scale == 0.0 {
-            scale =
-                (residuals.iter().map(|r| r * r).sum::<f64>() / (count - columns as f64)).sqrt();
+        let next = Gram::of(rows, columns, values, weighted)?.solve()?;
+        let settled = coefficients.is_some_and(|before| {
+            let change = next.iter().zip(before);
+            let change = change.map(|(a, b)| (a - b).abs() / (a.abs() + f64::MIN_POSITIVE));
+            change.fold(0.0, f64::max) < SETTLED
+        });
+        coefficients = Some(next);
+        for (at, (row, value)) in rows.iter().zip(values).enumerate() {
+            let fitted: f64 = row.iter().zip(next).map(|(x, c)| x * c).sum();
+            // A fit that is not above 0 somewhere says nothing about proportions there: the measurement does.
+            expected[at] = if fitted > 0.0 { fitted } else { *value };
+            residuals[at] = (value - fitted) / expected[at];
+            absolute[at] = f64::abs(residuals[at]);
         }
-        weights = residuals.iter().map(|r| weight(r / scale)).collect();
+        // Residuals are smaller than errors by the freedom that the coefficients took.
+        scale = location::OF_MAD * middle(&mut absolute)? * (count / freedom).sqrt();
+        if scale == 0.0 {
+            scale = (residuals.iter().map(|r| r * r).sum::<f64>() / freedom).sqrt();
+        }
+        for (weight, residual) in weights.iter_mut().zip(&residuals) {
+            *weight = weight_of(residual / scale);
+        }
         if settled {
             break;
         }
     }
-    let covariance = covariance(rows, &expected, &residuals, scale)?;
-    let quantile = StudentsT::new(0.0, 1.0, count - columns as f64)
+    let covariance = covariance(rows, columns, &expected, &residuals, scale)?;
+    let quantile = StudentsT::new(0.0, 1.0, freedom)
         .ok()?
         .inverse_cdf(f64::midpoint(1.0, LEVEL));
     let objective = residuals
@@ -142,7 +141,7 @@ fn robust(rows: &[Vec<f64>], values: &[f64]) -> Option<Regression> {
         .map(|r| r.abs().min(TUNING * scale) * (2.0 * r.abs() - r.abs().min(TUNING * scale)))
         .sum();
     Some(Regression {
-        coefficients,
+        coefficients: coefficients?[..columns].to_vec(),
         covariance,
         scale,
         quantile,
@@ -150,8 +149,22 @@ fn robust(rows: &[Vec<f64>], values: &[f64]) -> Option<Regression> {
     })
 }
 
+/// The median, without sorting all of the values; they change their order. [`None`] of none.
+fn middle(values: &mut [f64]) -> Option<f64> {
+    let at = values.len() / 2;
+    if values.is_empty() {
+        return None;
+    }
+    let is_odd = values.len() % 2 == 1;
+    let (below, middle, _) = values.select_nth_unstable_by(at, f64::total_cmp);
+    Some(match is_odd {
+        true => *middle,
+        false => f64::midpoint(below.iter().copied().fold(f64::MIN, f64::max), *middle),
+    })
+}
+
 /// How much a residual counts, in deviations.
-fn weight(residual: f64) -> f64 {
+fn weight_of(residual: f64) -> f64 {
     match residual.is_nan() || residual.abs() <= TUNING {
         true => 1.0,
         false => TUNING / residual.abs(),
@@ -160,13 +173,15 @@ fn weight(residual: f64) -> f64 {
 
 /// Huber 1981, (6.5) of section 7.6 with the correction K².
 fn covariance(
-    rows: &[Vec<f64>],
+    rows: &[Row],
+    columns: usize,
     expected: &[f64],
     residuals: &[f64],
     scale: f64,
 ) -> Option<Vec<Vec<f64>>> {
-    let (count, columns) = (residuals.len() as f64, rows[0].len());
-    let inverse = Gram::of(rows, expected, |at| 1.0 / (expected[at] * expected[at]))?.inverse()?;
+    let count = residuals.len() as f64;
+    let weight = |at: usize| 1.0 / (expected[at] * expected[at]);
+    let inverse = Gram::of(rows, columns, expected, weight)?.inverse()?;
     if scale == 0.0 {
         return Some(vec![vec![0.0; columns]; columns]);
     }
@@ -181,41 +196,48 @@ fn covariance(
         .sum();
     let correction = 1.0 + columns as f64 / count * (1.0 - inside) / inside;
     let variance = (correction / inside).powi(2) * squares / (count - columns as f64);
+    let scaled = inverse[..columns].iter();
     Some(
-        inverse
-            .into_iter()
-            .map(|row| row.into_iter().map(|x| x * variance).collect())
+        scaled
+            .map(|row| row[..columns].iter().map(|x| x * variance).collect())
             .collect(),
     )
 }
 
 /// Sums of products of columns, scaled so that each column has the length 1.
 struct Gram {
-    matrix: Vec<Vec<f64>>,
-    right: Vec<f64>,
-    lengths: Vec<f64>,
+    columns: usize,
+    matrix: [Row; MOST],
+    right: Row,
+    lengths: Row,
 }
 
 impl Gram {
-    fn of(rows: &[Vec<f64>], values: &[f64], weight: impl Fn(usize) -> f64) -> Option<Self> {
-        let columns = rows[0].len();
-        let mut matrix = vec![vec![0.0; columns]; columns];
-        let mut right = vec![0.0; columns];
+    fn of(
+        rows: &[Row],
+        columns: usize,
+        values: &[f64],
+        weight: impl Fn(usize) -> f64,
+    ) -> Option<Self> {
+        let mut matrix = [Row::default(); MOST];
+        let mut right = Row::default();
         for (at, (row, value)) in rows.iter().zip(values).enumerate() {
             let weight = weight(at);
-            for i in 0..columns {
-                right[i] += weight * row[i] * value;
-                for j in 0..columns {
-                    matrix[i][j] += weight * row[i] * row[j];
+            // All columns of the array: those that are not there are 0, and a loop of fixed length is quick.
+            for i in 0..MOST {
+                let weighted = weight * row[i];
+                right[i] += weighted * value;
+                for j in 0..MOST {
+                    matrix[i][j] += weighted * row[j];
                 }
             }
         }
-        let lengths: Vec<f64> = (0..columns).map(|at| matrix[at][at].sqrt()).collect();
-        if lengths
-            .iter()
-            .any(|length| !length.is_finite() || *length <= 0.0)
-        {
-            return None;
+        let mut lengths = [1.0; MOST];
+        for at in 0..columns {
+            lengths[at] = matrix[at][at].sqrt();
+            if !lengths[at].is_finite() || lengths[at] <= 0.0 {
+                return None;
+            }
         }
         for i in 0..columns {
             right[i] /= lengths[i];
@@ -224,6 +246,7 @@ impl Gram {
             }
         }
         Some(Self {
+            columns,
             matrix,
             right,
             lengths,
@@ -231,10 +254,9 @@ impl Gram {
     }
 
     /// The lower triangle of Cholesky's factors; none where columns depend on each other.
-    fn factor(&self) -> Option<Vec<Vec<f64>>> {
-        let size = self.right.len();
-        let mut lower = vec![vec![0.0; size]; size];
-        for i in 0..size {
+    fn factor(&self) -> Option<[Row; MOST]> {
+        let mut lower = [Row::default(); MOST];
+        for i in 0..self.columns {
             for j in 0..=i {
                 let known: f64 = (0..j).map(|k| lower[i][k] * lower[j][k]).sum();
                 let rest = self.matrix[i][j] - known;
@@ -248,49 +270,46 @@ impl Gram {
         Some(lower)
     }
 
-    fn solve(&self) -> Option<Vec<f64>> {
-        let lower = self.factor()?;
-        let scaled = substitute(&lower, &self.right);
-        Some(
-            scaled
-                .iter()
-                .zip(&self.lengths)
-                .map(|(x, length)| x / length)
-                .collect(),
-        )
+    fn solve(&self) -> Option<Row> {
+        let mut found = self.substitute(&self.factor()?, self.right);
+        found
+            .iter_mut()
+            .zip(self.lengths)
+            .for_each(|(x, length)| *x /= length);
+        Some(found)
     }
 
-    fn inverse(&self) -> Option<Vec<Vec<f64>>> {
+    fn inverse(&self) -> Option<[Row; MOST]> {
         let lower = self.factor()?;
-        let size = self.right.len();
-        let column = |at: usize| {
-            let unit: Vec<f64> = (0..size).map(|i| f64::from(u8::from(i == at))).collect();
-            let found = substitute(&lower, &unit);
-            (0..size)
-                .map(|i| found[i] / self.lengths[i] / self.lengths[at])
-                .collect()
-        };
-        Some((0..size).map(column).collect())
+        let mut inverse = [Row::default(); MOST];
+        for (at, column) in inverse.iter_mut().enumerate().take(self.columns) {
+            let mut unit = Row::default();
+            unit[at] = 1.0;
+            *column = self.substitute(&lower, unit);
+            for (x, length) in column.iter_mut().zip(self.lengths) {
+                *x /= length * self.lengths[at];
+            }
+        }
+        Some(inverse)
     }
-}
 
-/// Solves `lower * transposed(lower) * x = right`.
-fn substitute(lower: &[Vec<f64>], right: &[f64]) -> Vec<f64> {
-    let size = right.len();
-    let mut x = right.to_vec();
-    for i in 0..size {
-        for k in 0..i {
-            x[i] -= lower[i][k] * x[k];
+    /// Solves `lower * transposed(lower) * x = right`.
+    fn substitute(&self, lower: &[Row; MOST], right: Row) -> Row {
+        let mut x = right;
+        for i in 0..self.columns {
+            for k in 0..i {
+                x[i] -= lower[i][k] * x[k];
+            }
+            x[i] /= lower[i][i];
         }
-        x[i] /= lower[i][i];
-    }
-    for i in (0..size).rev() {
-        for k in i + 1..size {
-            x[i] -= lower[k][i] * x[k];
+        for i in (0..self.columns).rev() {
+            for k in i + 1..self.columns {
+                x[i] -= lower[k][i] * x[k];
+            }
+            x[i] /= lower[i][i];
         }
-        x[i] /= lower[i][i];
+        x
     }
-    x
 }
 
 impl Regression {

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use hashbrown::HashMap;
-use instr_trace::energy::{Energy, Meter, ModelMeter, PowerModel, Quantity, Unions};
+use instr_trace::energy::{
+    Energy, Meter, ModelMeter, PowerModel, Quantity, Unions, Zone, total, zone,
+};
 use instr_trace::model::{
     At, Begin, Count, End, Mark, Reading, Since, Sink, Span, State, Switch, Value,
 };
@@ -32,6 +34,8 @@ pub enum Region {
     Parallel(Code),
     /// A user region by its name.
     User(String),
+    /// Any other intervals, by a number that means something to whoever gives them: see [`Collector::of_places`].
+    Place(usize),
 }
 
 /// What one value of a sensor did.
@@ -155,6 +159,8 @@ pub struct Collector {
     /// The last event of all, ns.
     last: u64,
     has_meters: bool,
+    /// Regions are those of the trace, not given from outside.
+    follows: bool,
     busy: Busy,
     cores: Option<Cores>,
 }
@@ -239,6 +245,7 @@ impl Collector {
         Ok(Self {
             has_meters: model.is_some()
                 || values.iter().flatten().any(|value| value.meter.is_some()),
+            follows: true,
             busy: Busy::new(trace.threads()),
             out: Readings {
                 by_switches: cores.is_some(),
@@ -258,6 +265,32 @@ impl Collector {
             last: all().map(|info| info.last_time).max().unwrap_or(0),
             cores,
         })
+    }
+
+    /// The same, but for regions that are given by [`Collector::enter_place`] and [`Collector::leave_place`] instead of those of the trace.
+    ///
+    /// # Errors
+    ///
+    /// Stream files that cannot be read any more.
+    pub fn of_places(trace: &Trace, model: Option<PowerModel>) -> Result<Self, Error> {
+        Ok(Self {
+            follows: false,
+            ..Self::new(trace, model)?
+        })
+    }
+
+    /// Someone enters the place at `time` (ns).
+    pub fn enter_place(&mut self, time: u64, place: usize) {
+        if self.has_meters {
+            self.enter(time, Region::Place(place));
+        }
+    }
+
+    /// Someone leaves it.
+    pub fn leave_place(&mut self, time: u64, place: usize) {
+        if let Some(&id) = self.ids.get(&Region::Place(place)) {
+            self.leave(id, time);
+        }
     }
 
     fn sensor(&mut self, time: u64, sensor: usize, def: &SensorDef, values: &[Value]) {
@@ -372,6 +405,7 @@ impl Sink for Collector {
     fn mark(&mut self, at: At, mark: Mark<'_>) {
         if let Mark::Text { address, text } = mark
             && self.has_meters
+            && self.follows
             && self.texts.len() < MAX_TEXTS
         {
             let text = String::from_utf8_lossy(text).into_owned();
@@ -383,7 +417,7 @@ impl Sink for Collector {
     #[inline]
     fn begin(&mut self, at: At, span: &Span, _how: Begin) {
         match *span {
-            _ if !self.has_meters => {}
+            _ if !self.has_meters || !self.follows => {}
             Span::Parallel { code, .. } => {
                 _ = self.enter(at.time, Region::Parallel(code));
             }
@@ -400,7 +434,7 @@ impl Sink for Collector {
     #[inline]
     fn end(&mut self, at: At, span: &Span, _how: End, _since: Since) {
         match *span {
-            _ if !self.has_meters => {}
+            _ if !self.has_meters || !self.follows => {}
             Span::Parallel { code, .. } => {
                 if let Some(&id) = self.ids.get(&Region::Parallel(code)) {
                     self.leave(id, at.time);
@@ -440,6 +474,42 @@ impl Sink for Collector {
 }
 
 impl Readings {
+    /// Which meters add up to the machine's energy: positions in [`Readings::energy`], see [`total`].
+    #[must_use]
+    pub fn added(&self) -> Vec<usize> {
+        total(&self.zones())
+    }
+
+    /// Where each meter of [`Readings::energy`] belongs.
+    #[must_use]
+    pub fn zones(&self) -> Vec<Zone> {
+        let zone_of = |((sensor, value), _): &((usize, usize), _)| {
+            let sensor = &self.definitions.sensors[*sensor];
+            let label = sensor.labels.get(*value).map_or("", String::as_str);
+            zone(&sensor.name, label)
+        };
+        self.energy.iter().map(zone_of).collect()
+    }
+
+    /// The sum of a region's energies (a position in [`Readings::regions`]) over the meters `added`; the time that all of them cover.
+    #[must_use]
+    pub fn sum(&self, added: &[usize], region: usize) -> Energy {
+        let of = |at: &usize| self.energy[*at].1.get(region).copied().unwrap_or_default();
+        let mut sum = Energy {
+            covered_s: f64::INFINITY,
+            ..Energy::default()
+        };
+        for energy in added.iter().map(of) {
+            sum.joules += energy.joules;
+            sum.error_joules += energy.error_joules;
+            sum.covered_s = sum.covered_s.min(energy.covered_s);
+        }
+        if !sum.covered_s.is_finite() {
+            sum.covered_s = 0.0;
+        }
+        sum
+    }
+
     /// Counter `at` of each thread that counted it.
     pub fn counted(&self, at: usize) -> impl Iterator<Item = (u32, i64)> + '_ {
         self.counters.iter().filter_map(move |(thread, values)| {
