@@ -137,6 +137,17 @@ impl Sheet {
         }
     }
 
+    /// Prints at most so many rows, and how many more there are.
+    ///
+    /// # Errors
+    ///
+    /// Those of the page.
+    pub(crate) fn print_first(mut self, most: usize, page: &mut Page<'_>) -> io::Result<()> {
+        let all = self.rows.len();
+        self.rows.truncate(most);
+        self.print(all, page)
+    }
+
     /// All of it, but for bars.
     fn grid(&self) -> Grid {
         let shown = || self.kinds.iter().map(|kind| *kind != Kind::Bar);

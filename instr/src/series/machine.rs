@@ -11,6 +11,7 @@ use super::Roots;
 use super::counters::{open_device, read, refusal, scale_of};
 use super::events::{Encoded, line};
 use super::out::{Out, Source};
+use super::rapl::Zones;
 
 /// Longer files are read to here.
 const MOST_BYTES: u64 = 4 << 20;
@@ -315,94 +316,36 @@ impl Source for Frequency {
     }
 }
 
-/// A zone of RAPL.
-struct Zone {
-    name: String,
-    path: PathBuf,
-    /// What is added where the counter begins again.
-    range: u64,
-    last: u64,
-    total: u64,
-    series: Option<u32>,
-}
-
 /// Energy by RAPL's zones. No zone is added to another: packages contain cores, and the platform contains packages.
 pub(super) struct Energy {
-    zones: Vec<Zone>,
+    zones: Zones,
+    /// Of each zone, once it is defined.
+    series: Vec<Option<u32>>,
 }
 
 impl Energy {
     pub(super) fn open(roots: &Roots, out: &mut Out) -> Option<Self> {
-        let folder = roots.sys().join("class/powercap");
-        let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
-        let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
-        paths.retain(|path| {
-            let name = path.file_name().and_then(|name| name.to_str());
-            name.is_some_and(|name| name.starts_with("intel-rapl:"))
-        });
-        paths.sort();
-        let mut names: BTreeMap<PathBuf, String> = BTreeMap::new();
-        let mut zones = Vec::new();
-        for path in paths {
-            let mut name = line(&path.join("name")).unwrap_or_else(|_| "zone".to_owned());
-            // A zone in a package: intel-rapl:0:1 is in intel-rapl:0.
-            let text = path.to_string_lossy().into_owned();
-            let outer = text.rsplit_once(':').map(|(outer, _)| PathBuf::from(outer));
-            if let Some(outer) = outer.and_then(|outer| names.get(&outer)) {
-                name = format!("{outer} {name}");
-            }
-            names.insert(path.clone(), name.clone());
-            let energy = path.join("energy_uj");
-            let number = |path: &Path| {
-                text_of(path).and_then(|text| {
-                    text.trim()
-                        .parse::<u64>()
-                        .map_err(|_| format!("{} is no number", path.display()))
-                })
-            };
-            match number(&energy) {
-                Ok(last) => zones.push(Zone {
-                    name,
-                    path: energy,
-                    range: number(&path.join("max_energy_range_uj")).unwrap_or(0),
-                    last,
-                    total: 0,
-                    series: None,
-                }),
-                Err(why) => out.refuse(Module::Energy, &format!("{name}: {why}")),
-            }
-        }
-        (!zones.is_empty()).then_some(Self { zones })
+        let zones = Zones::open(&roots.sys(), &mut |why| out.refuse(Module::Energy, why));
+        let series = vec![None; zones.all().len()];
+        (!series.is_empty()).then_some(Self { zones, series })
     }
 }
 
 impl Source for Energy {
     fn read(&mut self, out: &mut Out) {
-        for zone in &mut self.zones {
-            let Some(now) = line(&zone.path)
-                .ok()
-                .and_then(|text| text.parse::<u64>().ok())
-            else {
-                continue;
-            };
-            let grown = match now.checked_sub(zone.last) {
-                Some(grown) => grown,
-                None => now.saturating_add(zone.range).saturating_sub(zone.last),
-            };
-            zone.last = now;
-            zone.total = zone.total.saturating_add(grown);
-            let name = &zone.name;
-            let series = *zone.series.get_or_insert_with(|| {
+        self.zones.read();
+        for (zone, series) in self.zones.all().iter().zip(&mut self.series) {
+            let series = *series.get_or_insert_with(|| {
                 out.define(of(
                     Module::Energy,
                     Scope::Machine,
                     0,
                     Nature::Total,
                     Unit::Microjoules,
-                    name,
+                    &zone.path.join(" "),
                 ))
             });
-            out.value(series, zone.total);
+            out.value(series, zone.microjoules);
         }
     }
 }

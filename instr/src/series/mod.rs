@@ -8,6 +8,7 @@ pub(crate) mod events;
 mod machine;
 mod out;
 mod processes;
+pub(crate) mod rapl;
 pub(crate) mod table;
 #[cfg(test)]
 mod tests;

@@ -8,7 +8,7 @@ pub mod load;
 pub mod memory;
 pub mod model;
 pub mod notes;
-mod power;
+pub(crate) mod power;
 mod processes;
 pub mod samples;
 pub mod sensors;

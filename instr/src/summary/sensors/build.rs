@@ -2,7 +2,7 @@
 
 use instr_analysis::sensors::{Readings, Region, ValueCount};
 use instr_trace::Names;
-use instr_trace::energy::{Energy, ModelMeter, Part, Zone, total, zone};
+use instr_trace::energy::{ModelMeter, Part, Zone};
 use instr_trace::names::CodeRole;
 use instr_trace::sensors::{SensorDef, SensorKind};
 
@@ -14,12 +14,8 @@ use super::model::{Power, RegionEnergy, Sensor, ThreadCount, ThreadEnergy, Troub
 pub fn fill(summary: &mut Summary, readings: &Readings, names: &dyn Names, target: &str) {
     summary.sensors = sensors(readings);
     counters(summary, readings);
-    let zones: Vec<Zone> = readings
-        .energy
-        .iter()
-        .map(|(at, _)| zone_of(readings, *at))
-        .collect();
-    let added = total(&zones);
+    let zones = readings.zones();
+    let added = readings.added();
     summary.energy = (0..)
         .zip(&zones)
         .map(|(at, zone)| zone_energy(readings, at, zone, &added))
@@ -117,14 +113,6 @@ fn counters(summary: &mut Summary, readings: &Readings) {
     }
 }
 
-fn zone_of(readings: &Readings, (sensor, value): (usize, usize)) -> Zone {
-    let sensor = &readings.definitions.sensors[sensor];
-    zone(
-        &sensor.name,
-        sensor.labels.get(value).map_or("", String::as_str),
-    )
-}
-
 fn part_name(part: Part) -> &'static str {
     match part {
         Part::Platform => "platform",
@@ -152,32 +140,6 @@ fn zone_energy(readings: &Readings, at: usize, zone: &Zone, added: &[usize]) -> 
     }
 }
 
-/// The sum of a region's energies over the zones that add up; the time that all of them cover.
-fn sum(readings: &Readings, added: &[usize], region: usize) -> Energy {
-    let of = |at: &usize| {
-        readings.energy[*at]
-            .1
-            .get(region)
-            .copied()
-            .unwrap_or_default()
-    };
-    let mut sum = Energy {
-        covered_s: f64::INFINITY,
-        ..Energy::default()
-    };
-    for energy in added.iter().map(of) {
-        sum.joules += energy.joules;
-        sum.error_joules += energy.error_joules;
-        sum.covered_s = sum.covered_s.min(energy.covered_s);
-    }
-    sum.covered_s = if sum.covered_s.is_finite() {
-        sum.covered_s
-    } else {
-        0.0
-    };
-    sum
-}
-
 fn regions(readings: &Readings, added: &[usize], names: &dyn Names) -> Vec<RegionEnergy> {
     let energy: Box<dyn Fn(usize, u64) -> RegionEnergy> = match (added, &readings.model) {
         ([], None) => return Vec::new(),
@@ -188,7 +150,7 @@ fn regions(readings: &Readings, added: &[usize], names: &dyn Names) -> Vec<Regio
             ..RegionEnergy::default()
         }),
         _ => Box::new(|id, _| {
-            let energy = sum(readings, added, id);
+            let energy = readings.sum(added, id);
             RegionEnergy {
                 source: "measured",
                 joules: energy.joules,
@@ -201,7 +163,7 @@ fn regions(readings: &Readings, added: &[usize], names: &dyn Names) -> Vec<Regio
     let mut found = Vec::new();
     for (id, (region, open_ns)) in readings.regions.iter().enumerate() {
         let (kind, name) = match region {
-            Region::Run => continue,
+            Region::Run | Region::Place(_) => continue,
             Region::Parallel(code) => (
                 "parallel region",
                 Place::of(names, Some(*code), CodeRole::Parallel).label,
