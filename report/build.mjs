@@ -5,7 +5,7 @@ const out = process.argv[2] ?? "dist";
 
 await build({
   absWorkingDir: import.meta.dirname,
-  entryPoints: { report: "src/main.ts" },
+  entryPoints: { report: "src/main.ts", sweep: "src/sweep.ts" },
   bundle: true,
   minify: true,
   format: "iife",

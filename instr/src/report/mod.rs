@@ -16,7 +16,7 @@ mod compare;
 mod findings;
 mod flame;
 mod kernel_findings;
-mod page;
+pub(crate) mod page;
 #[cfg(test)]
 mod schema;
 pub(crate) mod timeline;
@@ -40,6 +40,7 @@ use crate::predict::{Asked, of_trace};
 use crate::progress::Progress;
 use crate::summary;
 use crate::summary::units::{counted, size};
+use crate::sweep;
 use crate::symbols::{as_names, of_session, open_readable, program_name};
 
 /// Bytes of a trace that is predicted from.
@@ -55,6 +56,21 @@ pub fn run(options: &ReportOptions, console: &mut Console<'_>) -> Result<()> {
     if options.open && path == Some(Path::new("-")) {
         let why = "`--open` needs a file: `-o -` writes to standard output";
         return Err(WrongUsage(why.to_owned()).into());
+    }
+    if let [dir] = &options.traces[..]
+        && sweep::is_sweep(dir)
+    {
+        let path = sweep::report(dir, path, console)?;
+        if path != Path::new("-") {
+            writeln!(
+                console.out,
+                "{}: the sweep {}",
+                path.display(),
+                dir.display()
+            )
+            .context(NO_OUTPUT)?;
+        }
+        return if options.open { open(&path) } else { Ok(()) };
     }
     let diff = match options.compare {
         true => Some(compared(options, console)?),

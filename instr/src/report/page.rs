@@ -23,8 +23,11 @@ use crate::predict::model::Prediction;
 use crate::summary;
 use crate::summary::model::Summary;
 
+/// The script of the page of a sweep.
+pub(crate) const SWEEP: &str = include_str!("../../../report/dist/sweep.js");
 const SCRIPT: &str = include_str!("../../../report/dist/report.js");
-const STYLE: &str = include_str!("../../../report/dist/report.css");
+/// The style of all pages.
+pub(crate) const STYLE: &str = include_str!("../../../report/dist/report.css");
 
 /// The document up to its data.
 #[derive(Template)]
@@ -63,7 +66,7 @@ pub(super) fn write(
     let document = Document {
         title: processes.first().map_or("", |process| process.program),
         version: env!("CARGO_PKG_VERSION"),
-        policy: policy(),
+        policy: policy(SCRIPT),
         style: STYLE,
         has_tasks: processes.iter().any(|process| process.tasks.is_some()),
         has_bars: processes.iter().any(|process| !process.bars.is_empty()),
@@ -94,11 +97,11 @@ pub(super) fn write(
 }
 
 /// Nothing is loaded; the style and the script are those that the document has.
-fn policy() -> String {
+pub(crate) fn policy(script: &str) -> String {
     let hash = |text: &str| STANDARD.encode(Sha256::digest(text));
     format!(
         "default-src 'none'; script-src 'sha256-{}'; style-src 'sha256-{}'; base-uri 'none'; form-action 'none'",
-        hash(SCRIPT),
+        hash(script),
         hash(STYLE)
     )
 }
@@ -108,7 +111,7 @@ fn to_json(value: &impl Serialize) -> Result<Vec<u8>> {
 }
 
 /// Writes JSON that no text in it can end: all `<` are escaped.
-fn data(out: &mut dyn Write, id: &str, json: &[u8]) -> io::Result<()> {
+pub(crate) fn data(out: &mut dyn Write, id: &str, json: &[u8]) -> io::Result<()> {
     write!(out, "<script type=\"application/json\" id=\"{id}\">")?;
     let mut rest = json;
     while let Some(at) = rest.iter().position(|byte| *byte == b'<') {

@@ -43,7 +43,7 @@ pub(super) fn of(config: &Config) -> Result<Vec<Box<dyn Actuator>>> {
 }
 
 /// Where `/sys` is looked for.
-fn root() -> PathBuf {
+pub(super) fn root() -> PathBuf {
     std::env::var_os("INSTR_SENSORS_ROOT").map_or_else(|| PathBuf::from("/"), PathBuf::from)
 }
 

@@ -62,6 +62,15 @@ pub(crate) struct Config {
     pub(crate) seed: u64,
     /// What is measured.
     pub(crate) measure: Measure,
+    /// Sensors that are read while a traced run goes on, as `INSTR_SENSORS` names them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) sensors: Option<String>,
+    /// How often, as in `INSTR_SENSORS_PERIOD`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) sensors_period: Option<String>,
+    /// The chip whose power model stands in for meters, or a file with its description.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) target: Option<String>,
 }
 
 /// An input of the program.
@@ -114,7 +123,7 @@ impl From<InputText> for Input {
 
 impl Input {
     /// Words as a shell splits them; text with an open quote is one word.
-    fn of_text(text: &str) -> Self {
+    pub(super) fn of_text(text: &str) -> Self {
         let arguments = shlex::split(text).unwrap_or_else(|| vec![text.to_owned()]);
         let size = text
             .trim()
@@ -289,6 +298,9 @@ impl Default for Config {
             plan: Plan::default(),
             seed: 1,
             measure: Measure::default(),
+            sensors: None,
+            sensors_period: None,
+            target: None,
         }
     }
 }
@@ -364,6 +376,9 @@ impl Config {
         config.plan = options.plan.unwrap_or(config.plan);
         config.seed = options.seed.unwrap_or(config.seed);
         config.measure = options.measure.unwrap_or(config.measure);
+        config.sensors = options.sensors.clone().or(config.sensors);
+        config.sensors_period = options.sensors_period.clone().or(config.sensors_period);
+        config.target = options.target.clone().or(config.target);
         config.check()?;
         Ok(config)
     }
@@ -407,6 +422,12 @@ impl Config {
                 .is_none_or(|share| share.is_finite() && share > 0.0),
             "`until` is not a share above 0, such as 2 for 2 %"
         );
+        for (key, value) in [("sensors", &self.sensors), ("target", &self.target)] {
+            ensure!(
+                value.is_none() || self.measure != Measure::Plain,
+                "`{key}` is of traced runs: it needs `measure` to be regions or traces (--measure regions)"
+            );
+        }
         let mut names: Vec<&str> = self
             .inputs
             .iter()

@@ -10,7 +10,7 @@ use super::record::{Record, Region, Run};
 pub(super) fn write(record: &Record, out: &mut dyn Write) -> Result<()> {
     writeln!(
         out,
-        "repetition,program,input,environment,placement,frequency_khz,cores,region,executions,begin_ns,seconds,own_seconds,processor_seconds,resident_bytes,failure"
+        "repetition,program,input,environment,placement,frequency_khz,cores,region,executions,begin_ns,seconds,own_seconds,processor_seconds,resident_bytes,failure,joules,execution_min,execution_mean,execution_median,execution_p95,execution_max,execution_deviation"
     )?;
     for run in record.runs() {
         line(run, None, out)?;
@@ -36,9 +36,17 @@ fn line(run: &Run, region: Option<&Region>, out: &mut dyn Write) -> Result<()> {
             String::new()
         }
     };
+    let joules = match region {
+        None => run.energy.map(|energy| energy.joules),
+        Some(region) => region.joules,
+    };
+    let executions = region.and_then(|region| region.executions);
+    let executions = executions.map_or([None; 6], |it| {
+        [it.min, it.mean, it.median, it.p95, it.max, it.deviation].map(Some)
+    });
     writeln!(
         out,
-        "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
+        "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
         run.repeat,
         text(&point.program),
         text(&point.input),
@@ -60,6 +68,10 @@ fn line(run: &Run, region: Option<&Region>, out: &mut dyn Write) -> Result<()> {
             String::new()
         },
         text(&run.failure),
+        joules.map_or_else(String::new, |joules| joules.to_string()),
+        executions
+            .map(|it| it.map_or_else(String::new, |it| it.to_string()))
+            .join(","),
     )?;
     Ok(())
 }

@@ -8,12 +8,15 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context as _, Result};
 use instr_cc::exec::{Call, Measured};
+use instr_trace::energy::PowerModel;
 
 use super::config::{Config, Input, Measure};
 use super::plan::Point;
-use super::record::Run;
-use super::regions;
+use super::record::{Energy, Run};
+use super::{actuators, energy, regions};
 use crate::launch;
+use crate::series::rapl::Zones;
+use crate::summary::power::Chip;
 
 /// Variables that set the number of threads, of OpenMP and of libraries that do not look there.
 const THREADS: [&str; 4] = [
@@ -24,6 +27,8 @@ const THREADS: [&str; 4] = [
 ];
 /// Without this, libgomp makes threads of its own accord.
 const DYNAMIC: &str = "OMP_DYNAMIC";
+/// How often sensors are read unless the sweep says otherwise.
+const SENSORS_PERIOD: &str = "10ms";
 
 /// Runs points of a sweep.
 #[derive(Debug)]
@@ -34,17 +39,33 @@ pub(super) struct Runner<'c> {
     /// Print what the program prints.
     show_output: bool,
     sequence: u32,
+    /// Meters of the machine, for runs without a trace.
+    meters: Option<Zones>,
+    /// Of the chip, for traces without meters.
+    model: Option<PowerModel>,
 }
 
 impl<'c> Runner<'c> {
     /// For a sweep whose folder is `dir`.
-    pub(super) fn new(config: &'c Config, dir: &Path, show_output: bool) -> Self {
-        Self {
+    ///
+    /// # Errors
+    ///
+    /// A target that does not exist or has no power model.
+    pub(super) fn new(config: &'c Config, dir: &Path, show_output: bool) -> Result<Self> {
+        let chip = config
+            .target
+            .as_ref()
+            .map(|name| Chip::named(name.as_ref()));
+        let plain = config.measure == Measure::Plain;
+        Ok(Self {
             config,
             traces: dir.join("traces"),
             show_output,
             sequence: 0,
-        }
+            // Meters that may not be read are no fault of the sweep: `instr doctor` names them.
+            meters: plain.then(|| Zones::open(&actuators::root().join("sys"), &mut |_| {})),
+            model: chip.transpose()?.map(|chip| chip.power),
+        })
     }
 
     /// The words that a point runs.
@@ -85,20 +106,26 @@ impl<'c> Runner<'c> {
             Measure::Plain => (Call::new(&program).args(&words[1..]), None),
             Measure::Regions | Measure::Traces => {
                 let trace = self.trace_of(point, repeat)?;
-                (traced(&program, &words[1..], &trace)?, Some(trace))
+                (self.traced(&program, &words[1..], &trace)?, Some(trace))
             }
         };
         let call = with_environment(&call, &self.variables(point));
         let begin = SystemTime::now();
-        let measured = call
-            .measure(self.output()?, self.limit())
-            .with_context(|| format!("cannot run {name}"))?;
+        let (output, limit) = (self.output()?, self.limit());
+        let (measured, joules) =
+            energy::around(self.meters.as_mut(), || call.measure(output, limit));
+        let measured = measured.with_context(|| format!("cannot run {name}"))?;
         let mut run = of_measured(point, repeat, begin, &measured);
+        run.energy = joules.map(|joules| Energy {
+            joules,
+            joules_are_modelled: false,
+        });
         if let Some(trace) = trace {
             if run.failure.is_none() {
-                match regions::of(&trace) {
+                match regions::of(&trace, self.model.as_ref()) {
                     Ok(found) => {
                         run.seconds = found.seconds;
+                        run.energy = found.energy;
                         run.regions = found.regions;
                     }
                     Err(error) => run.failure = Some(format!("{error:#}")),
@@ -110,6 +137,26 @@ impl<'c> Runner<'c> {
             }
         }
         Ok(run)
+    }
+
+    /// `instr run` of the program, which brings the runtime to programs that were not built with it.
+    fn traced(&self, program: &Path, arguments: &[String], trace: &Path) -> Result<Call> {
+        let own = std::env::current_exe().context("cannot find the file of this program")?;
+        let mut call = Call::new(own)
+            .args(["run", "-q", "-o"])
+            .args([trace])
+            .args(["--"])
+            .args([program])
+            .args(arguments);
+        // Switches are not asked for, and cost.
+        call.env.push(("INSTR_SWITCHES", Some("0".into())));
+        if let Some(sensors) = &self.config.sensors {
+            call.env.push(("INSTR_SENSORS", Some(sensors.into())));
+            let period = self.config.sensors_period.as_deref();
+            let period = period.unwrap_or(SENSORS_PERIOD);
+            call.env.push(("INSTR_SENSORS_PERIOD", Some(period.into())));
+        }
+        Ok(call)
     }
 
     fn trace_of(&mut self, point: &Point, repeat: u32) -> Result<PathBuf> {
@@ -188,20 +235,6 @@ fn with_environment(call: &Call, variables: &[(String, String)]) -> Call {
     outer
 }
 
-/// `instr run` of the program, which brings the runtime to programs that were not built with it.
-fn traced(program: &Path, arguments: &[String], trace: &Path) -> Result<Call> {
-    let own = std::env::current_exe().context("cannot find the file of this program")?;
-    let mut call = Call::new(own)
-        .args(["run", "-q", "-o"])
-        .args([trace])
-        .args(["--"])
-        .args([program])
-        .args(arguments);
-    // Switches are not asked for, and cost.
-    call.env.push(("INSTR_SWITCHES", Some("0".into())));
-    Ok(call)
-}
-
 fn filled(word: &str, point: &Point, input: Option<&Input>) -> String {
     let mut text = word
         .replace("{threads}", &point.threads.to_string())
@@ -238,6 +271,7 @@ fn of_measured(point: &Point, repeat: u32, begin: SystemTime, measured: &Measure
         user_seconds: measured.user.as_secs_f64(),
         system_seconds: measured.system.as_secs_f64(),
         resident_bytes: measured.resident,
+        energy: None,
         failure,
         regions: Vec::new(),
     }
@@ -249,7 +283,9 @@ mod tests {
 
     fn words(text: &str, point: &Point) -> Vec<String> {
         let config: Config = toml::from_str(text).unwrap();
-        Runner::new(&config, Path::new("/nonexistent"), false).words(point)
+        Runner::new(&config, Path::new("/nonexistent"), false)
+            .unwrap()
+            .words(point)
     }
 
     fn point(input: &str) -> Point {
@@ -283,7 +319,7 @@ mod tests {
     fn runs_are_measured_and_failures_named() {
         let config: Config = toml::from_str("command = ['sh', '-c', 'test $OMP_NUM_THREADS = 4 && test \"$A.B\" = 1.B && exit {input}']\ninputs = ['0', '3']\ntimeout = 20\n[environment]\nA = ['1']").unwrap();
         let dir = tempfile::tempdir().unwrap();
-        let mut runner = Runner::new(&config, dir.path(), false);
+        let mut runner = Runner::new(&config, dir.path(), false).unwrap();
         let mut good = point("0");
         good.environment.insert("A".to_owned(), "1".to_owned());
         let run = runner.run(&good, 2).unwrap();

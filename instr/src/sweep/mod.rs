@@ -3,16 +3,19 @@
 mod actuators;
 pub(crate) mod config;
 mod csv;
+mod energy;
 mod execute;
 mod figures;
 pub mod options;
+mod page;
+mod pascal;
 mod plan;
 mod record;
 mod regions;
 mod table;
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
 use instr_analysis::scaling::LEVEL;
@@ -22,7 +25,7 @@ use instr_cc::exec;
 use self::options::SweepOptions;
 use crate::console::{Console, NO_OUTPUT, Refusal};
 use crate::launch;
-use crate::output::write_to;
+use crate::output::{is_folder, write_to};
 use crate::page::Page;
 use crate::progress::Progress;
 use crate::quote::{shown, typed};
@@ -38,6 +41,8 @@ pub(crate) use actuators::{GUARD, stand_guard};
 
 /// More rounds than this are not run to make an interval smaller.
 const MOST_REPEATS: u32 = 100;
+/// An interrupt ends a rest after this at the latest.
+const NAP: Duration = Duration::from_millis(100);
 /// A sweep whose first runs all fail ends.
 const FAILURES_IN_A_ROW: usize = 20;
 
@@ -57,6 +62,7 @@ pub fn run(options: &SweepOptions, console: &mut Console<'_>) -> Result<()> {
             );
             Record::open(dir)?
         }
+        Some(file) if options.command.is_empty() && pascal::is(file) => pascal::read(file)?,
         file => {
             let config = Config::of(options, file.as_deref())?;
             let points = plan::points(&config);
@@ -65,7 +71,7 @@ pub fn run(options: &SweepOptions, console: &mut Console<'_>) -> Result<()> {
             }
             let dir = folder(options, &config);
             // What cannot be run leaves no folder.
-            let runner = Runner::new(&config, &dir, false);
+            let runner = Runner::new(&config, &dir, false)?;
             for point in &points {
                 let words = runner.words(point);
                 launch::find(words.first().map_or("", String::as_str).as_ref())?;
@@ -95,7 +101,7 @@ fn folder(options: &SweepOptions, config: &Config) -> PathBuf {
 /// What would be run.
 fn announce(config: &Config, points: &[Point], console: &mut Console<'_>) -> Result<()> {
     let runs = points.len() as u64 * u64::from(config.repeat + config.warm_up);
-    let runner = Runner::new(config, Path::new("."), false);
+    let runner = Runner::new(config, Path::new("."), false)?;
     let mut text = format!(
         "{}, {} each: {}\n",
         counted(points.len() as u64, "point"),
@@ -135,7 +141,7 @@ fn make(
     let config = record.config().clone();
     exec::catch_interrupts();
     let mut sweep = Sweep {
-        runner: Runner::new(&config, record.dir(), options.show_output),
+        runner: Runner::new(&config, record.dir(), options.show_output)?,
         config: &config,
         failed: 0,
     };
@@ -215,10 +221,7 @@ impl Sweep<'_> {
         round: u32,
         actuators: &mut [Box<dyn actuators::Actuator>],
     ) -> Result<Run> {
-        if self.config.idle > 0.0 {
-            // An interrupt is seen behind it.
-            std::thread::sleep(Duration::from_secs_f64(self.config.idle));
-        }
+        rest(Duration::from_secs_f64(self.config.idle));
         actuators
             .iter_mut()
             .try_for_each(|actuator| actuator.set(point))?;
@@ -257,11 +260,25 @@ impl Sweep<'_> {
             .collect();
         let (Some(median), Some((low, high))) = (
             location::median(&seconds),
-            bootstrap::interval(&seconds, location::median, LEVEL, 1),
+            bootstrap::median_interval(&seconds, LEVEL),
         ) else {
             return true;
         };
         (high - low) / 2.0 > share / 100.0 * median
+    }
+}
+
+/// Waits, or until somebody interrupts.
+fn rest(time: Duration) {
+    let begin = Instant::now();
+    while exec::interrupted().is_none() {
+        let Some(left) = time
+            .checked_sub(begin.elapsed())
+            .filter(|left| !left.is_zero())
+        else {
+            return;
+        };
+        std::thread::sleep(left.min(NAP));
     }
 }
 
@@ -271,16 +288,56 @@ fn missing(record: &Record, points: &[Point], repeats: u32) -> u64 {
     points.iter().flat_map(of_point).count() as u64
 }
 
+/// Whether `instr report` has a page of a sweep to write for this.
+pub(crate) fn is_sweep(path: &Path) -> bool {
+    Record::is(path)
+}
+
+/// Writes the page of a sweep into `output`, or into a file with the name of the sweep in the current directory. Gives the name of the file.
+///
+/// # Errors
+///
+/// A folder that cannot be read, and failures to write.
+pub(crate) fn report(
+    dir: &Path,
+    output: Option<&Path>,
+    console: &mut Console<'_>,
+) -> Result<PathBuf> {
+    let record = Record::open(dir)?;
+    let figures = figures::of(&record, &[]);
+    ensure!(figures.runs > 0, "{} has no run that counts", shown(dir));
+    let folder = std::path::absolute(dir).unwrap_or_else(|_| dir.to_owned());
+    let name = folder
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned();
+    let own = PathBuf::from(format!("{name}.html"));
+    let path = match output {
+        Some(path) if is_folder(path) => path.join(own),
+        Some(path) => path.to_owned(),
+        None => own,
+    };
+    write_to(&path, console, |out| page::write(&name, &figures, out))?;
+    Ok(path)
+}
+
 fn show(record: &Record, options: &SweepOptions, console: &mut Console<'_>) -> Result<()> {
     if let Some(path) = &options.csv {
         write_to(path, console, |out| csv::write(record, out))?;
+    }
+    if let Some(path) = &options.pascal {
+        write_to(path, console, |out| pascal::write(record, out))?;
     }
     let ask = options
         .model
         .as_ref()
         .map(|counts| counts.0.clone())
         .unwrap_or_default();
-    let figures = figures::of(record, &ask);
+    let mut figures = figures::of(record, &ask);
+    if let Some(level) = options.level {
+        figures.fold(level as usize);
+    }
     if options.json {
         serde_json::to_writer_pretty(&mut *console.out, &figures).context(NO_OUTPUT)?;
         return writeln!(console.out).context(NO_OUTPUT);
@@ -293,7 +350,7 @@ fn show(record: &Record, options: &SweepOptions, console: &mut Console<'_>) -> R
     console
         .page(
             options.top.map_or(MAX_ROWS, |top| top as usize),
-            |page: &mut Page<'_>| table::write(&figures, page),
+            |page: &mut Page<'_>| table::write(&figures, options.executions, page),
         )
         .context(NO_OUTPUT)?;
     let again = format!(

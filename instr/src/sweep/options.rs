@@ -32,8 +32,8 @@ fn variable(text: &str) -> Result<(String, Vec<String>), String> {
 /// Options of `instr sweep`. Those of PaScal Analyzer's command line that mean the same are known by their names there.
 #[derive(Debug, Args)]
 pub struct SweepOptions {
-    /// A sweep as TOML (docs/sweep.md), or the folder of one that was run, which is shown again
-    #[arg(value_name = "FILE.toml|DIR.sweep")]
+    /// A sweep as TOML (docs/sweep.md); or the folder of one that was run, or a file of PaScal Analyzer, which are shown
+    #[arg(value_name = "FILE.toml|DIR.sweep|PASCAL.json")]
     pub sweep: Option<PathBuf>,
     /// Numbers of threads: 1,2,4 or 1:8
     #[arg(short, long, visible_alias = "cors", value_name = "LIST")]
@@ -86,6 +86,15 @@ pub struct SweepOptions {
     /// What is measured
     #[arg(short, long, value_enum)]
     pub measure: Option<Measure>,
+    /// Read these sensors in traced runs, for the energy of regions: rapl, auto, all, or as INSTR_SENSORS names them
+    #[arg(long, value_name = "LIST")]
+    pub sensors: Option<String>,
+    /// How often they are read [default: 10ms]
+    #[arg(long, value_name = "TIME")]
+    pub sensors_period: Option<String>,
+    /// Take the power model of this target, or of a description FILE.toml, where there are no meters
+    #[arg(long, value_name = "NAME|FILE.toml")]
+    pub target: Option<String>,
     /// Predict times on these numbers of threads
     #[arg(long, value_name = "LIST")]
     pub model: Option<Counts>,
@@ -104,6 +113,15 @@ pub struct SweepOptions {
     /// Write all runs into FILE, a line each; - is standard output
     #[arg(long, value_name = "FILE")]
     pub csv: Option<PathBuf>,
+    /// Write all runs into FILE in the form of PaScal Analyzer; - is standard output
+    #[arg(long, value_name = "FILE.json")]
+    pub pascal: Option<PathBuf>,
+    /// Show regions that are nested at most N deep; those inside of them are a part of them
+    #[arg(long, visible_alias = "ragl", value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub level: Option<u32>,
+    /// Also show how long single executions of regions took
+    #[arg(long)]
+    pub executions: bool,
     /// Show at most N rows of the table of regions [default: 40]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub top: Option<u64>,

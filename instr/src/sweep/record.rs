@@ -6,6 +6,7 @@ use std::io::{BufRead as _, BufReader, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail, ensure};
+use instr_analysis::executions::Durations;
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 
@@ -38,6 +39,9 @@ pub(super) struct Run {
     pub(super) system_seconds: f64,
     /// The largest resident set of a process, bytes.
     pub(super) resident_bytes: u64,
+    /// What the whole machine took meanwhile, where that is measured or modelled.
+    #[serde(default, flatten)]
+    pub(super) energy: Option<Energy>,
     /// Why it does not count; [`None`]: it counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) failure: Option<String>,
@@ -57,6 +61,53 @@ pub(super) struct Region {
     pub(super) seconds: f64,
     /// The part of it outside of regions inside of it, s.
     pub(super) own_seconds: f64,
+    /// How long single executions took, where their begins and ends are known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) executions: Option<Executions>,
+    /// What the machine took while a thread was in it, J.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) joules: Option<f64>,
+}
+
+/// Energy of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(super) struct Energy {
+    /// All of it, J.
+    pub(super) joules: f64,
+    /// By the power model of a chip, for want of meters.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) joules_are_modelled: bool,
+}
+
+/// Executions of a region in one run, s: exact but for 0.1 %.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(super) struct Executions {
+    pub(super) sum: f64,
+    pub(super) min: f64,
+    pub(super) mean: f64,
+    pub(super) median: f64,
+    /// The quantile 0.95: 95 of 100 are not longer.
+    pub(super) p95: f64,
+    pub(super) max: f64,
+    /// Standard deviation, of the population.
+    pub(super) deviation: f64,
+}
+
+impl Executions {
+    /// Those of some durations; [`None`] of none.
+    pub(super) fn of(durations: &Durations) -> Option<Self> {
+        let quantile = |share| Some(durations.quantile_ns(share)? * 1e-9);
+        let sum = durations.total_ns() as f64 * 1e-9;
+        Some(Self {
+            sum,
+            min: quantile(0.0)?,
+            mean: sum / durations.count() as f64,
+            median: quantile(0.5)?,
+            p95: quantile(0.95)?,
+            max: quantile(1.0)?,
+            deviation: durations.deviation_ns()? * 1e-9,
+        })
+    }
 }
 
 /// The folder.
@@ -89,6 +140,18 @@ impl Record {
             damaged,
             file: None,
         })
+    }
+
+    /// Runs that another tool recorded, in the file `from`.
+    pub(super) fn imported(from: &Path, config: Config, runs: Vec<Run>) -> Self {
+        Self {
+            dir: from.to_owned(),
+            config,
+            known: known(&runs),
+            runs,
+            damaged: 0,
+            file: None,
+        }
     }
 
     /// Whether a folder is that of a sweep.
@@ -256,12 +319,18 @@ mod tests {
             user_seconds: 0.4,
             system_seconds: 0.1,
             resident_bytes: 1,
+            energy: Some(Energy {
+                joules: 2.5,
+                joules_are_modelled: true,
+            }),
             failure: None,
             regions: vec![Region {
                 path: vec!["a".to_owned()],
                 count: 2,
                 seconds: 0.25,
                 own_seconds: 0.25,
+                executions: None,
+                joules: Some(1.0),
             }],
         }
     }

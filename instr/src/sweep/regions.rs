@@ -1,15 +1,18 @@
 //! The regions of one run, from its trace: of all its processes, by name.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::path::Path;
 
 use anyhow::{Context as _, Result, ensure};
-use instr_analysis::region_times::{Collector, What};
+use instr_analysis::executions::Durations;
+use instr_analysis::region_times::{Metered, What};
+use instr_trace::energy::PowerModel;
 use instr_trace::model::{At, Mark, Sink, replay};
 use instr_trace::names::{CodeRole, code_label};
 use instr_trace::{Names, Session};
 
-use super::record::Region;
+use super::record::{Energy, Executions, Region};
 use crate::cli::SymbolOptions;
 use crate::quote::shown;
 use crate::symbols::Symbols;
@@ -22,8 +25,18 @@ const OUTSIDE: &str = "(outside)";
 pub(super) struct Found {
     /// From the first event to the last one of the process that took longest, s.
     pub(super) seconds: f64,
+    /// What the machine took in that time.
+    pub(super) energy: Option<Energy>,
     /// Regions, those around others first.
     pub(super) regions: Vec<Region>,
+}
+
+/// A region of all processes.
+#[derive(Debug)]
+struct Sum {
+    order: usize,
+    region: Region,
+    executions: Durations,
 }
 
 /// Texts behind addresses.
@@ -43,33 +56,41 @@ impl Sink for Texts {
     }
 }
 
-/// Reads the regions of a trace.
+/// Reads the regions of a trace; `model`: of the chip that it is from, for want of meters.
 ///
 /// # Errors
 ///
 /// No trace, one that cannot be read, and one that lost events: times would be wrong.
-pub(super) fn of(dir: &Path) -> Result<Found> {
+pub(super) fn of(dir: &Path, model: Option<&PowerModel>) -> Result<Found> {
     ensure!(
         dir.join("metadata").is_file(),
         "it left no trace: build it with instr-cc, or see `instr run` for why"
     );
     let session = Session::open(&[dir]).with_context(|| format!("cannot read {}", shown(dir)))?;
-    let mut all: BTreeMap<Vec<String>, (usize, Region)> = BTreeMap::new();
-    let mut seconds = 0.0_f64;
+    let mut all = BTreeMap::new();
+    // Of the process that took longest: the others ran beside it.
+    let (mut seconds, mut energy) = (0.0_f64, None);
     for trace in session.traces() {
         let symbols = Symbols::of(trace, &SymbolOptions::default());
-        let mut sinks = (Collector::new(trace.threads().len()), Texts::default());
+        let mut sinks = (Metered::new(trace, model.cloned())?, Texts::default());
         replay(trace, &mut sinks)?;
         ensure!(
             trace.discarded() == 0,
             "it lost {} events: a larger INSTR_BUFFER or a longer run helps",
             trace.discarded()
         );
-        let (collector, texts) = sinks;
-        let found = collector.finish();
-        seconds = seconds.max(found.duration_ns as f64 / 1e9);
+        let (metered, texts) = sinks;
+        let (found, energies) = metered.finish();
+        let own = found.duration_ns as f64 / 1e9;
+        if own > seconds {
+            seconds = own;
+            energy = energies.as_ref().map(|energies| Energy {
+                joules: energies.run.joules,
+                joules_are_modelled: energies.is_modelled,
+            });
+        }
         let mut paths: Vec<Vec<String>> = Vec::with_capacity(found.nodes.len());
-        for node in &found.nodes {
+        for (at, node) in found.nodes.iter().enumerate() {
             let mut path = node
                 .parent
                 .map(|parent| paths[parent].clone())
@@ -81,48 +102,62 @@ pub(super) fn of(dir: &Path) -> Result<Found> {
                 count: node.count,
                 seconds: node.total_ns as f64 / 1e9,
                 own_seconds: node.own_ns as f64 / 1e9,
+                executions: None,
+                joules: energies.as_ref().map(|it| it.nodes[at].joules),
             };
-            add(&mut all, region);
+            add(&mut all, region, &node.executions);
         }
         if !found.nodes.is_empty() {
             let outside = found.outside_ns as f64 / 1e9;
-            add(
-                &mut all,
-                Region {
-                    path: vec![OUTSIDE.to_owned()],
-                    count: 1,
-                    seconds: outside,
-                    own_seconds: outside,
-                },
-            );
+            let region = Region {
+                path: vec![OUTSIDE.to_owned()],
+                count: 1,
+                seconds: outside,
+                own_seconds: outside,
+                executions: None,
+                joules: energies.as_ref().map(|it| it.outside.joules),
+            };
+            add(&mut all, region, &Durations::default());
         }
     }
     ensure!(seconds > 0.0, "its trace has no events");
-    let mut regions: Vec<(usize, Region)> = all.into_values().collect();
-    regions.sort_by_key(|(order, _)| *order);
+    let mut regions: Vec<Sum> = all.into_values().collect();
+    regions.sort_by_key(|sum| sum.order);
+    let finished = |sum: Sum| Region {
+        executions: Executions::of(&sum.executions),
+        ..sum.region
+    };
     Ok(Found {
         seconds,
-        regions: regions.into_iter().map(|(_, region)| region).collect(),
+        energy,
+        regions: regions.into_iter().map(finished).collect(),
     })
 }
 
-/// Processes that have the same region add up.
-fn add(all: &mut BTreeMap<Vec<String>, (usize, Region)>, region: Region) {
+/// Processes that have the same region add up. What the machine took meanwhile does not: each has seen all of it.
+fn add(all: &mut BTreeMap<Vec<String>, Sum>, region: Region, executions: &Durations) {
     let order = all.len();
-    let known = all.entry(region.path.clone()).or_insert_with(|| {
-        (
-            order,
-            Region {
-                count: 0,
-                seconds: 0.0,
-                own_seconds: 0.0,
-                ..region.clone()
-            },
-        )
-    });
-    known.1.count += region.count;
-    known.1.seconds += region.seconds;
-    known.1.own_seconds += region.own_seconds;
+    match all.entry(region.path.clone()) {
+        Entry::Vacant(free) => {
+            _ = free.insert(Sum {
+                order,
+                region,
+                executions: executions.clone(),
+            })
+        }
+        Entry::Occupied(mut known) => {
+            let known = known.get_mut();
+            known.executions.merge(executions);
+            let sum = &mut known.region;
+            sum.joules = match (sum.joules, region.joules) {
+                (Some(a), Some(b)) => Some(a.max(b)),
+                (one, other) => one.or(other),
+            };
+            sum.count += region.count;
+            sum.seconds += region.seconds;
+            sum.own_seconds += region.own_seconds;
+        }
+    }
 }
 
 fn name(what: What, symbols: &dyn Names, texts: &Texts) -> String {

@@ -14,7 +14,7 @@ const ASCII: [char; 6] = ['.', '-', '+', '*', '#', '#'];
 const CELL: usize = 9;
 
 /// Writes all of it; regions beyond the page's rows are counted.
-pub(super) fn write(figures: &Figures, page: &mut Page<'_>) -> io::Result<()> {
+pub(super) fn write(figures: &Figures, executions: bool, page: &mut Page<'_>) -> io::Result<()> {
     head(figures, page)?;
     let Some((program, regions)) = figures.subjects.split_first() else {
         return Ok(());
@@ -23,10 +23,14 @@ pub(super) fn write(figures: &Figures, page: &mut Page<'_>) -> io::Result<()> {
     heat_map(program, page)?;
     laws(program, page)?;
     weak(program, page)?;
+    energy(figures, page)?;
     if !regions.is_empty() {
         of_regions(regions, page)?;
     }
-    Ok(())
+    match executions {
+        true => single(regions, page),
+        false => Ok(()),
+    }
 }
 
 fn head(figures: &Figures, page: &mut Page<'_>) -> io::Result<()> {
@@ -103,7 +107,7 @@ fn times(program: &Subject, page: &mut Page<'_>) -> io::Result<()> {
             sheet.add_row(name.into_iter().chain(row(figure)));
         }
     }
-    sheet.print(page.rows.max(200), page)?;
+    sheet.print_first(page.rows.max(200), page)?;
     for figure in program.series.iter().flat_map(|series| &series.points) {
         for (repeat, value) in &figure.outliers {
             let point = [
@@ -227,7 +231,7 @@ fn laws(subject: &Subject, page: &mut Page<'_>) -> io::Result<()> {
             ]);
         }
     }
-    sheet.print(page.rows.max(60), page)?;
+    sheet.print_first(page.rows.max(60), page)?;
     let mut reasons: Vec<&String> = subject
         .series
         .iter()
@@ -273,7 +277,7 @@ fn predictions(subject: &Subject, page: &mut Page<'_>) -> io::Result<()> {
             }
         }
     }
-    sheet.print(page.rows.max(60), page)?;
+    sheet.print_first(page.rows.max(60), page)?;
     refused.dedup();
     refused.iter().try_for_each(|text| page.paragraph("", text))
 }
@@ -298,7 +302,7 @@ fn weak(subject: &Subject, page: &mut Page<'_>) -> io::Result<()> {
             percent(it.efficiency),
         ]);
     }
-    sheet.print(page.rows, page)?;
+    sheet.print_first(page.rows, page)?;
     if let Some(it) = &subject.gustafson {
         page.paragraph(
             "",
@@ -309,6 +313,107 @@ fn weak(subject: &Subject, page: &mut Page<'_>) -> io::Result<()> {
         )?;
     }
     Ok(())
+}
+
+/// Energy, power and their product with time by point, and which points are worth it.
+fn energy(figures: &Figures, page: &mut Page<'_>) -> io::Result<()> {
+    let columns = [
+        "energy: input",
+        "threads",
+        "energy",
+        "±",
+        "power",
+        "energy · time",
+        "best",
+    ];
+    let mut sheet = Sheet::new(1, &columns);
+    for series in figures.subjects.iter().take(1).flat_map(|it| &it.series) {
+        for figure in &series.points {
+            let Some(energy) = &figure.energy else {
+                continue;
+            };
+            let is_best = figures
+                .pareto
+                .iter()
+                .any(|it| it.series == series.name && it.threads == figure.point.threads);
+            sheet.add_row([
+                series.name.clone(),
+                figure.point.threads.to_string(),
+                joules(energy.joules.value),
+                match figure.runs {
+                    1 => String::new(),
+                    _ => percent(energy.joules.relative()),
+                },
+                format!("{:.1} W", energy.watts),
+                format!("{:.4} J s", energy.energy_delay),
+                if is_best { "*" } else { "" }.to_owned(),
+            ]);
+        }
+    }
+    sheet.print_first(page.rows.max(60), page)?;
+    if figures.pareto.is_empty() {
+        return Ok(());
+    }
+    let mut text = "*: no other point of the input takes less time and less energy.".to_owned();
+    if figures.energy_is_modelled {
+        text += " Energy is by the power model of the chip, not measured.";
+    }
+    page.paragraph("", &text)
+}
+
+fn joules(value: f64) -> String {
+    match value {
+        kilo if kilo >= 10_000.0 => format!("{:.2} kJ", value / 1000.0),
+        one if one >= 1.0 => format!("{value:.2} J"),
+        _ => format!("{:.3} mJ", value * 1000.0),
+    }
+}
+
+/// How long single executions of regions took, at the most threads of each series.
+fn single(regions: &[Subject], page: &mut Page<'_>) -> io::Result<()> {
+    let header = [
+        "executions of",
+        "input",
+        "threads",
+        "count",
+        "sum",
+        "min",
+        "mean",
+        "median",
+        "95 %",
+        "max",
+        "deviation",
+    ];
+    let mut sheet = Sheet::new(2, &header);
+    for region in regions {
+        for series in &region.series {
+            let Some((point, of)) = series.points.last().and_then(|last| {
+                let executions = last.executions.as_ref()?;
+                Some((&last.point, executions))
+            }) else {
+                continue;
+            };
+            let times = &of.seconds;
+            let times = [
+                times.sum,
+                times.min,
+                times.mean,
+                times.median,
+                times.p95,
+                times.max,
+                times.deviation,
+            ];
+            let mut row = vec![
+                region.path.join(" / "),
+                series.name.clone(),
+                point.threads.to_string(),
+                count(of.count.round() as u64),
+            ];
+            row.extend(times.map(seconds));
+            sheet.add_row(row);
+        }
+    }
+    sheet.print_first(page.rows, page)
 }
 
 /// Each region at the most threads of each series: where it stops, and what it costs there.
@@ -322,7 +427,14 @@ fn of_regions(regions: &[Subject], page: &mut Page<'_>) -> io::Result<()> {
         "speedup",
         "efficiency",
         "stops at",
+        "energy",
     ];
+    let with_energy = regions
+        .iter()
+        .flat_map(|region| &region.series)
+        .flat_map(|series| &series.points)
+        .any(|figure| figure.energy.is_some());
+    let header = &header[..header.len() - usize::from(!with_energy)];
     let named = regions
         .iter()
         .flat_map(|region| &region.series)
@@ -355,8 +467,12 @@ fn of_regions(regions: &[Subject], page: &mut Page<'_>) -> io::Result<()> {
                     .stops
                     .map_or_else(|| "-".to_owned(), |threads| threads.to_string()),
             ]);
+            if with_energy {
+                let energy = last.energy.as_ref();
+                row.push(energy.map_or_else(String::new, |it| joules(it.joules.value)));
+            }
             sheet.add_row(row);
         }
     }
-    sheet.print(page.rows, page)
+    sheet.print_first(page.rows, page)
 }

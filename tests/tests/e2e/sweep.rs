@@ -12,14 +12,22 @@ use libtest_mimic::Trial;
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// Moments at which a sweep is killed.
-const KILLS: u64 = 8;
+/// Moments at which a sweep is killed: all of them where there is time.
+fn kills() -> u64 {
+    match std::env::var_os("INSTR_TEST_ALL") {
+        Some(_) => 50,
+        None => 8,
+    }
+}
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
         trial("sweep::amdahls-fraction-is-found", amdahl),
         trial("sweep::terms-of-threads-and-size-are-found", terms),
         trial("sweep::regions-of-known-length", regions),
+        trial("sweep::energy-of-regions-and-of-the-run", energy),
+        trial("sweep::energy-by-a-power-model", modelled),
+        trial("sweep::pascals-form-for-a-script-of-its-own", pascal),
         trial("sweep::killed-sweeps-restore-clocks-and-go-on", killed),
         trial("sweep::mistakes-are-refused", refused),
         trial("sweep::failing-runs-are-named", failing),
@@ -109,11 +117,23 @@ fn amdahl() -> Check {
     ensure((2.6..3.2).contains(&speedup), || {
         format!("1 / (0.1 + 0.9 / 4) is 3.08: {speedup}")
     })?;
-    // The same again, for people, from what was recorded: nothing is run.
+    // The same again, for people, from what was recorded: nothing is run, and nothing is left out.
     let text = place.sweep(&["program.sweep"])?.succeed()?.text();
     ensure(
-        text.contains("serial fraction") && text.contains("speedup"),
+        text.contains("serial fraction") && text.contains("speedup") && !text.contains("--top"),
         || text.clone(),
+    )?;
+    let page = place.at("page.html");
+    let report = Run::new(&tools()?.instr)
+        .arg("report")
+        .arg(place.at("program.sweep"))
+        .arg("-o")
+        .arg(&page);
+    report.succeed()?;
+    let page = std::fs::read_to_string(&page)?;
+    ensure(
+        page.contains("id=\"sweep\"") && page.contains("./program amdahl 0.3 0.1"),
+        || "no page of the sweep".to_owned(),
     )
 }
 
@@ -130,8 +150,8 @@ fn terms() -> Check {
         "--",
         "./program",
         "terms",
-        "1e-6",
-        "2e-3",
+        "3e-6",
+        "6e-3",
         "{input}",
     ];
     let found = place.figures(&words)?;
@@ -154,40 +174,231 @@ fn regions() -> Check {
         "--measure",
         "regions",
         "--repeat",
-        "3",
+        "1",
         "--json",
         "--",
         "./program",
     ])?;
-    let subjects = found["subjects"].as_array().ok_or("no subjects")?;
-    let seconds = |path: &[&str]| -> Check<f64> {
-        let is = |subject: &&Value| {
-            subject["path"].as_array().is_some_and(|names| {
-                names.len() == path.len()
-                    && names
-                        .iter()
-                        .zip(path)
-                        .all(|(name, part)| name.as_str().is_some_and(|name| name.contains(part)))
-            })
-        };
-        let subject = subjects
-            .iter()
-            .find(is)
-            .ok_or_else(|| format!("no region {path:?}: {found}"))?;
-        number(&subject["series"][0]["points"][0]["seconds"]["value"])
+    let seconds =
+        |path: &[&str]| -> Check<f64> { number(&point(&found, path)?["seconds"]["value"]) };
+    let text = std::fs::read_to_string(place.at("times"))?;
+    let times: Vec<f64> = text
+        .split_whitespace()
+        .filter_map(|word| word.parse().ok())
+        .collect();
+    let [first, second, parallel, outside] = times[..] else {
+        return Err(format!("the program wrote {text}").into());
     };
-    for (path, least) in [
-        (&["phase"][..], 0.050),
-        (&["phase", "main"][..], 0.020),
-        (&["outside"][..], 0.010),
+    ensure(first >= 0.030 && second >= 0.020, || text.clone())?;
+    // The trace begins before `main` and ends behind it: that is outside too.
+    for (path, known, more) in [
+        (&["phase"][..], first + second, 0.001),
+        (&["phase", "main"][..], parallel, 0.001),
+        (&["outside"][..], outside, 0.050),
     ] {
         let value = seconds(path)?;
-        ensure(value >= least && value < least * 2.0, || {
-            format!("{path:?}: {value}")
+        ensure(value > 0.98 * known - 0.001 && value < known + more, || {
+            format!("{path:?}: {value}, by the program {text}")
         })?;
     }
+    let executions = &point(&found, &["phase"])?["executions"];
+    let of = |name: &str| number(&executions["seconds"][name]);
+    ensure(number(&executions["count"])? == 2.0, || {
+        executions.to_string()
+    })?;
+    for (name, known) in [
+        ("sum", first + second),
+        ("min", first.min(second)),
+        ("median", first.min(second)),
+        ("max", first.max(second)),
+        ("p95", first.max(second)),
+        ("mean", (first + second) / 2.0),
+        ("deviation", (first - second).abs() / 2.0),
+    ] {
+        let value = of(name)?;
+        ensure((value - known).abs() < 0.001 + 0.002 * known, || {
+            format!("{name}: {executions}, by the program {text}")
+        })?;
+    }
+    // At level 1 the parallel region is a part of `phase`.
+    let folded = place.figures(&["program.sweep", "--level", "1", "--json"])?;
+    ensure(
+        point(&folded, &["phase", "main"]).is_err()
+            && number(&point(&folded, &["phase"])?["seconds"]["value"])? == seconds(&["phase"])?,
+        || folded.to_string(),
+    )?;
     let kept = std::fs::read_dir(place.at("program.sweep/traces"))?.count();
     ensure(kept == 0, || format!("{kept} traces stayed"))
+}
+
+/// The first point of a region, by parts of the names of those around it and its own; of the program: no names.
+fn point<'v>(found: &'v Value, path: &[&str]) -> Check<&'v Value> {
+    let subjects = found["subjects"].as_array().ok_or("no subjects")?;
+    let is = |subject: &&Value| {
+        subject["path"].as_array().is_some_and(|names| {
+            names.len() == path.len()
+                && names
+                    .iter()
+                    .zip(path)
+                    .all(|(name, part)| name.as_str().is_some_and(|name| name.contains(part)))
+        })
+    };
+    let subject = subjects
+        .iter()
+        .find(is)
+        .ok_or_else(|| format!("no region {path:?}: {found}"))?;
+    Ok(&subject["series"][0]["points"][0])
+}
+
+fn close(what: &str, found: f64, expected: f64, share: f64) -> Check {
+    ensure((found / expected - 1.0).abs() < share, || {
+        format!("{what}: {found}, not {expected}")
+    })
+}
+
+/// 30 W in the region, 10 W outside: by meters that begin again while the program runs. Two threads in a region are one interval.
+fn energy() -> Check {
+    let place = Place::new("energy.c", true)?;
+    let root = place.at("machine");
+    let figures = |words: &[&str]| -> Check<Value> {
+        super::sensors::plant(&root)?;
+        let all = [words, &["--repeat", "1", "--json", "--", "./program"]].concat();
+        let run = place.sweep(&all)?.env("INSTR_SENSORS_ROOT", &root);
+        let text = run.succeed()?.text();
+        Ok(serde_json::from_str(&text).map_err(|error| error.to_string())?)
+    };
+    let total = || -> Check<f64> {
+        let text = std::fs::read_to_string(place.at("joules"))?;
+        Ok(text
+            .trim()
+            .parse::<f64>()
+            .map_err(|error| error.to_string())?)
+    };
+    let found = figures(&[
+        "--measure",
+        "regions",
+        "--sensors",
+        "rapl",
+        "--sensors-period",
+        "1ms",
+    ])?;
+    let watts = |path: &[&str]| number(&point(&found, path)?["energy"]["watts"]);
+    let joules = |path: &[&str]| number(&point(&found, path)?["energy"]["joules"]["value"]);
+    close("hot", watts(&["hot"])?, 30.0, 0.01)?;
+    close(
+        "the parallel region in it",
+        watts(&["hot", "main"])?,
+        30.0,
+        0.01,
+    )?;
+    close("outside", watts(&["outside"])?, 10.0, 0.01)?;
+    close(
+        "all",
+        joules(&["hot"])? + joules(&["outside"])?,
+        joules(&[])?,
+        1e-6,
+    )?;
+    close("the run", joules(&[])?, total()?, 0.01)?;
+    let run = point(&found, &[])?;
+    let product = joules(&[])? * number(&run["seconds"]["value"])?;
+    close(
+        "EDP",
+        number(&run["energy"]["energy_delay"])?,
+        product,
+        1e-9,
+    )?;
+    ensure(found["energy_is_modelled"] == false, || found.to_string())?;
+    // Without a trace: the machine's meters before and after.
+    let found = figures(&["-o", "plain"])?;
+    let plain = number(&point(&found, &[])?["energy"]["joules"]["value"])?;
+    close("a plain run", plain, total()?, 0.01)
+}
+
+/// A model of 1 W, and 0.5 W for each busy core: a program that sleeps has none of them.
+fn modelled() -> Check {
+    let place = Place::new("regions.c", true)?;
+    let machine = workspace::root()?.join("cross-targets/x86_64-linux.toml");
+    let chip =
+        std::fs::read_to_string(machine)? + "\n[power]\nidle-mw = 1000\nbusy-mw = [1500, 2000]\n";
+    std::fs::write(place.at("chip.toml"), chip)?;
+    let words = [
+        "--measure",
+        "regions",
+        "--target",
+        "chip.toml",
+        "--repeat",
+        "1",
+        "--json",
+        "--",
+        "./program",
+    ];
+    let found = place.figures(&words)?;
+    let watts = |path: &[&str]| number(&point(&found, path)?["energy"]["watts"]);
+    ensure(found["energy_is_modelled"] == true, || found.to_string())?;
+    // User code counts as busy whether it sleeps or not: one core outside of the parallel region, two in it.
+    close("outside", watts(&["outside"])?, 1.5, 0.02)?;
+    // Unless the second thread began late, so that they were not both in it all the time.
+    let both = watts(&["phase", "main"])?;
+    ensure((1.48..2.01).contains(&both), || {
+        format!("the parallel region: {both} W")
+    })
+}
+
+/// What `--pascal` writes, read by a script that knows no more than the paper; and read again by the tool.
+fn pascal() -> Check {
+    let place = Place::new("law.c", false)?;
+    let words = [
+        "--threads",
+        "1,2,4",
+        "--inputs",
+        "0.05;0.1",
+        "--repeat",
+        "3",
+        "--json",
+        "--pascal",
+        "out.json",
+        "--",
+        "./program",
+        "amdahl",
+        "{input}",
+        "0.2",
+    ];
+    let found = place.figures(&words)?;
+    let script = "
+import json, statistics, sys
+document = json.load(open('out.json'))
+keys = document['config']['data_descriptor']['keys']
+times = {}
+for key, run in document['data'].items():
+    cores, argument, _ = (int(part) for part in key.split(';'))
+    times.setdefault((argument, cores), []).append(run['stop_time'] - run['start_time'])
+assert keys == ['cores', 'input', 'repetitions'], keys
+assert document['config']['arguments'] == ['0.05', '0.1'], document['config']
+assert all(len(runs) == 3 for runs in times.values()) and len(times) == 6, times
+one = {a: statistics.median(times[a, 1]) for a in (0, 1)}
+print(json.dumps([[one[a] / statistics.median(times[a, p]) / p for p in (1, 2, 4)] for a in (0, 1)]))
+";
+    let python = Run::new("python3")
+        .args(["-c", script])
+        .dir(place.dir.path());
+    let text = python.succeed()?.text();
+    let by_script: Vec<Vec<f64>> =
+        serde_json::from_str(&text).map_err(|error| error.to_string())?;
+    let again = place.figures(&["out.json", "--json"])?;
+    for figures in [&found, &again] {
+        for (at, of_input) in by_script.iter().enumerate() {
+            for (threads, expected) in of_input.iter().enumerate() {
+                let point = &figures["subjects"][0]["series"][at]["points"][threads];
+                close("efficiency", number(&point["efficiency"])?, *expected, 1e-6)?;
+            }
+        }
+    }
+    std::fs::write(place.at("cut.json"), "{\"config\": ")?;
+    let outcome = place.sweep(&["cut.json"])?.output()?;
+    ensure(
+        outcome.status == Status::Code(1) && outcome.errors().contains("cut.json"),
+        || outcome.errors(),
+    )
 }
 
 /// A processor's clock as files.
@@ -254,9 +465,9 @@ fn killed() -> Check {
             }
         }
     };
-    for moment in 0..KILLS {
+    for moment in 0..kills() {
         let mut child = run()?.spawn()?;
-        std::thread::sleep(Duration::from_millis(40 + 53 * moment));
+        std::thread::sleep(Duration::from_millis(40 + 53 * (moment % 8) + moment / 8));
         child.kill()?;
         let status = child.wait()?;
         ensure(status.signal() == Some(9) || status.success(), || {
@@ -272,7 +483,9 @@ fn killed() -> Check {
     restored("finished")?;
     // A killed sweep loses at most the run that it was in.
     let runs = std::fs::read_to_string(&log)?.lines().count() as u64;
-    ensure((24..=24 + KILLS).contains(&runs), || format!("{runs} runs"))?;
+    ensure((24..=24 + kills()).contains(&runs), || {
+        format!("{runs} runs")
+    })?;
     run()?.succeed()?;
     let again = std::fs::read_to_string(&log)?.lines().count() as u64;
     ensure(again == runs, || format!("{runs} runs, then {again}"))

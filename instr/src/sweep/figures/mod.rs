@@ -1,157 +1,27 @@
 //! What the runs of a sweep say: medians with intervals, speedup and efficiency of the program and of each region, laws, predictions.
 
+mod model;
+mod point;
+mod weak;
+
 use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZero;
 
 use instr_analysis::scaling::law::{self, Law};
 use instr_analysis::scaling::metrics;
 use instr_analysis::scaling::normal_form;
-use instr_analysis::scaling::{Estimate, LEVEL, Observation, Refusal};
-use instr_analysis::statistics::{bootstrap, location};
-use serde::Serialize;
+use instr_analysis::scaling::{Observation, Refusal};
+use instr_analysis::statistics::location;
 
+pub(super) use self::model::*;
+use self::point::{figure, relate};
+use self::weak::weak;
 use super::config::Config;
 use super::plan::Point;
-use super::record::{Record, Run};
+use super::record::{Record, Region, Run};
 
 /// Version of the JSON form.
 const FORMAT: u32 = 1;
-/// Distance from the median, in deviations, from which on a run is named as an outlier (Iglewicz & Hoaglin 1993).
-const OUTLIER: f64 = 3.5;
-/// Fewer runs than this have no outliers.
-const LEAST_FOR_OUTLIERS: usize = 5;
-
-/// Everything.
-#[derive(Debug, Serialize)]
-pub(super) struct Figures {
-    /// Version of this form.
-    pub(super) format: u32,
-    /// The command with its placeholders.
-    pub(super) command: Vec<String>,
-    /// Runs that count.
-    pub(super) runs: usize,
-    /// Runs that do not, by reason.
-    pub(super) failures: BTreeMap<String, usize>,
-    /// Lines of the record that were damaged.
-    pub(super) damaged: usize,
-    /// How much repeats of a point vary: the median over points of their robust deviation, as a share. [`None`] without repeats.
-    pub(super) deviation: Option<f64>,
-    /// A/A: how far the medians of the even and of the odd repeats of a point are apart, the median over points, as a share.
-    pub(super) noise: Option<f64>,
-    /// The program, then its regions.
-    pub(super) subjects: Vec<Subject>,
-}
-
-/// The whole program, or a region.
-#[derive(Debug, Serialize)]
-pub(super) struct Subject {
-    /// Names from the outermost region to this one; empty: the program.
-    pub(super) path: Vec<String>,
-    /// What was measured, by series and threads.
-    pub(super) series: Vec<Series>,
-    /// Larger inputs on more threads; nothing where no inputs fit.
-    pub(super) weak: Vec<Weak>,
-    /// Gustafson's serial fraction from these.
-    pub(super) gustafson: Option<Estimate>,
-    /// Terms of threads and size together, where both vary.
-    pub(super) model: Option<TermModel>,
-}
-
-/// Points that differ in threads alone.
-#[derive(Debug, Serialize)]
-pub(super) struct Series {
-    /// What they have in common, for people.
-    pub(super) name: String,
-    /// Size of the input.
-    pub(super) size: Option<f64>,
-    /// Ordered by threads.
-    pub(super) points: Vec<Figure>,
-    /// The most threads that still gain at least half of what they could; [`None`]: all that were measured.
-    pub(super) stops: Option<f64>,
-    /// The law that fits best, of Amdahl's and Gunther's.
-    pub(super) law: Option<LawFit>,
-    /// Why there is no law.
-    pub(super) refused: Option<String>,
-    #[serde(skip)]
-    observations: Vec<Observation>,
-}
-
-/// One point.
-#[derive(Debug, Serialize)]
-pub(super) struct Figure {
-    /// What was run.
-    #[serde(flatten)]
-    pub(super) point: Point,
-    /// Runs.
-    pub(super) runs: usize,
-    /// The median of their times, s; without an interval where there is one run.
-    pub(super) seconds: Estimate,
-    /// Runs far from the others: repeat and seconds.
-    pub(super) outliers: Vec<(u32, f64)>,
-    /// Median processor time of the whole program, s.
-    pub(super) processor_seconds: Option<f64>,
-    /// The largest resident set of the whole program, bytes.
-    pub(super) resident_bytes: Option<u64>,
-    /// Against the fewest threads of the series, times these.
-    pub(super) speedup: Option<f64>,
-    /// Speedup by threads.
-    pub(super) efficiency: Option<f64>,
-    /// What is missing to the ideal speedup.
-    pub(super) speedup_loss: Option<f64>,
-    /// The serial fraction of Karp and Flatt.
-    pub(super) serial_fraction: Option<f64>,
-    /// Of the program's time, in this region.
-    pub(super) share: Option<f64>,
-}
-
-/// A law with its parameters.
-#[derive(Debug, Serialize)]
-pub(super) struct LawFit {
-    /// Which one.
-    pub(super) law: Law,
-    /// Its parameters.
-    pub(super) parameters: Vec<law::Parameter>,
-    /// How far runs are from it, as a share.
-    pub(super) deviation: f64,
-    /// Threads beyond which it gets slower.
-    pub(super) best_threads: Option<f64>,
-    /// Times at numbers of threads that were asked for.
-    pub(super) predictions: Vec<Prediction>,
-}
-
-/// A time that was not measured.
-#[derive(Debug, Serialize)]
-pub(super) struct Prediction {
-    /// Threads.
-    pub(super) threads: u32,
-    /// The time of a run, s.
-    pub(super) seconds: Option<Estimate>,
-    /// Why there is none.
-    pub(super) refused: Option<String>,
-}
-
-/// An input with as many times the work on as many times the threads.
-#[derive(Debug, Serialize)]
-pub(super) struct Weak {
-    /// Threads.
-    pub(super) threads: u32,
-    /// The series of the input.
-    pub(super) series: String,
-    /// Its work against the wanted one.
-    pub(super) work: f64,
-    /// Its median, s.
-    pub(super) seconds: f64,
-    /// Time of the first input on the fewest threads by this one.
-    pub(super) efficiency: f64,
-}
-
-/// A model of terms.
-#[derive(Debug, Serialize)]
-pub(super) struct TermModel {
-    /// For people: n is the size, p the threads.
-    pub(super) text: String,
-    /// What it misses at points that it was not fitted to, as a share.
-    pub(super) error: f64,
-}
 
 /// Computes everything; `ask`: numbers of threads to predict.
 pub(super) fn of(record: &Record, ask: &[u32]) -> Figures {
@@ -168,16 +38,17 @@ pub(super) fn of(record: &Record, ask: &[u32]) -> Figures {
         .iter()
         .map(|run| Sample {
             run,
+            region: None,
             seconds: run.seconds,
+            joules: run.energy.map(|energy| energy.joules),
         })
         .collect();
     let mut subjects = vec![subject(Vec::new(), &program, record.config(), ask, None)];
-    for (path, samples) in regions(&good) {
-        let whole = &subjects[0];
-        let region = subject(path.clone(), &samples, record.config(), ask, Some(whole));
-        subjects.push(region);
-    }
+    let regions = regions(&good);
+    subjects.extend(of_regions(&regions, record.config(), ask, &subjects[0]));
     let (deviation, noise) = variation(&program);
+    let modelled = |run: &&Run| run.energy.is_some_and(|it| it.joules_are_modelled);
+    let pareto = pareto(&subjects[0]);
     Figures {
         format: FORMAT,
         command: record.config().command.clone(),
@@ -186,15 +57,94 @@ pub(super) fn of(record: &Record, ask: &[u32]) -> Figures {
         damaged: record.damaged(),
         deviation,
         noise,
+        energy_is_modelled: good.iter().any(modelled),
+        pareto,
         subjects,
     }
+}
+
+impl Figures {
+    /// Leaves regions out that are nested deeper than this: those around them have their time.
+    pub(super) fn fold(&mut self, level: usize) {
+        self.subjects.retain(|subject| subject.path.len() <= level);
+    }
+}
+
+/// The points of the program that no other one beats.
+fn pareto(program: &Subject) -> Vec<Pareto> {
+    let all = program.series.iter();
+    let all = all.flat_map(|series| series.points.iter().map(move |it| (series, it)));
+    let with_energy = all.filter_map(|(series, figure)| {
+        Some(Pareto {
+            series: series.name.clone(),
+            threads: figure.point.threads,
+            seconds: figure.seconds.value,
+            joules: figure.energy.as_ref()?.joules.value,
+        })
+    });
+    // Inputs are not a choice: each has a front of its own.
+    let mut by_input: BTreeMap<Option<&str>, Vec<Pareto>> = BTreeMap::new();
+    for (point, input) in with_energy.zip(inputs(program)) {
+        by_input.entry(input).or_default().push(point);
+    }
+    let front = |points: Vec<Pareto>| {
+        let both: Vec<(f64, f64)> = points.iter().map(|it| (it.seconds, it.joules)).collect();
+        let best: BTreeSet<usize> = metrics::pareto(&both).into_iter().collect();
+        let points = points.into_iter().enumerate();
+        points.filter_map(move |(at, it)| best.contains(&at).then_some(it))
+    };
+    by_input.into_values().flat_map(front).collect()
+}
+
+/// The inputs of the points that have energy, in order.
+fn inputs(program: &Subject) -> impl Iterator<Item = Option<&str>> {
+    let points = program.series.iter().flat_map(|series| &series.points);
+    points
+        .filter(|figure| figure.energy.is_some())
+        .map(|figure| figure.point.input.as_deref())
+}
+
+/// Each region by itself, on as many threads as there are processors.
+fn of_regions(
+    regions: &[(&Vec<String>, Vec<Sample<'_>>)],
+    config: &Config,
+    ask: &[u32],
+    whole: &Subject,
+) -> Vec<Subject> {
+    let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
+    let part = regions.len().div_ceil(threads).max(1);
+    let of_part = |part: &[(&Vec<String>, Vec<Sample<'_>>)]| -> Vec<Subject> {
+        let one = |(path, samples): &(&Vec<String>, Vec<Sample<'_>>)| {
+            subject((*path).clone(), samples, config, ask, Some(whole))
+        };
+        part.iter().map(one).collect()
+    };
+    let (first, others) = regions.split_at(part.min(regions.len()));
+    std::thread::scope(|scope| {
+        let others: Vec<_> = others
+            .chunks(part)
+            .map(|part| scope.spawn(move || of_part(part)))
+            .collect();
+        let mut found = of_part(first);
+        for other in others {
+            found.extend(
+                other
+                    .join()
+                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            );
+        }
+        found
+    })
 }
 
 /// A time of a run.
 #[derive(Debug, Clone, Copy)]
 struct Sample<'r> {
     run: &'r Run,
+    /// [`None`]: the whole program.
+    region: Option<&'r Region>,
     seconds: f64,
+    joules: Option<f64>,
 }
 
 /// Times of each region, those that took longest over all runs first.
@@ -202,9 +152,13 @@ fn regions<'r>(runs: &[&'r Run]) -> Vec<(&'r Vec<String>, Vec<Sample<'r>>)> {
     let mut by_path: BTreeMap<&Vec<String>, Vec<Sample<'_>>> = BTreeMap::new();
     for run in runs {
         for region in run.regions.iter().filter(|region| region.seconds > 0.0) {
-            let seconds = region.seconds;
             let samples = by_path.entry(&region.path).or_default();
-            samples.push(Sample { run, seconds });
+            samples.push(Sample {
+                run,
+                region: Some(region),
+                seconds: region.seconds,
+                joules: region.joules,
+            });
         }
     }
     let total = |samples: &[Sample<'_>]| samples.iter().map(|it| it.seconds).sum::<f64>();
@@ -231,6 +185,13 @@ fn subject(
             .push(*sample);
     }
     let size = |point: &Point| config.input(point)?.size;
+    // Inputs in the order in which they were named.
+    let place = |point: &Point| {
+        let inputs = &mut config.inputs.iter();
+        inputs.position(|input| point.input.as_ref() == Some(&input.name))
+    };
+    let mut by_series: Vec<_> = by_series.into_iter().collect();
+    by_series.sort_by_key(|(key, _)| place(key));
     let series: Vec<Series> = by_series
         .iter()
         .map(|(key, points)| of_series(key, size(key), points, ask, whole))
@@ -345,123 +306,6 @@ fn best_law(observations: &[Observation], ask: &[u32]) -> Result<LawFit, Refusal
     })
 }
 
-fn figure(samples: &[Sample<'_>], is_program: bool) -> Option<Figure> {
-    let seconds: Vec<f64> = samples.iter().map(|sample| sample.seconds).collect();
-    let median = location::median(&seconds)?;
-    let (low, high) =
-        bootstrap::interval(&seconds, location::median, LEVEL, 1).unwrap_or((median, median));
-    let spread = location::spread(&seconds).unwrap_or(0.0);
-    let is_far = |sample: &&Sample<'_>| {
-        seconds.len() >= LEAST_FOR_OUTLIERS
-            && (sample.seconds - median).abs() > OUTLIER * spread
-            && spread > 0.0
-    };
-    let outliers = samples
-        .iter()
-        .filter(is_far)
-        .map(|sample| (sample.run.repeat, sample.seconds))
-        .collect();
-    let times: Vec<f64> = samples
-        .iter()
-        .map(|sample| sample.run.user_seconds + sample.run.system_seconds)
-        .collect();
-    Some(Figure {
-        point: samples[0].run.point.clone(),
-        runs: seconds.len(),
-        seconds: Estimate {
-            value: median,
-            low,
-            high,
-        },
-        outliers,
-        processor_seconds: location::median(&times).filter(|_| is_program),
-        resident_bytes: samples
-            .iter()
-            .map(|sample| sample.run.resident_bytes)
-            .max()
-            .filter(|_| is_program),
-        speedup: None,
-        efficiency: None,
-        speedup_loss: None,
-        serial_fraction: None,
-        share: None,
-    })
-}
-
-/// Relates a point to that with the fewest threads.
-fn relate(figure: &mut Figure, (threads, seconds): (f64, f64)) {
-    let own = f64::from(figure.point.threads);
-    let efficiency = metrics::efficiency((threads, seconds), own, figure.seconds.value);
-    let speedup = efficiency * own;
-    figure.efficiency = Some(efficiency);
-    figure.speedup = Some(speedup);
-    figure.speedup_loss = Some(metrics::speedup_loss(own, speedup));
-    // It is defined against one thread.
-    figure.serial_fraction = metrics::karp_flatt(own, speedup).filter(|_| threads == 1.0);
-}
-
-/// Finds inputs whose work grows with the threads. Only where nothing else than inputs and threads varies.
-fn weak(series: &[Series]) -> Vec<Weak> {
-    let mut by_work: Vec<&Series> = series
-        .iter()
-        .filter(|series| !series.points.is_empty())
-        .collect();
-    let plain = |series: &&Series| {
-        let point = &series.points[0].point;
-        point.environment.is_empty()
-            && point.program.is_none()
-            && point.placement.is_none()
-            && point.frequency_khz.is_none()
-    };
-    if by_work.len() < 2 || !by_work.iter().all(plain) {
-        return Vec::new();
-    }
-    by_work.sort_by(|a, b| {
-        a.points[0]
-            .seconds
-            .value
-            .total_cmp(&b.points[0].seconds.value)
-    });
-    let counts: Vec<f64> = by_work[0]
-        .points
-        .iter()
-        .map(|figure| f64::from(figure.point.threads))
-        .collect();
-    let fewest = by_work[0].points[0].point.threads;
-    if by_work
-        .iter()
-        .any(|series| series.points[0].point.threads != fewest)
-    {
-        return Vec::new();
-    }
-    let on_fewest: Vec<f64> = by_work
-        .iter()
-        .map(|series| series.points[0].seconds.value)
-        .collect();
-    let found = metrics::weak_inputs(&counts, &on_fewest);
-    let first = on_fewest[0];
-    let matched = counts.iter().zip(found).filter_map(|(count, found)| {
-        let (at, work) = found?;
-        let figure = by_work[at]
-            .points
-            .iter()
-            .find(|figure| f64::from(figure.point.threads) == *count)?;
-        let seconds = figure.seconds.value;
-        Some(Weak {
-            threads: figure.point.threads,
-            series: by_work[at].name.clone(),
-            work,
-            seconds,
-            efficiency: first / seconds,
-        })
-    });
-    let matched: Vec<Weak> = matched.collect();
-    match matched.len() {
-        0 | 1 => Vec::new(),
-        _ => matched,
-    }
-}
-
 fn terms(series: &[Series]) -> Option<TermModel> {
     let all: Vec<Observation> = series
         .iter()
@@ -523,6 +367,8 @@ mod tests {
                     count: 1,
                     seconds: size / 200.0 * noise,
                     own_seconds: 0.0,
+                    executions: None,
+                    joules: Some(1.0 * size),
                 };
                 record
                     .add(Run {
@@ -540,6 +386,11 @@ mod tests {
                         user_seconds: seconds,
                         system_seconds: 0.0,
                         resident_bytes: 1 << 20,
+                        // 20 W and 2 W a thread.
+                        energy: Some(super::super::record::Energy {
+                            joules: seconds * (20.0 + 2.0 * f64::from(threads)),
+                            joules_are_modelled: false,
+                        }),
                         failure: None,
                         regions: vec![region],
                     })
@@ -573,6 +424,20 @@ mod tests {
             (four.serial_fraction.unwrap() - 0.5).abs() < 1e-9
                 && (four.speedup_loss.unwrap() - 2.4).abs() < 1e-9
         );
+        // 0.625 of T(1), 28 W.
+        let energy = four.energy.as_ref().unwrap();
+        assert!((energy.watts - 28.0).abs() < 1e-9);
+        assert!((energy.joules.value / (0.625 * 1.002 * 28.0) - 1.0).abs() < 1e-9);
+        let delay = 0.625 * 1.002 * energy.joules.value;
+        assert!((energy.energy_delay / delay - 1.0).abs() < 1e-9);
+        // One thread takes 22 J, two 18, four 17.5, eight 20.25 in less time: four beat one and two.
+        let front: Vec<_> = figures
+            .pareto
+            .iter()
+            .map(|it| (it.series.as_str(), it.threads))
+            .collect();
+        assert_eq!(front[..2], [("100", 4), ("100", 8)], "{front:?}");
+        assert_eq!(front.len(), 8, "two of each input");
         let law = series.law.as_ref().unwrap();
         assert_eq!(law.law, Law::Amdahl);
         assert!(
