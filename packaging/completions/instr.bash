@@ -1189,7 +1189,7 @@ _instr() {
             return 0
             ;;
         instr__subcmd__sweep)
-            opts="-t -i -f -r -m -o -h --cors --threads --ipts --inputs --programs --frqs --freq --govr --governor --placement --env --rpts --repeat --until --warm-up --idtm --idle --timeout --plan --seed --measure --model --outp --output --dry-run --show-output --json --csv --top --help"
+            opts="-t -i -f -r -m -o -h --cors --threads --ipts --inputs --programs --frqs --freq --govr --governor --placement --env --rpts --repeat --until --warm-up --idtm --idle --timeout --plan --seed --measure --sensors --sensors-period --target --model --outp --output --dry-run --show-output --json --csv --pascal --ragl --level --executions --top --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1299,6 +1299,18 @@ _instr() {
                     COMPREPLY=($(compgen -W "plain regions traces" -- "${cur}"))
                     return 0
                     ;;
+                --sensors)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --sensors-period)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --target)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --model)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1316,6 +1328,18 @@ _instr() {
                     return 0
                     ;;
                 --csv)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --pascal)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --level)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ragl)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -237,13 +237,19 @@ complete -c instr -n "__fish_instr_using_subcommand sweep" -l seed -d 'Begin of 
 complete -c instr -n "__fish_instr_using_subcommand sweep" -s m -l measure -d 'What is measured' -r -f -a "plain\t'Time, processor time and memory of the program as it is'
 regions\t'Also its parallel regions and those that it marks, from a trace that is removed again'
 traces\t'The same, and the traces stay'"
+complete -c instr -n "__fish_instr_using_subcommand sweep" -l sensors -d 'Read these sensors in traced runs, for the energy of regions: rapl, auto, all, or as INSTR_SENSORS names them' -r
+complete -c instr -n "__fish_instr_using_subcommand sweep" -l sensors-period -d 'How often they are read [default: 10ms]' -r
+complete -c instr -n "__fish_instr_using_subcommand sweep" -l target -d 'Take the power model of this target, or of a description FILE.toml, where there are no meters' -r
 complete -c instr -n "__fish_instr_using_subcommand sweep" -l model -d 'Predict times on these numbers of threads' -r
 complete -c instr -n "__fish_instr_using_subcommand sweep" -s o -l output -l outp -d 'Folder of the results [default: the program\'s name with .sweep]; one that is there goes on' -r -F
 complete -c instr -n "__fish_instr_using_subcommand sweep" -l csv -d 'Write all runs into FILE, a line each; - is standard output' -r -F
+complete -c instr -n "__fish_instr_using_subcommand sweep" -l pascal -d 'Write all runs into FILE in the form of PaScal Analyzer; - is standard output' -r -F
+complete -c instr -n "__fish_instr_using_subcommand sweep" -l level -l ragl -d 'Show regions that are nested at most N deep; those inside of them are a part of them' -r
 complete -c instr -n "__fish_instr_using_subcommand sweep" -l top -d 'Show at most N rows of the table of regions [default: 40]' -r
 complete -c instr -n "__fish_instr_using_subcommand sweep" -l dry-run -d 'Show what would be run'
 complete -c instr -n "__fish_instr_using_subcommand sweep" -l show-output -d 'Print what the program prints'
 complete -c instr -n "__fish_instr_using_subcommand sweep" -l json -d 'Print the figures as JSON (docs/sweep.md)'
+complete -c instr -n "__fish_instr_using_subcommand sweep" -l executions -d 'Also show how long single executions of regions took'
 complete -c instr -n "__fish_instr_using_subcommand sweep" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c instr -n "__fish_instr_using_subcommand repair" -s o -l output -d 'New trace directory; it must not exist' -r -F
 complete -c instr -n "__fish_instr_using_subcommand repair" -s h -l help -d 'Print help'
