@@ -111,7 +111,7 @@ pub enum Command {
     Predict(PredictOptions),
     /// Run a program with several numbers of threads, inputs and more, and show how it scales
     #[command(after_help = "docs/sweep.md explains the figures.")]
-    Sweep(SweepOptions),
+    Sweep(Box<SweepOptions>),
     /// Complete the trace of a killed program, so that every CTF reader can open it
     Repair(RepairOptions),
     /// Get a trace from a board: from the log of its console, a dump of its memory or a core file

@@ -117,16 +117,14 @@ pub(super) fn write(record: &Record, out: &mut dyn Write) -> Result<()> {
 fn varied(points: &BTreeSet<Point>) -> String {
     let differ =
         |of: fn(&Point) -> String| points.iter().map(of).collect::<BTreeSet<_>>().len() > 1;
-    let axes: [(&str, fn(&Point) -> String); 4] = [
-        ("programs", |point| format!("{:?}", point.program)),
-        ("variables", |point| format!("{:?}", point.environment)),
-        ("placements", |point| format!("{:?}", point.placement)),
-        ("frequencies", |point| format!("{:?}", point.frequency_khz)),
+    let axis = |name: &'static str, of: fn(&Point) -> String| differ(of).then_some(name);
+    let names = [
+        axis("programs", |point| format!("{:?}", point.program)),
+        axis("variables", |point| format!("{:?}", point.environment)),
+        axis("placements", |point| format!("{:?}", point.placement)),
+        axis("frequencies", |point| format!("{:?}", point.frequency_khz)),
     ];
-    let names = axes
-        .into_iter()
-        .filter(|(_, of)| differ(*of))
-        .map(|(name, _)| name);
+    let names = names.into_iter().flatten();
     names.collect::<Vec<_>>().join(" and ")
 }
 
