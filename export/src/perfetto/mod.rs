@@ -7,6 +7,7 @@ mod ftrace;
 mod packets;
 mod processors;
 mod proto;
+mod track_event;
 
 use std::io::Write;
 

@@ -4,40 +4,30 @@ use std::io::{Error, Write};
 
 use hashbrown::{HashMap, HashSet};
 use instr_trace::model::Scheduled;
+use prost::Message as _;
 
 use super::ftrace::{FtraceEventBundle, Process, ProcessTree, Thread};
 use super::processors::Processors;
 use super::proto::*;
+use super::track_event::{self, Event, Header, Kind};
 use crate::describe::CATEGORIES;
-use crate::slices::{FlowsHere, Label, Note, Number, SliceWriter};
+use crate::slices::{FlowsHere, Label, Number, SliceWriter};
 
 /// Bytes that are written at a time.
 const CHUNK: usize = 1 << 16;
 /// Process and thread numbers that the system did not give begin here: unknown ones, and those that occur twice.
 const MADE_UP: i32 = 1_000_000_000;
 
-/// The names of [`Note`]s, in order of their numbers.
-const NOTES: [&str; 3] = ["task", "object", "value"];
-
-impl From<Note> for DebugAnnotation {
-    fn from(note: Note) -> Self {
-        let (iid, number, address) = match note {
-            Note::Task(number) => (1, Some(number), None),
-            Note::Object(address) => (2, None, Some(address)),
-            Note::Value(number) => (3, Some(number), None),
-        };
-        Self {
-            name_iid: Some(iid),
-            uint_value: number,
-            pointer_value: address,
-        }
-    }
-}
+/// The names of [`Note`](crate::slices::Note)s, in order of their numbers.
+pub(super) const NOTES: [&str; 3] = ["task", "object", "value"];
 
 /// Writes the packets of all processes.
 pub(super) struct Packets<'w> {
     out: &'w mut dyn Write,
     buffer: Vec<u8>,
+    /// The event of the packet that is written, and its names.
+    body: Vec<u8>,
+    interned: Vec<u8>,
     failed: Option<Error>,
     /// Number of the running process's sequence, from 1.
     sequence: u32,
@@ -65,6 +55,8 @@ impl<'w> Packets<'w> {
         let mut packets = Self {
             out,
             buffer: Vec::with_capacity(CHUNK * 2),
+            body: Vec::new(),
+            interned: Vec::new(),
             failed: None,
             sequence: 1,
             tracks: 0,
@@ -103,6 +95,11 @@ impl<'w> Packets<'w> {
     fn send(&mut self, mut packet: TracePacket) {
         packet.trusted_packet_sequence_id = Some(self.sequence);
         prost::encoding::message::encode(PACKET, &packet, &mut self.buffer);
+        self.flush_if_full();
+    }
+
+    #[inline]
+    fn flush_if_full(&mut self) {
         if self.buffer.len() >= CHUNK {
             self.flush();
         }
@@ -155,34 +152,39 @@ impl<'w> Packets<'w> {
     }
 
     /// Something on a track at a time.
-    fn event(&mut self, time: u64, event: TrackEvent) {
-        let fresh = std::mem::take(&mut self.fresh);
-        self.events += u64::from(event.r#type != Some(SLICE_END));
-        self.flows += event.flow_ids.len() as u64;
-        self.send(TracePacket {
-            timestamp: Some(time),
-            sequence_flags: Some(NEEDS_STATE),
-            interned_data: (!fresh.is_empty()).then(|| InternedData {
-                event_names: fresh,
+    #[inline]
+    fn event(&mut self, time: u64, event: Event<'_>) {
+        self.events += u64::from(event.kind != Kind::End);
+        self.flows += event.flows.begin.len() as u64;
+        self.interned.clear();
+        if !self.fresh.is_empty() {
+            let names = InternedData {
+                event_names: std::mem::take(&mut self.fresh),
                 ..InternedData::default()
-            }),
-            track_event: Some(event),
-            ..TracePacket::default()
-        });
+            };
+            self.interned = names.encode_to_vec();
+        }
+        self.body.clear();
+        event.encode(&mut self.body);
+        let header = Header {
+            time,
+            sequence: self.sequence,
+            flags: NEEDS_STATE,
+            names: &self.interned,
+        };
+        track_event::packet(&mut self.buffer, header, &self.body);
+        self.flush_if_full();
     }
 }
 
 /// A slice or instant.
-fn labelled(kind: i32, track: u64, label: Label, flows: FlowsHere<'_>) -> TrackEvent {
-    TrackEvent {
-        r#type: Some(kind),
-        track_uuid: Some(track),
-        category_iids: Some(label.category as u64 + 1),
-        name_iid: Some(label.name),
-        debug_annotations: label.note.map(Into::into),
-        flow_ids: flows.begin.to_vec(),
-        terminating_flow_ids: flows.end.to_vec(),
-        ..TrackEvent::default()
+fn labelled(kind: Kind, track: u64, label: Label, flows: FlowsHere<'_>) -> Event<'_> {
+    Event {
+        kind,
+        track,
+        label: Some(label),
+        value: None,
+        flows,
     }
 }
 
@@ -278,16 +280,16 @@ impl SliceWriter for Packets<'_> {
     }
 
     fn begin(&mut self, time: u64, track: u64, label: Label, flows: FlowsHere<'_>) {
-        self.event(time, labelled(SLICE_BEGIN, track, label, flows));
+        self.event(time, labelled(Kind::Begin, track, label, flows));
     }
 
     fn end(&mut self, time: u64, track: u64, flows: FlowsHere<'_>) {
-        let event = TrackEvent {
-            r#type: Some(SLICE_END),
-            track_uuid: Some(track),
-            flow_ids: flows.begin.to_vec(),
-            terminating_flow_ids: flows.end.to_vec(),
-            ..TrackEvent::default()
+        let event = Event {
+            kind: Kind::End,
+            track,
+            label: None,
+            value: None,
+            flows,
         };
         self.event(time, event);
     }
@@ -298,20 +300,16 @@ impl SliceWriter for Packets<'_> {
     }
 
     fn instant(&mut self, time: u64, track: u64, label: Label, flows: FlowsHere<'_>) {
-        self.event(time, labelled(INSTANT, track, label, flows));
+        self.event(time, labelled(Kind::Instant, track, label, flows));
     }
 
     fn value(&mut self, time: u64, counter: u64, value: Number) {
-        let (whole, real) = match value {
-            Number::Whole(value) => (Some(value), None),
-            Number::Real(value) => (None, Some(value)),
-        };
-        let event = TrackEvent {
-            r#type: Some(COUNTER),
-            track_uuid: Some(counter),
-            counter_value: whole,
-            double_counter_value: real,
-            ..TrackEvent::default()
+        let event = Event {
+            kind: Kind::Counter,
+            track: counter,
+            label: None,
+            value: Some(value),
+            flows: FlowsHere::default(),
         };
         self.event(time, event);
     }

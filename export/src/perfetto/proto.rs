@@ -1,8 +1,8 @@
-//! The messages of Perfetto that are written, with the fields that are used.
+//! The messages of Perfetto that are written, with the fields that are used; but for events on tracks, see [`track_event`](super::track_event).
 //!
 //! Names and numbers of fields are those of `protos/perfetto/trace/` in Perfetto's sources: `trace_packet.proto`, `clock_snapshot.proto`,
-//! `interned_data/interned_data.proto`, and in `track_event/` `track_event.proto`, `track_descriptor.proto`, `process_descriptor.proto`,
-//! `thread_descriptor.proto`, `counter_descriptor.proto`, `debug_annotation.proto`. A repeated field of which one is written is declared as
+//! `interned_data/interned_data.proto`, and in `track_event/` `track_descriptor.proto`, `process_descriptor.proto`, `thread_descriptor.proto`,
+//! `counter_descriptor.proto`. A repeated field of which one is written is declared as
 //! optional here: the bytes are the same.
 
 use prost::Message;
@@ -18,11 +18,6 @@ pub(super) const BOOTTIME: u32 = 6;
 /// `TracePacket.SequenceFlags`: names start anew; names given before are needed.
 pub(super) const STATE_CLEARED: u32 = 1;
 pub(super) const NEEDS_STATE: u32 = 2;
-/// `TrackEvent.Type`.
-pub(super) const SLICE_BEGIN: i32 = 1;
-pub(super) const SLICE_END: i32 = 2;
-pub(super) const INSTANT: i32 = 3;
-pub(super) const COUNTER: i32 = 4;
 /// `CounterDescriptor.Unit.UNIT_SIZE_BYTES`.
 pub(super) const BYTES: i32 = 3;
 
@@ -38,8 +33,6 @@ pub(super) struct TracePacket {
     pub(super) timestamp: Option<u64>,
     #[prost(uint32, optional, tag = "10")]
     pub(super) trusted_packet_sequence_id: Option<u32>,
-    #[prost(message, optional, tag = "11")]
-    pub(super) track_event: Option<TrackEvent>,
     #[prost(message, optional, tag = "12")]
     pub(super) interned_data: Option<InternedData>,
     #[prost(uint32, optional, tag = "13")]
@@ -70,38 +63,6 @@ pub(super) struct Clock {
 pub(super) struct TracePacketDefaults {
     #[prost(uint32, optional, tag = "58")]
     pub(super) timestamp_clock_id: Option<u32>,
-}
-
-#[derive(Clone, PartialEq, Message)]
-pub(super) struct TrackEvent {
-    #[prost(uint64, optional, tag = "3")]
-    pub(super) category_iids: Option<u64>,
-    #[prost(message, optional, tag = "4")]
-    pub(super) debug_annotations: Option<DebugAnnotation>,
-    #[prost(int32, optional, tag = "9")]
-    pub(super) r#type: Option<i32>,
-    #[prost(uint64, optional, tag = "10")]
-    pub(super) name_iid: Option<u64>,
-    #[prost(uint64, optional, tag = "11")]
-    pub(super) track_uuid: Option<u64>,
-    #[prost(int64, optional, tag = "30")]
-    pub(super) counter_value: Option<i64>,
-    #[prost(double, optional, tag = "44")]
-    pub(super) double_counter_value: Option<f64>,
-    #[prost(fixed64, repeated, packed = "false", tag = "47")]
-    pub(super) flow_ids: Vec<u64>,
-    #[prost(fixed64, repeated, packed = "false", tag = "48")]
-    pub(super) terminating_flow_ids: Vec<u64>,
-}
-
-#[derive(Clone, Copy, PartialEq, Message)]
-pub(super) struct DebugAnnotation {
-    #[prost(uint64, optional, tag = "1")]
-    pub(super) name_iid: Option<u64>,
-    #[prost(uint64, optional, tag = "3")]
-    pub(super) uint_value: Option<u64>,
-    #[prost(uint64, optional, tag = "7")]
-    pub(super) pointer_value: Option<u64>,
 }
 
 #[derive(Clone, PartialEq, Message)]

@@ -30,7 +30,8 @@ pub(crate) use writer::{FlowsHere, Label, Note, Number, SliceWriter};
 
 use counters::Counter;
 use flows::Flows;
-use tracks::{Loose, loose, own_track};
+use names::Word;
+use tracks::{Below, Loose, loose, own_track};
 
 /// Spans between two calls of the progress function.
 const PROGRESS_STEP: u64 = 1 << 16;
@@ -75,10 +76,10 @@ struct Thread {
     last: u64,
     /// Slices that are open on its track, with the numbers of their bodies.
     open: Vec<(u32, Span)>,
-    /// Its further tracks by name.
-    tracks: HashMap<&'static str, u64>,
+    /// Its further tracks, in the order of [`Below`].
+    tracks: [Option<u64>; Below::COUNT],
     /// Those for what does not nest that are not in use.
-    free: HashMap<&'static str, Vec<u64>>,
+    free: [Vec<u64>; Below::COUNT],
     /// The processor that it was on last.
     processor: Option<u32>,
 }
@@ -101,7 +102,8 @@ struct Slices<'p, W> {
     /// Texts by thread and address.
     texts: HashMap<(usize, u64), String>,
     /// Names of code, with what is put before it, and of types of user events.
-    labels: HashMap<(Code, &'static str), u64>,
+    labels: HashMap<(Code, Word), u64>,
+    words: HashMap<Word, u64>,
     user_events: HashMap<u32, u64>,
     flows: Flows,
     /// Numbers of the processors, and the system that they run.
@@ -124,8 +126,8 @@ impl<'p, W: SliceWriter> Slices<'p, W> {
             track: writer.thread(info.os_tid, &info.name),
             last: 0,
             open: Vec::new(),
-            tracks: HashMap::new(),
-            free: HashMap::new(),
+            tracks: Default::default(),
+            free: Default::default(),
             processor: None,
         });
         let threads = threads.collect();
@@ -143,6 +145,7 @@ impl<'p, W: SliceWriter> Slices<'p, W> {
             counters: HashMap::new(),
             texts: HashMap::new(),
             labels: HashMap::new(),
+            words: HashMap::new(),
             user_events: HashMap::new(),
             flows: Flows::new(number),
             processors: trace
@@ -171,8 +174,8 @@ impl<'p, W: SliceWriter> Slices<'p, W> {
     fn late(&mut self) {
         for index in 0..self.flows.late.len() {
             let late = self.flows.late[index];
-            let track = self.own_track(late.position, "dependences");
-            let label = Label::new(Category::Dependence, self.writer.name("end of a task"));
+            let track = self.own_track(late.position, Below::Dependences);
+            let label = Label::new(Category::Dependence, self.word("end of a task"));
             let flows = FlowsHere {
                 begin: &[late.flow],
                 end: &[],
@@ -256,22 +259,22 @@ impl<W: SliceWriter> Sink for Slices<'_, W> {
         if self.spans.is_multiple_of(PROGRESS_STEP) {
             (self.progress)(at.time);
         }
-        if let Some((key, name)) = loose(span) {
-            return self.begin_loose(at, span, key, name);
+        if let Some((key, below)) = loose(span) {
+            return self.begin_loose(at, span, key, below);
         }
-        if let Some(name) = own_track(span) {
-            let track = self.own_track(at.position, name);
+        if let Some(below) = own_track(span) {
+            let track = self.own_track(at.position, below);
             return self.slice(at, track, span, FlowsHere::default());
         }
         self.begin_nested(at, span, how == Begin::Told);
     }
 
     fn end(&mut self, at: At, span: &Span, how: End, _since: Since) {
-        if let Some((key, name)) = loose(span) {
-            return self.end_loose(at, key, name);
+        if let Some((key, below)) = loose(span) {
+            return self.end_loose(at, key, below);
         }
-        if let Some(name) = own_track(span) {
-            let (time, track) = (self.time(at), self.own_track(at.position, name));
+        if let Some(below) = own_track(span) {
+            let (time, track) = (self.time(at), self.own_track(at.position, below));
             return self.writer.end(time, track, FlowsHere::default());
         }
         let (mut outgoing, mut ending) = (Vec::new(), Vec::new());
@@ -350,7 +353,7 @@ impl<W: SliceWriter> Sink for Slices<'_, W> {
                 let flow = self.flows.created(task);
                 let label = Label {
                     note: Some(Note::Task(self.flows.number(task))),
-                    ..Label::new(Category::Create, self.writer.name("task of taskloop"))
+                    ..Label::new(Category::Create, self.word("task of taskloop"))
                 };
                 let flows = FlowsHere {
                     begin: &[flow],
@@ -372,8 +375,8 @@ impl<W: SliceWriter> Sink for Slices<'_, W> {
             State::Flush => "flush",
             State::Idle => "idle",
         };
-        let track = self.own_track(interval.position, "state");
-        let label = Label::new(Category::State, self.writer.name(name));
+        let track = self.own_track(interval.position, Below::State);
+        let label = Label::new(Category::State, self.word(name));
         let (begin, end) = ((self.place)(interval.begin), (self.place)(interval.end));
         self.writer.whole(begin, end, track, label);
     }

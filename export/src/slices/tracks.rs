@@ -9,6 +9,36 @@ use super::{Slices, Thread};
 /// Slices below the innermost one among which one that ends is looked for: deeper it is in damaged traces only.
 const LOOK_BACK: usize = 64;
 
+/// A track below that of a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Below {
+    State,
+    Dependences,
+    Regions,
+    Calls,
+    Functions,
+    Locks,
+    Taskgroups,
+}
+
+impl Below {
+    /// How many there are.
+    pub(super) const COUNT: usize = 7;
+
+    /// The name of the track.
+    fn name(self) -> &'static str {
+        match self {
+            Self::State => "state",
+            Self::Dependences => "dependences",
+            Self::Regions => "regions",
+            Self::Calls => "calls",
+            Self::Functions => "functions",
+            Self::Locks => "locks held",
+            Self::Taskgroups => "taskgroups",
+        }
+    }
+}
+
 /// A slice that does not nest.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Loose {
@@ -19,11 +49,12 @@ pub(super) struct Loose {
 
 impl<W: SliceWriter> Slices<'_, W> {
     /// A further track of a thread.
-    pub(super) fn own_track(&mut self, position: usize, name: &'static str) -> u64 {
+    #[inline]
+    pub(super) fn own_track(&mut self, position: usize, below: Below) -> u64 {
         let thread = &mut self.threads[position];
         let writer = &mut *self.writer;
-        let make = || writer.track(thread.track, name);
-        *thread.tracks.entry(name).or_insert_with(make)
+        let make = || writer.track(thread.track, below.name());
+        *thread.tracks[below as usize].get_or_insert_with(make)
     }
 
     pub(super) fn begin_loose(
@@ -31,12 +62,12 @@ impl<W: SliceWriter> Slices<'_, W> {
         at: At,
         span: &Span,
         key: (&'static str, u64),
-        name: &'static str,
+        below: Below,
     ) {
         let thread = &mut self.threads[at.position];
         let parent = thread.track;
-        let free = thread.free.get_mut(name).and_then(Vec::pop);
-        let track = free.unwrap_or_else(|| self.writer.track(parent, name));
+        let free = thread.free[below as usize].pop();
+        let track = free.unwrap_or_else(|| self.writer.track(parent, below.name()));
         self.slice(at, track, span, FlowsHere::default());
         let loose = Loose {
             position: at.position,
@@ -47,7 +78,7 @@ impl<W: SliceWriter> Slices<'_, W> {
         self.loose.entry(key).or_default().push(loose);
     }
 
-    pub(super) fn end_loose(&mut self, at: At, key: (&'static str, u64), name: &'static str) {
+    pub(super) fn end_loose(&mut self, at: At, key: (&'static str, u64), below: Below) {
         let key = (at.body, key.0, key.1);
         let Some(open) = self.loose.get_mut(&key) else {
             return;
@@ -59,8 +90,7 @@ impl<W: SliceWriter> Slices<'_, W> {
         if let Some(loose) = loose {
             let time = (self.place)(at.time.max(loose.begin));
             self.writer.end(time, loose.track, FlowsHere::default());
-            let free = &mut self.threads[loose.position].free;
-            free.entry(name).or_default().push(loose.track);
+            self.threads[loose.position].free[below as usize].push(loose.track);
         }
     }
 
@@ -82,21 +112,21 @@ impl<W: SliceWriter> Slices<'_, W> {
     }
 }
 
-/// Where a span that need not nest is found again, and the name of its tracks.
-pub(super) fn loose(span: &Span) -> Option<((&'static str, u64), &'static str)> {
+/// Where a span that need not nest is found again, and its tracks.
+pub(super) fn loose(span: &Span) -> Option<((&'static str, u64), Below)> {
     match *span {
-        Span::Hold { kind, object } => Some(((mutex_name(kind), object), "locks held")),
-        Span::Taskgroup => Some((("taskgroup", 0), "taskgroups")),
+        Span::Hold { kind, object } => Some(((mutex_name(kind), object), Below::Locks)),
+        Span::Taskgroup => Some((("taskgroup", 0), Below::Taskgroups)),
         _ => None,
     }
 }
 
 /// The track of spans that nest among themselves only.
-pub(super) fn own_track(span: &Span) -> Option<&'static str> {
+pub(super) fn own_track(span: &Span) -> Option<Below> {
     match span {
-        Span::User { .. } => Some("regions"),
-        Span::Call { .. } => Some("calls"),
-        Span::Function { .. } => Some("functions"),
+        Span::User { .. } => Some(Below::Regions),
+        Span::Call { .. } => Some(Below::Calls),
+        Span::Function { .. } => Some(Below::Functions),
         _ => None,
     }
 }
