@@ -52,7 +52,7 @@ impl<'n> Places<'n> {
         let Code { address, site } = code;
         if address == 0 {
             return Place {
-                name: texts.number("(unknown)"),
+                name: texts.word("(unknown)"),
                 function: None,
                 file: None,
                 line: None,
@@ -92,7 +92,7 @@ impl<'n> Places<'n> {
     pub(crate) fn lock(&mut self, kind: MutexKind, address: u64, texts: &mut Texts) -> Text {
         match kind {
             MutexKind::Critical | MutexKind::Atomic | MutexKind::Ordered => {
-                texts.number(mutex_name(kind))
+                texts.word(mutex_name(kind))
             }
             _ => self.object(address, texts),
         }

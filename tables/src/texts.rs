@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use arrow_array::StringArray;
-use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
+use hashbrown::{HashMap, HashTable};
 
 /// The number of a text in [`Texts`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -17,6 +17,8 @@ pub struct Texts {
     numbers: HashTable<i32>,
     hasher: hashbrown::DefaultHashBuilder,
     bytes: usize,
+    /// Words of this program, by their place in memory: that is looked up faster than their letters.
+    words: HashMap<(usize, usize), Text>,
     /// As an array, of all or fewer.
     array: Option<Arc<StringArray>>,
 }
@@ -42,6 +44,18 @@ impl Texts {
                 Text(number)
             }
         }
+    }
+
+    /// The number of a word of this program.
+    #[inline]
+    pub fn word(&mut self, word: &'static str) -> Text {
+        let place = (word.as_ptr().addr(), word.len());
+        if let Some(text) = self.words.get(&place) {
+            return *text;
+        }
+        let text = self.number(word);
+        self.words.insert(place, text);
+        text
     }
 
     /// The number of a text, as columns hold it, if it is known.

@@ -46,7 +46,8 @@ fn properties(table: &Table) -> WriterProperties {
                 .set_column_dictionary_enabled(path.clone(), false)
                 .set_column_encoding(path, Encoding::DELTA_BINARY_PACKED),
             Kind::Real | Kind::Flag => properties.set_column_dictionary_enabled(path, false),
-            Kind::Text => properties,
+            // Every row group has nearly all of them: their least and largest would narrow nothing, and take long to find.
+            Kind::Text => properties.set_column_statistics_enabled(path, EnabledStatistics::None),
         };
     }
     properties.build()

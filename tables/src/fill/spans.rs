@@ -183,15 +183,15 @@ impl<'r, 'o, const ALL: bool> Rows<'r, 'o, ALL> {
     }
 
     #[inline]
-    pub(super) fn word(&mut self, word: &str) -> Text {
-        self.out.texts.number(word)
+    pub(super) fn word(&mut self, word: &'static str) -> Text {
+        self.out.texts.word(word)
     }
 
     pub(super) fn named(&mut self, position: usize, address: u64) -> Text {
         let known = self.threads[position].texts.get(&address);
         match known {
             Some(text) => *text,
-            None => self.word(&format!("{address:#x}")),
+            None => self.out.texts.number(&format!("{address:#x}")),
         }
     }
 
@@ -252,14 +252,14 @@ impl<'r, 'o, const ALL: bool> Rows<'r, 'o, ALL> {
                 task: Some(words::task(task)),
                 ..Shown::default()
             },
-            Span::Work(Work::Loop { schedule, .. }) => Shown::named(texts.number(schedule.name())),
-            Span::Sync(kind) => Shown::named(texts.number(sync_name(kind))),
+            Span::Work(Work::Loop { schedule, .. }) => Shown::named(texts.word(schedule.name())),
+            Span::Sync(kind) => Shown::named(texts.word(sync_name(kind))),
             Span::Acquire { kind, object } | Span::Hold { kind, object } => Shown {
                 object: Some(int(object)),
                 ..Shown::named(self.places.lock(kind, object, texts))
             },
             Span::Target(target) => {
-                let name = texts.number(target_name(target.kind));
+                let name = texts.word(target_name(target.kind));
                 let code = Code::from(target.function);
                 let known = target.function != 0;
                 let shown =

@@ -93,7 +93,7 @@ impl<const ALL: bool> Rows<'_, '_, ALL> {
             process: self.process,
             task: words::task(task.id),
             number: int(task.number),
-            kind: self.out.texts.number(words::task_kind(task.kind)),
+            kind: self.out.texts.word(words::task_kind(task.kind)),
             name: place.name,
             function: place.function,
             file: place.file,

@@ -263,7 +263,7 @@ impl<const ALL: bool> Rows<'_, '_, ALL> {
         (begin_ns, end_ns): (i64, i64),
         processor: Option<i32>,
         (thread, tid): (Option<i32>, u32),
-        next: &str,
+        next: &'static str,
     ) {
         let known = self
             .threads
