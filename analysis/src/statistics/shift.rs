@@ -16,6 +16,11 @@ const DOUBLINGS: usize = 60;
 /// How much larger values of the second group are: the median of the differences of all pairs of runs in one block, one of each group (Hodges & Lehmann, "Estimates of location based on rank
 /// tests", 1963). [`None`] where no block has both groups.
 pub fn estimate(design: &Design, values: &[f64]) -> Option<f64> {
+    location::median(&differences(design, values))
+}
+
+/// Of all pairs of runs in one block, one of each group.
+fn differences(design: &Design, values: &[f64]) -> Vec<f64> {
     let mut differences = Vec::new();
     for block in design.blocks() {
         let (second, first): (Vec<usize>, Vec<usize>) = block
@@ -26,31 +31,49 @@ pub fn estimate(design: &Design, values: &[f64]) -> Option<f64> {
             differences.extend(first.iter().map(|other| values[run] - values[*other]));
         }
     }
-    location::median(&differences)
+    differences
 }
 
 /// Limits of the difference: the smallest and largest that the test of [`super::rank`] does not refuse at 1 − `level` (Bauer, "Constructing confidence sets using rank statistics", 1972). Where the
 /// groups differ by something else than that, they do so with a probability of `level` at most. [`None`] where the runs are too few to exclude any difference.
 pub fn interval(design: &Design, values: &[f64], level: f64) -> Option<(f64, f64)> {
+    interval_by(&mut Test::new(design), design, values, level)
+}
+
+fn interval_by(
+    test: &mut Test<'_>,
+    design: &Design,
+    values: &[f64],
+    level: f64,
+) -> Option<(f64, f64)> {
     let refused = 1.0 - level;
     if design.least_p() > refused {
         return None;
     }
-    let middle = estimate(design, values)?;
-    let mut test = Test::new(design);
+    let shown = estimate(design, values)?;
     let mut moved = values.to_vec();
-    let mut is_refused = |difference: f64| {
+    let mut p_value = |difference: f64| {
         for (run, value) in moved.iter_mut().enumerate() {
             *value = match design.is_second(run) {
                 true => values[run] - difference,
                 false => values[run],
             };
         }
-        test.p_value(&moved) <= refused
+        test.p_value(&moved)
     };
+    // The estimate weighs all ranks, the test does not: where several runs are wild it may refuse the estimate, and others it does not refuse lie beside it.
+    let middle = match p_value(shown) > refused {
+        true => shown,
+        false => {
+            let all = differences(design, values).into_iter();
+            let by_p = all.map(|difference| (p_value(difference), difference));
+            by_p.max_by(|a, b| a.0.total_cmp(&b.0))?.1
+        }
+    };
+    let mut is_refused = |difference: f64| p_value(difference) <= refused;
     let low = limit(middle, -1.0, &mut is_refused)?;
     let high = limit(middle, 1.0, &mut is_refused)?;
-    Some((low, high))
+    Some((low.min(shown), high.max(shown)))
 }
 
 /// From the estimate in the direction `sign`: where differences begin to be refused.
@@ -121,7 +144,9 @@ mod tests {
         differences.sort_by(f64::total_cmp);
         let values: Vec<f64> = first.into_iter().chain(second).collect();
         let is_second: Vec<bool> = (0..10).map(|at| at >= 5).collect();
-        let (low, high) = interval(&Design::of_groups(&is_second), &values, 0.95).unwrap();
+        let design = Design::of_groups(&is_second);
+        let mut test = Test::of_all_ranks(&design);
+        let (low, high) = interval_by(&mut test, &design, &values, 0.95).unwrap();
         near(low, differences[2]);
         near(high, differences[22]);
     }
@@ -149,6 +174,34 @@ mod tests {
     fn few_runs_exclude_nothing() {
         let design = Design::of_groups(&[false, false, true, true]);
         assert_eq!(interval(&design, &[1.0, 2.0, 3.0, 4.0], 0.95), None);
+    }
+
+    #[test]
+    fn limits_are_where_the_test_begins_to_refuse_even_where_many_runs_are_wild() {
+        let mut random = fastrand::Rng::with_seed(4);
+        let is_second: Vec<bool> = (0..20).map(|at| at % 2 == 1).collect();
+        let design = Design::of_groups(&is_second);
+        let mut test = Test::new(&design);
+        for _ in 0..60 {
+            // In the first group two of five runs are wild.
+            let mut value = |second: &bool| {
+                let wild = !second && random.f64() < 0.4;
+                random.f64() + if wild { 50.0 * random.f64() } else { 0.0 }
+            };
+            let values: Vec<f64> = is_second.iter().map(&mut value).collect();
+            let shown = estimate(&design, &values).unwrap();
+            let (low, high) = interval(&design, &values, 0.95).unwrap();
+            assert!(low <= shown && shown <= high, "{low} {shown} {high}");
+            let mut p_value = |difference: f64| {
+                let moved = values.iter().zip(&is_second);
+                let moved =
+                    moved.map(|(value, second)| value - if *second { difference } else { 0.0 });
+                test.p_value(&moved.collect::<Vec<f64>>())
+            };
+            assert!(p_value(low - 1e-6) <= 0.05 && p_value(high + 1e-6) <= 0.05);
+            assert!(low == shown || p_value(low + 1e-9) > 0.05);
+            assert!(high == shown || p_value(high - 1e-9) > 0.05);
+        }
     }
 
     #[test]
