@@ -9,6 +9,7 @@ use super::collect::{Receiver, Survey, Why};
 use super::costs::{COSTS, Cost, Costs};
 use super::model::{Lock, Region, Spot, Spots};
 use super::plan::{Plan, Shape};
+use super::sampling::{Moments, Sampling};
 use super::simulate::{Case, Cause, Library, Outcome, simulate};
 use super::totals::Totals;
 use instr_trace::model::Code;
@@ -17,6 +18,8 @@ use instr_trace::model::Code;
 pub const MAX_PIECES: u64 = 1 << 22;
 /// Steps of all simulations together, about: beyond, there are fewer of them.
 const EFFORT: u64 = 300_000_000;
+/// Steps of all simulations of regions that have their like, about: beyond, some stand for others.
+const EFFORT_ALIKE: u64 = 30_000_000;
 /// Most threads that a run is tried with to find its limit, and most threads of all its regions together; twice the threads that were asked for in any case.
 const LIMIT: u64 = 1024;
 const LIMIT_EFFORT: u64 = 1_000_000;
@@ -210,6 +213,8 @@ pub struct Forecast {
     pub stuck: (u64, u64),
     /// Costs that the trace does not show.
     pub unknown_costs: Vec<Cost>,
+    /// Regions, and those of them that were run again and stand for the others.
+    pub sampled: (u64, u64),
 }
 
 #[derive(Clone, Debug)]
@@ -231,7 +236,26 @@ struct Run {
     role: Role,
     shape: Shape,
     case: Case,
+    /// Of the regions that are run again, by group.
+    groups: Vec<(Account, Moments)>,
+    /// Of the whole run, and the variance of its time for regions that were not run again, ns².
     account: Account,
+    variance: f64,
+}
+
+impl Run {
+    /// All regions have been given.
+    fn add_up(&mut self, sampling: &Sampling) {
+        for (number, (account, moments)) in std::mem::take(&mut self.groups).iter().enumerate() {
+            let for_all = |ns: u64| sampling.for_all(number, ns);
+            self.account.elapsed += for_all(account.elapsed);
+            self.account.work += for_all(account.work);
+            for (loss, ns) in &account.losses {
+                self.account.lose(*loss, for_all(*ns));
+            }
+            self.variance += moments.variance(sampling.group(number));
+        }
+    }
 }
 
 /// Takes the regions of a run.
@@ -246,6 +270,7 @@ pub struct Forecaster<'s> {
     merged: BTreeSet<Code>,
     unknown_costs: Vec<Cost>,
     stuck: (u64, u64),
+    sampling: Sampling,
 }
 
 /// The spot that stands for it: all loops of a region, number 0, if they are not told apart.
@@ -286,8 +311,10 @@ impl<'s> Forecaster<'s> {
             merged,
             unknown_costs,
             stuck: (0, 0),
+            sampling: Sampling::new(totals, f64::INFINITY),
         };
         this.plan_runs(spots, totals, known);
+        this.sampling = Sampling::new(totals, this.regions_to_run(totals));
         this
     }
 
@@ -417,8 +444,19 @@ impl<'s> Forecaster<'s> {
             role,
             shape,
             case,
+            groups: Vec::new(),
             account: Account::default(),
+            variance: 0.0,
         });
+    }
+
+    /// How many regions of those that there are can be run again in a short time.
+    fn regions_to_run(&self, totals: &Totals) -> f64 {
+        let threads: usize = self.runs.iter().map(|run| run.shape.threads).sum();
+        let runs = self.runs.len() as u64;
+        let regions = self.survey.regions.max(1);
+        let own = (totals.steps + totals.tasks) / regions * runs;
+        EFFORT_ALIKE as f64 / (own + 4 * threads as u64 + 1) as f64
     }
 
     /// Work takes longer with more threads than recorded, and less with fewer.
@@ -476,6 +514,7 @@ impl<'s> Forecaster<'s> {
             .map(|(_, factor)| factor);
         let factor: f64 = faster.product();
         for run in &mut self.runs {
+            run.add_up(&self.sampling);
             let mut share = match run.role {
                 Role::Recorded | Role::Unchanged(_) => 1.0,
                 _ => factor,
@@ -539,6 +578,7 @@ impl<'s> Forecaster<'s> {
             gains,
             stuck: self.stuck,
             unknown_costs: self.unknown_costs.clone(),
+            sampled: self.sampling.counts(),
         }
     }
 
@@ -547,10 +587,14 @@ impl<'s> Forecaster<'s> {
         let mut unchanged = None;
         let (mut low, mut high) = (u64::MAX, 0);
         let mut drawn: Vec<f64> = Vec::new();
+        let mut variance = 0.0;
         for run in &self.runs {
             let elapsed = run.account.elapsed;
             match run.role {
-                Role::Asked(own) if own == point => account = run.account.clone(),
+                Role::Asked(own) if own == point => {
+                    account = run.account.clone();
+                    variance = run.variance;
+                }
                 Role::Unchanged(own) if own == point => unchanged = Some(elapsed),
                 Role::Slow(own) | Role::Divided(own) if own == point => {}
                 Role::Drawn(own) if own == point => {
@@ -574,7 +618,8 @@ impl<'s> Forecaster<'s> {
         let spread = (spread / (count - 1.0).max(1.0)).sqrt();
         let inflation = (self.inflation(threads) - 1.0) / 2.0 * time;
         let missed = residual * time;
-        let error = (4.0 * spread * spread + missed * missed + inflation * inflation).sqrt();
+        let squares = 4.0 * (spread * spread + variance) + missed * missed + inflation * inflation;
+        let error = squares.sqrt();
         Point {
             threads,
             low: (low as f64 - error).max(0.0).round() as u64,
@@ -587,9 +632,16 @@ impl<'s> Forecaster<'s> {
 
 impl Receiver for Forecaster<'_> {
     fn region(&mut self, region: Region, spots: &Spots) {
+        let Some(group) = self.sampling.choose(&region) else {
+            return;
+        };
         let mut plans: Vec<(Shape, Plan)> = Vec::new();
         let mut stuck = false;
         for run in &mut self.runs {
+            if run.groups.len() <= group {
+                run.groups.resize_with(group + 1, Default::default);
+            }
+            let (account, moments) = &mut run.groups[group];
             let mut shape = run.shape;
             if matches!(run.role, Role::Recorded) {
                 shape.threads = region.team;
@@ -604,13 +656,13 @@ impl Receiver for Forecaster<'_> {
             match simulate(&region, &plans[known].1, &run.case) {
                 Ok(outcome) => {
                     let (all, merged) = (spots.all(), &self.merged);
-                    run.account
-                        .add(&region, all, merged, &outcome, shape.threads);
+                    account.add(&region, all, merged, &outcome, shape.threads);
+                    moments.add(region.elapsed, outcome.elapsed);
                 }
                 Err(_) => {
                     stuck = true;
-                    run.account
-                        .alone(Loss::Unmodelled, region.elapsed, shape.threads);
+                    account.alone(Loss::Unmodelled, region.elapsed, shape.threads);
+                    moments.add(region.elapsed, region.elapsed);
                 }
             }
         }

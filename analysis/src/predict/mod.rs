@@ -7,5 +7,6 @@ mod divide;
 pub mod forecast;
 pub mod model;
 pub mod plan;
+mod sampling;
 pub mod simulate;
 pub mod totals;

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use instr_trace::model::Code;
+
 use super::collect::Receiver;
 use super::model::{Lock, Meeting, Part, Region, Sharing, Spot, SpotId, Spots, Step};
 
@@ -50,6 +52,8 @@ pub struct Totals {
     pub tasks: u64,
     /// See `tasks`.
     pub steps: u64,
+    /// Regions by their code: how many, and how long they took, ns.
+    pub regions: BTreeMap<Code, (u64, u64)>,
     /// The most iterations of a loop.
     pub iterations: u64,
 }
@@ -105,6 +109,8 @@ impl Receiver for Totals {
         let (spots, locks) = (spots.all(), region.locks.as_slice());
         self.tasks += region.tasks.len() as u64;
         self.steps += region.steps.len() as u64;
+        let alike = self.regions.entry(region.code).or_default();
+        *alike = (alike.0 + 1, alike.1 + region.elapsed);
         for task in &region.tasks {
             self.instance(region.at(&task.steps), spots, locks);
         }

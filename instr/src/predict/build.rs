@@ -7,7 +7,7 @@ use instr_trace::Trace;
 use super::First;
 use super::model::{CostRow, FORMAT, Gain, Point, Prediction, Unmodelled};
 use super::names::{self, Namer, cost_name};
-use crate::summary::units::{counted, percent, time};
+use crate::summary::units::{count, counted, percent, time};
 
 /// Shares of the run below this are not worth a sentence.
 const WORTH_SAYING: f64 = 0.005;
@@ -140,6 +140,14 @@ fn notes(
         notes.push(format!(
             "Not measured, since the trace has no such case: {}. The prediction counts nothing for it, the error as much as the dearest cost that was measured. A trace of 2 threads or more has it.",
             costs.join(", ")
+        ));
+    }
+    let (regions, run) = forecast.sampled;
+    if run < regions {
+        notes.push(format!(
+            "Of {} regions, {} were run again: all that take long, and a part of the others, drawn by chance, which stands for the rest. The error has what that may be off.",
+            count(regions),
+            count(run)
         ));
     }
     let waited = survey.ready_inside + survey.ready_outside;

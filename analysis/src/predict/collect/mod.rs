@@ -172,6 +172,11 @@ pub struct Collector<R> {
     useful: u64,
 }
 
+/// The body of this number, if it is followed.
+fn running(bodies: &mut [Option<Box<Body>>], number: u32) -> Option<&mut Box<Body>> {
+    bodies.get_mut(number as usize)?.as_mut()
+}
+
 impl<R: Receiver> Collector<R> {
     /// For the threads of one trace, as [`instr_trace::Trace::threads`] gives them; `usual`: threads of a region that has as many as the program may use.
     pub fn new(threads: &[ThreadInfo], usual: Option<usize>, out: R) -> Self {
@@ -236,10 +241,7 @@ impl<R: Receiver> Collector<R> {
         if passed == 0 || !line.useful {
             return;
         }
-        let body = self
-            .bodies
-            .get_mut(line.body as usize)
-            .and_then(Option::as_mut);
+        let body = running(&mut self.bodies, line.body);
         match body {
             Some(body) if line.ready => {
                 self.survey.ready_inside += passed;
@@ -263,7 +265,7 @@ impl<R: Receiver> Collector<R> {
     }
 
     fn body(&mut self, at: At) -> Option<&mut Box<Body>> {
-        self.bodies.get_mut(at.body as usize)?.as_mut()
+        running(&mut self.bodies, at.body)
     }
 
     fn set_body(&mut self, number: u32, body: Body) {
@@ -281,11 +283,7 @@ impl<R: Receiver> Collector<R> {
         code: instr_trace::model::Code,
         is_teams: bool,
     ) {
-        if let Some(body) = self
-            .bodies
-            .get_mut(at.body as usize)
-            .and_then(Option::as_mut)
-        {
+        if let Some(body) = running(&mut self.bodies, at.body) {
             if let Some(open) = &mut self.open {
                 body.flush();
                 open.nested.insert(region, (at.time, 0));
@@ -391,11 +389,7 @@ impl<R: Receiver> Collector<R> {
 
     fn create(&mut self, at: At, task: TaskId, spot: Spot, flags: u32) {
         let spot = self.spots.number(spot);
-        let Some(body) = self
-            .bodies
-            .get_mut(at.body as usize)
-            .and_then(Option::as_mut)
-        else {
+        let Some(body) = running(&mut self.bodies, at.body) else {
             return;
         };
         let (Some(open), false) = (&mut self.open, body.kind == Kind::Ignored) else {
@@ -414,11 +408,7 @@ impl<R: Receiver> Collector<R> {
     }
 
     fn created(&mut self, at: At, task: TaskId) {
-        let Some(body) = self
-            .bodies
-            .get_mut(at.body as usize)
-            .and_then(Option::as_mut)
-        else {
+        let Some(body) = running(&mut self.bodies, at.body) else {
             return;
         };
         let Some((number, begin, off)) = body.create.take() else {
@@ -597,7 +587,7 @@ impl<R: Receiver> Sink for Collector<R> {
             Mark::StaticLoop { .. } => {
                 self.account(at);
                 let Self { bodies, open, .. } = self;
-                let body = bodies.get_mut(at.body as usize).and_then(Option::as_mut);
+                let body = running(bodies, at.body);
                 if let (Some(body), Some(open)) = (body, open) {
                     open.static_loop(body);
                 }
@@ -632,7 +622,7 @@ impl<R: Receiver> Collector<R> {
 
     fn wants(&mut self, at: At, kind: MutexKind, object: u64) {
         let Self { bodies, open, .. } = self;
-        let body = bodies.get_mut(at.body as usize).and_then(Option::as_mut);
+        let body = running(bodies, at.body);
         let (Some(body), Some(open)) = (body, open) else {
             return;
         };
@@ -655,7 +645,7 @@ impl<R: Receiver> Collector<R> {
             return self.wants(at, kind, object);
         }
         let Self { bodies, open, .. } = self;
-        let body = bodies.get_mut(at.body as usize).and_then(Option::as_mut);
+        let body = running(bodies, at.body);
         let (Some(body), Some(open)) = (body, open) else {
             return;
         };
@@ -703,7 +693,7 @@ impl<R: Receiver> Collector<R> {
 
     fn construct_ends(&mut self, at: At, span: &Span, how: End) {
         let Self { bodies, open, .. } = self;
-        let body = bodies.get_mut(at.body as usize).and_then(Option::as_mut);
+        let body = running(bodies, at.body);
         let (Some(body), Some(open)) = (body, open) else {
             return;
         };
