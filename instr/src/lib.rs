@@ -15,6 +15,7 @@ pub mod attach;
 pub mod cli;
 pub mod config;
 pub mod console;
+pub mod counts;
 pub mod diff;
 pub mod doctor;
 pub mod export;

@@ -210,7 +210,7 @@ complete -c instr -n "__fish_instr_using_subcommand graph" -l exe -d 'Take funct
 complete -c instr -n "__fish_instr_using_subcommand graph" -l sysroot -d 'Look for the program and its libraries below DIR: a copy of the system where it ran' -r -F
 complete -c instr -n "__fish_instr_using_subcommand graph" -l all-tasks -d 'Draw every task, however large the picture gets (SVG)'
 complete -c instr -n "__fish_instr_using_subcommand graph" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c instr -n "__fish_instr_using_subcommand predict" -l threads -d 'Numbers of threads, from 1 to 1024 [default: 1,2,4,8,16,32,64]' -r
+complete -c instr -n "__fish_instr_using_subcommand predict" -l threads -d 'Numbers of threads, from 1 to 1024: 1,2,4 or 1:8 [default: 1,2,4,8,16,32,64]' -r
 complete -c instr -n "__fish_instr_using_subcommand predict" -l faster -d 'What if FUNCTION (a task, region or loop, by its name, file:line or label; "serial": all outside of regions) took half the time? 0 in place of 2x: no time' -r
 complete -c instr -n "__fish_instr_using_subcommand predict" -l without-lock -d 'What if there were no lock of this name, or at this address?' -r
 complete -c instr -n "__fish_instr_using_subcommand predict" -l chunk -d 'What if chunks of loops had N iterations?' -r

@@ -63,6 +63,7 @@ pub fn run(options: &PredictOptions, console: &mut Console<'_>) -> Result<()> {
         threads: options
             .threads
             .iter()
+            .flat_map(|counts| &counts.0)
             .map(|threads| *threads as usize)
             .collect(),
         faster: options.faster.clone(),

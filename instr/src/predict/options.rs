@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::cli::SymbolOptions;
+use crate::counts::Counts;
 
 /// Options of `instr predict`.
 #[derive(Debug, Args)]
@@ -12,9 +13,9 @@ pub struct PredictOptions {
     /// The trace (NAME.instr) to predict from, or the program beside it; further ones of the same work with other numbers of threads show how much longer work takes then
     #[arg(default_value = ".", value_name = "DIR")]
     pub traces: Vec<PathBuf>,
-    /// Numbers of threads, from 1 to 1024 [default: 1,2,4,8,16,32,64]
-    #[arg(long, value_name = "N,N...", value_delimiter = ',', value_parser = clap::value_parser!(u64).range(1..=1024))]
-    pub threads: Vec<u64>,
+    /// Numbers of threads, from 1 to 1024: 1,2,4 or 1:8 [default: 1,2,4,8,16,32,64]
+    #[arg(long, value_name = "LIST", value_parser = Counts::predicted)]
+    pub threads: Vec<Counts>,
     /// What if FUNCTION (a task, region or loop, by its name, file:line or label; "serial": all outside of regions) took half the time? 0 in place of 2x: no time
     #[arg(long, value_name = "FUNCTION=2x", value_parser = factor)]
     pub faster: Vec<(String, f64)>,

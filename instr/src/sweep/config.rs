@@ -9,12 +9,11 @@ use serde::{Deserialize, Serialize};
 
 use super::options::SweepOptions;
 use super::plan::Point;
+use crate::counts::Counts;
 use crate::quote::shown;
 
 /// Larger files are refused.
 const MAX_BYTES: u64 = 1 << 20;
-/// Most values of an axis, and most repeats.
-const MOST: usize = 100_000;
 
 /// A sweep. In a file all keys are optional but `command`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -239,44 +238,19 @@ mod as_text {
 fn counts<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<u32>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
-    enum Counts {
+    enum Given {
         One(u32),
         List(Vec<u32>),
         Text(String),
     }
-    match Counts::deserialize(from)? {
-        Counts::One(count) => Ok(vec![count]),
-        Counts::List(list) => Ok(list),
-        Counts::Text(text) => parse_counts(&text).map_err(serde::de::Error::custom),
+    match Given::deserialize(from)? {
+        Given::One(count) => Ok(vec![count]),
+        Given::List(list) => Ok(list),
+        Given::Text(text) => match text.parse::<Counts>() {
+            Ok(counts) => Ok(counts.0),
+            Err(why) => Err(serde::de::Error::custom(why)),
+        },
     }
-}
-
-/// Numbers of threads as they are typed: `1,2,4`, `1:8`, `2:16:2` (with a step).
-///
-/// # Errors
-///
-/// What is no such list, as a sentence.
-pub(crate) fn parse_counts(text: &str) -> Result<Vec<u32>, String> {
-    let wrong = || format!("`{text}` is no list of numbers of threads, such as 1,2,4 or 1:8");
-    let mut counts = Vec::new();
-    for part in text.split(',') {
-        let bounds: Vec<u32> = part
-            .split(':')
-            .map(|word| word.trim().parse())
-            .collect::<Result<_, _>>()
-            .map_err(|_| wrong())?;
-        let (first, last, step) = match bounds[..] {
-            [one] => (one, one, 1),
-            [first, last] => (first, last, 1),
-            [first, last, step] if step > 0 => (first, last, step),
-            _ => return Err(wrong()),
-        };
-        if last < first || (last - first) as usize / step as usize > MOST {
-            return Err(wrong());
-        }
-        counts.extend((first..=last).step_by(step as usize));
-    }
-    Ok(counts)
 }
 
 impl Default for Config {
@@ -470,16 +444,6 @@ mod tests {
         std::fs::write(&file, text).unwrap();
         let read = Config::read(&file).and_then(|mut config| config.check());
         format!("{:#}", read.unwrap_err())
-    }
-
-    #[test]
-    fn counts_are_lists_and_ranges() {
-        assert_eq!(parse_counts("1,2,4").unwrap(), [1, 2, 4]);
-        assert_eq!(parse_counts("1:4").unwrap(), [1, 2, 3, 4]);
-        assert_eq!(parse_counts("2:8:3, 16").unwrap(), [2, 5, 8, 16]);
-        for wrong in ["", "a", "4:1", "1:9:0", "1:2:3:4", "1:4000000000"] {
-            assert!(parse_counts(wrong).is_err(), "{wrong}");
-        }
     }
 
     #[test]

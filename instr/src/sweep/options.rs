@@ -5,20 +5,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::config::{Measure, Placement, Plan, parse_counts};
+use super::config::{Measure, Placement, Plan};
 use crate::cli::share;
-
-/// Numbers of threads as they are typed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Counts(pub Vec<u32>);
-
-impl std::str::FromStr for Counts {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        parse_counts(text).map(Self)
-    }
-}
+use crate::counts::Counts;
 
 /// A variable with its values: `NAME=A;B`.
 fn variable(text: &str) -> Result<(String, Vec<String>), String> {
