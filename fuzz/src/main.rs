@@ -10,6 +10,8 @@
 //! `instr-fuzz outputs` feeds random traces of all kinds of events, in order and damaged, and mutations of them, to every command that
 //! reads a trace. What two outputs say differently is a failure, and so is time or memory beyond what the events are worth.
 //!
+//! `instr-fuzz exports` does the same with every format of `instr export`, with `instr query`, `predict` and `diff`.
+//!
 //! Each target runs in a process of its own. Inputs start from files compiled on the spot and synthetic traces; what
 //! a parser accepts is mutated further.
 
@@ -44,7 +46,7 @@ const MAX_DEATHS: u64 = 20;
 #[derive(Debug, Parser)]
 #[command(name = "instr-fuzz", version)]
 struct Arguments {
-    /// object, argv, trace, outputs, symtab, symtab-further, symtab-packed, demangle, all (of these), or sweep
+    /// object, argv, trace, outputs, exports, symtab, symtab-further, symtab-packed, demangle, all (of these), or sweep
     target: String,
     /// How long each target runs
     #[arg(long, default_value_t = 60)]

@@ -1,6 +1,7 @@
 //! What is fed: one file per parser.
 
 pub(crate) mod argv;
+pub(crate) mod exports;
 pub(crate) mod extract;
 pub(crate) mod object;
 pub(crate) mod outputs;
@@ -29,11 +30,12 @@ pub(crate) trait Target {
 }
 
 /// Names of all targets, in the order of `all`.
-pub(crate) const NAMES: [&str; 9] = [
+pub(crate) const NAMES: [&str; 10] = [
     "object",
     "argv",
     "trace",
     "outputs",
+    "exports",
     "symtab",
     "symtab-further",
     "symtab-packed",
@@ -48,6 +50,7 @@ pub(crate) fn by_name(name: &str) -> Result<Option<Box<dyn Target>>> {
         "argv" => Some(Box::new(argv::CommandLines::new()?)),
         "trace" => Some(Box::new(trace::Traces::new()?)),
         "outputs" => Some(Box::new(outputs::Outputs::new()?)),
+        "exports" => Some(Box::new(exports::Exports::new()?)),
         "symtab" => Some(Box::new(symtab::Images(Kind::Plain))),
         "symtab-further" => Some(Box::new(symtab::Images(Kind::Several))),
         "symtab-packed" => Some(Box::new(symtab::Images(Kind::Packed))),

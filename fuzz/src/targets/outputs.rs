@@ -33,6 +33,11 @@ impl Outputs {
             folder: tempfile::tempdir()?,
         })
     }
+
+    /// Where inputs are written, and what is made of them.
+    pub(super) fn folder(&self) -> &Path {
+        self.folder.path()
+    }
 }
 
 /// A random trace; one in sixteen is large, so that what is not linear in the number of events takes long.
@@ -48,6 +53,11 @@ fn recipe(random: &mut Random) -> Recipe {
         damage: *random.pick(&Damage::EACH),
         layout: *random.pick(&synth::all_layouts()),
     }
+}
+
+/// A random trace of any kind.
+pub(super) fn random_trace(random: &mut Random) -> Result<Input> {
+    made(&recipe(random))
 }
 
 fn made(recipe: &Recipe) -> Result<Input> {
@@ -71,7 +81,7 @@ impl Target for Outputs {
     }
 
     fn fresh(&self, random: &mut Random) -> Option<Input> {
-        made(&recipe(random)).ok()
+        random_trace(random).ok()
     }
 
     fn run(&mut self, input: &Input) -> bool {
@@ -147,14 +157,16 @@ fn every_output(folder: &Path, scratch: &Path, events: u64) {
     }
 }
 
-/// The line of a summary that has the number of events.
-fn events_of(summary: &str) -> Option<&str> {
-    let is_total = |line: &&str| line.starts_with("  \"events\":");
-    summary.lines().find(is_total)
+/// The number of events in a summary.
+pub(super) fn events_of(summary: &str) -> Option<&str> {
+    let of_line = summary
+        .lines()
+        .find_map(|line| line.strip_prefix("  \"events\": "));
+    of_line.map(|number| number.trim_end_matches(','))
 }
 
 /// Runs a command in this process; its status and standard output.
-fn command(words: &[&OsStr]) -> Result<(u8, String), String> {
+pub(super) fn command(words: &[&OsStr]) -> Result<(u8, String), String> {
     let (mut out, mut err) = (Vec::new(), Vec::new());
     let words = words.iter().copied().map(OsString::from);
     let mut console = Console {
