@@ -9,7 +9,8 @@ use core::ffi::{c_int, c_void};
 
 // Simple locks
 unsafe extern "C" {
-    #[probe(lock_set, INSTR_MUTEX_LOCK)]
+    #[probe(lock_take, INSTR_MUTEX_LOCK, INSTR_CALLER)]
+    #[with(omp_test_lock)]
     pub fn omp_set_lock(lock: *mut c_void);
     #[probe(lock_unset, INSTR_MUTEX_LOCK)]
     pub fn omp_unset_lock(lock: *mut c_void);
@@ -19,7 +20,8 @@ unsafe extern "C" {
     #[since(9)]
     pub fn omp_init_lock_with_hint(lock: *mut c_void, hint: c_int);
     pub fn omp_destroy_lock(lock: *mut c_void);
-    #[probe(lock_set, INSTR_MUTEX_LOCK)]
+    #[probe(lock_take, INSTR_MUTEX_LOCK, INSTR_CALLER)]
+    #[with(omp_test_lock_)]
     pub fn omp_set_lock_(lock: *mut c_void);
     #[probe(lock_unset, INSTR_MUTEX_LOCK)]
     pub fn omp_unset_lock_(lock: *mut c_void);
@@ -33,7 +35,8 @@ unsafe extern "C" {
 
 // Nestable locks
 unsafe extern "C" {
-    #[probe(lock_set, INSTR_MUTEX_NEST_LOCK)]
+    #[probe(lock_take, INSTR_MUTEX_NEST_LOCK, INSTR_CALLER)]
+    #[with(omp_test_nest_lock)]
     pub fn omp_set_nest_lock(lock: *mut c_void);
     #[probe(lock_unset, INSTR_MUTEX_NEST_LOCK)]
     pub fn omp_unset_nest_lock(lock: *mut c_void);
@@ -43,7 +46,8 @@ unsafe extern "C" {
     #[since(9)]
     pub fn omp_init_nest_lock_with_hint(lock: *mut c_void, hint: c_int);
     pub fn omp_destroy_nest_lock(lock: *mut c_void);
-    #[probe(lock_set, INSTR_MUTEX_NEST_LOCK)]
+    #[probe(lock_take, INSTR_MUTEX_NEST_LOCK, INSTR_CALLER)]
+    #[with(omp_test_nest_lock_)]
     pub fn omp_set_nest_lock_(lock: *mut c_void);
     #[probe(lock_unset, INSTR_MUTEX_NEST_LOCK)]
     pub fn omp_unset_nest_lock_(lock: *mut c_void);

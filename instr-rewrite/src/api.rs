@@ -7,6 +7,10 @@
 //!     /// Worth a probe of the runtime: the stub calls `instr_probe_loop_start(real, INSTR_LOOP_DYNAMIC, …)`.
 //!     #[probe(loop_start, INSTR_LOOP_DYNAMIC)]
 //!     pub fn GOMP_loop_dynamic_start(start: c_long, end: c_long, …) -> bool;
+//!     /// The stub hands on another function as well, behind the real one: `instr_probe_lock_take(real, with, …)`. It may be NULL.
+//!     #[probe(lock_take, INSTR_MUTEX_LOCK, INSTR_CALLER)]
+//!     #[with(omp_test_lock)]
+//!     pub fn omp_set_lock(lock: *mut c_void);
 //!     /// No attribute: enter, exit and the arguments are recorded.
 //!     pub fn omp_set_num_threads(count: c_int);
 //!     /// Variable arguments need a probe: it gets them as a `va_list`. Without one the function is refused.
@@ -108,6 +112,8 @@ pub struct Function {
     pub variadic: bool,
     /// Never returns (`-> !`).
     pub noreturn: bool,
+    /// Another function that its probe gets behind the real one; the same file describes it.
+    pub with: Option<String>,
     /// Its probe; none: a generic stub records enter, exit and the arguments.
     pub probe: Option<Probe>,
     /// Described, but not to be wrapped: why.

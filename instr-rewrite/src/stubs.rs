@@ -125,10 +125,39 @@ fn emit_for<S: AsRef<[u8]>>(
     if let Place::Library { flags } = place {
         emit_needs(&mut text, &probes, flags);
     }
-    for (number, (function, linkage)) in functions.into_values().enumerate() {
-        emit_one(&mut text, function, linkage, number, place);
+    for (number, (function, linkage)) in functions.values().enumerate() {
+        let with = function
+            .with
+            .as_ref()
+            .filter(|_| *linkage != Linkage::Forward);
+        let with = with.and_then(|with| {
+            let stub = functions.get(with.as_str()).map(|(_, linkage)| *linkage);
+            emit_with(&mut text, api.get(with)?, stub, number)
+        });
+        emit_one(&mut text, function, *linkage, number, place, with);
     }
     text
+}
+
+/// Declares the other function that a probe gets, and gives its C name. `stub`: how a stub stands in front of it; none does: then the library
+/// may lack it too.
+fn emit_with(
+    text: &mut String,
+    with: &Function,
+    stub: Option<Linkage>,
+    number: usize,
+) -> Option<String> {
+    let name = format!("instr_with_{number}");
+    let bare = parameter_list(&with.params, with.variadic);
+    let declared = with.result.declare(&format!("{name}({bare})"));
+    let (prefix, weak) = match stub {
+        Some(stub) => (stub.real_prefix(), ""),
+        None => ("", " __attribute__((__weak__))"),
+    };
+    let label = label(prefix, &with.symbol);
+    // Writing to a String cannot fail.
+    _ = writeln!(text, "\nextern {declared}{label}{weak};");
+    Some(name)
 }
 
 /// The pointers to the probes that a library needs, and their list.
@@ -172,7 +201,14 @@ fn records_float(function: &Function) -> bool {
     float(&function.result) || function.params.iter().any(float)
 }
 
-fn emit_one(text: &mut String, function: &Function, linkage: Linkage, number: usize, place: Place) {
+fn emit_one(
+    text: &mut String,
+    function: &Function,
+    linkage: Linkage,
+    number: usize,
+    place: Place,
+    with: Option<String>,
+) {
     let names = Names::of(function, linkage, number);
     let noreturn = if function.noreturn {
         " __attribute__((__noreturn__))"
@@ -197,7 +233,7 @@ fn emit_one(text: &mut String, function: &Function, linkage: Linkage, number: us
     _ = writeln!(text, "{stub}\n{{");
     match &function.probe {
         _ if linkage == Linkage::Forward => emit_call(text, function, &names.real),
-        Some(probe) => emit_probe_call(text, function, probe, &names.real, place),
+        Some(probe) => emit_probe_call(text, function, probe, &names.real, with, place),
         None => emit_generic_call(text, function, &names.real),
     }
     text.push_str("}\n");
@@ -324,9 +360,11 @@ fn emit_probe_call(
     function: &Function,
     probe: &Probe,
     real: &str,
+    with: Option<String>,
     place: Place,
 ) {
     let mut list = vec![real.to_owned()];
+    list.extend(with);
     list.extend(probe.constants.iter().cloned());
     list.extend(arguments(function.params.len()));
     list.extend(function.variadic.then(|| "rest".to_owned()));
@@ -484,6 +522,35 @@ mod tests {
             "extern bool __real_f(int, const char *);\nextern bool __wrap_f(int a0, const char *a1);\n\
              bool __wrap_f(int a0, const char *a1)\n{\n    return instr_probe_p(__real_f, A | B, 3, a0, a1);\n}\n"
         );
+    }
+
+    #[test]
+    fn a_probe_gets_another_function_past_its_stub_and_the_library_may_lack_it() {
+        let text = "extern \"C\" { #[probe(p, A)] #[with(t)] fn f(x: c_int); #[probe(q)] fn t(x: c_int) -> c_int; }";
+        let both = stub(text, Linkage::Wrap);
+        assert!(
+            both.starts_with(
+                "extern void __real_f(int);\nextern void __wrap_f(int a0);\n\
+                 void __wrap_f(int a0)\n{\n    instr_probe_p(__real_f, instr_with_0, A, a0);\n}\n"
+            ),
+            "{both}"
+        );
+        let mut api = Api::empty();
+        api.add_source("t.rs", text).unwrap();
+        for (linkage, symbols, declared) in [
+            (Linkage::Wrap, &["f", "t"][..], "__asm__(\"__real_t\");\n"),
+            (Linkage::Rename, &["f", "t"], "__asm__(\"t\");\n"),
+            (
+                Linkage::Wrap,
+                &["f"],
+                "__asm__(\"t\") __attribute__((__weak__));\n",
+            ),
+        ] {
+            let text = emit(symbols, &api, linkage);
+            let declared = format!("extern int instr_with_0(int) {declared}");
+            assert!(text.contains(&declared), "{text}");
+        }
+        assert!(!emit(["f"], &api, Linkage::Forward).contains("instr_with"));
     }
 
     #[test]

@@ -47,6 +47,13 @@ static inline struct instr_way instr_preload_way(struct instr_slot *slot, const 
     return way;
 }
 
+/* Another function of the same library, which a probe gets too; NULL: it has none. */
+static inline instr_function *instr_preload_with(struct instr_slot *slot, const void *caller)
+{
+    instr_function *const real = atomic_load_explicit(&slot->real, memory_order_acquire);
+    return __builtin_expect(real != NULL, 1) ? real : instr_preload_search(slot, caller).real;
+}
+
 /*
  * The same for functions of threads, of which a process has one each. They are not recorded before the process makes a thread (`makes`) or the
  * trace has begun for another reason, nor for libraries that make threads for OpenMP, whose constructs tell of them.

@@ -100,7 +100,7 @@ const struct instr_getters *instr_library_getters(void);
     P(static_loop_start) P(static_loop_dispatch) P(sections_start) P(sections2_start) P(sections_next) P(sections_end) \
     P(sections_end_nowait) P(sections_end_cancel) P(single_start) P(single_copy_start) P(single_copy_end) P(single_end) \
     P(masked_begin) P(masked_end) P(scope_start) P(reductions_end) P(mutex_enter) P(mutex_leave) P(critical_name_start) \
-    P(critical_name_end) P(lock_set) P(lock_unset) P(lock_test) P(barrier) P(barrier_cancel) P(barrier_ext) P(barrier_cancel_ext) \
+    P(critical_name_end) P(lock_take) P(lock_unset) P(lock_test) P(barrier) P(barrier_cancel) P(barrier_ext) P(barrier_cancel_ext) \
     P(cancel) P(cancellation_point) P(taskwait) P(taskwait_depend) P(taskwait_depend_nowait) P(taskyield) P(taskgroup_start) \
     P(taskgroup_end) P(task) P(taskloop) P(taskloop_ull) P(fulfill) P(target_ext) P(target_data_ext) P(target_end_data) \
     P(target_update_ext) P(target) P(target_data) P(omp_alloc) P(omp_aligned_alloc) P(omp_calloc) P(omp_aligned_calloc) \

@@ -9,7 +9,7 @@
 #include "core/settings.h"
 #include "instr/probes.h"
 
-/* What of them is recorded (INSTR_PTHREAD): each level has those before it. */
+/* What of them, and of OpenMP's locks, is recorded (INSTR_PTHREAD): each level has those before it. */
 enum { INSTR_PTHREAD_OFF, INSTR_PTHREAD_THREADS, INSTR_PTHREAD_WAITS, INSTR_PTHREAD_ALL };
 extern uint32_t instr_pthread_level;
 

@@ -377,6 +377,11 @@ impl Case {
             let env = env.map(|(name, value)| (name.to_owned(), value.to_owned()));
             demands.env.splice(0..0, env);
         }
+        if self.linkage == Linkage::Preload {
+            // As the wrapped programs have it; locks that are free leave nothing by default.
+            let all = ("INSTR_PTHREAD".to_owned(), "all".to_owned());
+            demands.env.insert(0, all);
+        }
         Ok(demands)
     }
 

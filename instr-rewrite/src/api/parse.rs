@@ -33,17 +33,18 @@ fn parse_text(file: &str, text: &str) -> syn::Result<BTreeMap<String, Function>>
     let tree: syn::File = syn::parse2(tokens)?;
     let scope = Scope::of(&tree.items);
     let mut functions = BTreeMap::new();
-    let mut lines = BTreeMap::new();
+    let mut spans = BTreeMap::new();
     for item in &tree.items {
         match item {
             syn::Item::ForeignMod(block) => {
                 check_block(block)?;
                 for item in &block.items {
                     let (span, function) = foreign_item(file, &scope, item)?;
-                    if let Some(first) = lines.insert(function.symbol.clone(), span.start().line) {
+                    if let Some(first) = spans.insert(function.symbol.clone(), span) {
                         let message = format!(
-                            "`{}` is described twice in this file, first in line {first}",
-                            function.symbol
+                            "`{}` is described twice in this file, first in line {}",
+                            function.symbol,
+                            first.start().line
                         );
                         return Err(syn::Error::new(span, message));
                     }
@@ -55,6 +56,21 @@ fn parse_text(file: &str, text: &str) -> syn::Result<BTreeMap<String, Function>>
                 let message = "only `extern \"C\"` blocks, `use`, `type` and opaque `struct` items belong in a description";
                 return Err(syn::Error::new(other.span(), message));
             }
+        }
+    }
+    for function in functions.values() {
+        if let Some(with) = &function.with
+            && functions
+                .get(with)
+                .is_none_or(|other: &Function| other.variadic)
+        {
+            let span = spans.get(&function.symbol).copied();
+            return Err(syn::Error::new(
+                span.unwrap_or_else(Span::call_site),
+                format!(
+                    "`{with}`, which its probe gets too, is not described in this file, or has variable arguments"
+                ),
+            ));
         }
     }
     Ok(functions)
@@ -190,6 +206,11 @@ fn foreign_item(
     // Only a probe can know how many arguments there are.
     let unknown = (variadic && attributes.probe.is_none()).then(|| "variable arguments".to_owned());
     let refusal = attributes.no_wrap.or(unknown).or(by_value);
+    if let (Some(with), None) = (&attributes.with, &attributes.probe) {
+        let message = "only a probe gets another function: `#[probe(name)]` is missing";
+        return Err(syn::Error::new(with.span(), message));
+    }
+    let with = attributes.with.map(|with| with.to_string());
     let (source, probe, since) = (file.to_owned(), attributes.probe, attributes.since);
     Ok((
         name.span(),
@@ -201,6 +222,7 @@ fn foreign_item(
             variadic,
             noreturn,
             probe,
+            with,
             refusal,
             since,
         },
@@ -215,6 +237,7 @@ fn is_unit(ty: &syn::Type) -> bool {
 #[derive(Default)]
 struct Attributes {
     probe: Option<Probe>,
+    with: Option<syn::Ident>,
     link_name: Option<String>,
     no_wrap: Option<String>,
     since: Option<(u32, u32)>,
@@ -231,6 +254,8 @@ impl Attributes {
                 all.probe
                     .replace(attribute.parse_args_with(probe)?)
                     .is_some()
+            } else if path.is_ident("with") {
+                all.with.replace(attribute.parse_args()?).is_some()
             } else if path.is_ident("link_name") {
                 let symbol = text(attribute)?;
                 if !is_symbol(&symbol) {
@@ -247,7 +272,7 @@ impl Attributes {
             } else {
                 return Err(unknown_attribute(
                     attribute,
-                    "probe, link_name, no_wrap, since, doc comments",
+                    "probe, with, link_name, no_wrap, since, doc comments",
                 ));
             };
             if repeated {
@@ -505,7 +530,7 @@ mod tests {
             ),
             (
                 "#[inline] fn f();",
-                "t.rs:2:1: unknown attribute `inline`; known here: probe, link_name, no_wrap, since, doc comments",
+                "t.rs:2:1: unknown attribute `inline`; known here: probe, with, link_name, no_wrap, since, doc comments",
             ),
             (
                 "#[no_wrap] fn f();",
@@ -519,6 +544,14 @@ mod tests {
             (
                 "#[probe(a)] #[probe(a)] fn f();",
                 "t.rs:2:13: attribute given twice",
+            ),
+            (
+                "#[probe(a)] #[with(g)] fn f();",
+                "t.rs:2:27: `g`, which its probe gets too, is not described in this file, or has variable arguments",
+            ),
+            (
+                "#[with(g)] fn f();",
+                "t.rs:2:8: only a probe gets another function: `#[probe(name)]` is missing",
             ),
             ("static X: u8;", "t.rs:2:1: only functions can be described"),
             (

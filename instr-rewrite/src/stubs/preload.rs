@@ -46,8 +46,12 @@ pub fn emit_for_preload(api: &Api, wanted: impl Fn(&Function) -> bool) -> String
         );
     }
     text.push_str("    {.name = NULL},\n};\n");
-    for (number, function) in functions.into_iter().enumerate() {
-        emit_stub(&mut text, function, number);
+    for (number, function) in functions.iter().enumerate() {
+        let with = function.with.as_deref().map(|with| {
+            let slot = functions.iter().position(|other| other.symbol == with);
+            slot.map(|slot| (functions[slot], slot))
+        });
+        emit_stub(&mut text, function, number, with);
     }
     text
 }
@@ -67,7 +71,13 @@ fn way(function: &Function) -> (&'static str, &'static str) {
     }
 }
 
-fn emit_stub(text: &mut String, function: &Function, number: usize) {
+/// `with`: the other function that the probe gets, and its number; `Some(None)` where no stub stands in front of it.
+fn emit_stub(
+    text: &mut String,
+    function: &Function,
+    number: usize,
+    with: Option<Option<(&Function, usize)>>,
+) {
     let noreturn = match function.noreturn {
         true => " __attribute__((__noreturn__))",
         false => "",
@@ -104,6 +114,7 @@ fn emit_stub(text: &mut String, function: &Function, number: usize) {
         None => emit_generic_call(text, function, "real"),
         Some(probe) => {
             let mut list = vec!["real".to_owned()];
+            list.extend(with.map(|with| emit_with(text, with)));
             list.extend(probe.constants.iter().cloned());
             list.extend(arguments(function.params.len()));
             list.extend(function.variadic.then(|| "rest".to_owned()));
@@ -116,6 +127,22 @@ fn emit_stub(text: &mut String, function: &Function, number: usize) {
         }
     }
     text.push_str("}\n");
+}
+
+/// Finds the other function that a probe gets, of the same library as the first: NULL where there is none. Returns its C name.
+fn emit_with(text: &mut String, with: Option<(&Function, usize)>) -> String {
+    let Some((with, number)) = with else {
+        return "NULL".to_owned();
+    };
+    let bare = parameter_list(&with.params, with.variadic);
+    let declared = with.result.declare(&format!("(*const with)({bare})"));
+    let cast = with.result.declare(&format!("(*)({bare})"));
+    // Writing to a String cannot fail.
+    _ = writeln!(
+        text,
+        "    {declared} = ({cast})instr_preload_with(&instr_slots[{number}], __builtin_return_address(0));"
+    );
+    "with".to_owned()
 }
 
 #[cfg(test)]
@@ -140,6 +167,22 @@ mod tests {
              void *(*const real)(int) = (void *(*)(int))way.real;\n    if (way.probe == NULL) {\n    \
              return real(a0);\n    }\n    return ((__typeof__(&instr_probe_p))way.probe)(real, A, a0);\n}\n"
         );
+    }
+
+    #[test]
+    fn another_function_for_a_probe_is_found_beside_the_real_one() {
+        let mut api = Api::empty();
+        api.add_source(
+            "t.rs",
+            "extern \"C\" { #[probe(p)] #[with(t)] fn f(x: c_int); #[probe(q)] fn t(x: c_int) -> c_int; }",
+        )
+        .unwrap();
+        let text = emit_for_preload(&api, |_| true);
+        let found = "    int (*const with)(int) = (int (*)(int))instr_preload_with(&instr_slots[1], __builtin_return_address(0));\n    \
+                     ((__typeof__(&instr_probe_p))way.probe)(real, with, a0);\n";
+        assert!(text.contains(found), "{text}");
+        let alone = emit_for_preload(&api, |function| function.symbol == "f");
+        assert!(alone.contains("way.probe)(real, NULL, a0);"), "{alone}");
     }
 
     #[test]

@@ -136,10 +136,12 @@ void instr_probe_critical_name_end(void (*real)(void **), void **lock)
     real(lock);
 }
 
-void instr_probe_lock_set(void (*real)(void *), unsigned kind, void *lock)
+void instr_probe_lock_take(void (*real)(void *), int (*test)(void *), unsigned kind, uintptr_t site, void *lock)
 {
-    count("lock_set");
+    count("lock_take");
     count(kinds[kind]);
+    if (test == NULL || site == 0)
+        count("wrong: nothing to try");
     real(lock);
 }
 

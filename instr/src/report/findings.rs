@@ -283,12 +283,20 @@ impl Context<'_> {
         };
         let text = format!("Threads wait for each other: {name}");
         let mut finding = self.finding("locks", lock.wait_ns as f64, text);
-        finding.evidence.extend([
-            ("taken", counted(lock.count, "time")),
-            ("of these, had to wait", count(lock.contended)),
-            ("longest wait", time(lock.wait_max_ns)),
-            ("held", time(lock.held_ns)),
-        ]);
+        let longest = ("longest wait", time(lock.wait_max_ns));
+        match lock.has_waits_only() {
+            true => finding.evidence.extend([
+                ("waits", count(lock.count)),
+                longest,
+                ("taken while free, held", "not recorded".to_owned()),
+            ]),
+            false => finding.evidence.extend([
+                ("taken", counted(lock.count, "time")),
+                ("of these, had to wait", count(lock.contended)),
+                longest,
+                ("held", time(lock.held_ns)),
+            ]),
+        }
         finding.at = self.longest.lock(self.process, Some(lock.kind));
         Some(finding)
     }

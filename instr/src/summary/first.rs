@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::io::{self, Write};
 
-use super::model::{Place, Summary};
+use super::model::{Critical, Place, Summary};
 use super::table::Section;
 use super::units::{brief, count, counted, elide, percent, size, time};
 use crate::page::Page;
@@ -417,10 +417,14 @@ fn waits(summary: &Summary) -> Option<String> {
         .fold(0, u64::saturating_add);
     let taken = locks.map(|lock| lock.count).fold(0, u64::saturating_add);
     if taken > 0 {
+        // How often locks are free is not always recorded.
+        let taken = match summary.criticals.iter().any(Critical::has_waits_only) {
+            true => String::new(),
+            false => format!(", taken {}", counted(taken, "time")),
+        };
         parts.push(format!(
-            "{} for critical sections and locks, taken {}",
+            "{} for critical sections and locks{taken}",
             time(waited),
-            counted(taken, "time")
         ));
     }
     (!parts.is_empty()).then(|| parts.join("; "))

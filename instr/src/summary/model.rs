@@ -446,6 +446,13 @@ pub struct Critical {
     pub calls: Vec<LockCall>,
 }
 
+impl Critical {
+    /// Whether the waits for it are all that is recorded (`INSTR_PTHREAD=waits`): how often it was free is not known, nor how long it was held.
+    pub fn has_waits_only(&self) -> bool {
+        self.count > 0 && self.contended == self.count && self.held_ns == 0
+    }
+}
+
 /// User events of one type.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize)]
 pub struct UserEvent {

@@ -6,7 +6,7 @@ use super::constructs;
 use super::first;
 use super::load;
 use super::memory;
-use super::model::{Function, Place, Summary, Thread, Times};
+use super::model::{Critical, Function, Place, Summary, Thread, Times};
 use super::notes::Told;
 use super::processes;
 use super::samples;
@@ -489,8 +489,8 @@ fn waiting(summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {
             share_of_count(item.contended, item.count),
             time(item.wait_ns),
             time(item.wait_max_ns),
-            time(item.held_ns),
-            time(item.held_max_ns),
+            held(item, item.held_ns),
+            held(item, item.held_max_ns),
         ]);
     }
     table.print(summary.criticals.len(), page)?;
@@ -582,6 +582,14 @@ fn thread_counters(summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {
 /// Whole but for a limit; a [`Sheet`] shortens what does not fit.
 pub(super) fn label(place: &Place) -> String {
     brief(&place.label, MAX_NAME)
+}
+
+/// A time for which a lock was held, if that is recorded.
+fn held(lock: &Critical, ns: u64) -> String {
+    match lock.has_waits_only() {
+        true => "-".to_owned(),
+        false => time(ns),
+    }
 }
 
 /// A number and its share of another.

@@ -275,6 +275,10 @@ fn locks(summary: &Summary, efficiency: &Efficiency) -> Verdict {
             0 => String::new(),
             failed => format!(" ({})", counted(failed, "failed attempt")),
         };
+        if most.has_waits_only() {
+            let (waits, wait) = (counted(most.count, "wait"), time(most.wait_ns));
+            return format!(": {waits}, {wait} in all{failed}; the rest is not recorded");
+        }
         format!(
             ": {} times it was taken, {} wait for it{failed}, {} inside",
             count(most.count),

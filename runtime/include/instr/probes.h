@@ -121,12 +121,15 @@ void instr_probe_scope_start(void (*real)(uintptr_t *), uintptr_t *reductions);
 /* GOMP_workshare_task_reduction_unregister. */
 void instr_probe_reductions_end(void (*real)(bool), bool cancelled);
 
-/* Mutual exclusion. `kind` is a constant from the description. */
+/*
+ * Mutual exclusion. `kind` is a constant from the description; `test`, which may be NULL, tries to take the lock and returns 0 where it is not free;
+ * `site` is INSTR_CALLER.
+ */
 void instr_probe_mutex_enter(void (*real)(void), unsigned kind);
 void instr_probe_mutex_leave(void (*real)(void), unsigned kind);
 void instr_probe_critical_name_start(void (*real)(void **), void **lock);
 void instr_probe_critical_name_end(void (*real)(void **), void **lock);
-void instr_probe_lock_set(void (*real)(void *), unsigned kind, void *lock);
+void instr_probe_lock_take(void (*real)(void *), int (*test)(void *), unsigned kind, uintptr_t site, void *lock);
 void instr_probe_lock_unset(void (*real)(void *), unsigned kind, void *lock);
 int instr_probe_lock_test(int (*real)(void *), unsigned kind, void *lock);
 

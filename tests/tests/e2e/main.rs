@@ -18,6 +18,7 @@ mod layers;
 mod libomp;
 mod libomp_links;
 mod live;
+mod locks;
 mod manual;
 mod matrix;
 mod memory;
@@ -74,6 +75,7 @@ const PARTS: &[fn() -> Vec<Trial>] = &[
     libomp::trials,
     libomp_links::trials,
     live::trials,
+    locks::trials,
     sparselu::trials,
     robust::trials,
     sensors::trials,

@@ -54,7 +54,10 @@ pub fn calls(summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {
             count(call.count),
             share_of_count(call.contended, call.count),
             time(call.wait_ns),
-            time(call.held_ns),
+            match lock.has_waits_only() {
+                true => "-".to_owned(),
+                false => time(call.held_ns),
+            },
         ]);
     }
     table.print(calls().count(), page)?;

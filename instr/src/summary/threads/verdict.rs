@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::super::model::{Critical, Summary, Thread, Verdict};
-use super::super::units::{count, elide, percent, time};
+use super::super::units::{count, counted, elide, percent, time};
 
 /// A smaller share of the threads' time is not worth a word.
 const LEAST: f64 = 0.05;
@@ -94,7 +94,7 @@ pub fn of(summary: &Summary) -> Option<Verdict> {
             percent(share(waited)),
             most.kind,
             elide(&most.object, 64),
-            super::super::units::counted(most.times.count, "time"),
+            counted(most.times.count, "time"),
             time(most.times.total_ns)
         );
         return Some(Verdict {
@@ -148,6 +148,10 @@ fn interpreter(summary: &Summary, share: f64, ns: u64) -> Verdict {
 
 fn lock(most: &Critical, share: f64) -> Verdict {
     let call = most.calls.iter().max_by_key(|call| call.wait_ns);
+    let taken = match most.has_waits_only() {
+        true => counted(most.count, "wait"),
+        false => format!("{} times it was taken", count(most.count)),
+    };
     let inside = match most.held_ns {
         0 => String::new(),
         ns => format!(", {} inside", time(ns)),
@@ -157,11 +161,10 @@ fn lock(most: &Critical, share: f64) -> Verdict {
         share,
         region: call.map(|call| call.place.label.clone()),
         text: format!(
-            "threads wait for locks {} of their time, most for the {} {}: {} times it was taken, {} wait for it{inside}",
+            "threads wait for locks {} of their time, most for the {} {}: {taken}, {} wait for it{inside}",
             percent(share),
             most.kind,
             elide(&most.name, 64),
-            count(most.count),
             time(most.wait_ns),
         ),
         ..Verdict::default()
