@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::conformance::matrix::Program;
-use crate::conformance::{Tally, edges, pairs, pieces, sound};
+use crate::conformance::{Tally, edges, linkages, pairs, pieces, sound};
 use crate::ctf;
 use crate::directives::{Demands, Directives};
 use crate::expect::{Expect, lookup};
@@ -77,6 +77,21 @@ const ALWAYS_ON_SPARC64: [&str; 16] = [
     "taskloop.c",
 ];
 
+/// Conformance programs that are always built by redirecting references, too; the others are with `INSTR_TEST_ALL=1`. Together they call every group of
+/// entry points.
+const REDIRECTED: [&str; 10] = [
+    "barrier.c",
+    "critical.c",
+    "cxx_tasks.cc",
+    "do_dynamic_f.f90",
+    "for_ordered.c",
+    "locks.c",
+    "sections.c",
+    "single_copyprivate.c",
+    "taskgroup.c",
+    "taskloop.c",
+];
+
 /// Whether the tests that `make test-all` adds are asked for (`INSTR_TEST_ALL=1`).
 #[must_use]
 pub fn all() -> bool {
@@ -115,7 +130,8 @@ pub fn conformance() -> Check<Vec<Case>> {
                     suite: Suite::Conformance,
                     linkage: Linkage::Wrap,
                 };
-                if directives.redirect && (target, family) == (Target::X86_64, Family::Gcc) {
+                let redirected = directives.redirect || all() || REDIRECTED.contains(&&*name);
+                if redirected && (target, family) == (Target::X86_64, Family::Gcc) {
                     cases.push(Case {
                         name: format!("conformance::{file}::redirect"),
                         linkage: Linkage::Redirect,
@@ -168,6 +184,44 @@ pub fn agree(cases: &[Case]) -> Check {
             let (a, b) = (first.family.name(), other.family.name());
             format!("{a}, {b}: {what}")
         }));
+    }
+    ensure(problems.is_empty(), || problems.join("\n"))
+}
+
+/// The cases on x86-64 of each conformance program by gcc, by the name of a test: those that differ in how calls are led to the runtime. By libomp the
+/// constructs come from its own tool interface, whichever way the program is linked.
+#[must_use]
+pub fn conformance_linkages(cases: &[Case]) -> Vec<(String, Vec<Case>)> {
+    let mut programs: BTreeMap<String, Vec<Case>> = BTreeMap::new();
+    let native = |case: &&Case| (case.target, case.family) == (Target::X86_64, Family::Gcc);
+    for case in cases.iter().filter(native) {
+        let name = case.name.split("::").nth(1).unwrap_or_default();
+        let name = format!("conformance::linkages::{name}");
+        programs.entry(name).or_default().push(case.clone());
+    }
+    programs.retain(|_, cases| cases.len() > 1);
+    programs.into_iter().collect()
+}
+
+/// Compares how many events of each kind these cases have, whose programs are linked in different ways.
+///
+/// # Errors
+///
+/// When they differ without a `Linkages` directive, or a case fails.
+pub fn alike(cases: &[Case]) -> Check {
+    let first = cases.iter().find(|case| case.linkage == Linkage::Wrap);
+    let first = first.ok_or("no case that is linked by instr-cc")?;
+    let one = first.counts()?;
+    let excepted = first.directives.by_linkage(first.target, first.family);
+    let mut problems = Vec::new();
+    for other in cases.iter().filter(|case| case.linkage != Linkage::Wrap) {
+        let found = one.differences(&other.counts()?, &excepted);
+        let linkage = other.linkage;
+        problems.extend(
+            found
+                .iter()
+                .map(|what| format!("Wrap, {linkage:?}: {what}")),
+        );
     }
     ensure(problems.is_empty(), || problems.join("\n"))
 }
@@ -359,6 +413,15 @@ impl Case {
         pairs::kept(&self.name).ok_or_else(|| Stop::Fail(format!("{}: no trace", self.name)))
     }
 
+    /// How many events of each kind the trace has, of an earlier run in this process if there was one.
+    fn counts(&self) -> Check<linkages::Counts> {
+        if let Some(counts) = linkages::kept(&self.name) {
+            return Ok(counts);
+        }
+        self.run()?;
+        linkages::kept(&self.name).ok_or_else(|| Stop::Fail(format!("{}: no trace", self.name)))
+    }
+
     /// What the directives demand, behind the defaults of the suite.
     fn demands(&self) -> Check<Demands> {
         let mut demands = self.directives.demands(self.target, self.family)?;
@@ -459,6 +522,7 @@ impl Case {
                     problems.extend(sound(&events));
                     problems.extend(self.agree(trace, &events).err());
                     pairs::keep(&self.name, pairs::Shape::of(&events)?);
+                    linkages::keep(&self.name, linkages::Counts::of(&events));
                 }
                 shown += &format!("\n{:?}", ctf::counts(&events));
             }

@@ -25,6 +25,7 @@
 //! | `Construct` | the rows of the support matrix that a conformance program stands for, `task; final` |
 //! | `Unseen` | what this compiler or library cannot show of them, for the support matrix; `[row; row] text` when only these rows are meant |
 //! | `Differs` | `NUMBER, NUMBER: reason`: these numbers of [`crate::conformance::pairs`] are not those of gcc with libgomp |
+//! | `Linkages` | `EVENT, EVENT: reason`: as many of these are not in each trace of one compiler, linked by `instr-cc`, redirected, and preloaded |
 //! | `Redirect` | also built by `instr-rewrite --redirect` in place of `--wrap` |
 
 use std::collections::BTreeMap;
@@ -53,6 +54,7 @@ pub struct Directives {
     pub not_by: Vec<(Family, String)>,
     unseen: Vec<Unseen>,
     differs: Vec<(Vec<String>, Vec<String>)>,
+    linkages: Vec<(Vec<String>, Vec<String>)>,
     entries: Vec<Entry>,
 }
 
@@ -165,6 +167,11 @@ impl Directives {
                     let only = limits(only).map_err(at)?;
                     parsed.differs.push((only, differs(value).map_err(at)?));
                 }
+                "Linkages" => {
+                    let only = limits(only).map_err(at)?;
+                    let found = reasoned("Linkages", value).map_err(at)?;
+                    parsed.linkages.push((only, found));
+                }
                 key => parsed.entry(key, only, value).map_err(at)?,
             }
         }
@@ -243,6 +250,15 @@ impl Directives {
             .collect()
     }
 
+    /// The events of which traces of `family` have other numbers by other linkages.
+    #[must_use]
+    pub fn by_linkage(&self, target: Target, family: Family) -> Vec<&str> {
+        let here = self.linkages.iter();
+        let here = here.filter(|(only, _)| applies(only, target, family));
+        here.flat_map(|(_, names)| names.iter().map(String::as_str))
+            .collect()
+    }
+
     /// What `family` cannot show on `target`.
     pub fn unseen(&self, target: Target, family: Family) -> impl Iterator<Item = &Unseen> {
         let here = self.unseen.iter();
@@ -286,13 +302,20 @@ impl Unseen {
 }
 
 fn differs(value: &str) -> Result<Vec<String>, String> {
-    let (names, reason) = value.split_once(':').unwrap_or((value, ""));
-    let names: Vec<String> = list(names, ',').collect();
+    let names = reasoned("Differs", value)?;
     let stranger = names.iter().find(|name| !NUMBERS.contains(&name.as_str()));
     match stranger {
         Some(name) => Err(format!("Differs: no number `{name}`")),
-        None if reason.trim().is_empty() => Err("Differs needs a reason".into()),
         None => Ok(names),
+    }
+}
+
+/// `NAME, NAME: reason`.
+fn reasoned(key: &str, value: &str) -> Result<Vec<String>, String> {
+    let (names, reason) = value.split_once(':').unwrap_or((value, ""));
+    match reason.trim() {
+        "" => Err(format!("{key} needs a reason")),
+        _ => Ok(list(names, ',').collect()),
     }
 }
 

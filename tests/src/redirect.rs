@@ -25,11 +25,22 @@ pub fn build(build: &Build, source: &Path, output: &Path) -> Check {
     calls.arg("-o").arg(&redirected).succeed()?;
     let emit = rewrite()?.args(["--emit-stubs", "--linkage", "rename"]);
     emit.arg(&object).arg("-o").arg(&stubs).succeed()?;
+    // In C, whatever the program is written in.
+    let stubs_object = output.with_extension("stubs.o");
+    compile(&stubs, &stubs_object)?;
     let runtime = runtime_objects()?;
-    let mut inputs: Vec<&Path> = vec![&redirected, &stubs];
+    let mut inputs: Vec<&Path> = vec![&redirected, &stubs_object];
     inputs.extend(runtime.iter().map(PathBuf::as_path));
-    let linked = build.command(None, &inputs, output)?;
-    linked.args(runtime_options()?).succeed()?;
+    build.command(None, &inputs, output)?.succeed()?;
+    Ok(())
+}
+
+fn compile(source: &Path, object: &Path) -> Check {
+    let compile = Build::openmp(Target::X86_64);
+    let compiler = compile.family.command(compile.language, compile.target)?;
+    let run = Run::new(&compiler).args(["-c", "-O2", "-fPIE"]);
+    let run = run.args(runtime_options()?).arg(source);
+    run.arg("-o").arg(object).succeed()?;
     Ok(())
 }
 
@@ -55,14 +66,10 @@ fn compile_runtime() -> Check<Vec<PathBuf>> {
     let folder = workspace::scratch()?.join(format!("runtime-{}", std::process::id()));
     std::fs::create_dir_all(&folder)?;
     let sources = runtime_sources()?;
-    let compile = Build::openmp(Target::X86_64);
-    let compiler = compile.family.command(compile.language, compile.target)?;
     let names = sources.iter().map(|source| object_name(source));
     let objects: Vec<PathBuf> = names.map(|name| folder.join(name)).collect();
     for (source, object) in sources.iter().zip(&objects) {
-        let run = Run::new(&compiler).args(["-c", "-O2", "-fPIE"]);
-        let run = run.args(runtime_options()?).arg(source);
-        run.arg("-o").arg(object).succeed()?;
+        compile(source, object)?;
     }
     Ok(objects)
 }

@@ -2,10 +2,11 @@
 //! host tools.
 //!
 //! [`edges`] applies the rules of OpenMP's `depend` clauses by brute force, [`sound`] demands that constructs nest and that tasks are
-//! created before they run, [`pieces`] that chunks and taskloops' tasks are every iteration once, [`Tally`] counts what `instr summary` must count too, [`pairs`] compares compilers and libraries, [`matrix`] is the table of what is seen where.
+//! created before they run, [`pieces`] that chunks and taskloops' tasks are every iteration once, [`Tally`] counts what `instr summary` must count too, [`pairs`] compares compilers and libraries, [`linkages`] ways to link, [`matrix`] is the table of what is seen where.
 
 pub mod constructs;
 mod edges;
+pub mod linkages;
 pub mod matrix;
 pub mod pairs;
 mod pieces;

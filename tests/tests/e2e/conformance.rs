@@ -14,6 +14,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     match cases::conformance() {
         Ok(cases) => {
             let pairs = cases::conformance_pairs(&cases);
+            let linkages = cases::conformance_linkages(&cases);
             let run = |case: cases::Case| trial(case.name.clone(), move || case.run());
             trials.extend(cases.into_iter().map(run));
             // Behind the cases, whose traces they compare.
@@ -21,6 +22,10 @@ pub(crate) fn trials() -> Vec<Trial> {
                 trial(name, move || cases::agree(&cases))
             };
             trials.extend(pairs.into_iter().map(agree));
+            let alike = |(name, cases): (String, Vec<cases::Case>)| {
+                trial(name, move || cases::alike(&cases))
+            };
+            trials.extend(linkages.into_iter().map(alike));
         }
         Err(stop) => trials.push(stopped("conformance::directives", stop)),
     }

@@ -14,6 +14,7 @@ mod footprint;
 mod install;
 mod installed;
 mod kept_names;
+mod launcher;
 mod layers;
 mod libomp;
 mod libomp_links;
@@ -65,6 +66,7 @@ const PARTS: &[fn() -> Vec<Trial>] = &[
     bindings::trials,
     bindings_of_sources::trials,
     boundaries::trials,
+    launcher::trials,
     layers::trials,
     figures::trials,
     symbols::trials,
