@@ -228,7 +228,10 @@ impl Format {
     }
 
     fn is_tables(&self) -> bool {
-        matches!(self.name, "parquet" | "arrow" | "arrow-mapped" | "csv" | "json")
+        matches!(
+            self.name,
+            "parquet" | "arrow" | "arrow-mapped" | "csv" | "json"
+        )
     }
 
     /// What it makes.

@@ -280,14 +280,14 @@ impl<'r, 'o, const ALL: bool> Rows<'r, 'o, ALL> {
         let text = self.named(position, address);
         let text = self.out.texts.get(text.0).to_owned();
         let (name, place) = function_parts(&text);
-        let name = self.word(name);
+        let name = self.out.texts.number(name);
         let place = place.and_then(|place| place.rsplit_once(':'));
         Shown {
             name: Some(name),
             place: Some(Place {
                 name,
                 function: Some(name),
-                file: place.map(|(file, _)| self.word(file)),
+                file: place.map(|(file, _)| self.out.texts.number(file)),
                 line: place.and_then(|(_, line)| line.parse().ok()),
             }),
             ..Shown::default()

@@ -203,7 +203,7 @@ fn another() -> Check {
     main.plain(&[&path("main.c")], &path("main"))?;
     for order in [["gnu.so", "llvm.so"], ["llvm.so", "gnu.so"]] {
         let run = Run::new(&tools()?.instr).args(["run", "-q", "--"]);
-        let run = run.arg(path("main")).args(order.map(|name| path(name)));
+        let run = run.arg(path("main")).args(order.map(&path));
         let run = run.env("INSTR_TRACE", path("trace")).dir(dir.path());
         equal("depths", run.succeed()?.text().trim(), "1\n1")?;
         let summary = cases::summary(&path("trace"))?;
