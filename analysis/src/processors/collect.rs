@@ -193,6 +193,11 @@ impl<'a> Collector<'a> {
         if !matches!(state, State::Blocked | State::Unknown) {
             return;
         }
+        // A processor that has nothing to do wakes nobody by itself: that was an interrupt, or a call of another processor, on the stack of its idle task.
+        let context = match context {
+            Context::Thread if by.tid == 0 => Context::Interrupt,
+            other => other,
+        };
         let who = match context {
             Context::Thread | Context::Unknown if by.tid != 0 => self.threads.find(part, by.tid),
             _ => None,

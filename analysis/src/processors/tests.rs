@@ -514,6 +514,21 @@ fn a_blocked_thread_is_ready_from_its_wake_up_on() {
     assert_eq!(found.more_wakes, 0);
 }
 
+/// The task of a processor that has nothing to do stands for what interrupts it, wherever that is said to have happened.
+#[test]
+fn who_is_woken_by_an_idle_processor_is_woken_by_an_interrupt() {
+    let mut events = woken();
+    for event in &mut events {
+        if let What::Wake { by, context, .. } = &mut event.3
+            && *context == Context::Interrupt
+        {
+            (*by, *context) = (id(0, 0), Context::Thread);
+        }
+    }
+    let shown = |events: &[_]| format!("{:?}", of(1000, Recorded::Tree, events).woken);
+    assert_eq!(shown(&events), shown(&woken()));
+}
+
 /// Outputs with arrows get each wake-up that ended a wait, in order of time.
 #[test]
 fn outputs_are_told_of_wake_ups() {
