@@ -15,7 +15,7 @@
 #include "ompt/ompt.h"
 
 /* Changes with a signature or a meaning below, in instr/probes.h or instr/instr.h. New probes do not change it. Part of libinstr.so's name. */
-#define INSTR_TABLE_VERSION 1
+#define INSTR_TABLE_VERSION 2
 
 /* The program's note (ELF): owner "instr", this type, and the distance from the descriptor to the table, 32 bits. */
 #define INSTR_NOTE_NAME "instr"

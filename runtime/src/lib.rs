@@ -194,8 +194,8 @@ mod tests {
         assert_eq!(
             (table_version(), sums.each_ref().map(String::as_str)),
             (
-                1,
-                ["6d20b8df0e2ee7b1", "8c5e7dc06cc1601e", "310ccc9673b8b344"]
+                2,
+                ["71a19e3a6cb78789", "8c5e7dc06cc1601e", "d4022155c0db9dde"]
             )
         );
     }

@@ -109,7 +109,7 @@ pub(super) fn make(release: &'static str) -> Check<PathBuf> {
         let mut option = std::ffi::OsString::from("--instr-preload=");
         option.push(&folder);
         Run::new(&tools()?.instr_cc).arg(option).succeed()?;
-        install = install.env("INSTR_PYTHON_RUNTIME", folder.join("libinstr.so.1"));
+        install = install.env("INSTR_PYTHON_RUNTIME", folder.join("libinstr.so.2"));
     }
     install.succeed()?;
     Ok(python)

@@ -381,13 +381,13 @@ fn no_runtime() -> Check {
     std::fs::create_dir(place.path("elsewhere"))?;
     let mut copied = false;
     for entry in std::fs::read_dir(cache.join("v1"))?.flatten() {
-        let file = entry.path().join("libinstr.so.1");
+        let file = entry.path().join("libinstr.so.2");
         if file.is_file() {
-            std::fs::copy(file, place.path("elsewhere/libinstr.so.1"))?;
+            std::fs::copy(file, place.path("elsewhere/libinstr.so.2"))?;
             copied = true;
         }
     }
-    ensure(copied, || "there is no libinstr.so.1 in the cache".into())?;
+    ensure(copied, || "there is no libinstr.so.2 in the cache".into())?;
     place.run(&program).succeed()?;
     is(&place.events()?, &[("parallel_begin", 2)])?;
     let untraced = |why: &str| {
