@@ -218,6 +218,8 @@ fn each_view_that_is_installed_finds_its_events() {
     main.parallel_end(at(310), 1).unwrap();
     main.stack(at(320), StackKind::Touched, 0x1000, 0x9000, 0x7000)
         .unwrap();
+    main.function_begin(at(330), 0x60).unwrap();
+    main.function_end(at(340), 0x60).unwrap();
     main.thread_end(at(400)).unwrap();
     main.finish().unwrap();
     let (prv, pcf) = merged(&[dir.path()]);
@@ -254,8 +256,10 @@ fn each_view_that_is_installed_finds_its_events() {
     let function = *shown["dependences"].first().unwrap();
     let expected = [
         ("dependences", vec![function, 0, function, 0]),
+        ("functions", vec![2, 0]),
         ("heap", vec![100]),
         ("heap_calls", vec![1, 0]),
+        ("listed_functions", vec![2, 0]),
         ("power", vec![20_000_000]),
         ("regions", vec![1, 0]),
         ("stack", vec![0x2000]),

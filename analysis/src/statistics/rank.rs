@@ -5,7 +5,7 @@
 //! experiments in analysis of variance", 1962. In one block it is the test of Wilcoxon (1945) and of Mann & Whitney (1947); ties have the mean of their ranks, and the probability is
 //! that of these very ranks.
 //!
-//! Ranks above the middle count less: from some place on all are the same number ([`top`]). Other work on the machine makes runs longer, hardly ever shorter, so that the longest
+//! Ranks above the middle count less: from some place on all are the same number. Other work on the machine makes runs longer, hardly ever shorter, so that the longest
 //! run of all says little about the program, and one such run in the faster group must not hide that the others are faster. The probability stays exact whatever numbers the
 //! ranks are given (Hájek, Šidák & Sen, *Theory of Rank Tests*, 1999, chapter 4).
 

@@ -10,8 +10,9 @@ use instr_tests::workspace;
 /// The programs that `make` builds.
 pub(crate) const TOOLS: [&str; 3] = ["instr", "instr-cc", "instr-rewrite"];
 
-const PARTS: [&str; 12] = [
+const PARTS: [&str; 13] = [
     "bindings",
+    "python",
     "Makefile",
     "Cargo.toml",
     "Cargo.lock",
