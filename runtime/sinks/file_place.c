@@ -158,6 +158,9 @@ FOR_RUNS enum instr_content instr_place_look(int in, unsigned depth, bool clear)
     const int fd = openat(in, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *const d = fd >= 0 ? fdopendir(fd) : NULL;
     if (d == NULL) {
+#if INSTR_KEEPS_RUNS
+        error = errno;
+#endif
         close(fd);
         return CONTENT_FOREIGN;
     }
@@ -205,13 +208,47 @@ FOR_RUNS int instr_place_open_ours(int in, const char *name, int flags, mode_t m
 
 #if INSTR_KEEPS_RUNS
 /*
- * Opens a file of the trace, in the folder `in`. Where the program has closed its standard input, output or errors, other threads may read or write
- * these at any moment, as the program does without us. The folder takes their numbers meanwhile: nothing can be read there or written.
+ * Where the program has closed its standard input, output or errors, other threads may read or write these at any moment, as the program does
+ * without us. The folder takes their numbers while a file of the trace is opened: nothing can be read there or written. Threads do so one after
+ * another, since one would free the numbers that another one counts on. A handler of signals that interrupts the one whose turn it is does not
+ * wait for ever.
  */
+static bool are_closed; /* some of them are, or were */
+static bool is_turn;
+
+static bool turn_begin(void)
+{
+    if (!__atomic_load_n(&are_closed, __ATOMIC_RELAXED))
+        return false;
+    for (unsigned i = 0; i < MOST_ATTEMPTS; i++) {
+        if (!__atomic_exchange_n(&is_turn, true, __ATOMIC_ACQUIRE))
+            return true;
+        instr_platform_yield();
+    }
+    return false;
+}
+
+static void turn_end(bool had)
+{
+    if (had)
+        __atomic_store_n(&is_turn, false, __ATOMIC_RELEASE);
+}
+
+/* At the begin, while there is one thread. */
+static void look_for_closed(void)
+{
+    for (int fd = 0; fd < STANDARD; fd++)
+        if (fcntl(fd, F_GETFD) < 0)
+            are_closed = true;
+}
+
+/* Opens a file of the trace, in the folder `in`. */
 static int open_behind_standard(int in, const char *name, int flags, mode_t mode)
 {
     int numbers[STANDARD] = {-1, -1, -1};
     int last = in;
+    if (in < STANDARD)
+        __atomic_store_n(&are_closed, true, __ATOMIC_RELAXED);
     for (unsigned i = 0; i < STANDARD && last >= 0 && last < STANDARD; i++)
         last = numbers[i] = fcntl(in, F_DUPFD_CLOEXEC, 0);
     const int fd = instr_place_open_ours(in, name, flags, mode);
@@ -221,6 +258,9 @@ static int open_behind_standard(int in, const char *name, int flags, mode_t mode
 }
 #else
 #define open_behind_standard instr_place_open_ours
+#define turn_begin() false
+#define turn_end(had) (void)(had)
+#define look_for_closed() (void)0
 #endif
 
 int instr_place_file(const char *name, uint32_t number, enum instr_file_use use)
@@ -228,10 +268,13 @@ int instr_place_file(const char *name, uint32_t number, enum instr_file_use use)
     char file[NAME_BYTES];
     file[0] = '\0';
     const bool fits = instr_text_append(file, sizeof file, name) && (number == UINT32_MAX || append_number(file, sizeof file, number, 4));
+    const bool had_turn = turn_begin();
     const int in = fits ? folder() : -1;
     int fd = -1;
-    if (in < 0)
+    if (in < 0) {
+        turn_end(had_turn);
         return -1;
+    }
     /* Who may read the folder may read the trace. */
     const mode_t mode = (mode_t)(S_IRUSR | S_IWUSR | (use == INSTR_FILE_PRIVATE ? 0 : taken.st_mode & READ_BY_OTHERS));
     if (use != INSTR_FILE_APPEND)
@@ -239,6 +282,7 @@ int instr_place_file(const char *name, uint32_t number, enum instr_file_use use)
     if (use != INSTR_FILE_NONE)
         fd = open_behind_standard(in, file, O_CREAT | O_RDWR | (use == INSTR_FILE_APPEND ? O_APPEND : O_EXCL), mode);
     close(in);
+    turn_end(had_turn);
     return fd;
 }
 
@@ -359,6 +403,13 @@ static void open_to_readers(int in, const struct stat *before)
 }
 #endif
 
+#if INSTR_KEEPS_RUNS
+static bool lacks_descriptors(void)
+{
+    return error == EMFILE || error == ENFILE;
+}
+#endif
+
 /* Takes the directory `place` for this process. */
 static bool take_place(const char *program)
 {
@@ -388,6 +439,10 @@ static bool take_place(const char *program)
     if (ok)
         instr_runs_begin(place, in, program);
 #endif
+#if INSTR_KEEPS_RUNS
+    if (!ok && made && lacks_descriptors())
+        (void)unlinkat(in, ".lock", 0); /* the folder was made for nothing */
+#endif
     close(in);
     if (!ok && made && rmdir(place) == 0) {
 #if INSTR_KEEPS_RUNS
@@ -411,6 +466,10 @@ void instr_place_give_way(bool vanish)
 static bool another_name_helps(uint32_t attempt)
 {
     struct stat status;
+#if INSTR_KEEPS_RUNS
+    if (lacks_descriptors())
+        return false;
+#endif
     if (lstat(place, &status) != 0) {
 #if INSTR_KEEPS_RUNS
         return was_there; /* it was another process's, which gives it another name in this moment; else it cannot be made at all */
@@ -464,6 +523,9 @@ static const char *refusal(int error)
         return "the trace directory cannot be made: no space is left";
     case ENOTDIR:
         return "the trace directory cannot be made: what it is to be in is no directory";
+    case EMFILE:
+    case ENFILE:
+        return "the trace directory cannot be made: too few descriptors are allowed";
     case ENAMETOOLONG:
         return "the trace directory cannot be made: the name is too long";
     default:
@@ -504,6 +566,7 @@ static bool open_in_tree(const char *wanted, const char *program)
 
 bool instr_place_open(const char *wanted, const char *program)
 {
+    look_for_closed();
 #if INSTR_KEEPS_RUNS
     if (open_in_tree(wanted, program)) {
         instr_sink_trouble = NULL;
@@ -541,6 +604,7 @@ bool instr_place_open(const char *wanted, const char *program)
 
 bool instr_place_open_child(uint32_t pid)
 {
+    turn_end(true); /* it may have been that of a thread which is not here */
     const size_t name = strlen(place) + 1;
     const int parent = folder();
     bool made = false;
