@@ -38,7 +38,7 @@ const STACK: [(&str, i64); 8] = [
     ("counter", 960),
     ("parallel", 900),
     ("loop", 1152),
-    ("critical", 900),
+    ("critical", 912),
     ("task", 1408),
     ("depend", 1408),
 ];
