@@ -50,6 +50,16 @@ impl Power {
         self.twelfths > 0 || self.twelfths == 0 && self.logarithm > 0
     }
 
+    /// Whether algorithms have it: logarithms come with roots, whole and half powers, not with others (the terms that Extra-P tries by default are the same, but for n^(4/5)).
+    fn is_usual(self) -> bool {
+        let twelfths = self.twelfths.abs();
+        match self.logarithm {
+            0 => true,
+            1 => [0, 3, 4, 6, 8, 9, 12, 15, 16, 18, 24, 30, 36].contains(&twelfths),
+            _ => [0, 3, 4, 6, 8, 9, 12, 18, 24, 30].contains(&twelfths),
+        }
+    }
+
     /// How many things a reader has to take in.
     fn complexity(self) -> u32 {
         let whole = u32::from(self.twelfths % 12 != 0) + u32::from(self.twelfths % 6 != 0);
@@ -183,6 +193,7 @@ fn candidates(by_threads: bool, by_size: bool) -> Vec<Term> {
                 }
             }
         }
+        found.retain(|power| power.is_usual());
         found.sort_unstable();
         found.dedup();
         found

@@ -42,6 +42,13 @@ impl Counts {
                 counts.insert(name, count);
             }
         }
+        // How often a thread asks before another one has cancelled is the machine's.
+        let asked = events.iter().filter(|event| {
+            event.name == "cancel" && event.fields.get("flags").is_some_and(|flags| flags & 2 == 0)
+        });
+        if let Some(all) = counts.get_mut("cancel") {
+            *all -= asked.count() as i128;
+        }
         // Locks and waits of POSIX inside of shared libraries, such as Fortran's, are seen by `instr run` alone.
         let mut without = |own: &str, of_all: &str| {
             let own = counts.remove(own).unwrap_or(0);

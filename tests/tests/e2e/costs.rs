@@ -38,7 +38,7 @@ const STACK: [(&str, i64); 8] = [
     ("counter", 960),
     ("parallel", 900),
     ("loop", 1152),
-    ("critical", 912),
+    ("critical", 960),
     ("task", 1408),
     ("depend", 1408),
 ];

@@ -152,8 +152,9 @@ fn sleeper() -> Check {
     // A sleep may be over before the thread has left its processor.
     let known = told["voluntary0"];
     ensure(known > 250.0, || format!("it slept {known} times only"))?;
-    between("by interrupts", interrupts, known, known + BESIDE)?;
-    between("altogether", all, known, known + BESIDE)
+    let by = |what: &str| format!("{what} ({interrupts} by interrupts, {all} altogether)");
+    between(&by("by interrupts"), interrupts, known, known + BESIDE)?;
+    between(&by("altogether"), all, known, known + BESIDE)
 }
 
 /// All switches that the kernel counts as involuntary are yields here, but for those in which a third program took the processor.
