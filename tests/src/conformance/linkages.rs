@@ -44,7 +44,11 @@ impl Counts {
         }
         // How often a thread asks before another one has cancelled is the machine's.
         let asked = events.iter().filter(|event| {
-            event.name == "cancel" && event.fields.get("flags").is_some_and(|flags| flags & 2 == 0)
+            event.name == "cancel"
+                && event
+                    .fields
+                    .get("flags")
+                    .is_some_and(|flags| flags & 2 == 0)
         });
         if let Some(all) = counts.get_mut("cancel") {
             *all -= asked.count() as i128;

@@ -185,9 +185,10 @@ fn many_children() -> Check {
     let clock = total(&summary, "task-clock", "tree")? / 1e9;
     // The system counts ticks of thousand processes, and what each does after its counter was taken: a tenth of a millisecond a child.
     let unseen = 0.1e-3 * CHILDREN as f64;
-    ensure(clock > used * 0.9 - unseen && clock < used * 1.1 + unseen, || {
-        format!("task-clock {clock} s of {used} s")
-    })
+    ensure(
+        clock > used * 0.9 - unseen && clock < used * 1.1 + unseen,
+        || format!("task-clock {clock} s of {used} s"),
+    )
 }
 
 /// A program that is killed has its series up to its end, and babeltrace2 reads them.
