@@ -22,7 +22,8 @@ int instr_probe_get_num_threads(int (*real)(void), uintptr_t site)
     return real();
 }
 
-int instr_probe_get_thread_num(int (*real)(void), uintptr_t site)
+/* Apart, so that a number that no pair asks for costs no frame. */
+static __attribute__((noinline)) int in_pair(int (*real)(void), uintptr_t site)
 {
     struct instr_thread *const t = instr_self;
     if (t != NULL && !instr_is_busy(t->limit) && instr_local.cursor == t->cursor) {
@@ -31,4 +32,11 @@ int instr_probe_get_thread_num(int (*real)(void), uintptr_t site)
             instr_static_loop(t, site);
     }
     return real();
+}
+
+int instr_probe_get_thread_num(int (*real)(void), uintptr_t site)
+{
+    if (instr_local.cursor == NULL)
+        return real();
+    return in_pair(real, site);
 }

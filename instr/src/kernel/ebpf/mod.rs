@@ -11,6 +11,7 @@ use aya::maps::{HashMap, Map, MapData, RingBuf};
 use aya::programs::{BtfTracePoint, ProgramError};
 use aya::{Btf, BtfError, Ebpf, EbpfError, EbpfLoader, Endianness, Pod};
 use instr_trace::kernel::{Record, ThreadId, What};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::time::ClockId;
 
 use self::rings::{PLACE, Rings, SLOT, Shared};
@@ -136,6 +137,24 @@ fn types() -> Result<Btf, BtfError> {
     }
 }
 
+/// aya's loader reads all of the kernel's types as soon as it is made, even where it is given some then (0.14): half of the launch. It does without if it cannot
+/// open them, so that no file can be opened meanwhile; only in a process of one thread, which nothing else does meanwhile.
+fn loader() -> EbpfLoader<'static> {
+    let limit = getrlimit(Resource::Nofile);
+    let alone = std::fs::read_dir("/proc/self/task").is_ok_and(|threads| threads.count() == 1);
+    let none = Rlimit {
+        current: Some(0),
+        maximum: limit.maximum,
+    };
+    let is_closed = alone && setrlimit(Resource::Nofile, none).is_ok();
+    let loader = EbpfLoader::new();
+    if is_closed {
+        // What was allowed before is allowed again.
+        let _ = setrlimit(Resource::Nofile, limit);
+    }
+    loader
+}
+
 fn load(whose: Whose, types: &Btf) -> Result<Tracer, String> {
     let processors = possible_processors();
     let bits = ring_bits(processors);
@@ -146,7 +165,7 @@ fn load(whose: Whose, types: &Btf) -> Result<Tracer, String> {
     let in_order = u32::from(cfg!(target_arch = "x86_64"));
     let launcher = rustix::thread::gettid().as_raw_nonzero().get();
     let launcher = u32::try_from(launcher).unwrap_or(0);
-    let mut loader = EbpfLoader::new();
+    let mut loader = loader();
     let loader = loader
         .btf(Some(types))
         .override_global("whole_system", &system, true)
