@@ -7,6 +7,7 @@
 //! names folders, separated by colons, whose traces (`*.instr` and whatever else has a `metadata`) are compared as well.
 
 mod hostile;
+mod memory;
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -45,6 +46,7 @@ fn main() {
         let name = format!("agreement::hostile::{}", name.replace(' ', "_"));
         trials.push(trial(name, move || hostile::case(step)));
     }
+    trials.push(trial("agreement::memory_of_live_tasks", memory::live_tasks));
     let folders = std::env::var("INSTR_TEST_TRACE").unwrap_or_default();
     for folder in folders.split(':').filter(|folder| !folder.is_empty()) {
         for trace in traces_below(Path::new(folder)) {
