@@ -955,7 +955,7 @@ _instr() {
             return 0
             ;;
         instr__subcmd__predict)
-            opts="-h --threads --faster --without-lock --chunk --json --exe --sysroot --help"
+            opts="-h --threads --faster --without-lock --chunk --costs --json --exe --sysroot --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -974,6 +974,10 @@ _instr() {
                     return 0
                     ;;
                 --chunk)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --costs)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -214,6 +214,7 @@ complete -c instr -n "__fish_instr_using_subcommand predict" -l threads -d 'Numb
 complete -c instr -n "__fish_instr_using_subcommand predict" -l faster -d 'What if FUNCTION (a task, region or loop, by its name, file:line or label; "serial": all outside of regions) took half the time? 0 in place of 2x: no time' -r
 complete -c instr -n "__fish_instr_using_subcommand predict" -l without-lock -d 'What if there were no lock of this name, or at this address?' -r
 complete -c instr -n "__fish_instr_using_subcommand predict" -l chunk -d 'What if chunks of loops had N iterations?' -r
+complete -c instr -n "__fish_instr_using_subcommand predict" -l costs -d 'A trace of any program with several threads on that machine: its costs of starting threads, waking them up and so on are taken where the predicted run has one thread and cannot show them (docs/predict.md)' -r -F
 complete -c instr -n "__fish_instr_using_subcommand predict" -l exe -d 'Take function names from this PROGRAM, not from the path in the trace' -r -F
 complete -c instr -n "__fish_instr_using_subcommand predict" -l sysroot -d 'Look for the program and its libraries below DIR: a copy of the system where it ran' -r -F
 complete -c instr -n "__fish_instr_using_subcommand predict" -l json -d 'Print JSON (docs/predict.md)'

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::collect::{Receiver, Survey, Why};
-use super::costs::{COSTS, Cost, Costs};
+use super::costs::{COSTS, Cost, Costs, Measure, UNKNOWN_NS, UNKNOWN_START_NS};
 use super::model::{Lock, Region, Spot, Spots};
 use super::plan::{Plan, Shape};
 use super::sampling::{Moments, Sampling};
@@ -45,6 +45,8 @@ pub struct Question {
     pub library: Library,
     /// How much longer work takes with twice as many threads, from other traces: 0.1 is a tenth.
     pub inflation: f64,
+    /// What the run-time library's work costs with several threads: [`super::costs::with_several`].
+    pub several: [Measure; COSTS.len()],
 }
 
 impl Question {
@@ -236,6 +238,8 @@ struct Run {
     role: Role,
     shape: Shape,
     case: Case,
+    /// Threads that exist.
+    started: usize,
     /// Of the regions that are run again, by group.
     groups: Vec<(Account, Moments)>,
     /// Of the whole run, and the variance of its time for regions that were not run again, ns².
@@ -271,6 +275,8 @@ pub struct Forecaster<'s> {
     unknown_costs: Vec<Cost>,
     stuck: (u64, u64),
     sampling: Sampling,
+    /// The largest team so far; `usize::MAX`: as many as are asked for.
+    widest: usize,
 }
 
 /// The spot that stands for it: all loops of a region, number 0, if they are not told apart.
@@ -285,11 +291,7 @@ impl<'s> Forecaster<'s> {
     /// For a run of which `survey`, `spots` and `totals` are known from a first pass.
     #[must_use]
     pub fn new(survey: &'s Survey, spots: &Spots, totals: &Totals, question: &'s Question) -> Self {
-        let mut known = Costs::default();
-        for (at, measure) in survey.costs.iter().enumerate() {
-            known.0[at] = measure.mean_ns;
-        }
-        let unknown_costs = unknown_costs(survey, totals);
+        let unknown_costs = unknown_costs(survey, totals, question);
         let widest = question.threads.last().copied().unwrap_or(1) as u64;
         // Each thread of each region is some work, whatever it does.
         let limit = (LIMIT_EFFORT / survey.regions.max(1))
@@ -312,13 +314,14 @@ impl<'s> Forecaster<'s> {
             unknown_costs,
             stuck: (0, 0),
             sampling: Sampling::new(totals, f64::INFINITY),
+            widest: 0,
         };
-        this.plan_runs(spots, totals, known);
+        this.plan_runs(spots, totals);
         this.sampling = Sampling::new(totals, this.regions_to_run(totals));
         this
     }
 
-    fn plan_runs(&mut self, spots: &Spots, totals: &Totals, costs: Costs) {
+    fn plan_runs(&mut self, spots: &Spots, totals: &Totals) {
         let question = self.question;
         let recorded = vec![1.0; spots.all().len()];
         // A prediction is for a machine with a processor for each thread.
@@ -330,12 +333,13 @@ impl<'s> Forecaster<'s> {
                 asked[at] *= factor;
             }
         }
-        let case = |factors: &[f64]| Case {
+        let case = |factors: &[f64], measures: &[Measure]| Case {
             library: question.library,
-            costs,
+            costs: means(measures),
             factors: factors.to_vec(),
             without: None,
             one_by_one: false,
+            made: 0,
         };
         let with = |case: Case| Case {
             without: question.without,
@@ -347,20 +351,12 @@ impl<'s> Forecaster<'s> {
             divided: false,
         };
         let chunk = question.chunk;
-        let mut as_it_was = case(&recorded);
-        for (cost, measure) in as_it_was
-            .costs
-            .0
-            .iter_mut()
-            .zip(&self.survey.recorded_costs)
-        {
-            *cost = measure.mean_ns;
-        }
+        let as_it_was = case(&recorded, &self.survey.recorded_costs);
         self.push(Role::Recorded, shape(self.survey.team, None), as_it_was);
         self.push(
             Role::Alone,
             shape(1, chunk),
-            with(case(&self.inflated(&asked, 1))),
+            with(case(&self.inflated(&asked, 1), self.measures(1))),
         );
         let undetermined = totals.undetermined as f64 > UNDETERMINED * totals.work() as f64;
         let points = self.threads.len() as u64;
@@ -374,11 +370,13 @@ impl<'s> Forecaster<'s> {
             self.levers.truncate(4);
         }
         let mut random = fastrand::Rng::with_seed(7);
-        let drawn: Vec<(Vec<f64>, Costs)> = (0..draws)
-            .map(|_| self.draw(spots, totals, &asked, costs, &mut random))
+        let drawn: Vec<(Vec<f64>, [f64; COSTS.len()])> = (0..draws)
+            .map(|_| draw(spots, totals, &asked, &mut random))
             .collect();
         for point in 0..self.threads.len() {
             let threads = self.threads[point];
+            let measures = *self.measures(threads);
+            let case = |factors: &[f64]| case(factors, &measures);
             let inflated = self.inflated(&asked, threads);
             let own = shape(threads, chunk);
             self.push(Role::Asked(point), own, with(case(&inflated)));
@@ -388,7 +386,7 @@ impl<'s> Forecaster<'s> {
             }
             let slow = Case {
                 one_by_one: true,
-                costs: self.slow(costs),
+                costs: self.slow(&measures),
                 ..with(case(&inflated))
             };
             self.push(Role::Slow(point), own, slow);
@@ -399,9 +397,9 @@ impl<'s> Forecaster<'s> {
                 };
                 self.push(Role::Divided(point), shape, with(case(&inflated)));
             }
-            for (factors, costs) in &drawn {
+            for (factors, errors) in &drawn {
                 let case = Case {
-                    costs: *costs,
+                    costs: drawn_costs(&measures, errors),
                     ..with(case(&self.inflated(factors, threads)))
                 };
                 self.push(Role::Drawn(point), own, case);
@@ -410,10 +408,11 @@ impl<'s> Forecaster<'s> {
         let point = question.threads.len().saturating_sub(1);
         let threads = self.threads[point];
         let factors = self.inflated(&asked, threads);
+        let measures = *self.measures(threads);
         for number in 0..self.levers.len() {
             let own = shape(threads, chunk);
             let pulled = |share: f64| {
-                let mut case = with(case(&factors));
+                let mut case = with(case(&factors, &measures));
                 match self.levers[number] {
                     Lever::Spot(spot) => {
                         for (known, factor) in spots.all().iter().zip(&mut case.factors) {
@@ -444,6 +443,7 @@ impl<'s> Forecaster<'s> {
             role,
             shape,
             case,
+            started: 1,
             groups: Vec::new(),
             account: Account::default(),
             variance: 0.0,
@@ -470,34 +470,27 @@ impl<'s> Forecaster<'s> {
         (1.0 + self.question.inflation).max(0.1).powf(doublings)
     }
 
-    /// Means as another run might have had them.
-    fn draw(
-        &self,
-        spots: &Spots,
-        totals: &Totals,
-        asked: &[f64],
-        costs: Costs,
-        random: &mut fastrand::Rng,
-    ) -> (Vec<f64>, Costs) {
-        let mut factors = asked.to_vec();
-        for (spot, factor) in spots.all().iter().zip(&mut factors) {
-            let error = totals.spots.get(spot).and_then(|total| total.error());
-            *factor *= (1.0 + error.unwrap_or(0.0) * normal(random)).max(0.0);
+    /// Costs with so many threads.
+    fn measures(&self, threads: usize) -> &[Measure; COSTS.len()] {
+        match threads {
+            1 if self.survey.team <= 1 => &self.survey.costs,
+            _ => &self.question.several,
         }
-        let mut costs = costs;
-        for (cost, measure) in costs.0.iter_mut().zip(&self.survey.costs) {
-            *cost = (*cost + measure.error_ns() * normal(random)).max(0.0);
-        }
-        (factors, costs)
     }
 
-    /// What is not known costs as much as the dearest that is.
-    fn slow(&self, costs: Costs) -> Costs {
-        let all = self.survey.costs.iter().map(|measure| measure.p95_ns);
-        let dearest = all.fold(0.0, f64::max);
-        let mut costs = costs;
+    /// What is not known costs as much as the dearest that is, beside starting threads, and no less than it does elsewhere.
+    fn slow(&self, measures: &[Measure]) -> Costs {
+        let known = COSTS.iter().zip(measures);
+        let known = known.filter(|(cost, _)| **cost != Cost::Start);
+        let dearest = known
+            .map(|(_, measure)| measure.p95_ns)
+            .fold(UNKNOWN_NS, f64::max);
+        let mut costs = means(measures);
         for cost in &self.unknown_costs {
-            costs.0[*cost as usize] = dearest;
+            costs.0[*cost as usize] = match cost {
+                Cost::Start => dearest.max(UNKNOWN_START_NS),
+                _ => dearest,
+            };
         }
         costs
     }
@@ -632,7 +625,14 @@ impl<'s> Forecaster<'s> {
 
 impl Receiver for Forecaster<'_> {
     fn region(&mut self, region: Region, spots: &Spots) {
-        let Some(group) = self.sampling.choose(&region) else {
+        let wide = if region.fixed {
+            region.team
+        } else {
+            usize::MAX
+        };
+        let makes_threads = wide > self.widest;
+        self.widest = self.widest.max(wide);
+        let Some(group) = self.sampling.choose(&region, makes_threads) else {
             return;
         };
         let mut plans: Vec<(Shape, Plan)> = Vec::new();
@@ -653,7 +653,10 @@ impl Receiver for Forecaster<'_> {
                 plans.push((shape, Plan::new(&region, shape)));
                 0
             });
-            match simulate(&region, &plans[known].1, &run.case) {
+            let plan = &plans[known].1;
+            run.case.made = plan.threads.saturating_sub(run.started);
+            run.started += run.case.made;
+            match simulate(&region, plan, &run.case) {
                 Ok(outcome) => {
                     let (all, merged) = (spots.all(), &self.merged);
                     account.add(&region, all, merged, &outcome, shape.threads);
@@ -673,10 +676,16 @@ impl Receiver for Forecaster<'_> {
     }
 }
 
-/// Costs that a run with more threads has and the trace does not show.
-fn unknown_costs(survey: &Survey, totals: &Totals) -> Vec<Cost> {
-    let measured = |cost: &Cost| survey.costs[*cost as usize].count > 0;
-    let mut all = vec![Cost::Fork];
+/// Costs that a run with more threads has and no trace shows.
+fn unknown_costs(survey: &Survey, totals: &Totals, question: &Question) -> Vec<Cost> {
+    let measured = |cost: &Cost| question.several[*cost as usize].count > 0;
+    let mut all = vec![Cost::Start];
+    if question.threads.last() > Some(&2) {
+        all.push(Cost::Make);
+    }
+    if survey.regions > 1 {
+        all.push(Cost::Fork);
+    }
     if totals.tasks > 0 {
         all.push(Cost::Wake);
     }
@@ -685,6 +694,37 @@ fn unknown_costs(survey: &Survey, totals: &Totals) -> Vec<Cost> {
     }
     all.retain(|cost| !measured(cost));
     all
+}
+
+fn means(measures: &[Measure]) -> Costs {
+    let mut costs = Costs::default();
+    for (cost, measure) in costs.0.iter_mut().zip(measures) {
+        *cost = measure.mean_ns;
+    }
+    costs
+}
+
+/// Means of work as another run might have had them, and by how many standard errors each cost is off there.
+fn draw(
+    spots: &Spots,
+    totals: &Totals,
+    asked: &[f64],
+    random: &mut fastrand::Rng,
+) -> (Vec<f64>, [f64; COSTS.len()]) {
+    let mut factors = asked.to_vec();
+    for (spot, factor) in spots.all().iter().zip(&mut factors) {
+        let error = totals.spots.get(spot).and_then(|total| total.error());
+        *factor *= (1.0 + error.unwrap_or(0.0) * normal(random)).max(0.0);
+    }
+    (factors, std::array::from_fn(|_| normal(random)))
+}
+
+fn drawn_costs(measures: &[Measure], errors: &[f64]) -> Costs {
+    let mut costs = means(measures);
+    for ((cost, measure), error) in costs.0.iter_mut().zip(measures).zip(errors) {
+        *cost = (*cost + measure.error_ns() * error).max(0.0);
+    }
+    costs
 }
 
 /// What may be worth to be made faster, the largest first.

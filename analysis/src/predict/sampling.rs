@@ -115,14 +115,14 @@ impl Sampling {
         }
     }
 
-    /// The number of the region's group, if it is to be run again.
-    pub(super) fn choose(&mut self, region: &Region) -> Option<usize> {
+    /// The number of the region's group, if it is to be run again; `alone`: it is like no other, and is run in any case.
+    pub(super) fn choose(&mut self, region: &Region, alone: bool) -> Option<usize> {
         let choice = self.choices.get(&region.code).copied();
         let choice = choice.unwrap_or(Choice {
             large: 0.0,
             share: 1.0,
         });
-        let is_large = region.elapsed as f64 >= choice.large;
+        let is_large = alone || region.elapsed as f64 >= choice.large;
         let number = self.numbers.entry((region.code, is_large));
         let number = *number.or_insert_with(|| {
             self.groups.push(Group::default());
@@ -196,7 +196,7 @@ mod tests {
         sampling.random = fastrand::Rng::with_seed(seed);
         let mut sums: Vec<(u64, Moments)> = vec![Default::default(); 4];
         for region in regions {
-            if let Some(group) = sampling.choose(region) {
+            if let Some(group) = sampling.choose(region, false) {
                 let simulated = after(region.elapsed);
                 sums[group].0 += simulated;
                 sums[group].1.add(region.elapsed, simulated);
@@ -217,7 +217,7 @@ mod tests {
         assert!(
             regions
                 .iter()
-                .all(|region| sampling.choose(region).is_some())
+                .all(|region| sampling.choose(region, false).is_some())
         );
         assert_eq!(sampling.counts(), (400, 400));
         let (time, variance) = estimate(&regions, 1.0, 1, |ns| ns * ns);

@@ -128,6 +128,35 @@ fn other_chunks_have_their_part_of_the_iterations() {
 }
 
 #[test]
+fn threads_that_are_made_begin_when_the_last_one_is_there() {
+    let mut region = region(&[(&[work(100)], Part::Own)]);
+    region.team = 1;
+    let case = |made| Case {
+        costs: costs(&[
+            (Cost::Enter, 1),
+            (Cost::Fork, 5),
+            (Cost::Start, 1000),
+            (Cost::Make, 20),
+        ]),
+        made,
+        ..Case::default()
+    };
+    for (threads, made, elapsed) in [
+        (1, 0, 101),
+        (2, 0, 105),
+        (2, 1, 1100),
+        (8, 7, 1220),
+        (8, 3, 1140),
+    ] {
+        let outcome = run(&region, threads, &case(made));
+        assert_eq!(
+            outcome.elapsed, elapsed,
+            "{threads} threads, {made} of them new"
+        );
+    }
+}
+
+#[test]
 fn asking_for_chunks_costs_each_time() {
     let region = shared(Sharing::Dynamic, &[(10, 1); 8]);
     let case = Case {

@@ -1,6 +1,6 @@
 //! A forecast with names.
 
-use instr_analysis::predict::costs::COSTS;
+use instr_analysis::predict::costs::{COSTS, UNKNOWN_NS, UNKNOWN_START_NS};
 use instr_analysis::predict::forecast::{self, Forecast, Question};
 use instr_trace::Trace;
 
@@ -33,9 +33,10 @@ pub(super) fn prediction(
             saved: 1.0 - ratio(gain.half, before),
         }
     });
-    let costs = COSTS.iter().zip(&found.survey.costs);
-    let costs = costs.map(|(cost, measure)| CostRow {
+    let costs = COSTS.iter().zip(&found.survey.costs).zip(&question.several);
+    let costs = costs.map(|((cost, measure), several)| CostRow {
         what: cost_name(*cost),
+        several_ns: (several.count > 0).then_some(several.mean_ns),
         count: measure.count,
         mean_ns: measure.mean_ns,
         median_ns: measure.median_ns,
@@ -58,7 +59,9 @@ pub(super) fn prediction(
         limit: point(&forecast.limit),
         points,
         gains: gains.collect(),
-        costs: costs.filter(|row| row.count > 0).collect(),
+        costs: costs
+            .filter(|row| row.count > 0 || row.several_ns.is_some())
+            .collect(),
         unmodelled: unmodelled.collect(),
         notes: notes(found, others, question, forecast),
     }
@@ -138,8 +141,10 @@ fn notes(
             .map(|cost| cost_name(*cost))
             .collect();
         notes.push(format!(
-            "Not measured, since the trace has no such case: {}. The prediction counts nothing for it, the error as much as the dearest cost that was measured. A trace of 2 threads or more has it.",
-            costs.join(", ")
+            "Not measured, since the trace has no such case: {}. The prediction counts nothing for it, the error {} each time ({} for starting threads), or as much as the dearest cost that was measured. A trace of 2 threads or more has it: --costs TRACE takes it from one of any program.",
+            costs.join(", "),
+            time(UNKNOWN_NS as u64),
+            time(UNKNOWN_START_NS as u64)
         ));
     }
     let (regions, run) = forecast.sampled;

@@ -11,8 +11,11 @@ pub(crate) mod table;
 #[cfg(test)]
 mod tests;
 
+use std::path::PathBuf;
+
 use anyhow::{Context as _, Result};
 use instr_analysis::predict::collect::{Collector, Survey};
+use instr_analysis::predict::costs::{Measured, with_several};
 use instr_analysis::predict::forecast::{Forecaster, MAX_PIECES, Question};
 use instr_analysis::predict::model::{Lock, Spot, Spots};
 use instr_analysis::predict::simulate::Library;
@@ -50,11 +53,11 @@ pub(crate) struct Asked {
 ///
 /// Directories that hold no readable trace, traces that no prediction can be made from, names that nothing has, and failures to write.
 pub fn run(options: &PredictOptions, console: &mut Console<'_>) -> Result<()> {
-    let opened = options
-        .traces
-        .iter()
-        .map(|dir| symbols::open_trace(dir, console));
-    let traces = opened.collect::<Result<Vec<Trace>>>()?;
+    let mut open = |dirs: &[PathBuf]| {
+        let opened = dirs.iter().map(|dir| symbols::open_trace(dir, console));
+        opened.collect::<Result<Vec<Trace>>>()
+    };
+    let (traces, costs) = (open(&options.traces)?, open(&options.costs)?);
     let Some((trace, others)) = traces.split_first() else {
         return Err(WrongUsage("no trace is named".to_owned()).into());
     };
@@ -72,10 +75,15 @@ pub fn run(options: &PredictOptions, console: &mut Console<'_>) -> Result<()> {
     };
     let mut bar = Progress::new("predicting", console);
     let mut seen = |done, total| bar.at(done, total);
-    let result = of_trace(trace, others, &symbols, &asked, &mut seen);
+    let known = Known {
+        same: others,
+        costs: &costs,
+    };
+    let result = of_trace(trace, known, &symbols, &asked, &mut seen);
     drop(bar);
     traces
         .iter()
+        .chain(&costs)
         .for_each(|trace| symbols::warn_of_unreadable(trace, console));
     symbols.report(console);
     let prediction = result?;
@@ -96,6 +104,19 @@ struct First {
     survey: Survey,
 }
 
+impl First {
+    fn measured(&self) -> Measured<'_> {
+        Measured {
+            team: self.survey.team,
+            measures: &self.survey.costs,
+        }
+    }
+}
+
+fn measured(all: &[First]) -> Vec<Measured<'_>> {
+    all.iter().map(First::measured).collect()
+}
+
 fn first(trace: &Trace, mut seen: impl FnMut(u64)) -> Result<First> {
     let mut collector = Collector::new(trace.threads(), None, Totals::default());
     replay_with(trace, &mut collector, |_, event| seen(event.time))?;
@@ -107,37 +128,54 @@ fn first(trace: &Trace, mut seen: impl FnMut(u64)) -> Result<First> {
     })
 }
 
-/// Predicts from one trace; `others` are of the same program with other numbers of threads. `seen` is told how far the work is.
+/// What other traces show.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Known<'t> {
+    /// Of the same program with other numbers of threads.
+    pub(crate) same: &'t [Trace],
+    /// Of any program: what the run-time library's work costs.
+    pub(crate) costs: &'t [Trace],
+}
+
+/// Predicts from one trace. `seen` is told how far the work is.
 ///
 /// # Errors
 ///
 /// Stream files that cannot be read any more, and traces that no prediction can be made from.
 pub(crate) fn of_trace(
     trace: &Trace,
-    others: &[Trace],
+    known: Known<'_>,
     names: &dyn Names,
     asked: &Asked,
     seen: &mut dyn FnMut(u64, u64),
 ) -> Result<Prediction> {
-    for trace in std::iter::once(trace).chain(others) {
+    let all = std::iter::once(trace).chain(known.same).chain(known.costs);
+    for trace in all {
         is_complete(trace)?;
+    }
+    for other in known.costs {
+        has_its_library(trace, other)?;
     }
     let end = trace.end_time().max(1);
     // The second pass takes longer than the first.
     let mut at = Steps::default();
     let found = first(trace, |time| at.tell(time, end * 4, seen))?;
     may_be_predicted(trace, &found)?;
-    let others = others.iter().map(|other| {
-        let other_found = first(other, |_| {})?;
-        may_be_predicted(other, &other_found)?;
-        Ok(other_found)
-    });
-    let others = others.collect::<Result<Vec<First>>>()?;
+    let read = |others: &[Trace]| {
+        let others = others.iter().map(|other| {
+            let other_found = first(other, |_| {})?;
+            may_be_predicted(other, &other_found)?;
+            Ok(other_found)
+        });
+        others.collect::<Result<Vec<First>>>()
+    };
+    let (others, costs) = (read(known.same)?, read(known.costs)?);
     let namer = Namer {
         names,
         texts: &found.survey.texts,
     };
-    let question = question(&found, &others, &namer, asked, library(trace))?;
+    let mut question = question(&found, &others, &namer, asked, library(trace))?;
+    question.several = with_several(found.measured(), &measured(&others), &measured(&costs));
     let forecaster = Forecaster::new(&found.survey, &found.spots, &found.totals, &question);
     let mut collector = Collector::new(trace.threads(), Some(found.survey.team), forecaster);
     replay_with(trace, &mut collector, |_, event| {
@@ -169,6 +207,30 @@ fn library(trace: &Trace) -> Library {
         true => Library::Omp,
         false => Library::Gomp,
     }
+}
+
+/// What a library's work costs says nothing about another library, or another machine.
+fn has_its_library(trace: &Trace, other: &Trace) -> Result<()> {
+    let (own, others) = (trace.metadata(), other.metadata());
+    let why = if own.target != others.target {
+        format!("it is of {}, not of {}", others.target, own.target)
+    } else if library(trace) != library(other) {
+        format!(
+            "its OpenMP library is {}, not {}",
+            others.openmp, own.openmp
+        )
+    } else {
+        return Ok(());
+    };
+    Err(Refusal {
+        message: format!("{} has no costs of this run: {why}", other.dir().display()),
+        notes: Vec::new(),
+        help: Some(
+            "name a trace that was made on the same machine with the same OpenMP library"
+                .to_owned(),
+        ),
+    }
+    .into())
 }
 
 /// A trace of which events are missing cannot be run again.
@@ -284,6 +346,7 @@ fn question(
         chunk: asked.chunk,
         library,
         inflation: inflation(found, others),
+        several: found.survey.costs,
     })
 }
 

@@ -83,7 +83,7 @@ pub struct Gain {
 pub struct CostRow {
     /// Of what.
     pub what: &'static str,
-    /// How often it was measured; 0: never, and the prediction counts nothing.
+    /// How often it was measured in this trace.
     pub count: u64,
     /// Mean.
     pub mean_ns: f64,
@@ -91,6 +91,8 @@ pub struct CostRow {
     pub median_ns: f64,
     /// 95 %.
     pub p95_ns: f64,
+    /// The mean that predictions for several threads have, from this trace or others; `null`: no trace has it, and predictions count nothing.
+    pub several_ns: Option<f64>,
 }
 
 /// A part that is not modelled.

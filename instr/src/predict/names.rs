@@ -123,6 +123,8 @@ pub(super) fn cost_name(cost: Cost) -> &'static str {
         Cost::Wake => "waking up for a task",
         Cost::Enter => "beginning a region",
         Cost::Fork => "waking up for a region",
+        Cost::Start => "starting threads",
+        Cost::Make => "each further thread",
         Cost::Barrier => "leaving barriers",
         Cost::Join => "ending regions",
         Cost::Ask => "asking for chunks",

@@ -25,6 +25,10 @@ pub struct PredictOptions {
     /// What if chunks of loops had N iterations?
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000_000))]
     pub chunk: Option<u64>,
+    /// A trace of any program with several threads on that machine: its costs of starting threads, waking them up and so on are taken where the predicted run
+    /// has one thread and cannot show them (docs/predict.md)
+    #[arg(long, value_name = "DIR")]
+    pub costs: Vec<PathBuf>,
     /// Print JSON (docs/predict.md)
     #[arg(long)]
     pub json: bool,

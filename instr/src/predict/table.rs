@@ -179,16 +179,28 @@ fn gains(prediction: &Prediction, page: &mut Page<'_>) -> io::Result<()> {
 fn costs(prediction: &Prediction, page: &mut Page<'_>) -> io::Result<()> {
     let mut table = Sheet::new(
         1,
-        &["measured in this trace", "times", "median", "mean", "95 %"],
+        &[
+            "measured in this trace",
+            "times",
+            "median",
+            "mean",
+            "95 %",
+            "with several threads",
+        ],
     );
     for cost in &prediction.costs {
         let ns = |value: f64| time(value.round() as u64);
+        let own = |value: f64| match cost.count {
+            0 => String::new(),
+            _ => ns(value),
+        };
         table.add_row([
             cost.what.to_owned(),
             count(cost.count),
-            ns(cost.median_ns),
-            ns(cost.mean_ns),
-            ns(cost.p95_ns),
+            own(cost.median_ns),
+            own(cost.mean_ns),
+            own(cost.p95_ns),
+            cost.several_ns.map_or_else(String::new, ns),
         ]);
     }
     table.print_all(page)

@@ -36,7 +36,7 @@ use crate::diff::model::Diff;
 use crate::diff::run::Run;
 use crate::output::{is_folder, write_to};
 use crate::predict::model::Prediction;
-use crate::predict::{Asked, of_trace};
+use crate::predict::{Asked, Known, of_trace};
 use crate::progress::Progress;
 use crate::summary;
 use crate::summary::units::{counted, size};
@@ -188,7 +188,7 @@ fn predict(
         if options.compare || trace.bytes() > MOST_PREDICTED {
             return None;
         }
-        of_trace(trace, &[], names, &Asked::default(), &mut seen).ok()
+        of_trace(trace, Known::default(), names, &Asked::default(), &mut seen).ok()
     };
     traces.map(of).collect()
 }

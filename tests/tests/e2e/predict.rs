@@ -29,6 +29,8 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("predict::killed", killed),
         trial("predict::sparc", sparc),
         trial("predict::children", children),
+        trial("predict::costs-of-another-program", other_costs),
+        trial("predict::costs-of-another-library", costs_of_no_use),
     ];
     // Runs of some milliseconds, whose times other work on the machine moves by more than is allowed here.
     if cases::all() {
@@ -239,6 +241,84 @@ fn sparc() -> Check {
     ensure(speedups.len() == 3 && last < 1.1 * 196.0 / 27.0, || {
         format!("{speedups:?}")
     })
+}
+
+/// The program of `examples/costs`, with so many threads.
+fn costs(target: Target, dir: &Path, threads: u32) -> Check<PathBuf> {
+    let source = workspace::root()?.join("examples/costs/costs.c");
+    let program = dir.join("costs");
+    Build::openmp(target)
+        .flag("-O2")
+        .traced(&[&source], &program)?;
+    let trace = dir.join(format!("costs{threads}.instr"));
+    let run = target.run(&program).arg("3");
+    let run = run.env("OMP_NUM_THREADS", threads.to_string());
+    run.env("INSTR_TRACE", &trace).succeed()?;
+    Ok(trace)
+}
+
+/// What a run with one thread cannot show is taken from a run of another program; of itself it is only in the error.
+fn other_costs() -> Check {
+    let dir = workspace::work_dir("predict-costs")?;
+    let program = build(Target::X86_64, dir.path(), 4)?;
+    let trace = record(Target::X86_64, &program, "leaves", 1)?;
+    let (one, two) = (
+        costs(Target::X86_64, dir.path(), 1)?,
+        costs(Target::X86_64, dir.path(), 2)?,
+    );
+    let mean = |prediction: &Value, what: &str, key: &str| {
+        let mut costs = prediction["costs"].as_array().into_iter().flatten();
+        let cost = costs.find(|cost| cost["what"] == what);
+        cost.and_then(|cost| cost[key].as_f64())
+    };
+    let alone = predict(&trace, &["--threads", "2"])?;
+    ensure(
+        mean(&alone, "starting threads", "several_ns").is_none()
+            && alone["notes"].to_string().contains("Not measured"),
+        || format!("{alone}"),
+    )?;
+    let [.., high] = with_two(&alone)?;
+    let [one, two] = [one, two].map(|trace| trace.display().to_string());
+    let words = ["--threads", "2", "--costs", &one, "--costs", &two];
+    let told = predict(&trace, &words)?;
+    let [_, time, _] = with_two(&told)?;
+    let before = with_two(&alone)?[1];
+    let start = mean(&told, "starting threads", "several_ns");
+    let measured = mean(
+        &predict(Path::new(&two), &["--threads", "2"])?,
+        "starting threads",
+        "mean_ns",
+    );
+    ensure(start > Some(0.0) && start == measured, || {
+        format!("{start:?} {measured:?}")
+    })?;
+    // The one region begins later by that, tasks may cost more; the error had it.
+    ensure(time >= before + 0.9 * start.unwrap_or_default(), || {
+        format!("{before} {time} {start:?}")
+    })?;
+    ensure(high >= before + 2e6, || format!("{before} {high}"))?;
+    // Several threads are no faster at creating tasks than one.
+    let created = ["mean_ns", "several_ns"].map(|key| mean(&told, "creating tasks", key));
+    ensure(created[1] >= created[0], || format!("{created:?}"))
+}
+
+/// Costs on another machine say nothing.
+fn costs_of_no_use() -> Check {
+    let dir = workspace::work_dir("predict-costs")?;
+    let program = build(Target::X86_64, dir.path(), 4)?;
+    let trace = record(Target::X86_64, &program, "leaves", 1)?;
+    let target = Target::from_name("sparc-linux").ok_or("no such target")?;
+    let other = costs(target, dir.path(), 2)?;
+    let run = Run::new(&tools()?.instr).arg("predict").arg(&trace);
+    let outcome = run.arg("--costs").arg(&other).output()?;
+    ensure(
+        outcome.status == Status::Code(1)
+            && outcome.stdout.is_empty()
+            && outcome
+                .errors()
+                .contains("has no costs of this run: it is of"),
+        || format!("{outcome}"),
+    )
 }
 
 /// The trace of a program that forks is that of the parent.

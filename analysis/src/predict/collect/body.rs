@@ -1,5 +1,6 @@
 //! A body while it runs: the steps that it has done.
 
+use super::super::costs::Off;
 use super::super::model::{Part, Piece, Region, Sharing, SpotId, Step};
 
 /// The number of [`super::Spot::NoProcessor`]: that of the first spot.
@@ -49,9 +50,9 @@ pub(super) struct Body {
     spots: Vec<SpotId>,
     pub(super) steps: Vec<Step>,
     /// The task that it creates, since when, and how long its thread had had no processor then.
-    pub(super) create: Option<(u32, u64, u64)>,
+    pub(super) create: Option<(u32, u64, Off)>,
     /// Since when it asks for a chunk, and how long its thread had had no processor then.
-    pub(super) asks: Option<(u64, u64)>,
+    pub(super) asks: Option<(u64, Off)>,
     pub(super) held: Vec<u32>,
     pub(super) is_final: bool,
     /// Of a member: the gap it is in, and all before it with what it met.

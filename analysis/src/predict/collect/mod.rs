@@ -15,7 +15,7 @@ use instr_trace::event::{MutexKind, SyncKind, task_flags};
 use instr_trace::model::{At, Begin, End, Mark, Scheduled, Since, Sink, Span, State, Work};
 use instr_trace::tasks::{RegionRecord, TaskRecord, TaskSink, TaskStates};
 
-use super::costs::{Cost, Measure, Samples};
+use super::costs::{Cost, Measure, Off, Samples};
 use super::model::{Lock, Region, Spot, Spots, Step};
 use body::{Body, Kind};
 use open::Open;
@@ -99,7 +99,7 @@ pub struct Survey {
     pub texts: HashMap<u64, String>,
     /// Threads waited for processors for more than a small part of their time.
     pub is_contended: bool,
-    /// Costs by kind; where processors were contended, of the time on processors alone.
+    /// Costs by kind, without the time in which others had the thread's processor; where processors were contended, of the time on processors alone.
     pub costs: [Measure; super::costs::COSTS.len()],
     /// Costs as they were.
     pub recorded_costs: [Measure; super::costs::COSTS.len()],
@@ -142,11 +142,11 @@ struct Line {
     ready: bool,
     /// It has no processor, and how long it had none.
     away: bool,
-    off: u64,
+    off: Off,
     /// The same when the region began.
-    off_before: u64,
+    off_before: Off,
     /// Since when it looks for a task, and `off` by then.
-    free: (u64, u64),
+    free: (u64, Off),
     /// User code that belongs to no body of a region.
     elsewhere: u64,
     initial: bool,
@@ -219,7 +219,7 @@ impl<R: Receiver> Collector<R> {
         self.survey.is_contended = self.survey.ready_inside as f64 > CONTENDED * self.useful as f64;
         self.survey.costs = match self.survey.is_contended {
             true => self.samples.on_processor(),
-            false => self.survey.recorded_costs,
+            false => self.samples.without_others(),
         };
         let others = self.lines.iter().filter(|line| !line.initial);
         self.survey.elsewhere = others.map(|line| line.elsewhere).sum();
@@ -236,7 +236,10 @@ impl<R: Receiver> Collector<R> {
         let passed = at.time.saturating_sub(line.last);
         line.last = line.last.max(at.time);
         if line.away {
-            line.off += passed;
+            line.off.all += passed;
+        }
+        if line.ready {
+            line.off.ready += passed;
         }
         if passed == 0 || !line.useful {
             return;
@@ -318,11 +321,10 @@ impl<R: Receiver> Collector<R> {
         if how == Begin::Found {
             open.fail(Why::Cut);
         }
-        let cost = if number == 0 { Cost::Enter } else { Cost::Fork };
         let line = &self.lines[at.position];
-        let off = line.off - line.off_before;
-        self.samples
-            .add(cost, at.time - open.begin.min(at.time), off);
+        let off = line.off.since(line.off_before);
+        let took = at.time - open.begin.min(at.time);
+        self.times.joins_team(number, took, off);
         let member = open.member(number);
         let spot = self.spots.number(Spot::Region(open.code));
         self.set_body(at.body, Body::new(Kind::Implicit(member), spot));
@@ -359,7 +361,7 @@ impl<R: Receiver> Collector<R> {
         let is_final = open.is_final(number);
         if !undeferred {
             let line = &self.lines[at.position];
-            let (free, off) = (line.free.0, line.off - line.free.1);
+            let (free, off) = (line.free.0, line.off.since(line.free.1));
             self.times
                 .begins(number, free, (at.time, off), &mut self.samples);
         }
@@ -416,7 +418,7 @@ impl<R: Receiver> Collector<R> {
         };
         let known = self.open.as_ref().and_then(|open| open.number(task));
         if known == Some(number) {
-            let off = self.lines[at.position].off - off;
+            let off = self.lines[at.position].off.since(off);
             let took = (at.time.saturating_sub(begin), off);
             self.times.created(number, took, at.time, &mut self.samples);
         }
@@ -429,8 +431,9 @@ impl<R: Receiver> Collector<R> {
         let elapsed = at.time.saturating_sub(open.begin);
         self.survey.in_regions += elapsed;
         let line = &self.lines[at.position];
-        let off = line.off - line.free.1;
+        let off = line.off.since(line.free.1);
         self.times.join(at.time, off, &mut self.samples);
+        self.times.team(&mut self.samples);
         self.bodies.clear();
         self.times = Times::default();
         for (why, ns) in open.notes() {
@@ -461,7 +464,8 @@ impl<R: Receiver> Sink for Collector<R> {
         (line.body, line.last) = (at.body, at.time);
         if let Some(open) = &self.open {
             // It was made for the region, and had no processor before.
-            line.off = at.time.saturating_sub(open.begin);
+            line.off.all = at.time.saturating_sub(open.begin);
+            self.times.is_made(at.time);
         }
         let span = self.span.get_or_insert((at.time, at.time));
         span.1 = span.1.max(at.time);
@@ -717,7 +721,7 @@ impl<R: Receiver> Collector<R> {
             Span::User { .. } => body.leave(),
             Span::Asking { .. } => {
                 if let Some((since, off)) = body.asks.take() {
-                    let off = self.lines[at.position].off - off;
+                    let off = self.lines[at.position].off.since(off);
                     let took = at.time.saturating_sub(since);
                     self.samples.add(Cost::Ask, took, off);
                 }
@@ -741,7 +745,7 @@ impl<R: Receiver> Collector<R> {
             Span::Sync(kind) if is_barrier(kind) && body.is_implicit() => {
                 let number = open.last_barrier(body);
                 let line = &self.lines[at.position];
-                let off = line.off - line.free.1;
+                let off = line.off.since(line.free.1);
                 self.times.leave(number, at.time, off, &mut self.samples);
             }
             _ => {}

@@ -2,7 +2,7 @@
 
 use hashbrown::HashMap;
 
-use super::super::costs::{Cost, Samples};
+use super::super::costs::{Cost, Off, Samples};
 use super::super::model::Lock;
 
 /// A task that may not have begun.
@@ -26,8 +26,13 @@ pub(super) struct Times {
     last_end: u64,
     last_arrival: u64,
     /// Since when a body waits for a lock, and when each lock was given back last.
-    asks: HashMap<u32, (u64, u64)>,
+    asks: HashMap<u32, (u64, Off)>,
     given: HashMap<Lock, u64>,
+    /// When threads were made for the region.
+    made: Vec<u64>,
+    /// When the threads of the team began, since the begin of the region: the one that encounters it, and the others.
+    enters: Option<(u64, Off)>,
+    others: Vec<(u64, Off)>,
 }
 
 impl Times {
@@ -53,7 +58,7 @@ impl Times {
     pub(super) fn created(
         &mut self,
         number: u32,
-        took: (u64, u64),
+        took: (u64, Off),
         now: u64,
         samples: &mut Samples,
     ) {
@@ -71,7 +76,7 @@ impl Times {
         &mut self,
         number: u32,
         free: u64,
-        (now, off): (u64, u64),
+        (now, off): (u64, Off),
         samples: &mut Samples,
     ) {
         let Some(task) = self.tasks.get(number as usize) else {
@@ -120,7 +125,7 @@ impl Times {
     }
 
     /// It leaves it, and had no processor for so long in it.
-    pub(super) fn leave(&mut self, number: u32, now: u64, off: u64, samples: &mut Samples) {
+    pub(super) fn leave(&mut self, number: u32, now: u64, off: Off, samples: &mut Samples) {
         let Some(arrival) = self.barriers.get(number as usize) else {
             return;
         };
@@ -129,14 +134,46 @@ impl Times {
     }
 
     /// The region ends; its thread had no processor for so long since its own end.
-    pub(super) fn join(&self, now: u64, off: u64, samples: &mut Samples) {
+    pub(super) fn join(&self, now: u64, off: Off, samples: &mut Samples) {
         let since = self.last_arrival.max(self.last_end);
         if since > 0 {
             samples.add(Cost::Join, now.saturating_sub(since), off);
         }
     }
 
-    pub(super) fn asks(&mut self, body: u32, now: u64, off: u64) {
+    /// A thread begins inside of the region.
+    pub(super) fn is_made(&mut self, now: u64) {
+        self.made.push(now);
+    }
+
+    /// A thread of the team begins its implicit task, so long after the region's begin, of which it had no processor for a part.
+    pub(super) fn joins_team(&mut self, number: u32, took: u64, off: Off) {
+        match number {
+            0 => self.enters = Some((took, off)),
+            _ => self.others.push((took, off)),
+        }
+    }
+
+    /// The region has ended: all its threads are known. New ones are made one after the other, and all threads begin when the last one is there.
+    pub(super) fn team(&self, samples: &mut Samples) {
+        let first = self.made.iter().min().copied().unwrap_or(0);
+        let further = self.made.iter().max().copied().unwrap_or(0) - first;
+        let members = self.enters.iter().map(|enter| (Cost::Enter, enter));
+        let members = members.chain(self.others.iter().map(|other| (Cost::Fork, other)));
+        if self.made.is_empty() {
+            return members.for_each(|(cost, (took, off))| samples.add(cost, *took, *off));
+        }
+        if let Some(each) = further.checked_div(self.made.len() as u64 - 1) {
+            samples.add(Cost::Make, each, Off::default());
+        }
+        // From those that lost their processor on the way, the time is longer. What a new thread did before its first event is not known.
+        let starts = members.map(|(_, (took, off))| took.saturating_sub(off.ready + further));
+        if let Some(least) = starts.min() {
+            samples.add(Cost::Start, least, Off::default());
+        }
+    }
+
+    pub(super) fn asks(&mut self, body: u32, now: u64, off: Off) {
         self.asks.insert(body, (now, off));
     }
 
@@ -145,13 +182,13 @@ impl Times {
         &mut self,
         body: u32,
         lock: Lock,
-        (now, off): (u64, u64),
+        (now, off): (u64, Off),
         samples: &mut Samples,
     ) {
         let Some((since, before)) = self.asks.remove(&body) else {
             return;
         };
-        let off = off.saturating_sub(before);
+        let off = off.since(before);
         match self.given.get(&lock) {
             Some(given) if *given > since => {
                 samples.add(Cost::HandOver, now.saturating_sub(*given), off);

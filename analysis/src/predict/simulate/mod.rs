@@ -50,6 +50,8 @@ pub struct Case {
     pub without: Option<Lock>,
     /// Creating and taking tasks happens one after the other, on whatever thread.
     pub one_by_one: bool,
+    /// So many threads of the team are made for the region.
+    pub made: usize,
 }
 
 /// What a simulation shows.
@@ -225,10 +227,7 @@ impl<'a> Simulation<'a> {
     }
 
     fn run(mut self) -> Result<Outcome, Stuck> {
-        for thread in 0..self.threads.len() {
-            let cost = if thread == 0 { Cost::Enter } else { Cost::Fork };
-            self.spend(thread, cost, Next::Go);
-        }
+        self.begin_team();
         while let Some(Reverse((time, _, thread, token))) = self.events.pop() {
             let thread = thread as usize;
             if self.threads[thread].token != token {

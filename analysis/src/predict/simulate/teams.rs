@@ -1,9 +1,26 @@
-//! Barriers: all threads of the team have arrived, and all tasks are complete.
+//! The begin of a team, and its barriers: all threads have arrived, and all tasks are complete.
 
 use super::super::costs::Cost;
 use super::{Next, Simulation, Wait};
 
 impl Simulation<'_> {
+    /// All threads get to know of the region. New ones are made one after the other, and where there are some, all begin when the last one is there.
+    pub(super) fn begin_team(&mut self) {
+        let made = self.case.made.min(self.threads.len() - 1) as u64;
+        let further = made.saturating_sub(1) * self.case.costs.ns(Cost::Make);
+        for thread in 0..self.threads.len() {
+            let cost = match thread {
+                _ if made > 0 => Cost::Start,
+                0 => Cost::Enter,
+                _ => Cost::Fork,
+            };
+            let ns = self.case.costs.ns(cost);
+            self.losses.spend(Cost::Make, further);
+            self.losses.spend(cost, ns);
+            self.at(thread, further + ns, Next::Go);
+        }
+    }
+
     /// The thread comes to a barrier, or to the end of the region. Whether it goes on at once.
     pub(super) fn arrive(&mut self, thread: usize) -> bool {
         self.arrived += 1;
