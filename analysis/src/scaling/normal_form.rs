@@ -3,6 +3,7 @@
 //! Calotoiu, Hoefler, Poke, Wolf: "Using automated performance modeling to find scalability bugs in complex codes", SC 2013; for several parameters Calotoiu et al., CLUSTER 2016. Each
 //! model is judged by how well it gives the points that it was not fitted to (leave one out, by the diagonal of its projection), and a term is added only if that pays.
 
+use hashbrown::HashMap;
 use statrs::distribution::{ContinuousCDF as _, FisherSnedecor};
 
 use super::law::certain;
@@ -329,11 +330,20 @@ struct Table {
 
 impl Table {
     fn of(terms: &[Term], points: &[Point]) -> Self {
+        // Each power of one variable once: terms are their products.
+        let mut powers: HashMap<(bool, Power), Vec<f64>> = HashMap::new();
+        for term in terms.iter().chain([&Term::default()]) {
+            for (is_size, power) in [(false, term.threads), (true, term.size)] {
+                powers.entry((is_size, power)).or_insert_with(|| {
+                    let value = |it: &Point| if is_size { it.size } else { it.threads };
+                    points.iter().map(|it| power.of(value(it))).collect()
+                });
+            }
+        }
         let share = |term: &Term| {
-            points
-                .iter()
-                .map(|it| term.of(it.threads, it.size) / it.seconds)
-                .collect()
+            let columns = [&powers[&(false, term.threads)], &powers[&(true, term.size)]];
+            let at = |(at, it): (usize, &Point)| columns[0][at] * columns[1][at] / it.seconds;
+            points.iter().enumerate().map(at).collect()
         };
         let values = terms.iter().chain([&Term::default()]).map(share).collect();
         Self { values }

@@ -13,7 +13,7 @@ const TUNING: f64 = 1.345;
 /// Steps of the iteration; it has settled long before.
 const STEPS: usize = 50;
 /// A change of all coefficients below this ends the iteration.
-const SETTLED: f64 = 1e-12;
+const SETTLED: f64 = 1e-10;
 /// Columns whose part that others do not explain is smaller than this are taken for dependent.
 const DEPENDENT: f64 = 1e-9;
 /// Most columns: subsets of them are tried one by one.
@@ -49,9 +49,9 @@ pub fn fit(rows: &[Vec<f64>], values: &[f64]) -> Result<Regression, Refusal> {
             needs: columns + 1,
         });
     }
-    // The best of all subsets: with so few columns that is the solution under the constraint, not a search for it.
+    // The best of all subsets: with so few columns that is the solution under the constraint, not a search for it. Where all columns together keep the constraint, no subset fits better.
     let mut best: Option<Regression> = None;
-    for subset in 1_usize..1 << columns {
+    for subset in (1_usize..1 << columns).rev() {
         let chosen: Vec<usize> = (0..columns).filter(|at| subset >> at & 1 == 1).collect();
         let part = |row: &Vec<f64>| {
             let mut part = Row::default();
@@ -73,6 +73,9 @@ pub fn fit(rows: &[Vec<f64>], values: &[f64]) -> Result<Regression, Refusal> {
             .is_none_or(|best| found.objective < best.objective)
         {
             best = Some(found.spread_to(&chosen, columns));
+        }
+        if chosen.len() == columns {
+            break;
         }
     }
     best.ok_or(Refusal::Dependent)
