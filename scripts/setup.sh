@@ -140,8 +140,8 @@ fi
 
 # Readers of what `instr export` writes, and what checks JSON by a schema: in a folder of their own, from PyPI.
 python=${CARGO_TARGET_DIR:-target}/python
-readers=(perfetto==0.59.1 jsonschema==4.26.0 duckdb pyarrow pandas polars "dask[dataframe,distributed]" joblib matplotlib nbconvert ipykernel)
-imports="perfetto.protos, jsonschema, duckdb, pyarrow, pandas, polars, dask.dataframe, distributed, joblib, matplotlib, nbconvert, ipykernel"
+readers=(perfetto==0.59.1 jsonschema==4.26.0 duckdb pyarrow pandas polars "dask[dataframe,distributed]" joblib matplotlib nbconvert ipykernel mypy)
+imports="perfetto.protos, jsonschema, duckdb, pyarrow, pandas, polars, dask.dataframe, distributed, joblib, matplotlib, nbconvert, ipykernel, mypy"
 # Spark has 400 MB: `make test-all` alone reads with it.
 if [[ -n ${INSTR_TEST_ALL:-} ]]; then
     readers+=(pyspark)

@@ -45,6 +45,24 @@ pub fn function_label(text: &str) -> String {
     }
 }
 
+/// What a function of a language is that stands for a task of an event loop (Python's asyncio), by the beginning of its text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asynchronous {
+    /// A task: `task NAME`. Each has an address of its own.
+    Task,
+    /// What it awaits: `await NAME`. It begins and is suspended just before its task is, and ends just after that goes on.
+    Await,
+}
+
+/// Whether a function with this text is one of them. No function of Python has a blank in its name.
+pub fn asynchronous(text: &str) -> Option<Asynchronous> {
+    match text.split_once(' ')?.0 {
+        "task" => Some(Asynchronous::Task),
+        "await" => Some(Asynchronous::Await),
+        _ => None,
+    }
+}
+
 /// The kind of a critical section or lock, for people.
 pub fn mutex_name(kind: MutexKind) -> &'static str {
     match kind {

@@ -101,7 +101,8 @@ impl Sink for Collector {
                     functions, strings, ..
                 } = &mut self.threads[at.position];
                 let text = || text_of(strings, name);
-                self.functions.begin(functions, name, is_first, text);
+                self.functions
+                    .begin(functions, at.time, name, is_first, text);
             }
             Span::Asking { called: true } => {
                 if let Some(open) = self.threads[at.position].work.last_mut() {
@@ -132,7 +133,7 @@ impl Sink for Collector {
             }
             Span::Function { .. } => {
                 let stack = &mut self.threads[at.position].functions;
-                self.functions.end(stack, at.time, since);
+                self.functions.end(stack, at.time, how, since);
             }
             Span::Sync(kind) if is_told => self.waited(at, kind, ns),
             Span::Parallel { .. } | Span::User { .. } if how != End::Suspended => {

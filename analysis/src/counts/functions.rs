@@ -1,7 +1,8 @@
 //! Functions of languages: calls, times with and without what they call.
 
 use hashbrown::HashMap;
-use instr_trace::model::Since;
+use instr_trace::model::{End, Since};
+use instr_trace::words::{Asynchronous, asynchronous};
 
 /// One function.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
@@ -18,6 +19,9 @@ pub struct FunctionCount {
     pub min_ns: u64,
     /// Longest stay, ns.
     pub max_ns: u64,
+    /// Of a task of an event loop, and of what such tasks await: time from each suspension to where it went on, ns. Of other functions,
+    /// whose pieces do not know of each other, 0.
+    pub suspended_ns: u64,
     /// Stays that have ended.
     stays: u64,
 }
@@ -37,6 +41,7 @@ impl FunctionCount {
 #[derive(Debug)]
 struct Open {
     number: usize,
+    address: u64,
     /// Time in recorded functions that it called.
     inner_ns: u64,
 }
@@ -49,6 +54,8 @@ pub(super) struct Stack {
     numbers: HashMap<u64, usize>,
     /// How many of a function are open.
     depths: HashMap<usize, u32>,
+    /// What the task awaits that is about to be suspended.
+    awaited: Option<usize>,
 }
 
 impl Stack {
@@ -60,18 +67,30 @@ impl Stack {
     }
 }
 
+/// A task of an event loop that is suspended.
+#[derive(Debug)]
+struct Suspended {
+    since: u64,
+    awaits: Option<usize>,
+}
+
 /// All functions.
 #[derive(Debug, Default)]
 pub(super) struct Functions {
     texts: HashMap<String, usize>,
     counts: Vec<FunctionCount>,
+    /// What each is, by its number.
+    kinds: Vec<Option<Asynchronous>>,
+    /// Tasks of event loops, by the addresses of their texts.
+    suspended: HashMap<u64, Suspended>,
 }
 
 impl Functions {
-    /// A function begins or goes on. `text` is asked for where its address is new on the thread.
+    /// A function begins or goes on at `time`. `text` is asked for where its address is new on the thread.
     pub(super) fn begin(
         &mut self,
         stack: &mut Stack,
+        time: u64,
         address: u64,
         told: bool,
         text: impl FnOnce() -> String,
@@ -80,9 +99,12 @@ impl Functions {
             Some(number) => *number,
             None => {
                 let next = self.counts.len();
-                let number = *self.texts.entry(text()).or_insert(next);
+                let text = text();
+                let kind = asynchronous(&text);
+                let number = *self.texts.entry(text).or_insert(next);
                 if number == next {
                     self.counts.push(FunctionCount::default());
+                    self.kinds.push(kind);
                 }
                 stack.numbers.insert(address, number);
                 number
@@ -93,15 +115,26 @@ impl Functions {
             true => count.calls += 1,
             false => count.resumptions += 1,
         }
+        if self.kinds[number] == Some(Asynchronous::Task)
+            && let Some(suspended) = self.suspended.remove(&address)
+            && !told
+        {
+            let ns = time.saturating_sub(suspended.since);
+            for number in [Some(number), suspended.awaits].into_iter().flatten() {
+                let count = &mut self.counts[number];
+                count.suspended_ns = count.suspended_ns.saturating_add(ns);
+            }
+        }
         *stack.depths.entry(number).or_default() += 1;
         stack.open.push(Open {
             number,
+            address,
             inner_ns: 0,
         });
     }
 
     /// The innermost one leaves its thread at `time`.
-    pub(super) fn end(&mut self, stack: &mut Stack, time: u64, since: Since) {
+    pub(super) fn end(&mut self, stack: &mut Stack, time: u64, how: End, since: Since) {
         let Some(open) = stack.open.pop() else {
             return;
         };
@@ -119,6 +152,19 @@ impl Functions {
         }
         if let Some(outer) = stack.open.last_mut() {
             outer.inner_ns = outer.inner_ns.saturating_add(ns);
+        }
+        let is_suspended = how == End::Suspended;
+        match self.kinds[open.number] {
+            None => {}
+            Some(Asynchronous::Await) => stack.awaited = is_suspended.then_some(open.number),
+            Some(Asynchronous::Task) => {
+                let awaits = stack.awaited.take();
+                if is_suspended {
+                    let since = time;
+                    let suspended = Suspended { since, awaits };
+                    self.suspended.insert(open.address, suspended);
+                }
+            }
         }
     }
 
@@ -152,10 +198,10 @@ mod tests {
         let mut all = Functions::default();
         let mut stack = Stack::default();
         for (address, name) in [(1, "f"), (2, "g"), (1, "f")] {
-            all.begin(&mut stack, address, true, || name.to_owned());
+            all.begin(&mut stack, 0, address, true, || name.to_owned());
         }
         for (time, begin) in [(30, 20), (40, 10), (100, 0)] {
-            all.end(&mut stack, time, since(begin));
+            all.end(&mut stack, time, End::Told, since(begin));
         }
         let found = all.finish();
         let numbers: Vec<_> = found
@@ -170,13 +216,13 @@ mod tests {
     fn a_text_at_another_address_is_the_same_function() {
         let mut all = Functions::default();
         let mut stack = Stack::default();
-        all.begin(&mut stack, 1, true, || "f".to_owned());
-        all.end(&mut stack, 5, since(0));
+        all.begin(&mut stack, 0, 1, true, || "f".to_owned());
+        all.end(&mut stack, 5, End::Told, since(0));
         stack.forget(1);
-        all.begin(&mut stack, 1, true, || "h".to_owned());
-        all.end(&mut stack, 7, since(6));
-        all.begin(&mut stack, 9, false, || "f".to_owned());
-        all.end(&mut stack, 10, since(8));
+        all.begin(&mut stack, 0, 1, true, || "h".to_owned());
+        all.end(&mut stack, 7, End::Told, since(6));
+        all.begin(&mut stack, 0, 9, false, || "f".to_owned());
+        all.end(&mut stack, 10, End::Told, since(8));
         let found = all.finish();
         assert_eq!(
             (
@@ -187,5 +233,32 @@ mod tests {
             ("f", 1, 1)
         );
         assert_eq!((found[0].1.own_ns, found[1].1.own_ns), (7, 1));
+    }
+
+    /// Two tasks in turn on one thread: the first runs from 0 to 10 and awaits a queue up to 35, the second runs from 20 to 30 and
+    /// awaits the same one up to 60.
+    #[test]
+    fn a_task_that_is_suspended_does_not_run_but_awaits() {
+        let mut all = Functions::default();
+        let mut stack = Stack::default();
+        let mut step = |address: u64, times: [u64; 2], told: bool, how: End| {
+            let name = || "task t".to_owned();
+            all.begin(&mut stack, times[0], address, told, name);
+            if how == End::Suspended {
+                all.begin(&mut stack, times[1], 9, true, || "await get".to_owned());
+                all.end(&mut stack, times[1], End::Suspended, since(times[1]));
+            }
+            all.end(&mut stack, times[1], how, since(times[0]));
+        };
+        step(1, [0, 10], true, End::Suspended);
+        step(2, [20, 30], true, End::Suspended);
+        step(1, [35, 40], false, End::Told);
+        step(2, [60, 61], false, End::Told);
+        let found = all.finish();
+        let numbers: Vec<_> = found
+            .iter()
+            .map(|(name, count)| (name.as_str(), count.calls, count.own_ns, count.suspended_ns))
+            .collect();
+        assert_eq!(numbers, [("task t", 2, 26, 55), ("await get", 2, 0, 55)]);
     }
 }

@@ -2,9 +2,10 @@
 //! tracks have in common. Each has a [`SliceWriter`].
 //!
 //! Slices of a track nest. What need not nest with OpenMP's constructs (held locks, taskgroups, regions of the program's own, calls) is on tracks
-//! of its own below the thread's. All comes in order of time but for states, which are given when they end, and for dependences on tasks that
+//! of its own below the thread's; tasks of event loops have tracks below the process. All comes in order of time but for states, which are given when they end, and for dependences on tasks that
 //! have ended. Series come last.
 
+mod asynchronous;
 mod counters;
 mod flows;
 mod names;
@@ -28,6 +29,7 @@ use crate::format::{Input, Progress};
 
 pub(crate) use writer::{FlowsHere, Label, Note, Number, SliceWriter};
 
+use asynchronous::Asynchronicity;
 use counters::Counter;
 use flows::Flows;
 use names::Word;
@@ -106,6 +108,7 @@ struct Slices<'p, W> {
     words: HashMap<Word, u64>,
     user_events: HashMap<u32, u64>,
     flows: Flows,
+    asynchronous: Asynchronicity,
     /// Numbers of the processors, and the system that they run.
     processors: Vec<u32>,
     target: String,
@@ -148,6 +151,7 @@ impl<'p, W: SliceWriter> Slices<'p, W> {
             words: HashMap::new(),
             user_events: HashMap::new(),
             flows: Flows::new(number),
+            asynchronous: Asynchronicity::default(),
             processors: trace
                 .processor_infos()
                 .iter()
@@ -239,8 +243,9 @@ impl<'p, W: SliceWriter> Slices<'p, W> {
         }
     }
 
-    /// Ends the lives of tasks whose ends are not in the trace.
+    /// Ends what is not over in the trace: awaits of event loops' tasks, lives of tasks.
     fn finish(&mut self, end: u64) {
+        self.finish_asynchronous(end);
         if W::LIVES {
             for (number, name) in self.flows.survivors() {
                 self.writer
@@ -263,6 +268,9 @@ impl<W: SliceWriter> Sink for Slices<'_, W> {
             return self.begin_loose(at, span, key, below);
         }
         if let Some(below) = own_track(span) {
+            if let Span::Function { name } = *span {
+                self.begin_asynchronous(at, name);
+            }
             let track = self.own_track(at.position, below);
             return self.slice(at, track, span, FlowsHere::default());
         }
@@ -274,6 +282,9 @@ impl<W: SliceWriter> Sink for Slices<'_, W> {
             return self.end_loose(at, key, below);
         }
         if let Some(below) = own_track(span) {
+            if let Span::Function { name } = *span {
+                self.end_asynchronous(at, name, how);
+            }
             let (time, track) = (self.time(at), self.own_track(at.position, below));
             return self.writer.end(time, track, FlowsHere::default());
         }
@@ -321,6 +332,7 @@ impl<W: SliceWriter> Sink for Slices<'_, W> {
             Mark::Depend { task, entries } => self.flows.depend(at.position, task, entries),
             Mark::Text { address, text } => {
                 let text = String::from_utf8_lossy(text).into_owned();
+                self.asynchronous.text(at.position, address, &text);
                 self.texts.insert((at.position, address), text);
             }
             Mark::User { kind, value } => {

@@ -8,7 +8,7 @@ use instr_trace::Names;
 use instr_trace::event::MutexKind;
 use instr_trace::names::{CodeRole, format_label, format_site_label};
 use instr_trace::tasks::Totals;
-use instr_trace::words::function_parts;
+use instr_trace::words::{asynchronous, function_parts};
 
 use super::counts::{Code, Collected, FunctionCount, MutexCount, mutex_name, sync_name};
 use super::model::{
@@ -254,6 +254,7 @@ fn function((text, count): (String, FunctionCount)) -> Function {
         own_ns: count.own_ns,
         min_ns: count.min_ns,
         max_ns: count.max_ns,
+        suspended_ns: asynchronous(&text).map(|_| count.suspended_ns),
     }
 }
 

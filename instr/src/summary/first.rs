@@ -312,7 +312,9 @@ fn functions(summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {
     let mut table = Sheet::of_places(1, &heads);
     let whole = summary.capacity_ns();
     let rows = page.rows.min(MAX_TAKERS);
-    for function in summary.functions.iter().take(rows) {
+    let all = summary.functions.iter();
+    let functions: Vec<_> = all.filter(|one| one.suspended_ns.is_none()).collect();
+    for function in functions.iter().take(rows) {
         table.add_row([
             super::table::function_label(function),
             count(function.calls),
@@ -322,7 +324,14 @@ fn functions(summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {
         ]);
     }
     table.print_all(page)?;
-    match summary.functions.len().saturating_sub(rows) {
+    more_functions(functions.len().saturating_sub(rows), page)?;
+    let (table, total) = super::table::asynchronous(summary, rows, "longest suspended");
+    table.print_all(page)?;
+    more_functions(total.saturating_sub(rows), page)
+}
+
+fn more_functions(more: usize, page: &mut Page<'_>) -> io::Result<()> {
+    match more {
         0 => Ok(()),
         more => writeln!(page, "... and {} more (--functions)", count(more as u64)),
     }

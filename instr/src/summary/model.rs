@@ -494,6 +494,9 @@ pub struct Function {
     pub min_ns: u64,
     /// Longest stay, ns.
     pub max_ns: u64,
+    /// Of a task of an event loop (`task NAME`), and of what such tasks await (`await NAME`): from each suspension to where it went on, ns;
+    /// null for others.
+    pub suspended_ns: Option<u64>,
 }
 
 /// Values of one counter: of the program, in its own unit, or of its threads.

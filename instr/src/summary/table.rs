@@ -1,5 +1,6 @@
 //! The summary for people: what comes first, then the sections that were asked for, then notes.
 
+use std::cmp::Reverse;
 use std::io::{self, Write};
 
 use super::constructs;
@@ -501,7 +502,9 @@ fn waiting(summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {
 fn functions(summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {
     let heads = ["function", "calls", "own", "total", "longest"];
     let mut table = Sheet::of_places(1, &heads);
-    for function in summary.functions.iter().take(page.rows) {
+    let all = summary.functions.iter();
+    let functions: Vec<_> = all.filter(|one| one.suspended_ns.is_none()).collect();
+    for function in functions.iter().take(page.rows) {
         let times = [function.own_ns, function.total_ns, function.max_ns].map(time);
         table.add_row(
             [function_label(function), count(function.calls)]
@@ -509,7 +512,30 @@ fn functions(summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {
                 .chain(times),
         );
     }
-    table.print(summary.functions.len(), page)
+    table.print(functions.len(), page)?;
+    let (table, total) = asynchronous(summary, page.rows, "tasks of event loops");
+    table.print(total, page)
+}
+
+/// The first `rows` of tasks of event loops and what they await, that with the longest suspension first; and how many there are.
+pub(super) fn asynchronous(summary: &Summary, rows: usize, title: &str) -> (Sheet, usize) {
+    let all = summary.functions.iter();
+    let mut all: Vec<_> = all
+        .filter_map(|one| Some((one.suspended_ns?, one)))
+        .collect();
+    all.sort_by_key(|(ns, _)| Reverse(*ns));
+    let heads = [title, "count", "resumed", "running", "suspended"];
+    let mut table = Sheet::of_places(1, &heads);
+    for (suspended, function) in all.iter().take(rows) {
+        table.add_row([
+            function_label(function),
+            count(function.calls),
+            count(function.resumptions),
+            time(function.total_ns),
+            time(*suspended),
+        ]);
+    }
+    (table, all.len())
 }
 
 /// `work [app.py:12]`.

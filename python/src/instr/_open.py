@@ -13,7 +13,7 @@ _TABLES = (
     "processes", "threads", "events", "spans", "states", "regions", "tasks", "edges", "sync", "samples", "sensors", "switches", "memory",
 )  # fmt: skip
 
-_FUNCTIONS = ("process", "name", "file", "line", "calls", "resumptions", "own_ns", "total_ns", "min_ns", "max_ns")
+_FUNCTIONS = ("process", "name", "file", "line", "calls", "resumptions", "own_ns", "total_ns", "min_ns", "max_ns", "suspended_ns")
 
 
 _STATISTICS = {

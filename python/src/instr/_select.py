@@ -8,6 +8,7 @@
     solver.py:100-180       functions whose first line is one of these
     gc                      garbage collections; `user` and `all` have them
     imports                 imports of modules; `user` and `all` have them
+    asyncio                 tasks of asyncio; `user` and `all` have them
     @functions.txt          the patterns in this file, one a line; what follows `#` is a comment
     !app.solver:Grid.get    not these
 """
@@ -21,7 +22,7 @@ import sys
 
 _MOST_BYTES = 255  # of a text: INSTR_CFG_STRING_BYTES
 _LINES = re.compile(r"(\d+)-(\d+)\Z")
-_BENEATH = ("gc", "imports")  # no functions of the program
+_BENEATH = ("gc", "imports", "asyncio")  # no functions of the program
 _HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
@@ -126,6 +127,7 @@ class Selection:
         beneath = "user" in wanted or "all" in wanted
         self.collections = (beneath or "gc" in wanted) and "gc" not in refused
         self.imports = (beneath or "imports" in wanted) and "imports" not in refused
+        self.tasks = (beneath or "asyncio" in wanted) and "asyncio" not in refused
         self.wanted = [_pattern(word) for word in wanted if word not in _BENEATH]
         self.refused = [_pattern(word) for word in refused if word not in _BENEATH]
 
@@ -136,7 +138,7 @@ class Selection:
         if isinstance(pattern, str) and pattern:
             return pattern
         if code is not None:
-            return f"{_absolute(code.co_filename)}:{code.co_firstlineno}-{code.co_firstlineno}"
+            return f"{absolute(code.co_filename)}:{code.co_firstlineno}-{code.co_firstlineno}"
         raise PatternError(f"{pattern!r} is neither a pattern nor a function of Python")
 
     def fits(self, module, name, qualname, file, line):
@@ -146,7 +148,8 @@ class Selection:
 
 
 @functools.lru_cache(maxsize=1024)
-def _absolute(file):
+def absolute(file):
+    """A file's name with its folder."""
     if file.startswith(("<", "/")):
         return file
     try:
@@ -171,11 +174,24 @@ def _clean(text):
     return text if text.isprintable() else "".join(letter if letter.isprintable() else "?" for letter in text)
 
 
+def text_of(name, file, line):
+    """The text of a function by which the trace knows it."""
+    return _shortened(_clean(name), _clean(file), line)
+
+
+def shown_name(module, qualname):
+    """The name of a function in its module."""
+    return qualname if module == "__main__" else f"{module}.{qualname}"
+
+
 def chooser(selections):
-    """What decides of each code object that is met: its text, or None."""
+    """What decides of each code object that is met: its text, or None; True of what runs steps of tasks that are recorded."""
+    from . import _steps
+
+    tasks = any(one.tasks for one in selections)
 
     def choose(code, module):
-        file = _absolute(code.co_filename)
+        file = absolute(code.co_filename)
         if file.startswith(_HERE):
             return None
         module = module if isinstance(module, str) else "?"
@@ -184,10 +200,11 @@ def chooser(selections):
         name = code.co_name
         qualname = getattr(code, "co_qualname", name)
         line = code.co_firstlineno
+        if tasks and module == "asyncio.events" and name == "_run" and _steps.begin():
+            return True
         if not any(one.fits(module, name, qualname, file, line) for one in selections):
             return None
-        shown = qualname if module == "__main__" else f"{module}.{qualname}"
-        return _shortened(_clean(shown), _clean(file), line)
+        return text_of(shown_name(module, qualname), file, line)
 
     return choose
 

@@ -93,6 +93,11 @@ struct function *instr_function_of(const char *text)
     return function;
 }
 
+struct function *instr_function_apart(const char *text)
+{
+    return count < MOST_FUNCTIONS - 1 ? add(text) : instr_function_of(text);
+}
+
 /* The module that the running frame belongs to, or None; borrowed. */
 static PyObject *module(void)
 {
@@ -102,7 +107,7 @@ static PyObject *module(void)
 }
 
 /* Asks the selection. */
-static struct function *choose(PyObject *code)
+static struct function *choose(PyObject *code, bool *steps)
 {
     struct function *function = NULL;
     PyObject *type;
@@ -112,6 +117,7 @@ static struct function *choose(PyObject *code)
         return NULL;
     PyErr_Fetch(&type, &value, &traceback);
     PyObject *const text = PyObject_CallFunctionObjArgs(selector, code, module(), NULL);
+    *steps = text == Py_True;
     if (text != NULL && text != Py_None) {
         PyObject *const bytes = PyUnicode_Check(text) ? PyUnicode_AsEncodedString(text, "utf-8", "replace") : NULL;
         if (bytes != NULL)
@@ -154,7 +160,7 @@ struct code *instr_code_ask(PyObject *code)
     if (extra->generation != instr_generation) {
         extra->generation = instr_generation; /* before: what it calls may come here again */
         extra->function = NULL;
-        extra->function = choose(code);
+        extra->function = choose(code, &extra->steps);
     }
     return extra;
 }

@@ -33,6 +33,7 @@ struct code {
     struct function *function; /* NULL: not selected */
     uint32_t generation;       /* of the selection that said so */
     bool suspends;             /* a generator or coroutine */
+    bool steps;                /* what runs steps of asyncio's tasks; it is no function that is told */
     int first;                 /* offset at which one begins; -1: not known */
     PyObject *bytes;           /* its instructions; NULL before they are asked for */
 };
@@ -56,7 +57,7 @@ static inline struct code *instr_code_of(PyObject *code)
 /* Registers the index. False with an exception. */
 bool instr_codes_begin(void);
 
-/* Who decides: a callable (code, module) -> text or None; borrowed until another one is set. */
+/* Who decides: a callable (code, module) -> text, None, or True of what runs steps of asyncio's tasks. */
 void instr_codes_select(PyObject *selector);
 
 /* What is known of a code object by the selection that holds; asks it where need be. Never NULL but where memory is short. */
@@ -64,6 +65,9 @@ struct code *instr_code_ask(PyObject *code);
 
 /* The function with this text, which is copied. NULL: no memory, or there are too many. */
 struct function *instr_function_of(const char *text);
+
+/* A function of its own, whoever else has this text. NULL: no memory, or there are too many. */
+struct function *instr_function_apart(const char *text);
 
 /* All functions, `instr_functions_count()` of them. */
 struct function *instr_function_number(uint32_t number);

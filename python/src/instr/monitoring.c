@@ -5,6 +5,7 @@
 
 #include "c_functions.h"
 #include "generators.h"
+#include "steps.h"
 #include "tell.h"
 
 static PyObject *disable;   /* sys.monitoring.DISABLE */
@@ -30,7 +31,7 @@ static COLD struct code *meet(PyObject *code)
     if (set_local == NULL)
         return NULL; /* nothing is recorded any more */
     struct code *const extra = instr_code_ask(code);
-    if (extra == NULL || extra->function == NULL)
+    if (extra == NULL || (extra->function == NULL && !extra->steps))
         return NULL;
     PyObject *const result = PyObject_CallFunctionObjArgs(set_local, tool, code, events, NULL);
     if (result == NULL)
@@ -49,6 +50,10 @@ static inline __attribute__((always_inline)) PyObject *enters(PyObject *code, en
         tell(extra->function, what);
         return nothing();
     }
+    if (extra != NULL && extra->steps) {
+        instr_step_begins();
+        return nothing();
+    }
     return local ? no_more() : nothing();
 }
 
@@ -62,6 +67,10 @@ static inline __attribute__((always_inline)) PyObject *leaves(PyObject *code, en
     if (LIKELY(extra != NULL && extra->function != NULL)) {
         tell(extra->function, what);
         return LIKELY(set_local != NULL) || !local ? nothing() : no_more();
+    }
+    if (extra != NULL && extra->steps) {
+        instr_step_ends(); /* one that began is told to its end, as functions are */
+        return set_local != NULL || !local ? nothing() : no_more();
     }
     const bool refused = extra != NULL && extra->generation == instr_generation;
     return local && (refused || set_local == NULL) ? no_more() : nothing();

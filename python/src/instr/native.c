@@ -4,6 +4,7 @@
 #include "gil.h"
 #include "hooks.h"
 #include "marks.h"
+#include "steps.h"
 #include "tell.h"
 
 /* select(selector or None): who decides from now on. */
@@ -75,6 +76,7 @@ static PyObject *forked(PyObject *self, PyObject *unused)
     (void)unused;
     instr_process_number++;
     instr_count_forget();
+    instr_steps_forget();
     Py_RETURN_NONE;
 }
 
@@ -125,7 +127,7 @@ PyMODINIT_FUNC PyInit__native(void)
     if (!instr_marks_begin() || !instr_codes_begin())
         return NULL;
     PyObject *const module = PyModule_Create(&definition);
-    PyMethodDef *const parts[] = {instr_hooks, instr_marks, instr_beneath};
+    PyMethodDef *const parts[] = {instr_hooks, instr_marks, instr_beneath, instr_steps};
     for (size_t i = 0; module != NULL && i < sizeof parts / sizeof parts[0]; i++) {
         if (PyModule_AddFunctions(module, parts[i]) != 0) {
             Py_DECREF(module);

@@ -5,6 +5,7 @@
 
 #include "c_functions.h"
 #include "generators.h"
+#include "steps.h"
 #include "tell.h"
 
 #include <frameobject.h>
@@ -52,6 +53,11 @@ static void on_python(PyFrameObject *frame, int what, PyObject *value)
         else
             which = extra->suspends && suspends(code, extra, offset_of(frame)) ? AT_SUSPEND : AT_END;
         tell(extra->function, which);
+    } else if (extra != NULL && extra->steps) {
+        if (what == PyTrace_CALL)
+            instr_step_begins();
+        else
+            instr_step_ends();
     }
     Py_DECREF(code);
 }

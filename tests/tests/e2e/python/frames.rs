@@ -19,7 +19,7 @@ fn path() -> Check<OsString> {
     std::env::join_paths(all).map_err(|error| Stop::Fail(error.to_string()))
 }
 
-/// pandas, polars and pyarrow find what the program did, without copies; speedups are those of the runs.
+/// pandas, polars and pyarrow find what the program did, without copies; speedups are those of the runs. The examples of docs/python.md run.
 pub(super) fn tables() -> Check {
     let python = needs("pandas, polars, pyarrow, matplotlib")?;
     let place = Place::new(DEBIAN)?;
@@ -51,15 +51,48 @@ pub(super) fn tables() -> Check {
         .env("PYTHONDONTWRITEBYTECODE", "1")
         .succeed()?;
     text(&said, "fits\n")?;
+    std::fs::rename(place.at("out.instr"), place.at("app.instr"))?;
+    std::fs::rename(place.at("s.sweep"), place.at("heat.sweep"))?;
+    let said = place
+        .run(&[&place.program("documented.py")])
+        .arg(workspace::root()?.join("docs/python.md"))
+        .env("PATH", path()?)
+        .env("PYTHONPATH", packages()?)
+        .succeed()?;
+    text(&said, "runs\n")?;
     // Without the command there is one line.
     let said = place
-        .run(&["-c", "import instr\ntry: instr.open('out.instr').summary()\nexcept instr.ToolError as error: print(error)"])
+        .run(&["-c", "import instr\ntry: instr.open('app.instr').summary()\nexcept instr.ToolError as error: print(error)"])
         .env("PATH", "/nowhere")
         .succeed()?;
     text(
         &said,
         "the command instr is not in PATH: traces are read by it (README.md, Install)\n",
     )
+}
+
+/// A strict type checker finds the types of the package, and a mistake.
+pub(super) fn types() -> Check {
+    let python = needs("mypy")?;
+    let place = Place::new(DEBIAN)?;
+    let program = workspace::root()?.join("tests/python/typed.py");
+    let text = std::fs::read_to_string(&program)?;
+    let mistake = text.lines().count();
+    let found = Run::new(python)
+        .args(["-m", "mypy", "--strict", "--cache-dir", "cache"])
+        .args(["--no-error-summary", "--hide-error-codes"])
+        .arg(program)
+        .dir(place.dir.path())
+        .env("MYPYPATH", workspace::root()?.join("python/src"))
+        .output()?
+        .text();
+    let mut lines = found.lines();
+    let expected =
+        format!("typed.py:{mistake}: error: Argument 1 to \"event\" has incompatible type");
+    let first = lines.next().unwrap_or_default();
+    ensure(first.contains(&expected) && lines.next().is_none(), || {
+        found.clone()
+    })
 }
 
 /// A notebook whose cells are these.

@@ -1,6 +1,7 @@
 //! Functions of Python (docs/python.md), with Debian's Python and those of pyenv that are there: the same calls as `sys.setprofile` sees, each of every
 //! process, and what outputs make of them.
 
+mod asynchronous;
 mod beneath;
 mod frames;
 mod functions;
@@ -21,12 +22,15 @@ pub(crate) fn trials() -> Vec<Trial> {
     let mut trials = vec![
         trial("python::paraver-and-perfetto", outputs::outputs),
         trial("python::interpreters-lock", beneath::lock),
+        trial("python::tasks-of-asyncio", asynchronous::tasks),
+        trial("python::lanes-of-tasks", asynchronous::lanes),
         trial(
             "python::collections-and-imports",
             beneath::collections_and_imports,
         ),
         trial("python::traces-as-frames", frames::tables),
         trial("python::cells-of-a-notebook", frames::cells),
+        trial("python::types", frames::types),
         trial("python::workers-of-libraries", functions::clients),
         trial("python::selection", functions::selection),
         trial("python::interface", programs::interface),

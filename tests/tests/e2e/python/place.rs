@@ -181,9 +181,11 @@ impl Place {
     }
 }
 
-/// Whether it is none of what the interpreter does beneath: how often it collects garbage, and what it imports when it starts, depends on its release.
+/// Whether it is none of what the interpreter and asyncio do beneath: how often garbage is collected, what is imported at the start and which tasks
+/// asyncio makes at the end depends on the release.
 pub(super) fn is_of_the_program(name: &str) -> bool {
-    !name.starts_with("import ") && !name.starts_with("garbage collection")
+    let beneath = ["import ", "garbage collection", "task ", "await "];
+    !beneath.iter().any(|prefix| name.starts_with(prefix))
 }
 
 /// What a JSON document says of functions, wherever in it.
