@@ -1,80 +1,103 @@
-"""Names of asyncio's tasks, and of what they await."""
+"""Names of asyncio's tasks, and of what they await. Each task asks for one, and each step for the other: what is known is kept."""
 
 import re
 import sys
 
-from . import _native
+from . import _native, _select
 
-_DEFAULT = re.compile(r"Task-\d+\Z")
+_DEFAULT = re.compile(r"Task-\d+\Z").match
 _MOST_DEEP = 64
+_MOST_KEPT = 10_000
+
+_codes = {}  # number of a code object -> (the code, so that the number stays its own, its qualified name in its module, whether it is the program's)
+_texts = {}
 
 
-def _code(coroutine):
-    """The code, frame and what it awaits, of a coroutine or a generator; None of anything else."""
-    for prefix, below in (("cr", "cr_await"), ("gi", "gi_yieldfrom"), ("ag", "ag_await")):
-        code = getattr(coroutine, prefix + "_code", None)
-        if code is not None:
-            return code, getattr(coroutine, prefix + "_frame", None), getattr(coroutine, below, None)
+def _kept(cache, key, value):
+    if len(cache) >= _MOST_KEPT:
+        cache.clear()
+    cache[key] = value
+    return value
+
+
+def _parts(coroutine):
+    """Code, frame and what it awaits, of a coroutine or a generator; None of anything else."""
+    for code, frame, below in (("cr_code", "cr_frame", "cr_await"), ("gi_code", "gi_frame", "gi_yieldfrom"), ("ag_code", "ag_frame", "ag_await")):
+        found = getattr(coroutine, code, None)
+        if found is not None:
+            return found, getattr(coroutine, frame, None), getattr(coroutine, below, None)
     return None
 
 
-def _coroutines(task):
-    """From the task's own to the innermost: (name, its module, code, line of what it awaits)."""
-    found = []
-    coroutine = task.get_coro()
-    while coroutine is not None and len(found) < _MOST_DEEP:
-        parts = _code(coroutine)
-        if parts is None:
-            break
-        code, frame, below = parts
-        module = frame.f_globals.get("__name__", "?") if frame is not None else "?"
-        line = frame.f_lineno if frame is not None and frame.f_lineno else code.co_firstlineno
-        found.append((getattr(coroutine, "__qualname__", code.co_name), module, code, line))
-        coroutine = below
-    return found
+def _known(coroutine, code, frame):
+    """See `_codes`."""
+    found = _codes.get(id(code))
+    if found is not None:
+        return found
+    module = frame.f_globals.get("__name__", "?") if frame is not None else "?"
+    qualname = getattr(coroutine, "__qualname__", code.co_name)
+    own = _select.is_own(_select.absolute(code.co_filename), module)
+    if len(_codes) >= _MOST_KEPT:
+        _texts.clear()  # they go by numbers of codes
+    return _kept(_codes, id(code), (code, _select.shown_name(module, qualname), own))
 
 
 def _name(task):
     """`task NAME`, by its own name where it has one, else by that of its coroutine."""
-    from . import _select
-
     name = task.get_name()
-    coroutines = _coroutines(task)
-    if not coroutines:
+    coroutine = task.get_coro()
+    parts = _parts(coroutine)
+    if parts is None:
         return _select.text_of(f"task {name}", "?", 0)
-    qualname, module, code, _ = coroutines[0]
-    if _DEFAULT.match(name):
-        name = _select.shown_name(module, qualname)
-    return _select.text_of(f"task {name}", _select.absolute(code.co_filename), code.co_firstlineno)
+    code, frame, _ = parts
+    key = (id(code), None if _DEFAULT(name) else name)
+    _, qualname, _ = _known(coroutine, code, frame)
+    text = _texts.get(key)
+    if text is None:
+        text = _select.text_of(f"task {key[1] or qualname}", _select.absolute(code.co_filename), code.co_firstlineno)
+        _kept(_texts, key, text)
+    return text
+
+
+def _waiter(waiter):
+    """What a task awaits that no coroutine awaits for it."""
+    if hasattr(waiter, "get_name"):
+        return _name(waiter).partition("\t")[0]
+    name = type(waiter).__name__
+    return {"_GatheringFuture": "gather"}.get(name, name)
 
 
 def _reason(task):
     """`await NAME`: what the innermost coroutine of the program's own files awaits, and where."""
-    from . import _select
-
-    coroutines = _coroutines(task)
-    if not coroutines:
+    coroutine = task.get_coro()
+    here = awaited = None
+    for _ in range(_MOST_DEEP):
+        parts = _parts(coroutine)
+        if parts is None:
+            break
+        code, frame, below = parts
+        _, _, own = _known(coroutine, code, frame)
+        if own or here is None:
+            here, awaited = (coroutine, code, frame, own), below
+        coroutine = below
+    if here is None:
         return None
-    own = [at for at, (_, module, code, _) in enumerate(coroutines) if _select.is_own(_select.absolute(code.co_filename), module)]
-    here = own[-1] if own else 0
+    outer, code, frame, own = here
     waiter = task._fut_waiter
     if waiter is None:
         name = "its turn"
-    elif own and here + 1 < len(coroutines):
-        name = coroutines[here + 1][0]
     elif not own:
-        name = coroutines[0][0]
-    elif hasattr(waiter, "get_name"):
-        name = _name(waiter).partition("\t")[0]
+        name = getattr(outer, "__qualname__", code.co_name)
     else:
-        name = type(waiter).__name__
-        name = {"_GatheringFuture": "gather"}.get(name, name)
-    _, _, code, line = coroutines[here]
-    return _select.text_of(f"await {name}", _select.absolute(code.co_filename), line)
+        name = getattr(awaited, "__qualname__", None) if _parts(awaited) is not None else None
+        name = name or _waiter(waiter)
+    line = (frame.f_lineno if frame is not None else None) or code.co_firstlineno
+    key = (id(code), line, name)
+    return _texts.get(key) or _kept(_texts, key, _select.text_of(f"await {name}", _select.absolute(code.co_filename), line))
 
 
 def begin():
-    """Steps of tasks are recorded from now on. False: this is not the asyncio of the standard library."""
+    """Steps of tasks are recorded from now on. False: there are no tasks as those of the standard library."""
     tasks = sys.modules.get("asyncio.tasks")
     kinds = tuple({getattr(tasks, name) for name in ("Task", "_PyTask", "_CTask") if isinstance(getattr(tasks, name, None), type)})
     if not kinds:
