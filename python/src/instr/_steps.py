@@ -90,7 +90,8 @@ def _reason(task):
         name = getattr(outer, "__qualname__", code.co_name)
     else:
         name = getattr(awaited, "__qualname__", None) if _parts(awaited) is not None else None
-        name = name or _waiter(waiter)
+        if name in (None, "Future.__await__"):  # that of futures which are written in Python
+            name = _waiter(waiter)
     line = (frame.f_lineno if frame is not None else None) or code.co_firstlineno
     key = (id(code), line, name)
     return _texts.get(key) or _kept(_texts, key, _select.text_of(f"await {name}", _select.absolute(code.co_filename), line))
