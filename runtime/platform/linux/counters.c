@@ -204,13 +204,14 @@ static struct open_counters *take(void)
     return o;
 }
 
-/* Opens event `i`, in the group that `leader` leads if it fits. Returns the leader of its group. */
+/* Opens event `i`, in the group that `leader` leads if it fits. Returns the leader of its group, which does not count yet. */
 static uint32_t open_one(struct open_counters *o, uint32_t i, uint32_t leader)
 {
     struct perf_event_attr attr = counters[i].attr;
     const bool has_group = leader != i && o->fd[leader] >= 0;
     int fd = has_group ? open_event(&attr, o->fd[leader]) : -1;
     if (fd < 0) {
+        attr.disabled = 1;
         fd = open_event(&attr, -1);
         leader = i;
     }
@@ -251,6 +252,10 @@ void instr_counters_open(struct instr_thread *t)
         leader = open_one(o, i, first ? i : leader);
         first = false;
     }
+    /* What joins a group that counts already counts, on Linux 6.18 behind a clock, only from the next switch of the thread on. */
+    for (uint32_t i = 0; i < counter_count; i++)
+        if (o->members[i] != 0)
+            (void)ioctl(o->fd[i], PERF_EVENT_IOC_ENABLE, 0);
     struct stat status;
     if (o->uses_schedstat)
         o->schedstat = instr_high_descriptor(open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC));
