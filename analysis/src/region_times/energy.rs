@@ -134,6 +134,7 @@ impl Sink for Metered {
     }
 
     fn reading(&mut self, at: At, reading: &Reading<'_>) {
+        self.times.reading(at, reading);
         self.sensors.reading(at, reading);
     }
 

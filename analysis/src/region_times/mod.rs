@@ -3,14 +3,18 @@
 //! The time of a region is the measure of the union of its intervals over all threads (rule of PaScal Analyzer: Anderson da Silva et al. 2022, section 3.2). A region inside of another one is a node below it:
 //! regions of the same name in different places are different nodes.
 
+mod counted;
 mod energy;
 
 use hashbrown::HashMap;
 use instr_trace::RegionId;
-use instr_trace::model::{At, Begin, Code, End, Since, Sink, Span};
+use instr_trace::model::{At, Begin, Code, End, Reading, Since, Sink, Span};
 
 use crate::executions::Durations;
 
+use counted::Counted;
+
+pub use counted::Counts;
 pub use energy::{Energies, Metered};
 
 /// Deepest nesting of regions that is told apart; deeper ones count for the last.
@@ -51,6 +55,8 @@ pub struct Regions {
     pub duration_ns: u64,
     /// The part of it outside of all regions, ns.
     pub outside_ns: u64,
+    /// What the counters of its threads counted, where they were read.
+    pub counts: Counts,
 }
 
 /// Time in which at least one of several intervals was open.
@@ -125,6 +131,7 @@ pub struct Collector {
     span: Option<(u64, u64)>,
     /// What [`Metered`] has not seen yet; [`None`]: nobody looks.
     changes: Option<Vec<Change>>,
+    counted: Counted,
 }
 
 impl Collector {
@@ -139,6 +146,7 @@ impl Collector {
             top: Union::default(),
             span: None,
             changes: None,
+            counted: Counted::new(threads),
         }
     }
 
@@ -202,6 +210,7 @@ impl Collector {
             return;
         };
         let open = stack.remove(found);
+        self.counted.left(at.position, stack.len());
         if let Some(since) = since {
             let executions = &mut self.places[open.node].executions;
             executions.add(at.time.saturating_sub(since));
@@ -250,8 +259,10 @@ impl Collector {
             }
         };
         let duration_ns = last.saturating_sub(first);
+        let parents: Vec<Option<usize>> = self.places.iter().map(|place| place.parent).collect();
         Regions {
             duration_ns,
+            counts: self.counted.finish(&parents),
             outside_ns: duration_ns.saturating_sub(self.top.at_end(last)),
             nodes: self.places.into_iter().map(node).collect(),
         }
@@ -262,6 +273,16 @@ impl Sink for Collector {
     const TASK_CODES: bool = false;
     const STATES: bool = false;
     const TIMES: bool = false;
+    const READINGS: bool = true;
+
+    fn reading(&mut self, at: At, reading: &Reading<'_>) {
+        if let (Reading::Counters { scaled, values }, Some(stack)) =
+            (reading, self.open.get(at.position))
+        {
+            let open = stack.iter().map(|open| open.node);
+            self.counted.read(at.position, open, *scaled, values);
+        }
+    }
 
     fn thread_begin(&mut self, at: At) {
         self.seen(at.time);
@@ -274,6 +295,7 @@ impl Sink for Collector {
             .get_mut(at.position)
             .map(std::mem::take)
             .unwrap_or_default();
+        self.counted.left(at.position, 0);
         open.into_iter()
             .rev()
             .for_each(|open| self.leave(at.time, open));
@@ -329,6 +351,7 @@ impl Sink for Collector {
                 {
                     // What the task left open ends with it.
                     let inner = stack.split_off(found);
+                    self.counted.left(at.position, found);
                     inner
                         .into_iter()
                         .rev()
@@ -345,6 +368,8 @@ impl Sink for Collector {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
+
     use instr_trace::model::replay;
     use instr_trace::{Trace, synth};
 
@@ -418,5 +443,69 @@ mod tests {
             "the union of 110 to 140 and 120 to 160"
         );
         assert_eq!((found.duration_ns, found.outside_ns), (200, 50));
+        assert_eq!(
+            found.counts,
+            Counts::default(),
+            "nothing of it was in regions"
+        );
+    }
+
+    const COUNTERS: &str =
+        "\nenv {\n    counter_0 = \"task-clock ns\";\n    counter_1 = \"cycles -\";";
+
+    /// Two counters. Thread 0: 5 before the region `a`, 10 in it, 20 in the parallel region in it, 7 between the readings at its end and at that of `a`, 3 behind it. Thread 1: 100 in the parallel region, 40
+    /// behind it, of which the second counter saw nothing.
+    #[test]
+    fn counts_belong_to_the_regions_that_were_open_all_the_while() {
+        let dir = tempfile::tempdir().unwrap();
+        let layout = synth::layouts()[0];
+        synth::begin(dir.path(), layout, 1_000_000_000).unwrap();
+        let start = synth::START_TICKS;
+        let mut first = synth::StreamWriter::create(dir.path(), layout, 0, 1 << 16).unwrap();
+        let mut second = synth::StreamWriter::create(dir.path(), layout, 1, 1 << 16).unwrap();
+        first.thread_begin(start, 1, 0).unwrap();
+        second.thread_begin(start, 2, 0).unwrap();
+        fn read<W: Write>(at: u64, stream: &mut synth::StreamWriter<W>, values: [i64; 2]) {
+            let at = synth::START_TICKS + at;
+            stream.thread_counters(at, 0, &values).unwrap();
+        }
+        first.region_begin(start + 10, 0xa).unwrap();
+        read(10, &mut first, [5, 50]);
+        first
+            .parallel_begin(start + 20, 1, synth::CODE_BASE + 8, 2, 0_u32)
+            .unwrap();
+        read(20, &mut first, [15, 150]);
+        first.implicit_begin(start + 21, (0, 1), 0, 2).unwrap();
+        read(21, &mut first, [15, 150]);
+        second.implicit_begin(start + 22, (0, 1), 1, 2).unwrap();
+        read(22, &mut second, [0, 0]);
+        read(40, &mut first, [35, 350]);
+        first.implicit_end(start + 40).unwrap();
+        read(45, &mut second, [100, 1000]);
+        second.implicit_end(start + 45).unwrap();
+        read(50, &mut first, [35, 350]);
+        first.parallel_end(start + 50, 1).unwrap();
+        read(60, &mut first, [42, 420]);
+        first.region_end(start + 60).unwrap();
+        read(70, &mut first, [45, 450]);
+        read(70, &mut second, [140, i64::MIN]);
+        first.thread_end(start + 70).unwrap();
+        second.thread_end(start + 70).unwrap();
+        first.finish().unwrap();
+        second.finish().unwrap();
+        let path = dir.path().join("metadata");
+        let text = std::fs::read_to_string(&path).unwrap();
+        let named = text.replacen("\nenv {", COUNTERS, 1);
+        assert_ne!(named, text);
+        std::fs::write(&path, named).unwrap();
+        let trace = Trace::open(dir.path()).unwrap();
+        let mut collector = Collector::new(trace.threads().len());
+        replay(&trace, &mut collector).unwrap();
+        let counts = collector.finish().counts;
+        assert_eq!(counts.nodes, [[137, 1370], [120, 1200]]);
+        assert_eq!(
+            (counts.outside, counts.run),
+            (vec![48, 80], vec![185, 1450])
+        );
     }
 }
