@@ -20,6 +20,8 @@ pub struct Call {
     pub args: Vec<OsString>,
     /// Variables that are set, or removed.
     pub env: Vec<(&'static str, Option<OsString>)>,
+    /// Further variables that are set, whose names the user has chosen.
+    pub variables: Vec<(OsString, OsString)>,
 }
 
 /// Variables that would make a compiler of ours write or read what belongs to the user's own steps, and those that GCC
@@ -67,6 +69,7 @@ impl Call {
                 None => command.env_remove(name),
             };
         }
+        command.envs(self.variables.iter().map(|(name, value)| (name, value)));
         command
     }
 
