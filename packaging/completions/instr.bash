@@ -1193,7 +1193,7 @@ _instr() {
             return 0
             ;;
         instr__subcmd__sweep)
-            opts="-t -i -f -r -m -o -h --cors --threads --ipts --inputs --programs --frqs --freq --govr --governor --placement --env --rpts --repeat --until --warm-up --idtm --idle --timeout --plan --seed --measure --sensors --sensors-period --target --model --outp --output --dry-run --show-output --json --csv --pascal --ragl --level --executions --top --help"
+            opts="-t -i -f -r -m -o -h --cors --threads --ipts --inputs --programs --frqs --freq --govr --governor --placement --smt --dcrs --hot-plug --env --rpts --repeat --until --warm-up --idtm --idle --timeout --plan --seed --measure --sensors --sensors-period --target --fgpe --counters --ipmi --model --outp --output --dry-run --show-output --json --csv --pascal --ragl --level --executions --top --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1249,6 +1249,10 @@ _instr() {
                     ;;
                 --placement)
                     COMPREPLY=($(compgen -W "any compact spread" -- "${cur}"))
+                    return 0
+                    ;;
+                --smt)
+                    COMPREPLY=($(compgen -W "on off" -- "${cur}"))
                     return 0
                     ;;
                 --env)
@@ -1312,6 +1316,18 @@ _instr() {
                     return 0
                     ;;
                 --target)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --counters)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --fgpe)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ipmi)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

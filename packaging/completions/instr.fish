@@ -227,6 +227,8 @@ complete -c instr -n "__fish_instr_using_subcommand sweep" -l governor -l govr -
 complete -c instr -n "__fish_instr_using_subcommand sweep" -l placement -d 'Which processors may be used: several are swept' -r -f -a "any\t'All that this process may use'
 compact\t'As many as threads, the first ones'
 spread\t'As many as threads, as far apart as possible'"
+complete -c instr -n "__fish_instr_using_subcommand sweep" -l smt -d 'Hardware threads of the cores (SMT), switched for the whole machine and back: several are swept' -r -f -a "on\t'Each core has all of them'
+off\t'Each core has one thread'"
 complete -c instr -n "__fish_instr_using_subcommand sweep" -l env -d 'A variable of the environment with its values' -r
 complete -c instr -n "__fish_instr_using_subcommand sweep" -s r -l repeat -l rpts -d 'Runs of each combination [default: 5]' -r
 complete -c instr -n "__fish_instr_using_subcommand sweep" -l until -d 'Go on until the interval of each median is within this share of it' -r
@@ -241,12 +243,15 @@ traces\t'The same, and the traces stay'"
 complete -c instr -n "__fish_instr_using_subcommand sweep" -l sensors -d 'Read these sensors in traced runs, for the energy of regions: rapl, auto, all, or as INSTR_SENSORS names them' -r
 complete -c instr -n "__fish_instr_using_subcommand sweep" -l sensors-period -d 'How often they are read [default: 10ms]' -r
 complete -c instr -n "__fish_instr_using_subcommand sweep" -l target -d 'Take the power model of this target, or of a description FILE.toml, where there are no meters' -r
+complete -c instr -n "__fish_instr_using_subcommand sweep" -l counters -l fgpe -d 'Count these events in runs, and in regions: task-clock, page-faults, context-switches, cycles, instructions … as INSTR_COUNTERS names them' -r
+complete -c instr -n "__fish_instr_using_subcommand sweep" -l ipmi -d 'Read the power of the machine from its management controller by ipmitool while plain runs go on: local, HOST or USER@HOST, whose password is in IPMI_PASSWORD' -r
 complete -c instr -n "__fish_instr_using_subcommand sweep" -l model -d 'Predict times on these numbers of threads' -r
 complete -c instr -n "__fish_instr_using_subcommand sweep" -s o -l output -l outp -d 'Folder of the results [default: the program\'s name with .sweep]; one that is there goes on' -r -F
 complete -c instr -n "__fish_instr_using_subcommand sweep" -l csv -d 'Write all runs into FILE, a line each; - is standard output' -r -F
 complete -c instr -n "__fish_instr_using_subcommand sweep" -l pascal -d 'Write all runs into FILE in the form of PaScal Analyzer; - is standard output' -r -F
 complete -c instr -n "__fish_instr_using_subcommand sweep" -l level -l ragl -d 'Show regions that are nested at most N deep; those inside of them are a part of them' -r
 complete -c instr -n "__fish_instr_using_subcommand sweep" -l top -d 'Show at most N rows of the table of regions [default: 40]' -r
+complete -c instr -n "__fish_instr_using_subcommand sweep" -l hot-plug -l dcrs -d 'Take processors that a run has no thread for away from the whole machine while it runs'
 complete -c instr -n "__fish_instr_using_subcommand sweep" -l dry-run -d 'Show what would be run'
 complete -c instr -n "__fish_instr_using_subcommand sweep" -l show-output -d 'Print what the program prints'
 complete -c instr -n "__fish_instr_using_subcommand sweep" -l json -d 'Print the figures as JSON (docs/sweep.md)'

@@ -18,6 +18,8 @@ interface Point {
   speedup_loss: number | null;
   serial_fraction: number | null;
   energy: { joules: Estimate; watts: number; energy_delay: number } | null;
+  /** What was counted, by the event's name. */
+  counters?: Record<string, Estimate>;
 }
 
 interface Series {
@@ -144,6 +146,25 @@ function weak(subject: Subject): Quantity {
     range: [0, 1],
     ideal: () => 1,
   };
+}
+
+/** A panel for each event that was counted. */
+function counted(subject: Subject): Quantity[] {
+  const points = subject.series.flatMap((series) => series.points);
+  const names = [...new Set(points.flatMap((point) => Object.keys(point.counters ?? {})))].sort();
+  return names.map((name) => {
+    const event = name.split(":")[0]!;
+    const isTime = event.endsWith("-clock") || event === "schedstat-run" || event === "schedstat-wait";
+    return {
+      title: name,
+      about: isTime ? "of all threads together" : "events of all threads together",
+      of: (point) => point.counters?.[name]?.value ?? null,
+      text: isTime ? time : short,
+      ...(isTime ? { axis: tick } : {}),
+      small: true,
+      interval: (point) => point.counters?.[name] ?? null,
+    };
+  });
 }
 
 // From dark blue over grey to yellow: told apart by everybody, and by their lightness alone (after Nuñez et al. 2018).
@@ -375,7 +396,7 @@ function main(): void {
     panels.replaceChildren();
     legend.replaceChildren();
     if (!subject) return;
-    const all = [...QUANTITIES.slice(0, 5), weak(subject), ...QUANTITIES.slice(5)];
+    const all = [...QUANTITIES.slice(0, 5), weak(subject), ...QUANTITIES.slice(5), ...counted(subject)];
     panels.append(...all.map((quantity) => panel(subject, quantity, how.value)).filter((figure) => figure !== null));
     if (!panels.childElementCount) panels.append(html("p", "Only one point was measured."));
     if (how.value === "curves" && subject.series.length > 1) {

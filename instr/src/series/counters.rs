@@ -135,6 +135,8 @@ enum Target {
     Processor(u32),
     /// A thread that runs already, and what it starts, on every processor.
     Thread(u32),
+    /// What this thread starts, on every processor.
+    Children,
 }
 
 /// Where and with what an event is opened.
@@ -149,7 +151,7 @@ fn open(event: &Encoded, place: &Place) -> io::Result<OwnedFd> {
     let mut attr = attribute(event);
     attr.set_inherit(1);
     attr.set_inherit_stat(u64::from(place.threads));
-    let waits = place.leader.is_none() && matches!(place.target, Target::Processor(_));
+    let waits = place.leader.is_none() && !matches!(place.target, Target::Thread(_));
     attr.set_disabled(u64::from(waits));
     attr.set_enable_on_exec(u64::from(waits));
     attr.set_exclude_kernel(u64::from(place.user_only));
@@ -164,6 +166,7 @@ fn open(event: &Encoded, place: &Place) -> io::Result<OwnedFd> {
     let (pid, processor) = match place.target {
         Target::Processor(processor) => (0, number(processor)),
         Target::Thread(tid) => (number(tid), -1),
+        Target::Children => (0, -1),
     };
     opened(&mut attr, pid, processor, place.leader.unwrap_or(-1))
 }
@@ -379,7 +382,7 @@ impl Counters {
         let first = self.rings.is_empty();
         let processors = targets.iter().filter_map(|target| match target {
             Target::Processor(processor) => Some(*processor),
-            Target::Thread(_) => None,
+            Target::Thread(_) | Target::Children => None,
         });
         let files = counter.files.iter().flatten();
         for (at, ((file, _), processor)) in files.zip(processors).enumerate() {
@@ -449,6 +452,75 @@ impl Counters {
                 counter.put(out, series, count);
             }
         }
+    }
+}
+
+/// Counters of the programs that this thread starts next, and of all that these start.
+pub(crate) struct OfChildren {
+    counters: Vec<Counter>,
+    /// See [`Counters`].
+    _own: Option<OwnedFd>,
+}
+
+/// What one of them counted.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Counted {
+    /// The event, as far as it may be counted: `cycles:u` where that is user code alone.
+    pub(crate) name: String,
+    /// Events, ns, bytes or µJ.
+    pub(crate) value: u64,
+    /// The processor counted it for a part of the time.
+    pub(crate) is_estimate: bool,
+}
+
+impl OfChildren {
+    /// Opens the events; `sys`: the folder `/sys`. `refuse` gets the name of each event that is not counted, or not wholly, and why.
+    pub(crate) fn open(events: &[Named], sys: &Path, refuse: &mut dyn FnMut(&str, &str)) -> Self {
+        let mut counters = Vec::new();
+        let (software, hardware): (Vec<_>, Vec<_>) =
+            events.iter().partition(|event| event.is_software());
+        let groups = software
+            .chunks(software.len().max(1))
+            .chain(hardware.chunks(IN_A_GROUP));
+        for group in groups {
+            let mut leader = [None];
+            for event in group {
+                match Counters::one(event, (&[Target::Children], &leader), false, sys) {
+                    Ok((counter, trouble)) => {
+                        let first = counter.files.first().and_then(Option::as_ref);
+                        leader[0] = leader[0].or(first.map(|(file, _)| file.as_raw_fd()));
+                        if let Some(why) = trouble {
+                            refuse(event.name(), &why);
+                        }
+                        counters.push(counter);
+                    }
+                    Err(why) => refuse(event.name(), &why),
+                }
+            }
+        }
+        Self {
+            counters,
+            _own: own_event().ok(),
+        }
+    }
+
+    /// What they have counted. An event that the processor never counted is left out.
+    pub(crate) fn read(&self) -> Vec<Counted> {
+        let one = |counter: &Counter| {
+            let (file, _) = counter.files.first()?.as_ref()?;
+            let count = Count::of(read(file).ok()?.0);
+            let is_estimate = !counter.software && count.is_estimate();
+            let value = match is_estimate {
+                true => scaled(count.value, count.enabled, count.running)?,
+                false => count.value,
+            };
+            Some(Counted {
+                name: counter.name.clone(),
+                value: (value as f64 * counter.scale).round() as u64,
+                is_estimate,
+            })
+        };
+        self.counters.iter().filter_map(one).collect()
     }
 }
 

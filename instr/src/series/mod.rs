@@ -2,7 +2,7 @@
 //! (docs/decisions/0029). The program itself does nothing for it.
 
 pub(crate) mod config;
-mod counters;
+pub(crate) mod counters;
 pub(crate) mod csv;
 pub(crate) mod events;
 mod machine;

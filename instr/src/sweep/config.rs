@@ -7,6 +7,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result, bail, ensure};
 use serde::{Deserialize, Serialize};
 
+use super::counters;
 use super::options::SweepOptions;
 use super::plan::Point;
 use crate::counts::Counts;
@@ -39,6 +40,12 @@ pub(crate) struct Config {
     /// Which processors the threads may use.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) placements: Vec<Placement>,
+    /// Whether cores have all of their hardware threads.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) smt: Vec<Smt>,
+    /// Take processors away that a run has no thread for.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) hot_plug: bool,
     /// Variables of the environment, each with the values that it takes.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) environment: BTreeMap<String, Vec<String>>,
@@ -70,6 +77,12 @@ pub(crate) struct Config {
     /// The chip whose power model stands in for meters, or a file with its description.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) target: Option<String>,
+    /// Counters, as `INSTR_COUNTERS` names them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) counters: Option<String>,
+    /// The management controller whose power is read while a plain run goes on: `local`, `HOST` or `USER@HOST`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) ipmi: Option<String>,
 }
 
 /// An input of the program.
@@ -172,6 +185,38 @@ impl Placement {
     }
 }
 
+/// Hardware threads of a core beside the first one.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    clap::ValueEnum,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Smt {
+    /// Each core has all of them
+    On,
+    /// Each core has one thread
+    Off,
+}
+
+impl Smt {
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::On => "on",
+            Self::Off => "off",
+        }
+    }
+}
+
 /// What is measured of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
@@ -263,6 +308,8 @@ impl Default for Config {
             frequencies: Vec::new(),
             governor: None,
             placements: Vec::new(),
+            smt: Vec::new(),
+            hot_plug: false,
             environment: BTreeMap::new(),
             repeat: 5,
             until: None,
@@ -275,6 +322,8 @@ impl Default for Config {
             sensors: None,
             sensors_period: None,
             target: None,
+            counters: None,
+            ipmi: None,
         }
     }
 }
@@ -338,6 +387,10 @@ impl Config {
         if !options.placements.is_empty() {
             config.placements.clone_from(&options.placements);
         }
+        if !options.smt.is_empty() {
+            config.smt.clone_from(&options.smt);
+        }
+        config.hot_plug |= options.hot_plug;
         for (name, values) in &options.environment {
             config.environment.insert(name.clone(), values.clone());
         }
@@ -353,6 +406,8 @@ impl Config {
         config.sensors = options.sensors.clone().or(config.sensors);
         config.sensors_period = options.sensors_period.clone().or(config.sensors_period);
         config.target = options.target.clone().or(config.target);
+        config.counters = options.counters.clone().or(config.counters);
+        config.ipmi = options.ipmi.clone().or(config.ipmi);
         config.check()?;
         Ok(config)
     }
@@ -402,6 +457,17 @@ impl Config {
                 "`{key}` is of traced runs: it needs `measure` to be regions or traces (--measure regions)"
             );
         }
+        if let Some(counters) = &self.counters {
+            counters::check(counters, self.measure)?;
+        }
+        ensure!(
+            self.ipmi.is_none() || self.measure == Measure::Plain,
+            "`ipmi` is of plain runs: traced ones read the controller by `sensors` (--sensors ipmi)"
+        );
+        ensure!(
+            !self.hot_plug || !self.placements.contains(&Placement::Spread),
+            "`hot-plug` leaves the first processors, and the placement `spread` takes others: leave one of them out"
+        );
         let mut names: Vec<&str> = self
             .inputs
             .iter()

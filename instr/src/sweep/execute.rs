@@ -11,8 +11,10 @@ use instr_cc::exec::{Call, Measured};
 use instr_trace::energy::PowerModel;
 
 use super::config::{Config, Input, Measure};
+use super::counters::{self, Counters};
+use super::ipmi::Controller;
 use super::plan::Point;
-use super::record::{Energy, Run};
+use super::record::{Counted, Energy, Run};
 use super::{actuators, energy, regions};
 use crate::launch;
 use crate::series::rapl::Zones;
@@ -43,6 +45,10 @@ pub(super) struct Runner<'c> {
     meters: Option<Zones>,
     /// Of the chip, for traces without meters.
     model: Option<PowerModel>,
+    /// Of runs without a trace.
+    counters: Option<Counters>,
+    /// That of the machine, for runs without a trace.
+    controller: Option<Controller>,
 }
 
 impl<'c> Runner<'c> {
@@ -65,7 +71,24 @@ impl<'c> Runner<'c> {
             // Meters that may not be read are no fault of the sweep: `instr doctor` names them.
             meters: plain.then(|| Zones::open(&actuators::root().join("sys"), &mut |_| {})),
             model: chip.transpose()?.map(|chip| chip.power),
+            counters: config
+                .counters
+                .as_deref()
+                .filter(|_| plain)
+                .map(|list| Counters::new(list, &actuators::root().join("sys"))),
+            controller: None,
         })
+    }
+
+    /// Asks the management controller for the first time, where there is one to ask.
+    ///
+    /// # Errors
+    ///
+    /// There is none, or it does not answer.
+    pub(super) fn ask_controller(&mut self) -> Result<()> {
+        let wanted = self.config.ipmi.as_deref();
+        self.controller = wanted.map(Controller::new).transpose()?;
+        Ok(())
     }
 
     /// The words that a point runs.
@@ -109,13 +132,20 @@ impl<'c> Runner<'c> {
                 (self.traced(&program, &words[1..], &trace)?, Some(trace))
             }
         };
-        let call = with_environment(&call, &self.variables(point));
+        let mut call = call;
+        call.variables = self.variables(point);
         let begin = SystemTime::now();
         let (output, limit) = (self.output()?, self.limit());
-        let (measured, joules) =
-            energy::around(self.meters.as_mut(), || call.measure(output, limit));
+        let counters = self.counters.as_ref();
+        let run = || counters::around(counters, || call.measure(output, limit));
+        let meters = self.meters.as_mut();
+        let ((measured, counted), joules) = match &self.controller {
+            Some(controller) => controller.around(run),
+            None => energy::around(meters, run),
+        };
         let measured = measured.with_context(|| format!("cannot run {name}"))?;
         let mut run = of_measured(point, repeat, begin, &measured);
+        run.counted = counted;
         run.energy = joules.map(|joules| Energy {
             joules,
             joules_are_modelled: false,
@@ -126,6 +156,7 @@ impl<'c> Runner<'c> {
                     Ok(found) => {
                         run.seconds = found.seconds;
                         run.energy = found.energy;
+                        run.counted = found.counted;
                         run.regions = found.regions;
                     }
                     Err(error) => run.failure = Some(format!("{error:#}")),
@@ -155,6 +186,9 @@ impl<'c> Runner<'c> {
             let period = self.config.sensors_period.as_deref();
             let period = period.unwrap_or(SENSORS_PERIOD);
             call.env.push(("INSTR_SENSORS_PERIOD", Some(period.into())));
+        }
+        if let Some(counters) = &self.config.counters {
+            call.env.push(("INSTR_COUNTERS", Some(counters.into())));
         }
         Ok(call)
     }
@@ -204,35 +238,17 @@ impl<'c> Runner<'c> {
         }
     }
 
-    fn variables(&self, point: &Point) -> Vec<(String, String)> {
+    fn variables(&self, point: &Point) -> Vec<(OsString, OsString)> {
         let threads = point.threads.to_string();
-        let mut variables: Vec<(String, String)> = THREADS
-            .iter()
-            .map(|name| ((*name).to_owned(), threads.clone()))
-            .collect();
-        variables.push((DYNAMIC.to_owned(), "false".to_owned()));
+        let threads = THREADS.map(|name| (name.into(), threads.clone().into()));
+        let mut variables: Vec<(OsString, OsString)> = threads.into();
+        variables.push((DYNAMIC.into(), "false".into()));
         let input = self.config.input(point);
-        variables.extend(
-            point
-                .environment
-                .iter()
-                .map(|(name, value)| (name.clone(), filled(value, point, input))),
-        );
+        let own = point.environment.iter();
+        variables
+            .extend(own.map(|(name, value)| (name.into(), filled(value, point, input).into())));
         variables
     }
-}
-
-/// Variables of any name reach a program through `env`: it becomes the program.
-fn with_environment(call: &Call, variables: &[(String, String)]) -> Call {
-    let mut words: Vec<OsString> = variables
-        .iter()
-        .map(|(name, value)| OsString::from(format!("{name}={value}")))
-        .collect();
-    words.push(call.program.clone().into());
-    words.extend(call.args.iter().cloned());
-    let mut outer = Call::new("/usr/bin/env").args(words);
-    outer.env.clone_from(&call.env);
-    outer
 }
 
 fn filled(word: &str, point: &Point, input: Option<&Input>) -> String {
@@ -241,6 +257,9 @@ fn filled(word: &str, point: &Point, input: Option<&Input>) -> String {
         .replace("__nt__", &point.threads.to_string());
     if let Some(program) = &point.program {
         text = text.replace("{program}", program);
+    }
+    if let Some(smt) = point.smt {
+        text = text.replace("{smt}", smt.word());
     }
     if let Some(khz) = point.frequency_khz {
         text = text.replace("{frequency}", &khz.to_string());
@@ -272,6 +291,7 @@ fn of_measured(point: &Point, repeat: u32, begin: SystemTime, measured: &Measure
         system_seconds: measured.system.as_secs_f64(),
         resident_bytes: measured.resident,
         energy: None,
+        counted: Counted::default(),
         failure,
         regions: Vec::new(),
     }
@@ -295,6 +315,7 @@ mod tests {
             environment: std::collections::BTreeMap::new(),
             placement: None,
             frequency_khz: Some(1_200_000),
+            smt: None,
             threads: 4,
         }
     }

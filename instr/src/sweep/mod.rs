@@ -2,10 +2,12 @@
 
 mod actuators;
 pub(crate) mod config;
+mod counters;
 mod csv;
 mod energy;
 mod execute;
 mod figures;
+mod ipmi;
 pub mod options;
 mod page;
 mod pascal;
@@ -32,6 +34,7 @@ use crate::quote::{shown, typed};
 use crate::sheet::MAX_ROWS;
 use crate::summary::units::{counted, time};
 
+use self::actuators::Actuators;
 use self::config::Config;
 use self::execute::Runner;
 use self::plan::Point;
@@ -71,12 +74,13 @@ pub fn run(options: &SweepOptions, console: &mut Console<'_>) -> Result<()> {
             }
             let dir = folder(options, &config);
             // What cannot be run leaves no folder.
-            let runner = Runner::new(&config, &dir, false)?;
+            let mut runner = Runner::new(&config, &dir, false)?;
+            runner.ask_controller()?;
             for point in &points {
                 let words = runner.words(point);
                 launch::find(words.first().map_or("", String::as_str).as_ref())?;
             }
-            let actuators = actuators::of(&config)?;
+            let actuators = Actuators::of(&config)?;
             let record = Record::begin(&dir, &config)?;
             make(record, &points, actuators, options, console)?
         }
@@ -134,23 +138,21 @@ fn announce(config: &Config, points: &[Point], console: &mut Console<'_>) -> Res
 fn make(
     mut record: Record,
     points: &[Point],
-    mut actuators: Vec<Box<dyn actuators::Actuator>>,
+    mut actuators: Actuators,
     options: &SweepOptions,
     console: &mut Console<'_>,
 ) -> Result<Record> {
     let config = record.config().clone();
     exec::catch_interrupts();
+    let mut runner = Runner::new(&config, record.dir(), options.show_output)?;
+    runner.ask_controller()?;
     let mut sweep = Sweep {
-        runner: Runner::new(&config, record.dir(), options.show_output)?,
+        runner,
         config: &config,
         failed: 0,
     };
     let result = sweep.rounds(&mut record, points, &mut actuators, console);
-    let restored = actuators
-        .iter_mut()
-        .rev()
-        .map(|actuator| actuator.restore())
-        .fold(Ok(()), Result::and);
+    let restored = actuators.restore();
     result.and(restored)?;
     if exec::interrupted().is_some() {
         let left = missing(&record, points, config.repeat);
@@ -175,7 +177,7 @@ impl Sweep<'_> {
         &mut self,
         record: &mut Record,
         points: &[Point],
-        actuators: &mut [Box<dyn actuators::Actuator>],
+        actuators: &mut Actuators,
         console: &mut Console<'_>,
     ) -> Result<()> {
         let planned = missing(record, points, self.config.repeat);
@@ -215,16 +217,9 @@ impl Sweep<'_> {
         Ok(())
     }
 
-    fn one(
-        &mut self,
-        point: &Point,
-        round: u32,
-        actuators: &mut [Box<dyn actuators::Actuator>],
-    ) -> Result<Run> {
+    fn one(&mut self, point: &Point, round: u32, actuators: &mut Actuators) -> Result<Run> {
         rest(Duration::from_secs_f64(self.config.idle));
-        actuators
-            .iter_mut()
-            .try_for_each(|actuator| actuator.set(point))?;
+        actuators.set(point)?;
         self.runner.run(point, round)
     }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::config::{Measure, Placement, Plan};
+use super::config::{Measure, Placement, Plan, Smt};
 use crate::cli::share;
 use crate::counts::Counts;
 
@@ -48,6 +48,12 @@ pub struct SweepOptions {
     /// Which processors may be used: several are swept
     #[arg(long = "placement", value_enum, value_delimiter = ',')]
     pub placements: Vec<Placement>,
+    /// Hardware threads of the cores (SMT), switched for the whole machine and back: several are swept
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "on|off")]
+    pub smt: Vec<Smt>,
+    /// Take processors that a run has no thread for away from the whole machine while it runs
+    #[arg(long, visible_alias = "dcrs")]
+    pub hot_plug: bool,
     /// A variable of the environment with its values
     #[arg(long = "env", value_name = "NAME=VALUE;VALUE", value_parser = variable)]
     pub environment: Vec<(String, Vec<String>)>,
@@ -84,6 +90,12 @@ pub struct SweepOptions {
     /// Take the power model of this target, or of a description FILE.toml, where there are no meters
     #[arg(long, value_name = "NAME|FILE.toml")]
     pub target: Option<String>,
+    /// Count these events in runs, and in regions: task-clock, page-faults, context-switches, cycles, instructions … as INSTR_COUNTERS names them
+    #[arg(long, visible_alias = "fgpe", value_name = "LIST")]
+    pub counters: Option<String>,
+    /// Read the power of the machine from its management controller by ipmitool while plain runs go on: local, HOST or USER@HOST, whose password is in IPMI_PASSWORD
+    #[arg(long, value_name = "local|HOST")]
+    pub ipmi: Option<String>,
     /// Predict times on these numbers of threads
     #[arg(long, value_name = "LIST")]
     pub model: Option<Counts>,

@@ -19,7 +19,7 @@ use serde_json::{Map, Value, json};
 
 use super::config::Config;
 use super::plan::Point;
-use super::record::{Energy, Executions, Record, Region, Run};
+use super::record::{Counted, Energy, Executions, Record, Region, Run};
 use crate::quote::shown;
 
 /// Larger files are refused.
@@ -123,6 +123,7 @@ fn varied(points: &BTreeSet<Point>) -> String {
         axis("variables", |point| format!("{:?}", point.environment)),
         axis("placements", |point| format!("{:?}", point.placement)),
         axis("frequencies", |point| format!("{:?}", point.frequency_khz)),
+        axis("smt", |point| format!("{:?}", point.smt)),
     ];
     let names = names.into_iter().flatten();
     names.collect::<Vec<_>>().join(" and ")
@@ -275,6 +276,7 @@ fn of_key(key: &str, names: &[String], arguments: &[String]) -> Result<(Point, u
         environment: BTreeMap::new(),
         placement: None,
         frequency_khz: None,
+        smt: None,
         threads: 0,
     };
     let mut repeat = 0;
@@ -355,6 +357,7 @@ fn of_json(run: &Value, point: Point, repeat: u32) -> Result<Run> {
             own_seconds: (seconds - below).max(0.0),
             executions: Executions::of(&durations),
             joules: energies.get(path).copied(),
+            counters: BTreeMap::new(),
         }
     });
     Ok(Run {
@@ -370,6 +373,7 @@ fn of_json(run: &Value, point: Point, repeat: u32) -> Result<Run> {
             joules_are_modelled: false,
         }),
         failure: None,
+        counted: Counted::default(),
         regions: regions.collect(),
     })
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::config::{Config, Placement, Plan};
+use super::config::{Config, Placement, Plan, Smt};
 
 /// One combination.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -24,6 +24,9 @@ pub(super) struct Point {
     /// Clock of the processors, kHz.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) frequency_khz: Option<u64>,
+    /// Hardware threads of the cores.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) smt: Option<Smt>,
     /// Threads.
     pub(super) threads: u32,
 }
@@ -39,6 +42,7 @@ impl Point {
         );
         words.extend(self.placement.map(|placement| placement.word().to_owned()));
         words.extend(self.frequency_khz.map(|khz| format!("{} MHz", khz / 1000)));
+        words.extend(self.smt.map(|smt| format!("SMT {}", smt.word())));
         words.join(" ")
     }
 
@@ -83,6 +87,7 @@ struct Axes {
     programs: Vec<Option<String>>,
     placements: Vec<Option<Placement>>,
     frequencies: Vec<Option<u64>>,
+    smt: Vec<Option<Smt>>,
     environment: Vec<(String, Vec<String>)>,
 }
 
@@ -106,6 +111,7 @@ impl Axes {
             programs: optional(&config.programs),
             placements: optional(&config.placements),
             frequencies: optional(&config.frequencies),
+            smt: optional(&config.smt),
             environment: config.environment.clone().into_iter().collect(),
         }
     }
@@ -118,6 +124,7 @@ impl Axes {
             self.programs.len(),
             self.placements.len(),
             self.frequencies.len(),
+            self.smt.len(),
         ];
         fixed
             .into_iter()
@@ -127,7 +134,7 @@ impl Axes {
 
     fn point(&self, at: &[usize]) -> Point {
         let variable = |(number, (name, values)): (usize, &(String, Vec<String>))| {
-            (name.clone(), values[at[5 + number]].clone())
+            (name.clone(), values[at[6 + number]].clone())
         };
         Point {
             threads: self.threads[at[0]],
@@ -135,6 +142,7 @@ impl Axes {
             program: self.programs[at[2]].clone(),
             placement: self.placements[at[3]],
             frequency_khz: self.frequencies[at[4]],
+            smt: self.smt[at[5]],
             environment: self.environment.iter().enumerate().map(variable).collect(),
         }
     }

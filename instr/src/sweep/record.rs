@@ -1,6 +1,6 @@
 //! The folder of a sweep: what is swept, and a line for each run, written when it has ended, so that an interrupted sweep goes on where it was.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead as _, BufReader, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
@@ -42,6 +42,9 @@ pub(super) struct Run {
     /// What the whole machine took meanwhile, where that is measured or modelled.
     #[serde(default, flatten)]
     pub(super) energy: Option<Energy>,
+    /// What was counted in it.
+    #[serde(default, flatten)]
+    pub(super) counted: Counted,
     /// Why it does not count; [`None`]: it counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) failure: Option<String>,
@@ -67,6 +70,23 @@ pub(super) struct Region {
     /// What the machine took while a thread was in it, J.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) joules: Option<f64>,
+    /// What its threads counted in it, by the event's name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) counters: BTreeMap<String, u64>,
+}
+
+/// What was counted in a run.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Counted {
+    /// All threads of all processes together, by the event's name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) counters: BTreeMap<String, u64>,
+    /// The processor counted some of them for a part of the time.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) counters_are_estimates: bool,
+    /// Events that were asked for and not counted, or not wholly, and why.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) not_counted: BTreeMap<String, String>,
 }
 
 /// Energy of a run.
@@ -188,6 +208,8 @@ impl Record {
             let traced = |config: &Config| config.measure != Measure::Plain;
             same("measurement", traced(&before) == traced(config))?;
             same("governor", before.governor == config.governor)?;
+            same("list of counters", before.counters == config.counters)?;
+            same("use of hot-plug", before.hot_plug == config.hot_plug)?;
         }
         let text = toml::to_string(config).context("cannot write the sweep as TOML")?;
         let path = dir.join(RUNS);
@@ -309,6 +331,7 @@ mod tests {
             environment: [("X".to_owned(), "1".to_owned())].into(),
             placement: None,
             frequency_khz: None,
+            smt: None,
             threads,
         };
         Run {
@@ -323,6 +346,11 @@ mod tests {
                 joules: 2.5,
                 joules_are_modelled: true,
             }),
+            counted: Counted {
+                counters: [("page-faults".to_owned(), 7)].into(),
+                counters_are_estimates: true,
+                not_counted: [("cycles".to_owned(), "no".to_owned())].into(),
+            },
             failure: None,
             regions: vec![Region {
                 path: vec!["a".to_owned()],
@@ -331,6 +359,7 @@ mod tests {
                 own_seconds: 0.25,
                 executions: None,
                 joules: Some(1.0),
+                counters: [("page-faults".to_owned(), 3)].into(),
             }],
         }
     }

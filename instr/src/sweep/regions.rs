@@ -6,13 +6,14 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result, ensure};
 use instr_analysis::executions::Durations;
-use instr_analysis::region_times::{Metered, What};
+use instr_analysis::region_times::{Counts, Metered, What};
 use instr_trace::energy::PowerModel;
 use instr_trace::model::{At, Mark, Sink, replay};
 use instr_trace::names::{CodeRole, code_label};
+use instr_trace::sensors::Definitions;
 use instr_trace::{Names, Session};
 
-use super::record::{Energy, Executions, Region};
+use super::record::{Counted, Energy, Executions, Region};
 use crate::cli::SymbolOptions;
 use crate::quote::shown;
 use crate::symbols::Symbols;
@@ -27,6 +28,8 @@ pub(super) struct Found {
     pub(super) seconds: f64,
     /// What the machine took in that time.
     pub(super) energy: Option<Energy>,
+    /// What the threads of all processes counted.
+    pub(super) counted: Counted,
     /// Regions, those around others first.
     pub(super) regions: Vec<Region>,
 }
@@ -70,6 +73,7 @@ pub(super) fn of(dir: &Path, model: Option<&PowerModel>) -> Result<Found> {
     let mut all = BTreeMap::new();
     // Of the process that took longest: the others ran beside it.
     let (mut seconds, mut energy) = (0.0_f64, None);
+    let mut counted = Counted::default();
     for trace in session.traces() {
         let symbols = Symbols::of(trace, &SymbolOptions::default());
         let mut sinks = (Metered::new(trace, model.cloned())?, Texts::default());
@@ -89,6 +93,8 @@ pub(super) fn of(dir: &Path, model: Option<&PowerModel>) -> Result<Found> {
                 joules_are_modelled: energies.is_modelled,
             });
         }
+        let counters = Counters::of(Definitions::of(trace.metadata()), &found.counts);
+        counters.add_to(&mut counted, &found.counts);
         let mut paths: Vec<Vec<String>> = Vec::with_capacity(found.nodes.len());
         for (at, node) in found.nodes.iter().enumerate() {
             let mut path = node
@@ -104,6 +110,7 @@ pub(super) fn of(dir: &Path, model: Option<&PowerModel>) -> Result<Found> {
                 own_seconds: node.own_ns as f64 / 1e9,
                 executions: None,
                 joules: energies.as_ref().map(|it| it.nodes[at].joules),
+                counters: counters.named(found.counts.nodes.get(at)),
             };
             add(&mut all, region, &node.executions);
         }
@@ -116,6 +123,7 @@ pub(super) fn of(dir: &Path, model: Option<&PowerModel>) -> Result<Found> {
                 own_seconds: outside,
                 executions: None,
                 joules: energies.as_ref().map(|it| it.outside.joules),
+                counters: counters.named(Some(&found.counts.outside)),
             };
             add(&mut all, region, &Durations::default());
         }
@@ -130,8 +138,53 @@ pub(super) fn of(dir: &Path, model: Option<&PowerModel>) -> Result<Found> {
     Ok(Found {
         seconds,
         energy,
+        counted,
         regions: regions.into_iter().map(finished).collect(),
     })
+}
+
+/// The counters of a trace that counted something.
+struct Counters {
+    /// Position and name.
+    names: Vec<(usize, String)>,
+    /// Name and reason of the others.
+    missing: Vec<(String, String)>,
+}
+
+impl Counters {
+    fn of(definitions: Definitions, counts: &Counts) -> Self {
+        let named = definitions.counters.into_iter().map(|it| it.name);
+        let (seen, unseen): (Vec<_>, Vec<_>) = named
+            .enumerate()
+            .partition(|(at, _)| counts.seen.get(*at) == Some(&true));
+        let never = "the processor never counted it".to_owned();
+        let unseen = unseen.into_iter().map(|(_, name)| (name, never.clone()));
+        // Troubles are those of sensors too.
+        let troubles = definitions.troubles.into_iter();
+        let troubles = troubles.map(|trouble| (trouble.name, trouble.why));
+        Self {
+            names: seen,
+            missing: unseen.chain(troubles).collect(),
+        }
+    }
+
+    fn named(&self, values: Option<&Vec<u64>>) -> BTreeMap<String, u64> {
+        let value = |(at, name): &(usize, String)| Some((name.clone(), *values?.get(*at)?));
+        self.names.iter().filter_map(value).collect()
+    }
+
+    fn add_to(&self, counted: &mut Counted, counts: &Counts) {
+        add_counts(&mut counted.counters, self.named(Some(&counts.run)));
+        counted.counters_are_estimates |= counts.scaled;
+        counted.not_counted.extend(self.missing.iter().cloned());
+    }
+}
+
+fn add_counts(to: &mut BTreeMap<String, u64>, counts: BTreeMap<String, u64>) {
+    for (name, count) in counts {
+        let sum = to.entry(name).or_default();
+        *sum = sum.saturating_add(count);
+    }
 }
 
 /// Processes that have the same region add up. What the machine took meanwhile does not: each has seen all of it.
@@ -153,6 +206,7 @@ fn add(all: &mut BTreeMap<Vec<String>, Sum>, region: Region, executions: &Durati
                 (Some(a), Some(b)) => Some(a.max(b)),
                 (one, other) => one.or(other),
             };
+            add_counts(&mut sum.counters, region.counters);
             sum.count += region.count;
             sum.seconds += region.seconds;
             sum.own_seconds += region.own_seconds;

@@ -4,7 +4,7 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use instr_tests::outcome::{Check, ensure, trial};
+use instr_tests::outcome::{Check, Stop, ensure, trial};
 use instr_tests::process::{Run, Status};
 use instr_tests::toolchain::{Build, Target, tools};
 use instr_tests::workspace;
@@ -27,8 +27,10 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("sweep::regions-of-known-length", regions),
         trial("sweep::energy-of-regions-and-of-the-run", energy),
         trial("sweep::energy-by-a-power-model", modelled),
+        trial("sweep::energy-by-a-management-controller", controller),
+        trial("sweep::counters-of-runs-and-regions", counters),
         trial("sweep::pascals-form-for-a-script-of-its-own", pascal),
-        trial("sweep::killed-sweeps-restore-clocks-and-go-on", killed),
+        trial("sweep::killed-sweeps-restore-the-machine-and-go-on", killed),
         trial("sweep::mistakes-are-refused", refused),
         trial("sweep::failing-runs-are-named", failing),
     ]
@@ -344,6 +346,137 @@ fn modelled() -> Check {
     })
 }
 
+/// Pages that are touched and time that is worked, by region; the whole run beside what the system accounts.
+fn counters() -> Check {
+    let place = Place::new("counters.c", true)?;
+    let words = |more: &[&'static str]| {
+        let mut all = vec!["--counters", "task-clock,page-faults", "--repeat", "1"];
+        all.extend(more);
+        all.extend(["--json", "--", "./program"]);
+        all
+    };
+    let count = |found: &Value, path: &[&str], name: &str| -> Check<f64> {
+        number(&point(found, path)?["counters"][name]["value"])
+    };
+    let found = place.figures(&words(&["--measure", "regions"]))?;
+    if found["not_counted"]["page-faults"].is_string() {
+        return Err(Stop::NotAllowed(format!(
+            "nothing is counted here: {}",
+            found["not_counted"]
+        )));
+    }
+    // A fault more for what the runtime or OpenMP touches now and then.
+    for (path, least, more) in [
+        (&["touch"][..], 2000.0, 60.0),
+        (&["touch", "main"][..], 1000.0, 60.0),
+        (&["spin"][..], 0.0, 10.0),
+        (&["outside"][..], 700.0, 700.0),
+    ] {
+        let faults = count(&found, path, "page-faults")?;
+        ensure((least..=least + more).contains(&faults), || {
+            format!("{path:?}: {faults} page faults, touched {least}")
+        })?;
+    }
+    let parts = ["touch", "spin", "outside"].map(|name| count(&found, &[name], "page-faults"));
+    let sum = parts.into_iter().sum::<Check<f64>>()?;
+    let whole = count(&found, &[], "page-faults")?;
+    ensure(sum == whole, || format!("{sum} in all, {whole} in the run"))?;
+    let spun = count(&found, &["spin"], "task-clock")? * 1e-6;
+    ensure((49.9..60.0).contains(&spun), || {
+        format!("50 ms of work: {spun}")
+    })?;
+    // Without a trace of the sweep's own: what the kernel says of the program before it ends.
+    let found = place.figures(&words(&["-o", "plain"]))?;
+    let text = std::fs::read_to_string(place.at("counts"))?;
+    let told: Vec<f64> = text
+        .split_whitespace()
+        .filter_map(|word| word.parse().ok())
+        .collect();
+    let faults = count(&found, &[], "page-faults")?;
+    ensure((faults - told[0]).abs() < 150.0, || {
+        format!("{faults} page faults; the program: {text}")
+    })?;
+    let seconds = count(&found, &[], "task-clock")? * 1e-9;
+    ensure(
+        (0.9 * told[1]..1.3 * told[1] + 0.005).contains(&seconds),
+        || format!("{seconds} s; the program: {text}"),
+    )?;
+    let csv = place.sweep(&["plain", "--csv", "-"])?.succeed()?.text();
+    ensure(
+        csv.lines()
+            .next()
+            .is_some_and(|head| head.ends_with(",page-faults,task-clock")),
+        || csv.clone(),
+    )
+}
+
+/// A stand-in for ipmitool: 100 W at first, 300 W from the third reading on.
+fn controller() -> Check {
+    let place = Place::new("law.c", false)?;
+    let script = "#!/bin/sh\necho \"$@\" >> asked\nif [ $(wc -l < asked) -lt $FROM ]; then w=100; else w=300; fi\n\
+                  printf '\\n    Instantaneous power reading:   %8d Watts\\n' $w\n";
+    std::fs::create_dir(place.at("bin"))?;
+    let tool = place.at("bin/ipmitool");
+    let plant = |text: &str| -> Check {
+        std::fs::write(&tool, text)?;
+        Ok(std::fs::set_permissions(
+            &tool,
+            std::os::unix::fs::PermissionsExt::from_mode(0o755),
+        )?)
+    };
+    plant(script)?;
+    let path = format!("{}:/usr/bin:/bin", place.at("bin").display());
+    let words = |target: &'static str, seconds: &'static str, dir: &'static str| {
+        let mut words = vec!["--ipmi", target, "--repeat", "1", "--json", "-o", dir];
+        words.extend(["--", "./program", "amdahl", seconds, "1"]);
+        words
+    };
+    let sweep = |words: &[&str], from: &str| -> Check<Run> {
+        let run = place.sweep(words)?.env("PATH", &path).env("FROM", from);
+        Ok(run.env("IPMI_PASSWORD", "secret"))
+    };
+    let watts = |words: &[&str], from: &str| -> Check<f64> {
+        let text = sweep(words, from)?.succeed()?.text();
+        let found: Value = serde_json::from_str(&text).map_err(|error| error.to_string())?;
+        number(&point(&found, &[])?["energy"]["watts"])
+    };
+    // Two that look whether it answers, one before the run and one behind it.
+    close(
+        "short",
+        watts(&words("local", "0.1", "short"), "99")?,
+        100.0,
+        0.01,
+    )?;
+    let asked = std::fs::read_to_string(place.at("asked"))?;
+    ensure(asked == "dcmi power reading\n".repeat(4), || asked.clone())?;
+    // In 2.5 s there are two more. The first ones say 100 W, the last two 300 W: from 1 s to 2 s it goes up.
+    std::fs::remove_file(place.at("asked"))?;
+    let mean = watts(&words("root@bmc", "2.5", "long"), "5")?;
+    ensure((190.0..250.0).contains(&mean), || {
+        format!("(100 + 200 + 0.5 * 300) / 2.5 is 220 W: {mean}")
+    })?;
+    let asked = std::fs::read_to_string(place.at("asked"))?;
+    ensure(
+        asked.starts_with("-I lanplus -H bmc -U root -E dcmi") && !asked.contains("secret"),
+        || asked.clone(),
+    )?;
+    plant("#!/bin/sh\necho 'Could not open device at /dev/ipmi0' >&2\nexit 1\n")?;
+    for (path, told) in [
+        (path.as_str(), "Could not open device"),
+        ("/bin", "ipmitool"),
+    ] {
+        let run = sweep(&words("local", "0.1", "no"), "9")?.env("PATH", path);
+        let outcome = run.output()?;
+        ensure(
+            outcome.status == Status::Code(1)
+                && outcome.errors().contains(told)
+                && !place.at("no").exists(),
+            || outcome.errors(),
+        )?;
+    }
+    Ok(())
+}
+
 /// What `--pascal` writes, read by a script that knows no more than the paper; and read again by the tool.
 fn pascal() -> Check {
     let place = Place::new("law.c", false)?;
@@ -401,8 +534,8 @@ print(json.dumps([[one[a] / statistics.median(times[a, p]) / p for p in (1, 2, 4
     )
 }
 
-/// A processor's clock as files.
-fn clocks(root: &Path) -> Check<Vec<(PathBuf, &'static str)>> {
+/// Two processors with two threads a core: clocks, and what takes processors away, as files.
+fn machine(root: &Path) -> Check<Vec<(PathBuf, &'static str)>> {
     let folder = root.join("sys/devices/system/cpu/cpu0/cpufreq");
     std::fs::create_dir_all(&folder)?;
     let files = [
@@ -418,6 +551,12 @@ fn clocks(root: &Path) -> Check<Vec<(PathBuf, &'static str)>> {
         ("cpuinfo_max_freq", "3000000"),
     ];
     let mut all = Vec::new();
+    for (name, text) in [("smt/control", "on"), ("cpu1/online", "1")] {
+        let path = root.join("sys/devices/system/cpu").join(name);
+        std::fs::create_dir_all(path.parent().ok_or("no folder")?)?;
+        std::fs::write(&path, text)?;
+        all.push((path, text));
+    }
     for (name, text) in files {
         std::fs::write(folder.join(name), text)?;
         all.push((folder.join(name), text));
@@ -428,21 +567,25 @@ fn clocks(root: &Path) -> Check<Vec<(PathBuf, &'static str)>> {
 
 fn killed() -> Check {
     let place = Place::new("law.c", false)?;
-    let before = clocks(&place.at("machine"))?;
+    let before = machine(&place.at("machine"))?;
     let log = place.at("log");
     let words = [
         "--threads",
         "1,2",
         "--freq",
         "1000000,2000000",
+        "--smt",
+        "on,off",
+        "--hot-plug",
         "--repeat",
-        "6",
+        "3",
         "--json",
         "--",
         "./program",
         "amdahl",
         "0.03",
         "0.5",
+        "{smt}",
     ];
     let run = || -> Check<Run> {
         Ok(place
@@ -500,7 +643,7 @@ fn refused() -> Check {
     std::fs::create_dir(place.at("other"))?;
     std::fs::write(place.at("other/file"), "x")?;
     std::fs::create_dir(place.at("empty"))?;
-    let cases: [(&[&str], &str, i32); 7] = [
+    let cases: [(&[&str], &str, i32); 12] = [
         (&[], "no program is named", 1),
         (&["wrong.toml"], "unknown field `treads`", 1),
         (
@@ -514,6 +657,31 @@ fn refused() -> Check {
         (
             &["--freq", "1000000", "--", "./program"],
             "lets nobody set the clock",
+            1,
+        ),
+        (
+            &["--smt", "off", "--", "./program"],
+            "lets nobody switch hardware threads",
+            1,
+        ),
+        (
+            &["--hot-plug", "--", "./program"],
+            "lets nobody take its processors away",
+            1,
+        ),
+        (
+            &["--counters", "cycels", "--", "./program"],
+            "no event is called `cycels`",
+            1,
+        ),
+        (
+            &["--counters", "cycles:u", "--", "./program"],
+            "traced runs alone",
+            1,
+        ),
+        (
+            &["--ipmi", "local", "--measure", "regions", "--", "./program"],
+            "--sensors ipmi",
             1,
         ),
     ];

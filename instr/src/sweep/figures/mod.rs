@@ -47,6 +47,10 @@ pub(super) fn of(record: &Record, ask: &[u32]) -> Figures {
     let regions = regions(&good);
     subjects.extend(of_regions(&regions, record.config(), ask, &subjects[0]));
     let (deviation, noise) = variation(&program);
+    let mut not_counted = BTreeMap::new();
+    for run in &good {
+        not_counted.extend(run.counted.not_counted.clone());
+    }
     let modelled = |run: &&Run| run.energy.is_some_and(|it| it.joules_are_modelled);
     let pareto = pareto(&subjects[0]);
     Figures {
@@ -58,6 +62,8 @@ pub(super) fn of(record: &Record, ask: &[u32]) -> Figures {
         deviation,
         noise,
         energy_is_modelled: good.iter().any(modelled),
+        counters_are_estimates: good.iter().any(|run| run.counted.counters_are_estimates),
+        not_counted,
         pareto,
         subjects,
     }
@@ -145,6 +151,13 @@ struct Sample<'r> {
     region: Option<&'r Region>,
     seconds: f64,
     joules: Option<f64>,
+}
+
+impl Sample<'_> {
+    fn counters(&self) -> &BTreeMap<String, u64> {
+        self.region
+            .map_or(&self.run.counted.counters, |region| &region.counters)
+    }
 }
 
 /// Times of each region, those that took longest over all runs first.
@@ -369,6 +382,7 @@ mod tests {
                     own_seconds: 0.0,
                     executions: None,
                     joules: Some(1.0 * size),
+                    counters: BTreeMap::new(),
                 };
                 record
                     .add(Run {
@@ -378,6 +392,7 @@ mod tests {
                             environment: BTreeMap::new(),
                             placement: None,
                             frequency_khz: None,
+                            smt: None,
                             threads,
                         },
                         repeat,
@@ -391,6 +406,7 @@ mod tests {
                             joules: seconds * (20.0 + 2.0 * f64::from(threads)),
                             joules_are_modelled: false,
                         }),
+                        counted: super::super::record::Counted::default(),
                         failure: None,
                         regions: vec![region],
                     })

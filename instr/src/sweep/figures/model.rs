@@ -28,6 +28,10 @@ pub(in super::super) struct Figures {
     pub(in super::super) noise: Option<f64>,
     /// Energy is by the power model of a chip.
     pub(in super::super) energy_is_modelled: bool,
+    /// Some counts are estimates: the processor counted them for a part of the time.
+    pub(in super::super) counters_are_estimates: bool,
+    /// Events that were asked for and not counted, or not wholly, and why.
+    pub(in super::super) not_counted: BTreeMap<String, String>,
     /// Points that no other one beats in both time and energy; empty without energy.
     pub(in super::super) pareto: Vec<Pareto>,
     /// The program, then its regions.
@@ -100,6 +104,9 @@ pub(in super::super) struct Figure {
     pub(in super::super) resident_bytes: Option<u64>,
     /// What the machine took meanwhile.
     pub(in super::super) energy: Option<EnergyFigure>,
+    /// What was counted in all of its runs, by the event's name: the median over runs.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(in super::super) counters: BTreeMap<String, Estimate>,
     /// Executions of the region in a run.
     pub(in super::super) executions: Option<ExecutionFigure>,
     /// Against the fewest threads of the series, times these.

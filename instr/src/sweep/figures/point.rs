@@ -1,5 +1,7 @@
 //! Figures of one point: times of its runs, energy, executions; and against the point with the fewest threads.
 
+use std::collections::BTreeMap;
+
 use instr_analysis::scaling::{Estimate, LEVEL, metrics};
 use instr_analysis::statistics::{bootstrap, location};
 
@@ -34,6 +36,20 @@ fn energy(samples: &[Sample<'_>]) -> Option<EnergyFigure> {
         watts: median(&|joules, seconds| joules / seconds)?,
         energy_delay: median(&|joules, seconds| metrics::energy_delay(joules, seconds, 1))?,
     })
+}
+
+/// Counts of the events that all of the runs have.
+fn counters(samples: &[Sample<'_>]) -> BTreeMap<String, Estimate> {
+    let of = |sample: &Sample<'_>, name: &String| sample.counters().get(name).copied();
+    let names = samples.first().map(|first| first.counters().keys());
+    let one = |name: &String| {
+        let counts = samples.iter().map(|sample| Some(of(sample, name)? as f64));
+        Some((
+            name.clone(),
+            estimate(&counts.collect::<Option<Vec<_>>>()?)?,
+        ))
+    };
+    names.into_iter().flatten().filter_map(one).collect()
 }
 
 /// The median run's: of each number the median over runs.
@@ -92,6 +108,7 @@ pub(super) fn figure(samples: &[Sample<'_>], is_program: bool) -> Option<Figure>
             .max()
             .filter(|_| is_program),
         energy: energy(samples),
+        counters: counters(samples),
         executions: executions(samples),
         speedup: None,
         efficiency: None,

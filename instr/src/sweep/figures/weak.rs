@@ -16,6 +16,7 @@ pub(super) fn weak(series: &[Series]) -> Vec<Weak> {
             && point.program.is_none()
             && point.placement.is_none()
             && point.frequency_khz.is_none()
+            && point.smt.is_none()
     };
     if by_work.len() < 2 || !by_work.iter().all(plain) {
         return Vec::new();
