@@ -101,7 +101,7 @@ pub enum Command {
     Report(ReportOptions),
     /// Watch a running program: what its threads do, regions, tasks, heap
     Live(LiveOptions),
-    /// Draw a figure for a paper: a Gantt chart, processors, the task graph, power, memory, efficiency, durations; SVG, PNG or PDF
+    /// Draw a figure for a paper: a Gantt chart, processors, the task graph, power, memory, efficiency, durations, how a sweep scales; SVG, PNG or PDF
     Plot(PlotOptions),
     /// Draw the time line in the terminal: what each thread, or processor, did when
     Timeline(TimelineOptions),
@@ -557,7 +557,7 @@ pub struct LiveOptions {
 /// Options of `instr plot`.
 #[derive(Debug, Args)]
 pub struct PlotOptions {
-    /// Traces (NAME.instr), or the programs beside them; several are put on one time line
+    /// Traces (NAME.instr), or the programs beside them; several are put on one time line. Or a sweep (NAME.sweep)
     #[arg(default_value = ".", value_name = "DIR")]
     pub traces: Vec<PathBuf>,
     /// What to draw
@@ -618,10 +618,16 @@ pub enum PlotKind {
     Power,
     /// Bytes of the heap in use over time
     Memory,
-    /// The efficiencies of POP and TALP
+    /// The efficiencies of POP and TALP; of a sweep: speedup by threads
     Efficiency,
     /// How often regions and tasks took how long
     Histogram,
+    /// Of a sweep: time over threads, with intervals and the law that fits
+    Time,
+    /// Of a sweep: speedup over threads
+    Speedup,
+    /// Of a sweep: efficiency by threads and input
+    Map,
 }
 
 /// How a picture is written.

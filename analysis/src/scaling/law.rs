@@ -141,6 +141,13 @@ impl Fitted {
         }
     }
 
+    /// What the law has on so many threads, without an interval: for its curve among the points that were measured.
+    pub fn expect(&self, threads: f64) -> f64 {
+        let row = self.law.row(threads);
+        let terms = row.iter().zip(&self.regression.coefficients);
+        terms.map(|(value, coefficient)| value * coefficient).sum()
+    }
+
     /// The time of a run on so many threads (Gustafson: the speedup).
     ///
     /// # Errors

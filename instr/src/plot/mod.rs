@@ -5,6 +5,7 @@
 //! | `picture` | a drawing in millimetres, and its formats: SVG, PNG, PDF |
 //! | `series` | panels below processors |
 //! | `gantt`, `cores`, `lanes`, `efficiency`, `histogram`, `tdg` | one kind, or two, each |
+//! | `sweep` | the kinds of sweeps |
 
 mod cores;
 mod efficiency;
@@ -13,10 +14,12 @@ mod histogram;
 mod lanes;
 mod picture;
 mod series;
+mod sweep;
 mod tdg;
 #[cfg(test)]
 mod tests;
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
@@ -27,6 +30,7 @@ use crate::console::{Console, NO_OUTPUT, Refusal, WrongUsage};
 use crate::output::{is_folder, write_to};
 use crate::progress::Progress;
 use crate::report::timeline::part::{Row, View, Window, view};
+use crate::sweep::is_sweep;
 use crate::symbols::{as_names, of_session, open_readable, program_name};
 use crate::timeline::select;
 use picture::Picture;
@@ -41,14 +45,45 @@ const SIZE: (f64, f64) = (160.0, 90.0);
 /// Directories that hold no readable trace, traces that lack what is to be drawn, and failures to write.
 pub fn run(options: &PlotOptions, console: &mut Console<'_>) -> Result<()> {
     let format = format(options)?;
+    let size = options.size.unwrap_or(SIZE);
+    if let [dir] = &options.traces[..]
+        && is_sweep(dir)
+    {
+        of_cores_only(options)?;
+        let picture = sweep::draw(dir, options, size, console)?;
+        let folder = std::path::absolute(dir).unwrap_or_else(|_| dir.clone());
+        let name = folder.file_stem().unwrap_or_default();
+        return write(
+            &picture,
+            default_name(name, options.kind, format),
+            options,
+            console,
+        );
+    }
+    if sweep::is_of_sweeps(options.kind) {
+        let why = "this kind is of sweeps: name the folder that `instr sweep` has made, as in instr plot app.sweep --kind speedup";
+        return Err(WrongUsage(why.to_owned()).into());
+    }
     whole_only(options)?;
     let (session, refused) = open_readable(&options.traces, console)?;
-    let size = options.size.unwrap_or(SIZE);
     let picture = draw(&session, options, size, console)?;
+    let own = default_name(program_name(&session), options.kind, format);
+    write(&picture, own, options, console)?;
+    refused.map_or(Ok(()), Err)
+}
+
+/// Writes the picture into the file that was asked for, or into `own`.
+fn write(
+    picture: &Picture,
+    own: PathBuf,
+    options: &PlotOptions,
+    console: &mut Console<'_>,
+) -> Result<()> {
+    let format = format(options)?;
     let path = match options.output.as_deref() {
-        Some(path) if is_folder(path) => path.join(default_name(&session, options.kind, format)),
+        Some(path) if is_folder(path) => path.join(own),
         Some(path) => path.to_owned(),
-        None => default_name(&session, options.kind, format),
+        None => own,
     };
     let bytes = picture
         .bytes(format, options.dpi)
@@ -63,7 +98,7 @@ pub fn run(options: &PlotOptions, console: &mut Console<'_>) -> Result<()> {
         )
         .context(NO_OUTPUT)?;
     }
-    refused.map_or(Ok(()), Err)
+    Ok(())
 }
 
 fn draw(
@@ -160,12 +195,7 @@ fn whole_only(options: &PlotOptions) -> Result<()> {
     let part = &options.part;
     let timed = part.from.is_some() || part.to.is_some();
     let (region, threads) = (part.region.is_some(), !part.threads.is_empty());
-    let of_cores =
-        options.by.is_some() || options.application.is_some() || !options.series.is_empty();
-    if of_cores && options.kind != PlotKind::Cores {
-        let why = "--by, --application and --series are for --kind cores";
-        return Err(WrongUsage(why.to_owned()).into());
-    }
+    of_cores_only(options)?;
     let why = match options.kind {
         PlotKind::Tdg | PlotKind::Efficiency if timed || region || threads => {
             "this kind shows the whole run: it takes no part of it"
@@ -181,8 +211,19 @@ fn whole_only(options: &PlotOptions) -> Result<()> {
     Err(WrongUsage(why.to_owned()).into())
 }
 
-/// The first program's name with the kind, in the current directory.
-fn default_name(session: &Session, kind: PlotKind, format: PlotFormat) -> PathBuf {
+/// Some options are of processors.
+fn of_cores_only(options: &PlotOptions) -> Result<()> {
+    let of_cores =
+        options.by.is_some() || options.application.is_some() || !options.series.is_empty();
+    if of_cores && options.kind != PlotKind::Cores {
+        let why = "--by, --application and --series are for --kind cores";
+        return Err(WrongUsage(why.to_owned()).into());
+    }
+    Ok(())
+}
+
+/// The name of the program, or the sweep, with the kind, in the current directory.
+fn default_name(name: &OsStr, kind: PlotKind, format: PlotFormat) -> PathBuf {
     let kind = match kind {
         PlotKind::Gantt => "gantt",
         PlotKind::Cores => "cores",
@@ -191,13 +232,16 @@ fn default_name(session: &Session, kind: PlotKind, format: PlotFormat) -> PathBu
         PlotKind::Memory => "memory",
         PlotKind::Efficiency => "efficiency",
         PlotKind::Histogram => "histogram",
+        PlotKind::Time => "time",
+        PlotKind::Speedup => "speedup",
+        PlotKind::Map => "map",
     };
     let ending = match format {
         PlotFormat::Svg => "svg",
         PlotFormat::Png => "png",
         PlotFormat::Pdf => "pdf",
     };
-    let mut name = program_name(session).to_owned();
+    let mut name = name.to_owned();
     name.push(format!(".{kind}.{ending}"));
     name.into()
 }

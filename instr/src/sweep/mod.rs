@@ -4,6 +4,7 @@ mod actuators;
 pub(crate) mod config;
 mod counters;
 mod csv;
+mod drawing;
 mod energy;
 mod execute;
 mod figures;
@@ -41,6 +42,7 @@ use self::plan::Point;
 use self::record::{Record, Run};
 
 pub(crate) use actuators::{GUARD, stand_guard};
+pub(crate) use drawing::{Curve, Drawing, Quantity, drawing};
 
 /// More rounds than this are not run to make an interval smaller.
 const MOST_REPEATS: u32 = 100;

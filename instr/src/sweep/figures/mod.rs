@@ -316,6 +316,7 @@ fn best_law(observations: &[Observation], ask: &[u32]) -> Result<LawFit, Refusal
         deviation: fitted.deviation(),
         best_threads: fitted.best_threads(),
         predictions: ask.iter().map(predict).collect(),
+        fitted,
     })
 }
 

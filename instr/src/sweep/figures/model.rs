@@ -152,6 +152,9 @@ pub(in super::super) struct LawFit {
     pub(in super::super) deviation: f64,
     /// Threads beyond which it gets slower.
     pub(in super::super) best_threads: Option<f64>,
+    /// The law itself.
+    #[serde(skip)]
+    pub(in super::super) fitted: law::Fitted,
     /// Times at numbers of threads that were asked for.
     pub(in super::super) predictions: Vec<Prediction>,
 }
