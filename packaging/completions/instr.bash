@@ -880,11 +880,11 @@ _instr() {
             fi
             case "${prev}" in
                 --kind)
-                    COMPREPLY=($(compgen -W "gantt cores tdg power memory efficiency histogram" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "gantt cores tdg power memory efficiency histogram time speedup map" -- "${cur}"))
                     return 0
                     ;;
                 -k)
-                    COMPREPLY=($(compgen -W "gantt cores tdg power memory efficiency histogram" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "gantt cores tdg power memory efficiency histogram time speedup map" -- "${cur}"))
                     return 0
                     ;;
                 --output)

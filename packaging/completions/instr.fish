@@ -42,7 +42,7 @@ complete -c instr -n "__fish_instr_needs_command" -f -a "processors" -d 'Show wh
 complete -c instr -n "__fish_instr_needs_command" -f -a "diff" -d 'Compare runs before and after a change: what got slower or faster, and whether that is more than noise'
 complete -c instr -n "__fish_instr_needs_command" -f -a "report" -d 'Write a page for the browser: what cost most, a time line, tables; one HTML file'
 complete -c instr -n "__fish_instr_needs_command" -f -a "live" -d 'Watch a running program: what its threads do, regions, tasks, heap'
-complete -c instr -n "__fish_instr_needs_command" -f -a "plot" -d 'Draw a figure for a paper: a Gantt chart, processors, the task graph, power, memory, efficiency, durations; SVG, PNG or PDF'
+complete -c instr -n "__fish_instr_needs_command" -f -a "plot" -d 'Draw a figure for a paper: a Gantt chart, processors, the task graph, power, memory, efficiency, durations, how a sweep scales; SVG, PNG or PDF'
 complete -c instr -n "__fish_instr_needs_command" -f -a "timeline" -d 'Draw the time line in the terminal: what each thread, or processor, did when'
 complete -c instr -n "__fish_instr_needs_command" -f -a "graph" -d 'Show how parallel the tasks are, and write their graph as a picture or for other tools'
 complete -c instr -n "__fish_instr_needs_command" -f -a "predict" -d 'Predict the time with more threads, faster functions, without a lock or with other chunks, and rank what would help most'
@@ -167,8 +167,11 @@ cores\t'Which program ran on which processor when, and how many processors were 
 tdg\t'The graph of the tasks, as instr graph draws it'
 power\t'Power of each zone over time'
 memory\t'Bytes of the heap in use over time'
-efficiency\t'The efficiencies of POP and TALP'
-histogram\t'How often regions and tasks took how long'"
+efficiency\t'The efficiencies of POP and TALP; of a sweep: speedup by threads'
+histogram\t'How often regions and tasks took how long'
+time\t'Of a sweep: time over threads, with intervals and the law that fits'
+speedup\t'Of a sweep: speedup over threads'
+map\t'Of a sweep: efficiency by threads and input'"
 complete -c instr -n "__fish_instr_using_subcommand plot" -s o -l output -d 'Output file: NAME.svg, .png or .pdf; - is standard output [default: the program\'s name with the kind, as SVG]' -r -F
 complete -c instr -n "__fish_instr_using_subcommand plot" -s f -l format -d 'Format of the picture [default: the ending of FILE, else svg]' -r -f -a "svg\t'Vectors, for browsers and Inkscape'
 png\t'Dots'
@@ -306,7 +309,7 @@ complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_su
 complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from cc c++ fortran run attach list doctor config merge export query summary processors diff report live plot timeline graph predict sweep repair extract symbolize help" -f -a "diff" -d 'Compare runs before and after a change: what got slower or faster, and whether that is more than noise'
 complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from cc c++ fortran run attach list doctor config merge export query summary processors diff report live plot timeline graph predict sweep repair extract symbolize help" -f -a "report" -d 'Write a page for the browser: what cost most, a time line, tables; one HTML file'
 complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from cc c++ fortran run attach list doctor config merge export query summary processors diff report live plot timeline graph predict sweep repair extract symbolize help" -f -a "live" -d 'Watch a running program: what its threads do, regions, tasks, heap'
-complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from cc c++ fortran run attach list doctor config merge export query summary processors diff report live plot timeline graph predict sweep repair extract symbolize help" -f -a "plot" -d 'Draw a figure for a paper: a Gantt chart, processors, the task graph, power, memory, efficiency, durations; SVG, PNG or PDF'
+complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from cc c++ fortran run attach list doctor config merge export query summary processors diff report live plot timeline graph predict sweep repair extract symbolize help" -f -a "plot" -d 'Draw a figure for a paper: a Gantt chart, processors, the task graph, power, memory, efficiency, durations, how a sweep scales; SVG, PNG or PDF'
 complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from cc c++ fortran run attach list doctor config merge export query summary processors diff report live plot timeline graph predict sweep repair extract symbolize help" -f -a "timeline" -d 'Draw the time line in the terminal: what each thread, or processor, did when'
 complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from cc c++ fortran run attach list doctor config merge export query summary processors diff report live plot timeline graph predict sweep repair extract symbolize help" -f -a "graph" -d 'Show how parallel the tasks are, and write their graph as a picture or for other tools'
 complete -c instr -n "__fish_instr_using_subcommand help; and not __fish_seen_subcommand_from cc c++ fortran run attach list doctor config merge export query summary processors diff report live plot timeline graph predict sweep repair extract symbolize help" -f -a "predict" -d 'Predict the time with more threads, faster functions, without a lock or with other chunks, and rank what would help most'
