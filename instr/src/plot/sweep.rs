@@ -181,7 +181,7 @@ fn one(
     match at {
         0 => plot.draw(&PathElement::new(line, style)),
         _ => plot.draw(&DashedPathElement::new(
-            line.into_iter(),
+            line,
             mm(0.6) * at as i32,
             mm(0.5),
             style,
