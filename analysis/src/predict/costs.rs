@@ -8,9 +8,9 @@ const KEPT: usize = 1 << 13;
 /// lost their processor in between.
 const FAR_OUT: f64 = 3.0;
 
-/// What a cost that no trace shows is taken to be at most, ns: starting threads, and any other. Those that were measured were less in 95 % of all cases
-/// (`docs/predict.md`). It is part of the error alone.
-pub const UNKNOWN_START_NS: f64 = 2_000_000.0;
+/// What a cost that no trace shows is taken to be at most, ns: starting threads, and any other. A thread that is started on a processor where another one works
+/// waits for the next tick of the scheduler, of which Linux has 250 a second or more; other costs were less in 95 % of all cases (`docs/predict.md`). It is part of the error alone.
+pub const UNKNOWN_START_NS: f64 = 4_000_000.0;
 /// See [`UNKNOWN_START_NS`].
 pub const UNKNOWN_NS: f64 = 100_000.0;
 
@@ -134,6 +134,15 @@ pub struct Measure {
 }
 
 impl Measure {
+    /// How much a single one differs from the mean: a standard deviation, or as much as the mean where there is one value alone.
+    #[must_use]
+    pub fn spread_ns(&self) -> f64 {
+        match self.count {
+            0 | 1 => self.mean_ns,
+            _ => self.deviation_ns,
+        }
+    }
+
     /// Standard error of the mean.
     #[must_use]
     pub fn error_ns(&self) -> f64 {

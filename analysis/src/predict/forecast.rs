@@ -721,8 +721,14 @@ fn draw(
 
 fn drawn_costs(measures: &[Measure], errors: &[f64]) -> Costs {
     let mut costs = means(measures);
-    for ((cost, measure), error) in costs.0.iter_mut().zip(measures).zip(errors) {
-        *cost = (*cost + measure.error_ns() * error).max(0.0);
+    for (((cost, kind), measure), error) in costs.0.iter_mut().zip(COSTS).zip(measures).zip(errors)
+    {
+        // A run starts its threads once; of other costs it has a mean.
+        let spread = match kind {
+            Cost::Start | Cost::Make => measure.spread_ns(),
+            _ => measure.error_ns(),
+        };
+        *cost = (*cost + spread * error).max(0.0);
     }
     costs
 }

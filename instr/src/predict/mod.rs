@@ -170,6 +170,13 @@ pub(crate) fn of_trace(
         others.collect::<Result<Vec<First>>>()
     };
     let (others, costs) = (read(known.same)?, read(known.costs)?);
+    if !costs.is_empty() && costs.iter().all(|first| first.survey.team <= 1) {
+        return Err(WrongUsage(
+            "--costs: no trace has a region of several threads\n  help: name one that was recorded with OMP_NUM_THREADS=2 or more"
+                .to_owned(),
+        )
+        .into());
+    }
     let namer = Namer {
         names,
         texts: &found.survey.texts,

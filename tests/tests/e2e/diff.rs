@@ -1,10 +1,7 @@
-//! `instr diff`: builds of a program whose lines moved, numbers that are those of the summary, runs that can hardly be compared; and, in `make test-all`, whether it finds 5 % on this
-//! machine, and nothing where there is nothing ([planted.c](../../diff/planted.c)).
+//! `instr diff`: builds of a program whose lines moved, numbers that are those of the summary, runs that can hardly be compared.
 
 use std::path::{Path, PathBuf};
 
-use instr_test_needs::say;
-use instr_tests::cases;
 use instr_tests::outcome::{Check, Stop, ensure, trial};
 use instr_tests::process::Run;
 use instr_tests::toolchain::{Build, Target, need, tools};
@@ -13,22 +10,13 @@ use libtest_mimic::Trial;
 use serde_json::Value;
 
 pub(crate) fn trials() -> Vec<Trial> {
-    let mut trials = vec![
+    vec![
         trial("diff::constructs-whose-lines-moved", moved),
         trial("diff::numbers-are-those-of-the-summaries", numbers),
         trial("diff::killed-runs", killed),
         trial("diff::sparc-beside-x86", sparc),
         trial("diff::in-the-report", in_report),
-    ];
-    if cases::all() {
-        trials.push(trial("diff::five-percent-on-this-machine", || {
-            on_this_machine(5)
-        }));
-        trials.push(trial("diff::nothing-where-there-is-nothing", || {
-            on_this_machine(0)
-        }));
-    }
-    trials
+    ]
 }
 
 /// Two regions of one function and a task; `{more}` is a line, or a region, before them.
@@ -50,7 +38,7 @@ fn program(folder: &Path, more: &str, runs: usize) -> Check {
     Ok(())
 }
 
-fn diff(words: &[&Path]) -> Check<Value> {
+pub(crate) fn diff(words: &[&Path]) -> Check<Value> {
     let run = Run::new(&tools()?.instr)
         .args(["diff", "--json"])
         .args(words);
@@ -256,63 +244,4 @@ fn in_report() -> Check {
     ensure(rows == constructs, || {
         format!("{rows} rows, {constructs} constructs")
     })
-}
-
-/// Runs of each program in a trial, and trials (`INSTR_TEST_DIFF_TRIALS`).
-const RUNS: usize = 10;
-const TRIALS: usize = 20;
-
-/// Makes runs of two builds in turn, whatever else the machine does, and asks for the difference.
-fn on_this_machine(extra: u32) -> Check {
-    let dir = workspace::work_dir("diff")?;
-    let file = workspace::root()?.join("tests/diff/planted.c");
-    let build = |name: &str, extra: u32| -> Check<PathBuf> {
-        let program = dir.path().join(name);
-        let build = Build::openmp(Target::X86_64)
-            .flag("-O2")
-            .flag("-g")
-            .flag(format!("-DEXTRA={extra}"));
-        build.traced(&[&file], &program)?;
-        Ok(program)
-    };
-    let programs = [build("before", 0)?, build("after", extra)?];
-    let trials = std::env::var("INSTR_TEST_DIFF_TRIALS")
-        .ok()
-        .and_then(|text| text.parse().ok());
-    let trials = trials.unwrap_or(TRIALS);
-    let (mut found, mut wrong) = (0, Vec::new());
-    for number in 0..trials {
-        let folder = dir.path().join(format!("trial{number}"));
-        let sides = ["before", "after"].map(|name| folder.join(name));
-        for run in 0..2 * RUNS {
-            let side = usize::from(matches!(run % 4, 1 | 2));
-            let trace = sides[side].join(format!("{run}.instr"));
-            let run = Run::new(&programs[side]).env("INSTR_TRACE", &trace);
-            // Threads that spin keep the processor from the one they wait for, where there are others.
-            run.env("OMP_NUM_THREADS", "2")
-                .env("OMP_WAIT_POLICY", "passive")
-                .succeed()?;
-        }
-        let result = diff(&[&sides[0], &sides[1]])?;
-        for row in result["rows"].as_array().into_iter().flatten() {
-            let label = row["label"].as_str().unwrap_or_default();
-            let is_planted = row["kind"] == "region" && label.starts_with("second ") && extra > 0;
-            match row["verdict"].as_str() {
-                Some("slower") if is_planted => found += 1,
-                // What is slower as a whole, since one region is.
-                Some("slower") if extra > 0 && row["kind"] != "region" => {}
-                Some("slower" | "faster") => wrong.push(format!("trial {number}: {label}")),
-                _ => {}
-            }
-        }
-        std::fs::remove_dir_all(&folder)?;
-    }
-    // By the level, one trial of twenty may be wrong; more than three are by chance in one of sixty such tests.
-    let (most, least) = (
-        (3 * trials).div_ceil(20),
-        if extra > 0 { trials * 19 / 20 } else { 0 },
-    );
-    let told = format!("{found} of {trials} trials found a slower region; wrong: {wrong:?}");
-    say(&format!("diff: {extra} % planted: {told}"));
-    ensure(found >= least && wrong.len() <= most, || told)
 }

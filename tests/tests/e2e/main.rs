@@ -8,6 +8,7 @@ mod boundaries;
 mod conformance;
 mod costs;
 mod diff;
+mod diff_trials;
 mod ebpf;
 mod figures;
 mod footprint;
@@ -105,6 +106,7 @@ const PARTS: &[fn() -> Vec<Trial>] = &[
     footprint::trials,
     costs::trials,
     diff::trials,
+    diff_trials::trials,
     transparency::trials,
     matrix::trials,
     redirected::trials,

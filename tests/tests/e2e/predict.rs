@@ -296,7 +296,16 @@ fn other_costs() -> Check {
     ensure(time >= before + 0.9 * start.unwrap_or_default(), || {
         format!("{before} {time} {start:?}")
     })?;
-    ensure(high >= before + 2e6, || format!("{before} {high}"))?;
+    ensure(high >= before + 4e6, || format!("{before} {high}"))?;
+    let run = Run::new(&tools()?.instr).arg("predict").arg(&trace);
+    let outcome = run.args(["--costs", &one]).output()?;
+    ensure(
+        outcome.status == Status::Code(2)
+            && outcome
+                .errors()
+                .contains("no trace has a region of several threads"),
+        || format!("{outcome}"),
+    )?;
     // Several threads are no faster at creating tasks than one.
     let created = ["mean_ns", "several_ns"].map(|key| mean(&told, "creating tasks", key));
     ensure(created[1] >= created[0], || format!("{created:?}"))
