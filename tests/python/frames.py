@@ -88,6 +88,12 @@ def sweep(path):
     for row in sweep.efficiency().to_pylist():
         assert abs(row["efficiency"] - medians[1] / medians[row["threads"]] / row["threads"]) < 1e-9, row
     assert [row["threads"] for row in sweep.points().to_pylist()] == [1, 2]
+    counted = polars.DataFrame(sweep.counters())
+    assert counted.columns == ["region", "series", "threads", "event", "count", "low", "high"]
+    # Where perf is forbidden, nothing is counted.
+    for row in counted.to_dicts():
+        faults = runs.filter(polars.col("cores") == row["threads"])["page-faults"]
+        assert row["event"] == "page-faults" and row["count"] == statistics.median(faults), row
 
 
 def figures(trace, sweep):

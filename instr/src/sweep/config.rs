@@ -491,6 +491,15 @@ impl Config {
                 "`{name}` is no name of a variable"
             );
         }
+        let inputs = self.inputs.iter().flat_map(|input| &input.arguments);
+        let values = self.environment.values().flatten();
+        let words = self.command.iter().chain(&self.programs).chain(inputs);
+        if let Some(word) = words.chain(values).find(|word| word.contains('\0')) {
+            bail!(
+                "`{}` has a NUL byte, which no argument and no variable can have",
+                word.escape_default()
+            );
+        }
         let uses = |what: &str| self.command.iter().any(|word| word.contains(what));
         ensure!(
             self.programs.is_empty() || uses("{program}"),
@@ -549,5 +558,14 @@ mod tests {
         assert!(refused("command = ['a']\ninputs = ['x', 'x']").contains("two inputs"));
         assert!(refused("command = ['a']\nprograms = ['x']").contains("{program}"));
         assert!(refused("command = ['a']\nplan = 'half'").contains("expected full"));
+        for text in [
+            "command = ['a', \"x\\u0000\"]",
+            "command = ['a']\ninputs = [\"x\\u0000\"]",
+            "command = ['a']\n[environment]\nA = [\"x\\u0000\"]",
+        ] {
+            assert!(refused(text).contains("a NUL byte"), "{text}");
+        }
+        let both = "command = ['a']\nhot-plug = true\nplacements = ['spread']";
+        assert!(refused(both).contains("leave one of them out"));
     }
 }

@@ -42,6 +42,15 @@ class Sweep:
         """Speedup by threads: 1 is ideal."""
         return self._columns("efficiency")
 
+    def counters(self):
+        """A row for each event that was counted at a point: the median over runs, with its interval of 95 %."""
+        rows = [
+            {**point, "event": event, "count": count["value"], "low": count["low"], "high": count["high"]}
+            for point in self._points()
+            for event, count in point.get("counters", {}).items()
+        ]
+        return _table.of_rows(rows, ("region", "series", "threads", "event", "count", "low", "high"))
+
     def plot_speedup(self, axes=None):
         """Speedup over threads."""
         return _plots.curves(self._points(), "speedup", lambda threads, least: threads, axes)

@@ -31,6 +31,8 @@ pub(super) fn tables() -> Check {
         .succeed()?;
     let sweep = [
         "sweep",
+        "--counters",
+        "page-faults",
         "--threads",
         "1,2",
         "--repeat",
