@@ -135,11 +135,14 @@ impl Collector {
         self.out
     }
 
-    /// The wait for a lock is over.
-    fn asked(&mut self, at: At, how: End, ns: u64) {
+    /// The wait for a lock is over. Not all locks have calls: OpenMP's critical sections have none.
+    fn asked(&mut self, at: At, lock: (MutexKind, u64), how: End, ns: u64) {
         let Some((call, Found::Held)) = self.threads[at.position].asks else {
             return;
         };
+        if (call.0, call.1) != lock {
+            return;
+        }
         let count = self.locks.entry(call).or_default();
         match how {
             End::Told => {
@@ -245,7 +248,7 @@ impl Sink for Collector {
     fn end(&mut self, at: At, span: &Span, how: End, since: Since) {
         let ns = at.time.saturating_sub(since.first.unwrap_or(since.here));
         match *span {
-            Span::Acquire { .. } => self.asked(at, how, ns),
+            Span::Acquire { kind, object } => self.asked(at, (kind, object), how, ns),
             Span::Hold { kind, object } if how.is_final() => {
                 self.gave_back(at, (kind, object), ns);
             }

@@ -60,7 +60,36 @@ static struct instr_thread *new_window(bool *locked)
     (void)locked;
     return make_window(instr_registry.windows++);
 }
+#define memory_is_short() false
 #else
+#define FIRST_PAUSE_NS 10000000u
+#define LONGEST_PAUSE_NS 1000000000u
+
+/*
+ * Until when no window is asked for, by CLOCK_MONOTONIC, and how long that is. Where memory is limited, locked, or its maps are used up, each try costs up to some milliseconds, and each event of
+ * a thread without a window would be one.
+ */
+static volatile uint64_t refused_until;
+static uint32_t refused_for;
+
+static bool memory_is_short(void)
+{
+    const uint64_t until = refused_until;
+    return until != 0 && instr_platform_monotonic_ns() < until;
+}
+
+/* The lock is held. */
+static void answered(bool refused)
+{
+    if (!refused)
+        refused_for = 0;
+    else if (refused_for == 0)
+        refused_for = FIRST_PAUSE_NS;
+    else if (refused_for < LONGEST_PAUSE_NS)
+        refused_for *= 2;
+    refused_until = refused ? instr_platform_monotonic_ns() + refused_for : 0;
+}
+
 /*
  * A new window. The lock, which is held, is given up while its file is made; `locked`: whether it could be had again. NULL when there is no
  * memory, or nothing is recorded any more.
@@ -73,6 +102,8 @@ static struct instr_thread *new_window(bool *locked)
     struct instr_thread *const t = make_window(number);
     *locked = instr_lock();
     (void)instr_count(&instr_registry.making, UINT32_MAX); /* one less, whether or not the lock could be had */
+    if (*locked && (t == NULL || refused_for != 0))
+        answered(t == NULL);
     if (*locked && instr_registry.life == INSTR_LIFE_RUNNING)
         return t;
     if (t != NULL && t->mapped)
@@ -287,7 +318,8 @@ struct instr_thread *instr_attach(void)
 {
     if (instr_process.active == INSTR_OFF)
         return NULL;
-    if (instr_inside || instr_platform_in_interrupt()) { /* a signal handler, while its thread is being attached; or there is no lock to be had */
+    /* In a signal handler, while its thread is being attached; where there is no lock to be had; and soon after there was no memory. */
+    if (instr_inside || instr_platform_in_interrupt() || memory_is_short()) {
         instr_lose_unattached();
         return NULL;
     }

@@ -66,6 +66,13 @@ fn locks_count_at_the_calls_that_took_them() {
     all.begin(at(0, 41), &acquire, Begin::Told);
     all.end(at(0, 44), &acquire, End::Refused, since(41));
     all.end(at(1, 45), &hold, End::Told, since(40));
+    // A critical section has no call: its wait is not that of the mutex, whose call was the last one, and found it held.
+    let critical = Span::Acquire {
+        kind: MutexKind::Critical,
+        object: 0x7000,
+    };
+    all.begin(at(1, 50), &critical, Begin::Told);
+    all.end(at(1, 90), &critical, End::Told, since(50));
     let locks = all.finish().locks;
     let first = LockCount {
         count: 1,

@@ -53,8 +53,8 @@ pub(super) struct Thread {
     region: Option<(RegionId, Code)>,
     /// Texts by address.
     pub(super) texts: HashMap<u64, Text>,
-    /// What the last call of threads for a lock found, and where it returns to.
-    lock: Option<(Found, u64)>,
+    /// What the last call of threads for a lock found, where it returns to, and the lock. OpenMP's critical sections have no such call.
+    lock: Option<(Found, u64, u64)>,
     /// Where the last call that waits returns to, and what it waits for.
     wait: (u64, u64),
     /// Locks that it holds, and what it found them to be.
@@ -341,8 +341,8 @@ impl<'r, 'o, const ALL: bool> Rows<'r, 'o, ALL> {
             }
             Span::Closing { .. } => ("wait", "closing barrier", None),
             Span::Acquire { kind, object } => {
-                let lock = thread.lock.take();
-                (found, site) = lock.map_or((None, 0), |(found, site)| (Some(found), site));
+                let lock = thread.lock.take_if(|(_, _, of)| *of == object);
+                (found, site) = lock.map_or((None, 0), |(found, site, _)| (Some(found), site));
                 ("acquire", mutex_name(kind), Some((kind, object)))
             }
             Span::Hold { kind, object } => {
@@ -443,7 +443,8 @@ impl<const ALL: bool> Sink for Rows<'_, '_, ALL> {
         }
         if let Span::Hold { object, .. } = *span
             && how == Begin::Found
-            && let Some((found, _)) = self.threads[at.position].lock
+            && let Some((found, _, of)) = self.threads[at.position].lock
+            && of == object
         {
             self.threads[at.position].found.insert(object, found);
         }
@@ -506,8 +507,13 @@ impl<const ALL: bool> Sink for Rows<'_, '_, ALL> {
                 let text = self.out.texts.number(&String::from_utf8_lossy(text));
                 self.threads[at.position].texts.insert(address, text);
             }
-            Mark::Lock { site, found, .. } => {
-                self.threads[at.position].lock = Some((found, site));
+            Mark::Lock {
+                site,
+                found,
+                object,
+                ..
+            } => {
+                self.threads[at.position].lock = Some((found, site, object));
             }
             Mark::Wait { site, object, .. } => self.threads[at.position].wait = (site, object),
             _ => self.moment(at, mark),

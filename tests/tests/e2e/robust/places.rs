@@ -47,6 +47,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             file_size_limit(false)
         }),
         trial("robust::full::no-descriptors-left", no_descriptors),
+        trial("robust::full::no-memory-for-threads", no_memory),
         trial("robust::full::renames-fail", failing_renames),
         trial("robust::full::killed-at-the-first-rename", killed_at_rename),
         trial("robust::full::small-disk", small_disk),
@@ -362,6 +363,32 @@ fn no_descriptors() -> Check {
     // The loader needs descriptor 3 for the libraries, and gives it back.
     compare_in_shell(&guest, "ulimit -n 4; exec \"$@\"", &[], &env)?;
     Ok(())
+}
+
+/// Threads without memory for their windows do not ask for it at each event (0.4 ms each), all of them are counted, and there is memory again for later threads.
+fn no_memory() -> Check {
+    const EACH: i128 = 50_000;
+    let guest = Guest::build("short_memory")?;
+    let trace = guest.path("trace");
+    let env = [("INSTR_TRACE", utf8(&trace)), ("INSTR_BUFFER", "1M")];
+    let begin = std::time::Instant::now();
+    guest.compare(&[&EACH.to_string()], &env)?;
+    let taken = begin.elapsed();
+    ensure(taken.as_secs() < 15, || {
+        format!("{taken:?} for {EACH} events of two threads")
+    })?;
+    let summary = cases::summary(&trace)?;
+    let kept = values(&ctf::read_lossy(&trace)?, 7);
+    ensure(
+        kept.iter().filter(|value| **value == 2).count() == 1,
+        || format!("recorded: {kept:?}"),
+    )?;
+    let total = kept.len() as i128 + discarded(&summary)?;
+    let emitted = 1 + 2 * EACH + 3;
+    // The begins of these threads may be counted as well.
+    ensure((emitted..emitted + 10).contains(&total), || {
+        format!("recorded and discarded: {total} of {emitted}")
+    })
 }
 
 /// A library that makes renames fail.
