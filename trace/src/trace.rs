@@ -97,6 +97,12 @@ impl Trace {
     /// [`Trace::children`]. Damage is no error: what can be read is read, the rest is reported by [`Trace::warnings`].
     pub fn open(dir: impl AsRef<Path>) -> Result<Self, Error> {
         let dir = dir.as_ref();
+        if dir.is_file() {
+            return Err(Error::NotATrace {
+                path: dir.to_owned(),
+                why: "it is a file, and a trace is a folder".into(),
+            });
+        }
         let files = Files::list(dir)?;
         let Some(path) = Metadata::file_in(dir) else {
             return Err(Error::NotATrace {

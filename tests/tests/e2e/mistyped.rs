@@ -9,7 +9,12 @@ use libtest_mimic::Trial;
 /// What is typed, the status, and what the message must hold.
 type Row = (&'static str, i32, &'static [&'static str]);
 
-const INSTR: [Row; 16] = [
+const INSTR: [Row; 17] = [
+    (
+        "instr summary app.c",
+        1,
+        &["app.c is not a trace", "a trace is a folder"],
+    ),
     (
         "instr sumary app",
         2,
