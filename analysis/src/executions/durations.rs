@@ -67,12 +67,6 @@ impl Durations {
         self.total_ns
     }
 
-    /// The first quartile, ns: a quarter of them is shorter. [`None`] of none. Other work on the machine makes executions longer, hardly ever shorter: this is what one takes by itself, as
-    /// long as the machine leaves that many alone. Exact but for 0.1 %.
-    pub fn quartile_ns(&self) -> Option<f64> {
-        self.quantile_ns(0.25)
-    }
-
     /// The shortest duration that at least the part `share` of all is not longer than, ns (definition 1 of Hyndman & Fan 1996): 0 gives the shortest, 1 the longest. [`None`] of none. Exact but for 0.1 %.
     pub fn quantile_ns(&self, share: f64) -> Option<f64> {
         let last = self.count.checked_sub(1)?;
@@ -140,7 +134,7 @@ mod tests {
             let durations = of(&values);
             values.sort_unstable();
             let expected = values[(values.len() - 1) / 4] as f64;
-            let found = durations.quartile_ns().unwrap();
+            let found = durations.quantile_ns(0.25).unwrap();
             let close = |found: f64, expected: f64| {
                 assert!(
                     (found - expected).abs() <= 0.001 * expected,
@@ -161,9 +155,9 @@ mod tests {
                 "{found} {expected}"
             );
         }
-        assert_eq!(of(&[]).quartile_ns(), None);
-        assert_eq!(of(&[7, 5]).quartile_ns(), Some(5.0));
-        assert_eq!(of(&[9, 7, 1000, 2000, 3000]).quartile_ns(), Some(9.0));
+        assert_eq!(of(&[]).quantile_ns(0.25), None);
+        assert_eq!(of(&[7, 5]).quantile_ns(0.25), Some(5.0));
+        assert_eq!(of(&[9, 7, 1000, 2000, 3000]).quantile_ns(0.25), Some(9.0));
     }
 
     #[test]

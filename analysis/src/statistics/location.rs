@@ -44,9 +44,39 @@ pub fn spread(values: &[f64]) -> Option<f64> {
     median(&distances).map(|median| OF_MAD * median)
 }
 
+/// How close values lie together: the median width of the stretches that hold a fifth of them and one more. Values in two heaps are close, however far the heaps are from each other, so
+/// that this says nothing about how two groups of values differ. [`None`] of fewer than three.
+pub fn closeness(values: &[f64]) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let step = (sorted.len() / 5).max(1);
+    let widths = sorted.iter().zip(sorted.iter().skip(step));
+    let widths: Vec<f64> = widths.map(|(first, last)| last - first).collect();
+    match sorted.len() {
+        0..=2 => None,
+        _ => median(&widths),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn heaps_are_close_wherever_they_lie() {
+        let heap = [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9];
+        let two = |apart: f64| -> Vec<f64> {
+            let other = heap.iter().map(|x| x + apart);
+            heap.iter().copied().chain(other).collect()
+        };
+        // Four steps of 0.1; of sixteen stretches, four lie across the gap.
+        for apart in [5.0, 500.0] {
+            assert!((closeness(&two(apart)).unwrap() - 0.4).abs() < 1e-9);
+        }
+        let wide: Vec<f64> = heap.iter().map(|x| 10.0 * x).collect();
+        assert!((closeness(&wide).unwrap() - 2.0).abs() < 1e-9);
+        assert_eq!(closeness(&[1.0, 2.0]), None);
+    }
 
     #[test]
     fn quantiles_lie_between_their_neighbours() {

@@ -7,7 +7,7 @@ use instr_analysis::statistics::{Design, bootstrap, holm, location, rank, shift}
 
 use super::matching::{Pair, pairs};
 use super::model::{Diff, FORMAT, Measure, Order, Row, Side, Verdict};
-use super::run::{Executions, Key, Kind, RUN_TIME, Run};
+use super::run::{Executions, Key, Kind, LOWS, RUN_TIME, Run};
 
 /// Probability of intervals.
 const INTERVAL: f64 = 0.95;
@@ -180,7 +180,10 @@ impl<'r> Groups<'r> {
                 .map(|side| location::median(&counts[side]).map(|count| count.round() as u64)),
             each: match kind {
                 Kind::Run | Kind::Wait | Kind::Waiting => None,
-                _ => self.measure(&of, Executions::each_ns),
+                _ => {
+                    let low = self.closest(&of);
+                    self.measure(&of, |executions| executions.each_ns(low))
+                }
             },
             // What a run that was cut off took as a whole says nothing.
             total: match is_cut {
@@ -189,6 +192,25 @@ impl<'r> Groups<'r> {
             },
             verdict: None,
         }
+    }
+
+    /// By which of [`LOWS`] runs differ least inside of their blocks, whichever group they are of. As it does not look at the groups, what is found by it is as exact as by any other.
+    fn closest(&self, of: &[Option<&Executions>]) -> usize {
+        let distance = |low: usize| -> Option<f64> {
+            let each = of
+                .iter()
+                .map(|found| Some(found.as_ref()?.each_ns(low)?.max(1.0).ln()));
+            let values = each.collect::<Option<Vec<f64>>>()?;
+            let blocks = self.design.blocks().iter().flat_map(|block| {
+                let own: Vec<f64> = block.iter().map(|run| values[*run]).collect();
+                let middle = location::median(&own).unwrap_or(0.0);
+                own.into_iter().map(move |value| value - middle)
+            });
+            location::closeness(&blocks.collect::<Vec<f64>>())
+        };
+        let distances = (0..LOWS.len()).map(|low| distance(low).unwrap_or(f64::INFINITY));
+        let closest = distances.enumerate().min_by(|a, b| a.1.total_cmp(&b.1));
+        closest.map_or(0, |(low, _)| low)
     }
 
     /// A number of each run that has it; [`None`] where none has.

@@ -16,6 +16,10 @@ use crate::summary::model::{Critical, Place, Summary};
 /// The row that is the run's time.
 pub(crate) const RUN_TIME: &str = "run time";
 
+/// Of a construct's executions in a run, one of these stands for the run: the quartile, unless runs differ less by another. Other work on the machine makes executions longer, hardly ever
+/// shorter; how many it leaves alone is not the same everywhere.
+pub(super) const LOWS: [f64; 4] = [0.25, 0.05, 0.0, 0.5];
+
 /// What a row is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -87,14 +91,15 @@ pub(crate) struct Executions {
     pub(crate) total_ns: u64,
     /// Where each was timed, until all of the run are known.
     durations: Option<Durations>,
-    /// What follows from that, ns.
-    quartile_ns: Option<f64>,
+    /// What follows from that, ns: [`LOWS`].
+    lows_ns: Option<[f64; LOWS.len()]>,
 }
 
 impl Executions {
-    /// Time of one execution, ns: the first quartile where each was timed, else the mean of all; [`None`] where there are none.
-    pub(crate) fn each_ns(&self) -> Option<f64> {
-        self.quartile_ns
+    /// Time of one execution, ns: the quantile of this number in [`LOWS`] where each was timed, else the mean of all; [`None`] where there are none.
+    pub(super) fn each_ns(&self, low: usize) -> Option<f64> {
+        self.lows_ns
+            .map(|lows| lows[low])
             .or_else(|| (self.count > 0).then(|| self.total_ns as f64 / self.count as f64))
     }
 
@@ -153,7 +158,9 @@ impl Run {
         run.add(summary);
         for executions in run.constructs.values_mut() {
             let durations = executions.durations.take();
-            executions.quartile_ns = durations.and_then(|durations| durations.quartile_ns());
+            executions.lows_ns = durations
+                .filter(|durations| durations.count() > 0)
+                .map(|durations| LOWS.map(|share| durations.quantile_ns(share).unwrap_or(0.0)));
         }
         run
     }
@@ -192,7 +199,7 @@ impl Run {
             count,
             total_ns,
             durations,
-            quartile_ns: None,
+            lows_ns: None,
         };
         match self.constructs.get_mut(&key) {
             Some(known) if key.kind == Kind::Run => {
