@@ -380,7 +380,7 @@ fn settings_file() -> Check {
         &file,
         "sensors = [\"schedstat\", \"psi\"]\nsensors_at = \"regions\"\n",
     )?;
-    let run = || -> Check<Run> { Ok(Run::new(&tools()?.instr).arg("run")) };
+    let run = || -> Check<Run> { Ok(Run::new(&tools()?.instr).dir(dir.path()).arg("run")) };
     let outcome = run()?
         .arg("--config")
         .arg(&file)
