@@ -135,14 +135,18 @@ impl Collector {
         self.out
     }
 
-    /// The wait for a lock is over. Not all locks have calls: OpenMP's critical sections have none.
+    /// The thread's last call for a lock, if it was for this one. Not all locks have calls: OpenMP's critical sections have none.
+    fn asks_for(&self, at: At, lock: (MutexKind, u64)) -> Option<(LockCall, Found)> {
+        self.threads[at.position]
+            .asks
+            .filter(|((kind, object, _), _)| (*kind, *object) == lock)
+    }
+
+    /// The wait for a lock is over.
     fn asked(&mut self, at: At, lock: (MutexKind, u64), how: End, ns: u64) {
-        let Some((call, Found::Held)) = self.threads[at.position].asks else {
+        let Some((call, Found::Held)) = self.asks_for(at, lock) else {
             return;
         };
-        if (call.0, call.1) != lock {
-            return;
-        }
         let count = self.locks.entry(call).or_default();
         match how {
             End::Told => {
@@ -233,14 +237,12 @@ impl Sink for Collector {
 
     fn begin(&mut self, at: At, span: &Span, _how: Begin) {
         if let Span::Hold { kind, object } = *span {
-            let thread = &mut self.threads[at.position];
-            let asked = thread
-                .asks
-                .filter(|((of, at, _), _)| (*of, *at) == (kind, object));
+            let asked = self.asks_for(at, (kind, object));
+            let held = &mut self.threads[at.position].held;
             if let Some((call, _)) = asked
-                && thread.held.len() < MAX_HELD
+                && held.len() < MAX_HELD
             {
-                thread.held.push(call);
+                held.push(call);
             }
         }
     }

@@ -406,20 +406,24 @@ impl Case {
 
     /// The regions, tasks and edges of the trace, of an earlier run in this process if there was one.
     fn shape(&self) -> Check<pairs::Shape> {
-        if let Some(shape) = pairs::kept(&self.name) {
+        if let Some(shape) = pairs::KEPT.of(&self.name) {
             return Ok(shape);
         }
         self.run()?;
-        pairs::kept(&self.name).ok_or_else(|| Stop::Fail(format!("{}: no trace", self.name)))
+        pairs::KEPT
+            .of(&self.name)
+            .ok_or_else(|| Stop::Fail(format!("{}: no trace", self.name)))
     }
 
     /// How many events of each kind the trace has, of an earlier run in this process if there was one.
     fn counts(&self) -> Check<linkages::Counts> {
-        if let Some(counts) = linkages::kept(&self.name) {
+        if let Some(counts) = linkages::KEPT.of(&self.name) {
             return Ok(counts);
         }
         self.run()?;
-        linkages::kept(&self.name).ok_or_else(|| Stop::Fail(format!("{}: no trace", self.name)))
+        linkages::KEPT
+            .of(&self.name)
+            .ok_or_else(|| Stop::Fail(format!("{}: no trace", self.name)))
     }
 
     /// What the directives demand, behind the defaults of the suite.
@@ -521,8 +525,8 @@ impl Case {
                 if self.suite == Suite::Conformance {
                     problems.extend(sound(&events));
                     problems.extend(self.agree(trace, &events).err());
-                    pairs::keep(&self.name, pairs::Shape::of(&events)?);
-                    linkages::keep(&self.name, linkages::Counts::of(&events));
+                    pairs::KEPT.keep(&self.name, pairs::Shape::of(&events)?);
+                    linkages::KEPT.keep(&self.name, linkages::Counts::of(&events));
                 }
                 shown += &format!("\n{:?}", ctf::counts(&events));
             }

@@ -53,12 +53,7 @@ pub fn run(options: &PlotOptions, console: &mut Console<'_>) -> Result<()> {
         let picture = sweep::draw(dir, options, size, console)?;
         let folder = std::path::absolute(dir).unwrap_or_else(|_| dir.clone());
         let name = folder.file_stem().unwrap_or_default();
-        return write(
-            &picture,
-            default_name(name, options.kind, format),
-            options,
-            console,
-        );
+        return write(&picture, name, (options, format), console);
     }
     if sweep::is_of_sweeps(options.kind) {
         let why = "this kind is of sweeps: name the folder that `instr sweep` has made, as in instr plot app.sweep --kind speedup";
@@ -67,19 +62,19 @@ pub fn run(options: &PlotOptions, console: &mut Console<'_>) -> Result<()> {
     whole_only(options)?;
     let (session, refused) = open_readable(&options.traces, console)?;
     let picture = draw(&session, options, size, console)?;
-    let own = default_name(program_name(&session), options.kind, format);
-    write(&picture, own, options, console)?;
+    let name = program_name(&session);
+    write(&picture, name, (options, format), console)?;
     refused.map_or(Ok(()), Err)
 }
 
-/// Writes the picture into the file that was asked for, or into `own`.
+/// Writes the picture into the file that was asked for, or one called after `name`.
 fn write(
     picture: &Picture,
-    own: PathBuf,
-    options: &PlotOptions,
+    name: &OsStr,
+    (options, format): (&PlotOptions, PlotFormat),
     console: &mut Console<'_>,
 ) -> Result<()> {
-    let format = format(options)?;
+    let own = default_name(name, options.kind, format);
     let path = match options.output.as_deref() {
         Some(path) if is_folder(path) => path.join(own),
         Some(path) => path.to_owned(),

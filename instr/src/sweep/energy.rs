@@ -15,21 +15,29 @@ pub(super) fn around<T>(meters: Option<&mut Zones>, run: impl FnOnce() -> T) -> 
     };
     meters.read();
     let before = meters.machine_microjoules().unwrap_or(0);
-    let result = std::thread::scope(|scope| {
+    let result = beside(PERIOD, || meters.read(), run);
+    meters.read();
+    let after = meters.machine_microjoules().unwrap_or(before);
+    (result, Some((after - before) as f64 * 1e-6))
+}
+
+/// Calls `run`, and `read` each `period` meanwhile, on another thread.
+pub(super) fn beside<T>(
+    period: Duration,
+    mut read: impl FnMut() + Send,
+    run: impl FnOnce() -> T,
+) -> T {
+    std::thread::scope(|scope| {
         let (over, wait) = channel::<()>();
-        let reader = &mut *meters;
         scope.spawn(move || {
-            while wait.recv_timeout(PERIOD) == Err(RecvTimeoutError::Timeout) {
-                reader.read();
+            while wait.recv_timeout(period) == Err(RecvTimeoutError::Timeout) {
+                read();
             }
         });
         let result = run();
         drop(over);
         result
-    });
-    meters.read();
-    let after = meters.machine_microjoules().unwrap_or(before);
-    (result, Some((after - before) as f64 * 1e-6))
+    })
 }
 
 #[cfg(test)]

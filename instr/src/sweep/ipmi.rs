@@ -3,12 +3,12 @@
 use std::fs::File;
 use std::io::{Read as _, Seek as _};
 use std::path::PathBuf;
-use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail, ensure};
 use instr_cc::exec::Call;
 
+use super::energy::beside;
 use crate::launch;
 
 /// Controllers measure about once a second.
@@ -71,20 +71,11 @@ impl Controller {
         let mut samples = Vec::new();
         self.sample(&mut samples);
         let begin = Instant::now();
-        let result = std::thread::scope(|scope| {
-            let (over, wait) = channel::<()>();
-            let to = &mut samples;
-            scope.spawn(move || {
-                while wait.recv_timeout(PERIOD) == Err(RecvTimeoutError::Timeout) {
-                    self.sample(to);
-                }
-            });
+        let timed = || {
             let result = run();
-            let end = Instant::now();
-            drop(over);
-            (result, end)
-        });
-        let (result, end) = result;
+            (result, Instant::now())
+        };
+        let (result, end) = beside(PERIOD, || self.sample(&mut samples), timed);
         self.sample(&mut samples);
         (result, joules(&samples, begin, end))
     }

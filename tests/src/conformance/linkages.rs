@@ -2,8 +2,8 @@
 //! kind: nothing is seen by one way alone.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
 
+use super::kept::Kept;
 use crate::ctf::{self, Event};
 
 /// Events whose number is another one in each run, and why.
@@ -80,20 +80,8 @@ impl Counts {
     }
 }
 
-static KEPT: Mutex<BTreeMap<String, Counts>> = Mutex::new(BTreeMap::new());
-
-/// Keeps what a case's trace holds, so that it needs not run again to be compared.
-pub fn keep(case: &str, counts: Counts) {
-    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
-    kept.insert(case.to_owned(), counts);
-}
-
-/// What the trace of a case that ran in this process holds.
-#[must_use]
-pub fn kept(case: &str) -> Option<Counts> {
-    let kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
-    kept.get(case).cloned()
-}
+/// [`Counts`] of the cases that ran.
+pub static KEPT: Kept<Counts> = Kept::new();
 
 #[cfg(test)]
 mod tests {

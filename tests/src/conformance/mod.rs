@@ -6,6 +6,7 @@
 
 pub mod constructs;
 mod edges;
+mod kept;
 pub mod linkages;
 pub mod matrix;
 pub mod pairs;

@@ -2,9 +2,9 @@
 //! with each other, whatever the directives demand of each.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
 
 use super::edges;
+use super::kept::Kept;
 use crate::ctf::Event;
 
 /// Numbers that must depend on the program alone.
@@ -48,20 +48,8 @@ impl Shape {
     }
 }
 
-static SHAPES: Mutex<BTreeMap<String, Shape>> = Mutex::new(BTreeMap::new());
-
-/// Keeps what a case's trace holds, so that it needs not run again to be compared.
-pub fn keep(case: &str, shape: Shape) {
-    let mut shapes = SHAPES.lock().unwrap_or_else(PoisonError::into_inner);
-    shapes.insert(case.to_owned(), shape);
-}
-
-/// What the trace of a case that ran in this process holds.
-#[must_use]
-pub fn kept(case: &str) -> Option<Shape> {
-    let shapes = SHAPES.lock().unwrap_or_else(PoisonError::into_inner);
-    shapes.get(case).cloned()
-}
+/// [`Shape`] of the cases that ran.
+pub static KEPT: Kept<Shape> = Kept::new();
 
 #[cfg(test)]
 mod tests {
