@@ -11,6 +11,7 @@ use crate::model::{
 use crate::names::CodeRole;
 use crate::samples::Chain;
 use crate::session::Shift;
+use crate::words::Asynchronous;
 
 use super::names::NameTables;
 use super::out::Records;
@@ -236,6 +237,17 @@ impl<W: Write> Sink for Output<'_, '_, '_, W> {
                 self.put(at, USER_FUNCTION, u64::from(function));
                 self.put(at, USER_LINE, u64::from(line));
                 self.put(at, LISTED_FUNCTION, u64::from(function));
+                match self.events.names.asynchronous(self.row(at), name) {
+                    Some((Asynchronous::Task, id)) => {
+                        let number = self.events.names.task_number(self.process, name);
+                        self.put(at, LOOP_TASK, u64::from(id));
+                        self.put(at, LOOP_TASK_NUMBER, number);
+                    }
+                    Some((Asynchronous::Await, id)) if !again => {
+                        self.put(at, LOOP_TASK_AWAITS, u64::from(id));
+                    }
+                    _ => {}
+                }
             }
             Span::Closing { .. } | Span::Asking { called: false } => {}
         }
@@ -276,6 +288,9 @@ impl<W: Write> Sink for Output<'_, '_, '_, W> {
                 }
                 if is_piece {
                     self.put(at, TASKLOOP_ID, 0);
+                }
+                if let Span::Function { name } = *span {
+                    self.end_of_loop_task(at, name, how);
                 }
             }
         }
@@ -453,6 +468,20 @@ impl<'r, W: Write> Output<'_, 'r, '_, W> {
     }
 
     /// `number`: none where a suspended construct goes on whose task has ended.
+    /// A function of a language leaves its thread: a task of an event loop, or what one awaits that is suspended next.
+    fn end_of_loop_task(&mut self, at: Moment, name: u64, how: End) {
+        match self.events.names.asynchronous(self.row(at), name) {
+            Some((Asynchronous::Task, _)) => {
+                self.put(at, LOOP_TASK, 0);
+                self.put(at, LOOP_TASK_NUMBER, 0);
+            }
+            Some((Asynchronous::Await, _)) if how == End::Suspended => {
+                self.put(at, LOOP_TASK_AWAITS, 0);
+            }
+            _ => {}
+        }
+    }
+
     fn created(&mut self, at: Moment, function: u32, line: u32, number: Option<u64>) {
         self.put(at, CREATED_FUNCTION, u64::from(function));
         self.put(at, CREATED_LINE, u64::from(line));

@@ -9,7 +9,7 @@ use crate::names::{
     CodeName, CodeRole, Names, NoNames, format_label, format_site_label, sampled_function,
 };
 
-use crate::words::{function_label, function_parts};
+use crate::words::{Asynchronous, asynchronous, function_label, function_parts};
 
 use super::types::{COUNTERS, TAKEN, TAKEN_TYPES, is_taken};
 
@@ -113,6 +113,12 @@ pub(super) struct NameTables<'a> {
     pub(super) user_lines: Table,
     /// Their ids by (row, address), until the address gets another text.
     known_functions: HashMap<(u32, u64), CodeId>,
+    /// Which of these are tasks of event loops, or what such tasks await, with their ids in the tables of these.
+    known_tasks: HashMap<(u32, u64), Option<(Asynchronous, u32)>>,
+    pub(super) loop_tasks: Table,
+    pub(super) awaited: Table,
+    /// Numbers of such tasks by (process, address of the text).
+    task_numbers: HashMap<(usize, u64), u64>,
     pub(super) counters: Table,
     /// Types of user events, each with the one that stands for it in the output.
     pub(super) user_types: BTreeMap<u32, u32>,
@@ -137,6 +143,10 @@ impl<'a> NameTables<'a> {
             user_functions: Table::new(2),
             user_lines: Table::new(2),
             known_functions: HashMap::new(),
+            known_tasks: HashMap::new(),
+            loop_tasks: Table::new(1),
+            awaited: Table::new(1),
+            task_numbers: HashMap::new(),
             counters: Table::new(0),
             user_types: BTreeMap::new(),
             recent_types: [None; 64],
@@ -201,6 +211,7 @@ impl<'a> NameTables<'a> {
         let text = String::from_utf8_lossy(text).into_owned();
         if self.texts.get(&(row, address)) != Some(&text) {
             self.known_functions.remove(&(row, address));
+            self.known_tasks.remove(&(row, address));
             self.texts.insert((row, address), text);
         }
     }
@@ -238,6 +249,29 @@ impl<'a> NameTables<'a> {
         let id = (self.user_functions.id(&function_label(&text)), line);
         self.known_functions.insert((row, address), id);
         id
+    }
+
+    /// Whether a function of a language stands for a task of an event loop, or for what such a task awaits, and its id in the table of these.
+    pub(super) fn asynchronous(&mut self, row: u32, address: u64) -> Option<(Asynchronous, u32)> {
+        if let Some(known) = self.known_tasks.get(&(row, address)) {
+            return *known;
+        }
+        let text = self.text(row, address).into_owned();
+        let found = asynchronous(&text).map(|kind| {
+            let table = match kind {
+                Asynchronous::Task => &mut self.loop_tasks,
+                Asynchronous::Await => &mut self.awaited,
+            };
+            (kind, table.id(&function_label(&text)))
+        });
+        self.known_tasks.insert((row, address), found);
+        found
+    }
+
+    /// The number of a task of an event loop, from 1.
+    pub(super) fn task_number(&mut self, process: usize, address: u64) -> u64 {
+        let next = self.task_numbers.len() as u64 + 1;
+        *self.task_numbers.entry((process, address)).or_insert(next)
     }
 
     /// Number of a counter; `None` when there are too many.

@@ -80,6 +80,15 @@ pub(super) fn write(
         block(out, USER_LINE_TYPES)?;
         table(out, &[(0, "End"), (1, "Unresolved")], &names.user_lines)?;
     }
+    if !names.loop_tasks.texts.is_empty() {
+        block(out, &[(LOOP_TASK, "Task of asyncio")])?;
+        table(out, &[(0, "none")], &names.loop_tasks)?;
+        block(out, &[(LOOP_TASK_NUMBER, "Task of asyncio, its number")])?;
+    }
+    if !names.awaited.texts.is_empty() {
+        block(out, &[(LOOP_TASK_AWAITS, "Task of asyncio awaits")])?;
+        table(out, &[(0, "none")], &names.awaited)?;
+    }
     for (kind, text) in (COUNTER..COUNTER + COUNTERS).zip(&names.counters.texts) {
         block(out, &[(kind, &clean(text))])?;
     }

@@ -17,6 +17,8 @@
 //! | 20000011 | bytes of the thread's stack that were in use, at the least |
 //! | 20000012 | locks of POSIX, C11 and C++ threads, with the values of those of OpenMP |
 //! | 20000030 | processor on which the thread runs, from 1; 0: it does not run |
+//! | 20000040, 20000041 | task of an event loop (Python's asyncio) while a thread runs it: its name; its number, each task its own |
+//! | 20000042 | what such a task awaits, as it is suspended; 0 at the same time |
 //! | 20000100 + n | the n-th counter (`instr_counter`) by first use; the value is the counter's |
 //! | 22000000 + n | the n-th value of a sensor, or counter of threads that PAPI has no preset for: as read, or since the reading before |
 //! | 22100000 + n | the same for temperatures |
@@ -84,6 +86,10 @@ pub(super) const SCHEDULED_VALUES: &[(u32, &str)] = &[
     (2, "ready, without a processor"),
     (3, "sleeping or waiting"),
 ];
+/// Task of an event loop: its name, its number, and what it awaits.
+pub(super) const LOOP_TASK: u32 = 20_000_040;
+pub(super) const LOOP_TASK_NUMBER: u32 = 20_000_041;
+pub(super) const LOOP_TASK_AWAITS: u32 = 20_000_042;
 /// [`PROCESSOR`] as Extrae has it: from 0, written when the thread goes on elsewhere.
 pub(super) const EXECUTING_CPU: u32 = 40_000_033;
 /// Dynamic memory as Extrae has it: call, size, address given back, address given out.

@@ -127,5 +127,59 @@ task slow ['task slow', 'await sleep', 'task slow', 'await sleep', 'task slow', 
 {}",
         waits.repeat(4)
     );
+    text(&said, &expected)?;
+    paraver(&place)
+}
+
+/// Runs of each task of `tests/python/tasks.py`, and what it awaited after each, from the files for Paraver.
+const FROM_PARAVER: &str = "\
+import collections
+labels, kinds = {}, []
+for line in open('out.pcf'):
+    words = line.split(None, 2)
+    if line.startswith('EVENT_TYPE') or not line.strip():
+        kinds = []
+    elif len(words) > 1 and words[1].startswith('200000') and words[0] in ('0', '6', '7', '9'):
+        kinds = [int(words[1])]
+    elif kinds and words[0].isdigit():
+        labels[kinds[0], int(words[0])] = line.split(None, 1)[1].partition(' (')[0].strip()
+runs, names, awaits, last = collections.Counter(), {}, collections.defaultdict(list), 0
+for line in open('out.prv'):
+    if line.startswith('2:'):
+        words = [int(word) for word in line.split(':')]
+        events = list(zip(words[6::2], words[7::2]))
+        for kind, value in events:
+            if kind == 20000040 and value:
+                name = labels[kind, value]
+            elif kind == 20000041 and value:
+                last = value
+                names[value] = name
+                runs[value] += 1
+            elif kind == 20000042 and value:
+                awaits[last].append(labels[kind, value])
+for row in sorted((names[number], runs[number], awaits[number]) for number in runs):
+    if not row[0].startswith('task asyncio.'): print(*row)
+";
+
+/// In the files for Paraver: tasks by name and number on their thread, and what each awaits as it is suspended.
+fn paraver(place: &Place) -> Check {
+    Run::new(&tools()?.instr)
+        .args(["merge", "out.instr", "-o", "out"])
+        .dir(place.dir.path())
+        .succeed()?;
+    let said = Run::new("python3")
+        .args(["-c", FROM_PARAVER])
+        .dir(place.dir.path())
+        .succeed()?;
+    let waits = "task waits 2 ['await Event.wait']\n";
+    let expected = format!(
+        "\
+task cancelled 2 ['await Future']
+task failing 2 ['await its turn']
+task main 6 ['await task slow', 'await gather', 'await gather', 'await its turn', 'await gather']
+task slow 4 ['await sleep', 'await sleep', 'await sleep']
+{}",
+        waits.repeat(4)
+    );
     text(&said, &expected)
 }
