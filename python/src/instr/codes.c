@@ -131,16 +131,29 @@ static struct function *choose(PyObject *code, bool *steps)
     return function;
 }
 
-static bool keep(PyObject *code, struct code *extra)
+static bool store(PyObject *code, struct code *extra)
 {
 #if PY_VERSION_HEX >= 0x030C0000
-    const bool kept = PyUnstable_Code_SetExtra(code, instr_code_index, extra) == 0;
+    const bool stored = PyUnstable_Code_SetExtra(code, instr_code_index, extra) == 0;
 #else
-    const bool kept = _PyCode_SetExtra(code, instr_code_index, extra) == 0;
+    const bool stored = _PyCode_SetExtra(code, instr_code_index, extra) == 0;
 #endif
-    if (!kept)
+    if (!stored)
         PyErr_Clear();
-    return kept;
+    return stored;
+}
+
+/* False: there is no memory, or instr_code_of() does not find what was stored, and nothing is recorded. */
+static bool keep(PyObject *code, struct code *extra)
+{
+    if (!store(code, extra)) {
+        forget(extra);
+        return false;
+    }
+    if (instr_code_of(code) == extra)
+        return true;
+    (void)store(code, NULL); /* this frees it */
+    return false;
 }
 
 struct code *instr_code_ask(PyObject *code)
@@ -152,10 +165,8 @@ struct code *instr_code_ask(PyObject *code)
             return NULL;
         extra->suspends = (((PyCodeObject *)code)->co_flags & (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR)) != 0;
         extra->first = -1;
-        if (!keep(code, extra)) {
-            free(extra);
+        if (!keep(code, extra))
             return NULL;
-        }
     }
     if (extra->generation != instr_generation) {
         extra->generation = instr_generation; /* before: what it calls may come here again */

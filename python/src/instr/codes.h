@@ -41,17 +41,19 @@ struct code {
 extern Py_ssize_t instr_code_index;
 extern uint32_t instr_generation;
 
+/*
+ * What CPython 3.9 to 3.13 keep behind co_extra (Objects/codeobject.c). Their functions check before each look what is known here: that this is a
+ * code object, and that the index was registered. What is stored by them is looked for here once (codes.c).
+ */
+struct instr_code_extra {
+    Py_ssize_t size;
+    void *extras[];
+};
+
 static inline struct code *instr_code_of(PyObject *code)
 {
-    void *extra = NULL;
-#if PY_VERSION_HEX >= 0x030C0000
-    if (PyUnstable_Code_GetExtra(code, instr_code_index, &extra) != 0)
-        PyErr_Clear();
-#else
-    if (_PyCode_GetExtra(code, instr_code_index, &extra) != 0)
-        PyErr_Clear();
-#endif
-    return extra;
+    const struct instr_code_extra *const all = ((PyCodeObject *)code)->co_extra;
+    return all != NULL && instr_code_index < all->size ? all->extras[instr_code_index] : NULL;
 }
 
 /* Registers the index. False with an exception. */

@@ -4,7 +4,11 @@
 
 #include "codes.h"
 
-/* Their methods of the module. */
-extern PyMethodDef instr_hooks[];
+#pragma GCC visibility push(hidden)
+
+/* Gives the module what _hooks.py hands to the interpreter. False with an exception. */
+bool instr_hooks_add(PyObject *module);
+
+#pragma GCC visibility pop
 
 #endif

@@ -15,8 +15,7 @@ static PyObject *events;
 
 static PyObject *nothing(void)
 {
-    Py_INCREF(Py_None);
-    return Py_None;
+    return Py_None; /* which is never freed, from 3.12 on */
 }
 
 static PyObject *no_more(void)
@@ -76,12 +75,15 @@ static inline __attribute__((always_inline)) PyObject *leaves(PyObject *code, en
     return local && (refused || set_local == NULL) ? no_more() : nothing();
 }
 
-#define CALLBACK(name, way, what, local)                                                \
-    static PyObject *name(PyObject *self, PyObject *const *args, Py_ssize_t number)    \
-    {                                                                                   \
-        (void)self;                                                                     \
-        (void)number;                                                                   \
-        return way(args[0], what, local);                                               \
+#define HOOK(name) static PyObject *name(PyObject *self, PyObject *const *args, size_t number, PyObject *keywords)
+
+#define CALLBACK(name, way, what, local)    \
+    HOOK(name)                              \
+    {                                       \
+        (void)self;                         \
+        (void)number;                       \
+        (void)keywords;                     \
+        return way(args[0], what, local);   \
     }
 
 CALLBACK(on_start, enters, AT_BEGIN, true)
@@ -91,20 +93,21 @@ CALLBACK(on_yield, leaves, AT_SUSPEND, true)
 CALLBACK(on_unwind, leaves, AT_UNWIND, false)
 
 /* An exception is thrown into a generator, which goes on by that, or begins. */
-static PyObject *on_throw(PyObject *self, PyObject *const *args, Py_ssize_t number)
+HOOK(on_throw)
 {
     struct code *extra = instr_code_of(args[0]);
     (void)self;
+    (void)keywords;
     if (extra == NULL || extra->generation != instr_generation)
         extra = meet(args[0]);
     const bool suspends = extra != NULL && extra->function != NULL && extra->suspends;
-    const bool is_new = suspends && number >= 2 && instr_begins((PyCodeObject *)args[0], extra, (int)PyLong_AsLong(args[1]));
+    const bool is_new = suspends && PyVectorcall_NARGS(number) >= 2 && instr_begins((PyCodeObject *)args[0], extra, (int)PyLong_AsLong(args[1]));
     return enters(args[0], is_new ? AT_BEGIN : AT_RESUME, false);
 }
 
-static PyObject *on_c(PyObject *const *args, Py_ssize_t number, enum what what)
+static PyObject *on_c(PyObject *const *args, size_t number, enum what what)
 {
-    struct code *const extra = number >= 3 ? instr_code_of(args[0]) : NULL;
+    struct code *const extra = PyVectorcall_NARGS(number) >= 3 ? instr_code_of(args[0]) : NULL;
     if (extra != NULL && extra->generation == instr_generation && extra->function != NULL && instr_c_functions) {
         struct function *const function = instr_c_function(args[2]);
         if (function != NULL)
@@ -114,23 +117,17 @@ static PyObject *on_c(PyObject *const *args, Py_ssize_t number, enum what what)
     return what == AT_BEGIN ? no_more() : nothing();
 }
 
-static PyObject *on_call(PyObject *self, PyObject *const *args, Py_ssize_t number)
-{
-    (void)self;
-    return on_c(args, number, AT_BEGIN);
-}
+#define C_CALLBACK(name, what)            \
+    HOOK(name)                            \
+    {                                     \
+        (void)self;                       \
+        (void)keywords;                   \
+        return on_c(args, number, what);  \
+    }
 
-static PyObject *on_c_return(PyObject *self, PyObject *const *args, Py_ssize_t number)
-{
-    (void)self;
-    return on_c(args, number, AT_END);
-}
-
-static PyObject *on_c_raise(PyObject *self, PyObject *const *args, Py_ssize_t number)
-{
-    (void)self;
-    return on_c(args, number, AT_UNWIND);
-}
+C_CALLBACK(on_call, AT_BEGIN)
+C_CALLBACK(on_c_return, AT_END)
+C_CALLBACK(on_c_raise, AT_UNWIND)
 
 /* monitor(DISABLE, set_local_events, tool, events), or monitor() when nothing is recorded any more. */
 static PyObject *monitor(PyObject *self, PyObject *args)
@@ -149,20 +146,48 @@ static PyObject *monitor(PyObject *self, PyObject *args)
     Py_RETURN_NONE;
 }
 
-#define FAST(name) (PyCFunction)(void (*)(void))name, METH_FASTCALL, NULL
-
-PyMethodDef instr_hooks[] = {
-    {"on_start", FAST(on_start)},
-    {"on_resume", FAST(on_resume)},
-    {"on_return", FAST(on_return)},
-    {"on_yield", FAST(on_yield)},
-    {"on_throw", FAST(on_throw)},
-    {"on_unwind", FAST(on_unwind)},
-    {"on_call", FAST(on_call)},
-    {"on_c_return", FAST(on_c_return)},
-    {"on_c_raise", FAST(on_c_raise)},
+static PyMethodDef methods[] = {
     {"monitor", monitor, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
+
+/*
+ * What the interpreter calls: objects with nothing between it and the function. The way to a method of the module takes two calls more, and looks
+ * how deep the stack is.
+ */
+struct hook {
+    PyObject_HEAD
+    vectorcallfunc call;
+};
+
+static PyTypeObject hook_type = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "instr._native.Hook",
+    .tp_basicsize = sizeof(struct hook),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .tp_vectorcall_offset = offsetof(struct hook, call),
+    .tp_call = PyVectorcall_Call,
+    .tp_doc = "A callback of sys.monitoring, which nobody else calls.",
+};
+
+static struct {
+    const char *name;
+    struct hook hook;
+} hooks[] = {
+#define ENTRY(name) {#name, {PyObject_HEAD_INIT(&hook_type) name}}
+    ENTRY(on_start), ENTRY(on_resume), ENTRY(on_return), ENTRY(on_yield),   ENTRY(on_throw),
+    ENTRY(on_unwind), ENTRY(on_call),  ENTRY(on_c_return), ENTRY(on_c_raise),
+#undef ENTRY
+};
+
+bool instr_hooks_add(PyObject *module)
+{
+    if (PyType_Ready(&hook_type) != 0)
+        return false;
+    for (size_t i = 0; i < sizeof hooks / sizeof hooks[0]; i++)
+        if (PyModule_AddObjectRef(module, hooks[i].name, (PyObject *)&hooks[i].hook) != 0)
+            return false;
+    return PyModule_AddFunctions(module, methods) == 0;
+}
 
 #endif

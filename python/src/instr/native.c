@@ -127,7 +127,11 @@ PyMODINIT_FUNC PyInit__native(void)
     if (!instr_marks_begin() || !instr_codes_begin())
         return NULL;
     PyObject *const module = PyModule_Create(&definition);
-    PyMethodDef *const parts[] = {instr_hooks, instr_marks, instr_beneath, instr_steps};
+    if (module != NULL && !instr_hooks_add(module)) {
+        Py_DECREF(module);
+        return NULL;
+    }
+    PyMethodDef *const parts[] = {instr_marks, instr_beneath, instr_steps};
     for (size_t i = 0; module != NULL && i < sizeof parts / sizeof parts[0]; i++) {
         if (PyModule_AddFunctions(module, parts[i]) != 0) {
             Py_DECREF(module);

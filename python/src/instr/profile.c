@@ -126,10 +126,15 @@ static PyObject *profile_thread(PyObject *self, PyObject *args)
     Py_RETURN_NONE;
 }
 
-PyMethodDef instr_hooks[] = {
+static PyMethodDef methods[] = {
     {"profile", profile, METH_O, NULL},
     {"profile_thread", profile_thread, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
+
+bool instr_hooks_add(PyObject *module)
+{
+    return PyModule_AddFunctions(module, methods) == 0;
+}
 
 #endif
