@@ -8,6 +8,22 @@
 
 #define COLD __attribute__((noinline, cold))
 
+/*
+ * Counters are read behind a begin and before an end: what a thread counts between two readings belongs to the innermost of the functions that
+ * were open all the while.
+ */
+static COLD void read_before(void)
+{
+    struct instr_thread *const t = instr_thread();
+    if (t != NULL)
+        instr_point(t, INSTR_AT_FUNCTION);
+}
+
+static inline bool is_counted(void)
+{
+    return !INSTR_LIKELY((instr_process.points & INSTR_AT_FUNCTION) == 0);
+}
+
 static inline uint32_t *packet_of(const struct instr_thread *t, struct instr_function *function)
 {
     return &function->packets[t->index % INSTR_FUNCTION_THREADS];
@@ -48,11 +64,15 @@ static COLD void record(unsigned id, struct instr_function *function, bool named
         return;
     instr_put_addr(p, (uintptr_t)function->text);
     instr_close(&s);
+    if (named)
+        instr_point(t, INSTR_AT_FUNCTION);
 }
 
 static inline __attribute__((always_inline)) void event(unsigned id, struct instr_function *function, bool named)
 {
     struct instr_slot s;
+    if (!named && is_counted())
+        read_before();
     uint32_t *const p = instr_open_at_once(&s, id, INSTR_ADDR_WORDS);
     if (!INSTR_LIKELY(p != NULL)) {
         record(id, function, named);
@@ -66,6 +86,8 @@ static inline __attribute__((always_inline)) void event(unsigned id, struct inst
     }
     instr_put_addr(p, (uintptr_t)function->text);
     instr_close(&s);
+    if (named)
+        instr_point(s.thread, INSTR_AT_FUNCTION);
 }
 
 void instr_function_begin(struct instr_function *function)

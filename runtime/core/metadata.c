@@ -231,6 +231,10 @@ static void env(const struct instr_metadata *m)
 #endif
     if (instr_settings.sensors_period_ns != 0)
         env_number("sensors_period_ns", instr_settings.sensors_period_ns);
+#if INSTR_HAS_FUNCTIONS
+    if (instr_settings.counters != NULL && (instr_settings.sensors_at & INSTR_AT_FUNCTION) != 0)
+        env_number("counted_functions", 1);
+#endif
     if (INSTR_SENSORS_LINKED)
         instr_sensors_describe(env_text);
     modules();

@@ -54,7 +54,8 @@ enum instr_sensor_point {
     INSTR_AT_IMPLICIT = 8,  /* begin and end of an implicit task */
     INSTR_AT_TASK = 16,     /* end of an explicit task */
     INSTR_AT_TASK_BEGIN = 32, /* its begin: counters only */
-    INSTR_AT_SAMPLE = 64    /* each sample of a thread, in a signal handler on it: `read` must be async-signal-safe, or `skip` it */
+    INSTR_AT_SAMPLE = 64,   /* each sample of a thread, in a signal handler on it: `read` must be async-signal-safe, or `skip` it */
+    INSTR_AT_FUNCTION = 128 /* a function of a language begins or goes on, and before it leaves its thread */
 };
 
 enum instr_sensor_state { INSTR_SENSOR_OFF = 0, INSTR_SENSOR_ON = 1, INSTR_SENSOR_LOST = 2 };

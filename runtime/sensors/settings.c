@@ -17,7 +17,8 @@ static bool parse_points(const char *list, uint32_t *points)
                  {"regions", INSTR_AT_REGION},
                  {"implicit", INSTR_AT_IMPLICIT},
                  {"tasks", INSTR_AT_TASK},
-                 {"samples", INSTR_AT_SAMPLE}};
+                 {"samples", INSTR_AT_SAMPLE},
+                 {"functions", INSTR_AT_FUNCTION}};
     *points = 0;
     for (const char *p = list; *p != '\0';) {
         const size_t length = strcspn(p, ", ");
@@ -58,6 +59,6 @@ void instr_sensors_settings(void)
     const char *at = instr_setting_text("INSTR_SENSORS_AT");
     if (at != NULL && !parse_points(at, &s->sensors_at)) {
         s->sensors_at = 0;
-        instr_settings_complain(INSTR_WHY("INSTR_SENSORS_AT is not a list of begin-end, regions, implicit, tasks, samples; it is not used"));
+        instr_settings_complain(INSTR_WHY("INSTR_SENSORS_AT is not a list of begin-end, regions, implicit, tasks, samples, functions; it is not used"));
     }
 }

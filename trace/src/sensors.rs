@@ -109,6 +109,8 @@ pub struct Definitions {
     pub sensors: Vec<SensorDef>,
     /// Counters in the order of the values of `thread_counters`.
     pub counters: Vec<CounterDef>,
+    /// Counters are read where functions of languages begin, go on, and leave their thread.
+    pub counts_functions: bool,
     /// What is missing.
     pub troubles: Vec<Trouble>,
 }
@@ -120,6 +122,9 @@ impl Definitions {
         let mut found = Self::default();
         let mut missed = Vec::new();
         for (key, text) in &metadata.other {
+            if key == "counted_functions" {
+                found.counts_functions = text == "1";
+            }
             let Some((kind, number)) = key
                 .rsplit_once('_')
                 .and_then(|(kind, number)| Some((kind, number.parse::<u32>().ok()?)))
@@ -246,10 +251,12 @@ mod tests {
             ("sensor_trouble_0", "hwmon no device under /sys/class/hwmon"),
             ("counter_0", "task-clock ns"),
             ("counter_1", "page-faults -"),
+            ("counted_functions", "1"),
             ("sensor_x", "no number"),
             ("setting_trouble", "something else"),
         ]);
         assert_eq!(found.sensors.len(), 2);
+        assert!(found.counts_functions);
         let rapl = found.sensor(0).unwrap();
         assert_eq!((rapl.unit.as_str(), rapl.wrap), ("J", 262_143_328_850));
         assert_eq!(rapl.source, "/sys/a b/energy_uj");

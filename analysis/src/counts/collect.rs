@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use hashbrown::HashMap;
 use instr_trace::ThreadInfo;
 use instr_trace::event::{AllocatorKind, MutexKind, SyncKind, task_flags};
-use instr_trace::model::{At, Begin, End, Found, Mark, Ran, Since, Sink, Span};
+use instr_trace::model::{At, Begin, End, Found, Mark, Ran, Reading, Since, Sink, Span};
+use instr_trace::sensors::Definitions;
 
 use super::functions::{Functions, Stack};
 use super::work::OpenWork;
@@ -41,13 +42,13 @@ pub(super) struct Thread {
 }
 
 impl Collector {
-    /// For the threads of one trace, as [`instr_trace::Trace::threads`] gives them.
-    pub fn new(threads: &[ThreadInfo]) -> Self {
+    /// For the threads of one trace, as [`instr_trace::Trace::threads`] gives them, and the counters that it defines.
+    pub fn new(threads: &[ThreadInfo], definitions: &Definitions) -> Self {
         Self {
             out: Collected::default(),
             tasks: HashMap::new(),
             mutexes: HashMap::new(),
-            functions: Functions::default(),
+            functions: Functions::new(definitions),
             threads: threads.iter().map(|_| Thread::default()).collect(),
             allocated: HashMap::new(),
         }
@@ -57,12 +58,23 @@ impl Collector {
     pub fn finish(mut self) -> Collected {
         self.out.tasks = self.tasks.into_iter().collect();
         self.out.mutexes = self.mutexes.into_iter().collect();
-        self.out.functions = self.functions.finish();
+        (self.out.functions, self.out.function_counters) = self.functions.finish();
         self.out
     }
 }
 
 impl Sink for Collector {
+    const READINGS: bool = true;
+
+    #[inline]
+    fn reading(&mut self, at: At, reading: &Reading<'_>) {
+        if let Reading::Counters { values, .. } = reading
+            && let Some(thread) = self.threads.get_mut(at.position)
+        {
+            self.functions.read(&mut thread.functions, values);
+        }
+    }
+
     #[inline]
     fn body(&mut self, at: At, body: Option<&Span>) {
         let thread = &mut self.threads[at.position];

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use instr_trace::event::{AllocatorKind, CancelKind, MutexKind, SyncKind, TargetKind};
 pub use instr_trace::model::Code;
 use instr_trace::model::Work;
+use instr_trace::sensors::CounterDef;
 
 use crate::{Spread, Times};
 
@@ -16,7 +17,7 @@ mod work;
 
 pub use collect::Collector;
 pub use contention::MutexCount;
-pub use functions::FunctionCount;
+pub use functions::{Counted, FunctionCount};
 pub use instr_trace::words::{allocation_name, cancel_name, mutex_name, sync_name, target_name};
 
 /// Everything counted, by address or name. What is missing in [`Times`] (bodies that began before a gap) was not timed.
@@ -64,6 +65,8 @@ pub struct Collected {
     pub calls: BTreeMap<String, Times>,
     /// Functions of languages by their texts ([`instr_trace::words::function_parts`]), that with the most own time first.
     pub functions: Vec<(String, FunctionCount)>,
+    /// Counters of [`FunctionCount::counted`].
+    pub function_counters: Vec<CounterDef>,
     /// Counters by name.
     pub counters: BTreeMap<String, CounterCount>,
 }

@@ -7,13 +7,14 @@ use instr_analysis::scheduling;
 use instr_trace::Names;
 use instr_trace::event::MutexKind;
 use instr_trace::names::{CodeRole, format_label, format_site_label};
+use instr_trace::sensors::CounterDef;
 use instr_trace::tasks::Totals;
 use instr_trace::words::{asynchronous, function_parts};
 
 use super::counts::{Code, Collected, FunctionCount, MutexCount, mutex_name, sync_name};
 use super::model::{
-    Counter, Critical, Function, Loop, ParallelRegion, Place, Scheduling, Sections, Summary, Sync,
-    TaskFunction, Tasks, Times, UserEvent, UserRegion,
+    Counter, Critical, Function, FunctionCounter, Loop, ParallelRegion, Place, Scheduling,
+    Sections, Summary, Sync, TaskFunction, Tasks, Times, UserEvent, UserRegion,
 };
 use super::threads::build::object_name;
 
@@ -87,7 +88,11 @@ pub fn fill(summary: &mut Summary, collected: Collected, totals: &Totals, names:
         .collect();
     summary.regions = named(collected.user_regions);
     summary.calls = named(collected.calls);
-    summary.functions = collected.functions.into_iter().map(function).collect();
+    summary.functions = collected
+        .functions
+        .into_iter()
+        .map(|counted| function(counted, &collected.function_counters))
+        .collect();
     summary.counters = collected
         .counters
         .into_iter()
@@ -238,7 +243,7 @@ fn critical(kind: MutexKind, object: u64, count: &MutexCount, names: &dyn Names)
     }
 }
 
-fn function((text, count): (String, FunctionCount)) -> Function {
+fn function((text, count): (String, FunctionCount), counters: &[CounterDef]) -> Function {
     let (name, place) = function_parts(&text);
     let (file, line) = match place.and_then(|place| place.rsplit_once(':')) {
         Some((file, line)) => (Some(file.to_owned()), line.parse().ok()),
@@ -255,6 +260,16 @@ fn function((text, count): (String, FunctionCount)) -> Function {
         min_ns: count.min_ns,
         max_ns: count.max_ns,
         suspended_ns: asynchronous(&text).map(|_| count.suspended_ns),
+        counters: counters
+            .iter()
+            .zip(count.counted)
+            .map(|(counter, counted)| FunctionCounter {
+                name: counter.name.clone(),
+                unit: counter.unit.clone(),
+                own: counted.own,
+                total: counted.total,
+            })
+            .collect(),
     }
 }
 

@@ -27,6 +27,7 @@ use instr_analysis::counts::Collector;
 use instr_analysis::states::States;
 use instr_analysis::{efficiency, executions, processor_time, scheduling};
 use instr_trace::model::{State, pays_apart, relayed, replay_with};
+use instr_trace::sensors::Definitions;
 use instr_trace::tasks::{TaskStates, Totals, follows};
 use instr_trace::{Event, Names, Session, ThreadInfo, Trace};
 
@@ -220,7 +221,10 @@ fn summarize_by(
     let has_switches = !trace.scheduled_threads().is_empty();
     let mut sinks = (
         (
-            (Collector::new(threads), &mut executions),
+            (
+                Collector::new(threads, &Definitions::of(trace.metadata())),
+                &mut executions,
+            ),
             (
                 efficiency::Collector::new(threads),
                 (

@@ -497,6 +497,21 @@ pub struct Function {
     /// Of a task of an event loop (`task NAME`), and of what such tasks await (`await NAME`): from each suspension to where it went on, ns;
     /// null for others.
     pub suspended_ns: Option<u64>,
+    /// What the counters of its threads counted in it, where they are read at functions (`INSTR_SENSORS_AT=functions`); else empty.
+    pub counters: Vec<FunctionCounter>,
+}
+
+/// What a counter of threads counted in a function.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct FunctionCounter {
+    /// As perf spells it.
+    pub name: String,
+    /// `ns`, or empty for a plain number.
+    pub unit: String,
+    /// Without other recorded functions.
+    pub own: u64,
+    /// With what it calls; where it calls itself, that counts once.
+    pub total: u64,
 }
 
 /// Values of one counter: of the program, in its own unit, or of its threads.

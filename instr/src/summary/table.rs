@@ -513,8 +513,44 @@ fn functions(summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {
         );
     }
     table.print(functions.len(), page)?;
+    counters_of_functions(summary, page)?;
     let (table, total) = asynchronous(summary, page.rows, "tasks of event loops");
     table.print(total, page)
+}
+
+/// A table for each counter that was read at functions, that with the most of it first.
+fn counters_of_functions(summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {
+    let counters = summary.functions.first().map(|one| one.counters.as_slice());
+    for (at, counter) in counters.unwrap_or_default().iter().enumerate() {
+        let all = summary.functions.iter();
+        let mut all: Vec<_> = all
+            .filter_map(|one| Some((one, one.counters.get(at)?)))
+            .filter(|(_, counted)| counted.total > 0)
+            .collect();
+        all.sort_by_key(|(_, counted)| Reverse((counted.own, counted.total)));
+        let number = |value: u64| match counter.unit.as_str() {
+            "ns" => time(value),
+            _ => count(value),
+        };
+        let title = format!("{} in", counter.name);
+        let mut table = Sheet::of_places(1, &[&title, "calls", "own", "total", "total a call"]);
+        for (function, counted) in all.iter().take(page.rows) {
+            let calls = function.calls.max(1);
+            let a_call = match counter.unit.as_str() {
+                "ns" => time(counted.total / calls),
+                _ => format!("{:.1}", counted.total as f64 / calls as f64),
+            };
+            table.add_row([
+                function_label(function),
+                count(function.calls),
+                number(counted.own),
+                number(counted.total),
+                a_call,
+            ]);
+        }
+        table.print(all.len(), page)?;
+    }
+    Ok(())
 }
 
 /// The first `rows` of tasks of event loops and what they await, that with the longest suspension first; and how many there are.

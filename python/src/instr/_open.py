@@ -26,6 +26,15 @@ _STATISTICS = {
 }
 
 
+def _flat(function):
+    """A function of the summary as a row: what each counter counted, without what it calls and with it, in columns of their own."""
+    row = {name: cell for name, cell in function.items() if name != "counters"}
+    for counter in function.get("counters", ()):
+        row[counter["name"]] = counter["own"]
+        row[counter["name"] + "_total"] = counter["total"]
+    return row
+
+
 def _real(cell):
     """A column has numbers of one kind."""
     return float(cell) if isinstance(cell, int) else cell
@@ -124,27 +133,35 @@ class Trace:
         return _table.of_rows(rows, list(rows[0]) if rows else [])
 
     def functions(self):
-        """Functions of Python: a row for each in each process, that with the most own time first."""
+        """Functions of Python: a row for each in each process, that with the most own time first.
+
+        Where counters were read at functions (`INSTR_COUNTERS`, `INSTR_SENSORS_AT=functions`) there are two columns for each, such as `page-faults`,
+        without other recorded functions, and `page-faults_total`, with what a function calls.
+        """
         rows = []
         for process, summary in enumerate(self._processes()):
-            rows.extend({"process": process, **function} for function in summary["functions"])
+            rows.extend({"process": process, **_flat(function)} for function in summary["functions"])
         rows.sort(key=lambda row: -row["own_ns"])
-        return _table.of_rows(rows, _FUNCTIONS)
+        counters = {name: None for row in rows for name in row if name not in _FUNCTIONS}
+        return _table.of_rows(rows, [*_FUNCTIONS, *counters])
 
     def histogram(self, of="own_ns"):
         """Processes by functions of Python, with the six rows of Paraver's histograms below: a column for each function, that with the most first.
 
-        `of`: "own_ns", "total_ns" or "calls". A process that never calls a function has no value for it, and does not count in the rows Average,
-        Maximum, Minimum, StDev (of all processes, not of a sample) and Avg/Max.
+        `of`: "own_ns", "total_ns", "calls", or a counter's column of functions(). A process that never calls a function has no value for it, and
+        does not count in the rows Average, Maximum, Minimum, StDev (of all processes, not of a sample) and Avg/Max.
         """
-        if of not in ("own_ns", "total_ns", "calls"):
-            raise ValueError(f"of {of!r} there is no histogram: own_ns, total_ns or calls")
         processes = list(self._processes())
+        functions = [[_flat(function) for function in summary["functions"]] for summary in processes]
+        known = {"own_ns": None, "total_ns": None, "calls": None}
+        known.update({name: None for rows in functions for row in rows for name in row if name not in _FUNCTIONS})
+        if of not in known:
+            raise ValueError(f"of {of!r} there is no histogram: {', '.join(list(known)[:-1])} or {list(known)[-1]}")
         values = {}
-        for at, summary in enumerate(processes):
-            for function in summary["functions"]:
+        for at, rows in enumerate(functions):
+            for function in rows:
                 key = (function["name"], function["file"], function["line"])
-                values.setdefault(key, {})[at] = values.get(key, {}).get(at, 0) + function[of]
+                values.setdefault(key, {})[at] = values.get(key, {}).get(at, 0) + function.get(of, 0)
         keys = sorted(values, key=lambda key: (-sum(values[key].values()), key[0]))
         shared = [name for name, _, _ in keys]
         titles = {key: key[0] if shared.count(key[0]) == 1 else f"{key[0]} ({key[1]}:{key[2]})" for key in keys}

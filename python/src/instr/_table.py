@@ -84,6 +84,12 @@ def mapped(folder, name):
         for file in sorted(os.listdir(os.path.join(above, part))):
             with arrow.memory_map(os.path.join(above, part, file)) as source:
                 rows = arrow.ipc.open_file(source).read_all()
-            number = arrow.repeat(arrow.scalar(process, arrow.int32()), rows.num_rows)
-            parts.append(rows.add_column(0, "process", number))
+            parts.append(rows.add_column(0, "process", _constant(arrow, process, rows)))
     return Table(arrow.concat_tables(parts))
+
+
+def _constant(arrow, number, rows):
+    """A column that has `number` in each of the rows: all its pieces, one for each batch, are the same memory."""
+    lengths = [len(batch) for batch in rows.to_batches()]
+    longest = arrow.repeat(arrow.scalar(number, arrow.int32()), max(lengths, default=0))
+    return arrow.chunked_array([longest.slice(0, length) for length in lengths], arrow.int32())

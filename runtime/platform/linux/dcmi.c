@@ -33,7 +33,7 @@
 #define PATIENCE_NS 250000000u /* a controller that is busy elsewhere takes this long */
 
 /* Readings of this family that cannot wait for it. */
-#define TOO_OFTEN (INSTR_AT_REGION | INSTR_AT_IMPLICIT | INSTR_AT_TASK | INSTR_AT_TASK_BEGIN | INSTR_AT_SAMPLE)
+#define TOO_OFTEN (INSTR_AT_REGION | INSTR_AT_IMPLICIT | INSTR_AT_TASK | INSTR_AT_TASK_BEGIN | INSTR_AT_SAMPLE | INSTR_AT_FUNCTION)
 
 static struct {
     struct instr_sensor sensor;

@@ -12,7 +12,7 @@ use super::outputs::NESTED;
 use super::place::{DEBIAN, Place, needs, packages, text};
 
 /// PATH with the folder of `instr` first.
-fn path() -> Check<OsString> {
+pub(super) fn path() -> Check<OsString> {
     let folder = tools()?.instr.parent().map(Path::to_owned);
     let others = std::env::var_os("PATH").unwrap_or_default();
     let all = folder.into_iter().chain(std::env::split_paths(&others));

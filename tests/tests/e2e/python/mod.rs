@@ -3,6 +3,7 @@
 
 mod asynchronous;
 mod beneath;
+mod counted;
 mod frames;
 mod functions;
 mod outputs;
@@ -28,6 +29,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             "python::collections-and-imports",
             beneath::collections_and_imports,
         ),
+        trial("python::counters-of-functions", counted::functions),
         trial("python::traces-as-frames", frames::tables),
         trial("python::cells-of-a-notebook", frames::cells),
         trial("python::types", frames::types),
