@@ -42,6 +42,13 @@ pub fn losses(summary: &Summary) -> Vec<String> {
     if let Some(trouble) = &summary.setting_trouble {
         notes.push(format!("not as it was set: {}", elide(trouble, 200)));
     }
+    if !summary.closed && is_python_child(summary) {
+        notes.push(
+            "the process ended without its cleanup, as after os._exit() and where a pool is terminated: its last event may be missing"
+                .to_owned(),
+        );
+        return notes;
+    }
     if summary.truncated_streams > 0 {
         let streams = summary.truncated_streams;
         notes.push(match streams {
@@ -56,6 +63,11 @@ pub fn losses(summary: &Summary) -> Vec<String> {
         );
     }
     notes
+}
+
+/// Whether it is a process that one of Python made: `multiprocessing` kills them, or lets them end without cleanup.
+fn is_python_child(summary: &Summary) -> bool {
+    (summary.forked || summary.started) && !summary.functions.is_empty()
 }
 
 /// Writing the trace that takes less of the threads' time than this is not worth a word.
@@ -227,6 +239,21 @@ mod tests {
         ] {
             assert!(text.contains(part), "{part} in {text}");
         }
+    }
+
+    /// A worker of a pool of `multiprocessing` that was killed has one line, and what else was lost.
+    #[test]
+    fn a_child_of_python_that_ends_without_cleanup_has_one_line() {
+        let mut summary = clean();
+        summary.truncated_streams = 1;
+        summary.closed = false;
+        summary.discarded = 10;
+        summary.functions = vec![crate::summary::model::Function::default()];
+        assert_eq!(losses(&summary).len(), 3);
+        summary.forked = true;
+        let told = losses(&summary);
+        assert_eq!(told.len(), 2, "{told:?}");
+        assert!(told[1].contains("without its cleanup"), "{told:?}");
     }
 
     #[test]

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 
-from . import _select
+from . import _names, _select
 
 _HELP = """\
 examples:
@@ -106,12 +106,6 @@ def _place(folder):
     return path
 
 
-def _name(program):
-    name = os.path.basename(program.rstrip("/"))
-    name = name[:-3] if name.endswith(".py") else name
-    return (name if name not in ("", "-") else "python") + ".instr"
-
-
 def _run(arguments):
     options = _parser("python -m instr").parse_args(arguments)
     _check(options)
@@ -119,7 +113,7 @@ def _run(arguments):
     if options.output is not None:
         variables["INSTR_TRACE"] = _place(options.output)
     elif "INSTR_TRACE" not in os.environ and "INSTR_TREE" not in os.environ:
-        variables["INSTR_TRACE"] = _place(_name(options.program))
+        variables["INSTR_TRACE"] = _place(_names.of_program(options.program))
     os.environ.update(variables)
     sys.stdout.flush()
     os.execv(sys.executable, _command(options))

@@ -3,6 +3,7 @@
 import importlib.machinery
 import os
 
+from . import _names
 from ._results import NOT_RECORDED
 
 _OTHER = "instr records the main interpreter of a process alone, and this is another one"
@@ -57,7 +58,7 @@ def start(config=None):
     """Begins or resumes recording; 0, NOT_RECORDED or REFUSED.
 
     `config` are settings as in C: "INSTR_TRACE=a.instr; INSTR_BUFFER=8K". Where nothing is recorded yet, the compiled part loads the
-    runtime, and a trace that begins here begins with these settings.
+    runtime, and a trace that begins here begins with these settings; it is named after the program.
     """
     if _native is None:
         return _part.start(config)
@@ -65,9 +66,20 @@ def start(config=None):
         _hooks.load()
     elif not _load_paused():
         return NOT_RECORDED
+    else:
+        config = _with_name(config)
     result = _native.start(config)
     _hooks._adopt()
     return result
+
+
+def _with_name(config):
+    """The settings with the folder of the trace, where neither they nor the environment say where it goes."""
+    name = _names.of_this_process()
+    said = ("INSTR_TRACE", "INSTR_TREE", "INSTR_CONFIG")
+    if name is None or any(setting in os.environ or setting in (config or "") for setting in said):
+        return config
+    return f"{config}; INSTR_TRACE={name}" if config else f"INSTR_TRACE={name}"
 
 
 def _load_paused():

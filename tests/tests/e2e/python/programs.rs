@@ -94,7 +94,20 @@ pub(super) fn interface() -> Check {
         .flatten()
         .map(|entry| entry.file_name())
         .collect();
-    ensure(left.len() == 5, || format!("{left:?}"))
+    ensure(left.len() == 5, || format!("{left:?}"))?;
+    // A trace that nobody names has the name of the program, or of the module that is run as one.
+    place.write("named.py", "import instr\n\ndef work(): pass\n\nwith instr.trace(config='INSTR_BUFFER=1M'): work()\n")?;
+    place.run(&["named.py"]).succeed()?;
+    std::fs::create_dir(place.at("package"))?;
+    std::fs::copy(place.at("named.py"), place.at("package/__main__.py"))?;
+    place.run(&["-m", "package"]).succeed()?;
+    for trace in ["named.instr", "package.instr"] {
+        let calls = place.calls(trace)?;
+        ensure(calls == BTreeMap::from([("work".to_owned(), 1)]), || {
+            format!("{trace}: {calls:?}")
+        })?;
+    }
+    Ok(())
 }
 
 /// Unchanged, with what it starts.
