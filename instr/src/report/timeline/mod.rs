@@ -7,6 +7,7 @@
 //! | `spans` | the spans themselves; the shortest ones go when there are too many |
 //! | `lanes` | values over time |
 //! | `ready`, `lost` | tasks that are ready, and events that were lost, as lanes |
+//! | `loop_tasks` | tasks of asyncio as lanes |
 //! | `longest` | the longest execution of each construct: where numbers of tables lead to |
 //! | `durations` | how long bodies ran, by thread |
 //! | `task_levels` | tasks by function and level of the task graph |
@@ -25,6 +26,7 @@ mod graph_data;
 pub(super) mod kernel_threads;
 pub(crate) mod lanes;
 pub(crate) mod longest;
+mod loop_tasks;
 mod lost;
 pub(crate) mod model;
 pub(crate) mod part;

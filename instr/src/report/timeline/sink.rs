@@ -10,6 +10,7 @@ use instr_trace::words::{function_label, mutex_name};
 use super::Collector;
 use super::lanes::Shape;
 use super::longest::{What, Where};
+use super::loop_tasks::LoopTasks;
 use super::spans::Span;
 
 /// Calls between two looks at the progress.
@@ -49,6 +50,7 @@ pub(super) struct Process<'c> {
     sensors: HashMap<(usize, usize), Option<usize>>,
     counters: HashMap<u64, Option<usize>>,
     texts: HashMap<u64, String>,
+    loop_tasks: LoopTasks,
 }
 
 impl<'c> Process<'c> {
@@ -76,6 +78,7 @@ impl<'c> Process<'c> {
             sensors: HashMap::new(),
             counters: HashMap::new(),
             texts: HashMap::new(),
+            loop_tasks: LoopTasks::default(),
         }
     }
 
@@ -255,6 +258,13 @@ impl Sink for Process<'_> {
             }
             Model::Create { .. } if how == Begin::Told => self.count(at.time, false, 1.0),
             Model::Task { .. } if how == Begin::Told => self.count(at.time, false, -1.0),
+            Model::Function { name } => {
+                if let Some(text) = self.texts.get(name) {
+                    let lanes = (self.number, &mut self.collector.lanes);
+                    let time = (self.place)(at.time);
+                    self.loop_tasks.begin(lanes, (*name, text), time, how);
+                }
+            }
             _ => {}
         }
         if !span.is_body() && span.state().is_some_and(|state| state != State::Useful) {
@@ -264,6 +274,11 @@ impl Sink for Process<'_> {
     }
 
     fn end(&mut self, at: At, span: &Model, how: End, since: Since) {
+        if let Model::Function { name } = span {
+            let time = (self.place)(at.time);
+            let lanes = &mut self.collector.lanes;
+            self.loop_tasks.end(lanes, *name, time, how);
+        }
         if let (Model::User { name } | Model::Function { name }, true) = (span, how.is_final()) {
             if let Some(place) = self.place_of(at, since) {
                 let longest = &mut self.collector.longest;
