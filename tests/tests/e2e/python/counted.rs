@@ -38,6 +38,13 @@ for task, name in sorted(found, key=str):
         print(task, name, found[task, name])
 ";
 
+/// The example of docs/python.md, of which the calls of each function are summed up here.
+const PER_CALL: &str = "\
+SELECT s.name, s.begin_ns, sum(c.grown) AS faults FROM spans s JOIN sensors c
+ON c.process = s.process AND c.thread = s.thread AND c.since_ns >= s.begin_ns AND c.time_ns <= s.end_ns
+WHERE s.kind = 'function' AND c.sensor = 'page-faults' GROUP BY s.process, s.thread, s.name, s.begin_ns ORDER BY faults DESC
+";
+
 /// The six rows of the histogram of page faults against plain arithmetic on the functions of the processes.
 const HISTOGRAM: &str = "\
 import statistics
@@ -150,6 +157,18 @@ pub(super) fn functions() -> Check {
                 format!("{release}: no {own:?} in\n{shown}")
             })?;
         }
+        let documented = std::fs::read_to_string(workspace::root()?.join("docs/python.md"))?;
+        ensure(documented.contains(PER_CALL), || {
+            "the example is another".to_owned()
+        })?;
+        let answer = instr(&["query", "out.instr", PER_CALL, "--format", "json"])?.text();
+        let rows: Vec<Value> = serde_json::from_str(&answer).map_err(|error| error.to_string())?;
+        let calls = rows.iter().filter(|row| row["name"] == "touch");
+        let found: Vec<f64> = calls.filter_map(|row| row["faults"].as_f64()).collect();
+        let children = [&summary["children"][0], &summary];
+        let expected =
+            children.map(|of| faults(of).get("touch").map_or(0, |counted| counted[1]) as f64);
+        ensure(found == expected, || format!("{found:?}, not {expected:?}"))?;
         let tables = instr(&["summary", "out.instr", "--functions"])?.text();
         ensure(tables.contains("page-faults in"), || tables.clone())?;
         if release == DEBIAN {

@@ -96,7 +96,10 @@ pub(super) fn interface() -> Check {
         .collect();
     ensure(left.len() == 5, || format!("{left:?}"))?;
     // A trace that nobody names has the name of the program, or of the module that is run as one.
-    place.write("named.py", "import instr\n\ndef work(): pass\n\nwith instr.trace(config='INSTR_BUFFER=1M'): work()\n")?;
+    place.write(
+        "named.py",
+        "import instr\n\ndef work(): pass\n\nwith instr.trace(config='INSTR_BUFFER=1M'): work()\n",
+    )?;
     place.run(&["named.py"]).succeed()?;
     std::fs::create_dir(place.at("package"))?;
     std::fs::copy(place.at("named.py"), place.at("package/__main__.py"))?;
