@@ -49,6 +49,8 @@ def _foreign():
 
 def is_own(file, module):
     """Whether a code object is one of the program's, by its file. One without a file (exec, a cell of a notebook) is what its module is."""
+    if file == "<dynamic-code>" and module == "__main__":
+        return True  # of the program whose function cloudpickle sent to this worker, where __main__ is another one
     if file.startswith("<"):
         if file.startswith("<frozen ") or module not in sys.modules:
             return False

@@ -200,7 +200,12 @@ pub(super) fn selection() -> Check {
             format!("{patterns:?}: {calls:?}, expected {expected:?}")
         })?;
     }
-    Ok(())
+    // A function that cloudpickle (joblib, dask) sent to a worker of its own program: its file has no name there.
+    place.write("sent.py", "import json, sys\n\nsys.modules['__main__'].__file__ = json.__file__\nfor name, module in ('work', '__main__'), ('other', 'json'):\n    spaces = {'__name__': module}\n    exec(compile(f'def {name}(): pass', '<dynamic-code>', 'exec'), spaces)\n    spaces[name]()\n")?;
+    place.recorded(&["-f", "user", "sent.py"]).succeed()?;
+    let calls = place.calls("out.instr")?;
+    let own = calls.get("work") == Some(&1) && !calls.contains_key("json.other");
+    ensure(own, || format!("{calls:?}"))
 }
 
 pub(super) fn c_functions() -> Check {
