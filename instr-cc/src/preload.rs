@@ -21,6 +21,8 @@ use crate::shim::{SHARED_PARTS, index, openmp};
 
 /// The variable by which the dynamic linker is told of it.
 pub const VARIABLE: &str = "LD_PRELOAD";
+/// How the library is linked: every process of a run loads it, so that it has few segments.
+const LINK_OPTIONS: [&str; 3] = ["-pthread", "-Wl,-z,nodelete", "-Wl,-z,noseparate-code"];
 /// Mode bits of a program that runs with rights its user has not.
 const PRIVILEGED: u32 = 0o6000;
 /// So much of a program is looked through.
@@ -174,8 +176,12 @@ fn build(builder: &Builder<'_>, own: &Path, recorded: Recorded) -> Result<PathBu
         let parts = parts?;
         let mut objects = vec![&stubs];
         objects.extend(&parts);
-        objects.push(&beside);
-        let options = ["-pthread", "-Wl,-z,nodelete", "-Wl,-rpath,$ORIGIN"].map(str::to_owned);
+        // The heap is recorded from the start; else most processes need no runtime, and the library loads it for those that do.
+        let mut options = LINK_OPTIONS.map(str::to_owned).to_vec();
+        if recorded == Recorded::Heap {
+            objects.push(&beside);
+            options.push("-Wl,-rpath,$ORIGIN".to_owned());
+        }
         builder.link_shared(dir, file, &options, &objects)?;
         Ok(())
     })?;

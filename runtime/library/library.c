@@ -24,13 +24,9 @@
 #include "library/table.h"
 #include "library/trusted.h"
 
-#define TEXT_OF(x) #x
-#define TEXT(x) TEXT_OF(x)
-#define SHARED_NAME "libinstr.so." TEXT(INSTR_TABLE_VERSION)
-
 /* Where libinstr.so is, as instr-cc says. */
 #ifndef INSTR_LIBRARY_PATH
-#define INSTR_LIBRARY_PATH SHARED_NAME
+#define INSTR_LIBRARY_PATH INSTR_SHARED_NAME
 #endif
 
 /* In the C library since glibc 2.34; before, a program that loads libraries is linked with it. */
@@ -74,11 +70,11 @@ static const struct instr_table *of_library(void)
 {
     if (dlmopen == NULL || dlsym == NULL || getauxval(AT_SECURE) != 0)
         return NULL;
-    void *object = dlmopen(LM_ID_BASE, SHARED_NAME, RTLD_NOW | RTLD_NOLOAD);
+    void *object = dlmopen(LM_ID_BASE, INSTR_SHARED_NAME, RTLD_NOW | RTLD_NOLOAD);
     if (object == NULL && instr_is_trusted(INSTR_LIBRARY_PATH, &self))
         object = dlmopen(LM_ID_BASE, INSTR_LIBRARY_PATH, RTLD_NOW);
     if (object == NULL)
-        object = dlmopen(LM_ID_BASE, SHARED_NAME, RTLD_NOW);
+        object = dlmopen(LM_ID_BASE, INSTR_SHARED_NAME, RTLD_NOW);
     if (object == NULL)
         return NULL;
     __typeof__(instr_shared_table) *shared;

@@ -1,7 +1,7 @@
 /*
  * libinstr-preload.so, which `instr run` preloads into programs that nobody built to be traced (docs/decisions/0023). Its generated stubs have the
- * names of OpenMP's functions and of others, and stand in front of them. This file finds the runtime, libinstr.so; preload_way.c finds the
- * functions that the stubs stand in front of, preload_memory.c those of the heap.
+ * names of OpenMP's functions and of others, and stand in front of them. This file begins the trace; preload_runtime.c loads the runtime,
+ * libinstr.so; preload_way.c finds the functions that the stubs stand in front of, preload_memory.c those of the heap.
  *
  * Nothing is recorded here where somebody else does it: where the program has the runtime inside, for calls from libraries that instr-cc
  * linked, and for calls of libomp, which tells the runtime by itself (OMPT).
@@ -17,14 +17,19 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "core/settings.h"
 #include "library/program.h"
 #include "library/table.h"
 #include "ompt/ompt.h"
+#include "probes/pthread_levels.h"
 
 static const uint32_t no_joins;
 const volatile uint32_t *instr_preload_joins = &no_joins;
+
+static const uint32_t nothing_recorded = INSTR_PTHREAD_OFF;
+const uint32_t *_Atomic instr_preload_level = &nothing_recorded;
 
 static const struct instr_table *table; /* NULL: nothing is recorded here */
 struct instr_library instr_preload_self;
@@ -61,21 +66,33 @@ static void complain(const char *why)
         to(why);
 }
 
+/* What probes do nothing with (probes/pthread_lock.c). Those of the heap and of OpenMP do not ask. */
+static uint32_t silent_level(const char *probe)
+{
+    const bool only_all = strcmp(probe, "instr_probe_pthread_unlock") == 0 || strcmp(probe, "instr_probe_pthread_trylock") == 0;
+    return only_all ? INSTR_PTHREAD_WAITS : INSTR_PTHREAD_OFF;
+}
+
 /* Begins the trace, and gives the stubs their probes. `from`: where OpenMP's functions are seen; `llvm`: they are libomp's. */
 static void find_runtime(const struct link_map *from, bool llvm)
 {
     if (instr_table_of_program() != NULL)
         return; /* the program records itself */
-    const struct instr_table *const found = instr_shared_table();
-    if (found->version != INSTR_TABLE_VERSION || found->bytes < sizeof *found)
+    const struct instr_table *const found = instr_preload_load();
+    if (found == NULL || found->version != INSTR_TABLE_VERSION || found->bytes < sizeof *found)
         return;
     instr_preload_self.version = INSTR_TABLE_VERSION;
     instr_preload_self.flags = INSTR_LIBRARY_PRELOADED | (llvm ? INSTR_LIBRARY_OMPT : 0) | (instr_preload_has_heap() ? INSTR_LIBRARY_MEMORY : 0);
     find_getters(from);
     found->join(&instr_preload_self);
     instr_calls_find(found);
-    for (struct instr_slot *slot = instr_slots; slot->name != NULL; slot++)
+    for (struct instr_slot *slot = instr_slots; slot->name != NULL; slot++) {
+        slot->silent = silent_level(slot->probe_name);
         slot->offered = found->find(slot->probe_name);
+    }
+    const __typeof__(&instr_pthread_levels) levels = (__typeof__(levels))found->find("instr_pthread_levels");
+    if (levels != NULL)
+        atomic_store_explicit(&instr_preload_level, levels(), memory_order_release);
     instr_preload_joins = found->joins;
     table = found;
     if (instr_preload_heap_is_foreign())
@@ -117,13 +134,17 @@ static void begin_by_call(void)
 
 /*
  * Where OpenMP is there from the start, or the heap is recorded, the trace begins before main, as that of a program which instr-cc linked; else with
- * the first call.
+ * the first call. Most processes of a run, shells and compilers, have neither: they pay for two looks into the tables of each module.
  */
 __attribute__((constructor(101))) static void came(void)
 {
     const int error = errno;
-    instr_function *const llvm = instr_preload_see(NULL, "__kmpc_fork_call");
-    instr_function *const entry = instr_preload_see(NULL, "GOMP_parallel");
+    instr_function *llvm = NULL;
+    instr_function *entry = NULL;
+    if (instr_preload_is_defined("__kmpc_fork_call"))
+        llvm = instr_preload_see(NULL, "__kmpc_fork_call");
+    if (instr_preload_is_defined("GOMP_parallel"))
+        entry = instr_preload_see(NULL, "GOMP_parallel");
     if (entry != NULL || llvm != NULL)
         instr_preload_begin(NULL, entry == NULL || instr_preload_is_llvm(entry, NULL));
     else if (instr_preload_has_heap())

@@ -17,6 +17,7 @@ struct instr_slot {
     const char *name;
     const char *probe_name;          /* "instr_probe_task"; "instr_call_enter" where a call is recorded as such */
     bool heap;                       /* of the heap, or of the system's pages */
+    uint32_t silent;                 /* of threads: up to this level of INSTR_PTHREAD a call is not recorded; known when the trace has begun */
     instr_function *_Atomic real;    /* of the first library that all of the process sees; NULL: not known, or each caller has its own */
     instr_function *_Atomic probe;   /* for calls of `real`; NULL: they are not recorded */
     instr_function *_Atomic offered; /* the runtime's probe; NULL: nothing is recorded */
@@ -58,7 +59,18 @@ static inline instr_function *instr_preload_with(struct instr_slot *slot, const 
  * The same for functions of threads, of which a process has one each. They are not recorded before the process makes a thread (`makes`) or the
  * trace has begun for another reason, nor for libraries that make threads for OpenMP, whose constructs tell of them.
  */
-__attribute__((visibility("hidden"))) struct instr_way instr_preload_thread_way(struct instr_slot *slot, const void *caller, bool makes);
+__attribute__((visibility("hidden"))) struct instr_way instr_preload_thread_search(struct instr_slot *slot, const void *caller, bool makes);
+
+/* INSTR_PTHREAD's level. instr_start() may change it. */
+extern const uint32_t *_Atomic instr_preload_level __attribute__((visibility("hidden")));
+
+static inline struct instr_way instr_preload_thread_way(struct instr_slot *slot, const void *caller, bool makes)
+{
+    const struct instr_way way = {atomic_load_explicit(&slot->real, memory_order_acquire), NULL};
+    if (!makes && way.real != NULL && *atomic_load_explicit(&instr_preload_level, memory_order_relaxed) <= slot->silent)
+        return way;
+    return instr_preload_thread_search(slot, caller, makes);
+}
 
 /* The calling thread is in a function of the dynamic linker's, for this library: what that gets of the heap is none of the program's. */
 extern _Thread_local bool instr_preload_looks __attribute__((tls_model("initial-exec"), visibility("hidden")));

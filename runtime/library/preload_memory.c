@@ -94,7 +94,7 @@ bool instr_preload_heap_is_foreign(void)
 void instr_preload_record_heap(void)
 {
     struct instr_place unknown;
-    const struct instr_place *const place = instr_preload_place_of((uintptr_t)instr_shared_table(), &unknown);
+    const struct instr_place *const place = instr_preload_place_of((uintptr_t)instr_preload_runtime(), &unknown);
     runtime.low = place->low;
     runtime.high = place->high;
     for (struct instr_slot *slot = instr_slots; slot->name != NULL; slot++)

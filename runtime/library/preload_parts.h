@@ -1,4 +1,4 @@
-/* What the parts of libinstr-preload.so share: library/preload.c, preload_way.c, and preload_memory.c. */
+/* What the parts of libinstr-preload.so share: library/preload.c, preload_runtime.c, preload_way.c, and preload_memory.c. */
 #ifndef INSTR_LIBRARY_PRELOAD_PARTS_H
 #define INSTR_LIBRARY_PRELOAD_PARTS_H
 
@@ -34,6 +34,17 @@ extern atomic_int instr_preload_state;
 
 /* Begins the trace, once. `from`: where OpenMP's functions are seen, NULL: by all of the process; `llvm`: they are libomp's. */
 void instr_preload_begin(const struct link_map *from, bool llvm);
+
+/* ---- preload_runtime.c ---- */
+
+/* The table of libinstr.so, if that is loaded, by this library or by one that instr-cc linked; else NULL. */
+const struct instr_table *instr_preload_runtime(void);
+
+/* The same, loaded first if it is not there. NULL: it cannot be loaded. */
+const struct instr_table *instr_preload_load(void);
+
+/* Whether a module of the process other than this library defines the symbol. */
+bool instr_preload_is_defined(const char *name);
 
 /* ---- preload_way.c ---- */
 

@@ -182,11 +182,11 @@ static bool holds(const struct instr_place *place, uintptr_t address)
 
 static bool is_own(const struct instr_place *place)
 {
-    const struct instr_table *const shared = instr_shared_table();
-    for (unsigned i = 0; i < INSTR_LIBRARY_PLACES; i++)
+    const struct instr_table *const shared = instr_preload_runtime();
+    for (unsigned i = 0; shared != NULL && i < INSTR_LIBRARY_PLACES; i++)
         if (shared->libraries[i] != 0 && holds(place, shared->libraries[i]))
             return true;
-    return holds(place, (uintptr_t)shared);
+    return shared != NULL && holds(place, (uintptr_t)shared);
 }
 
 /* The module as it was looked at before libraries came or went, or NULL. */
@@ -237,10 +237,10 @@ struct instr_place *instr_preload_place_of(uintptr_t caller, struct instr_place 
 /* The libraries for which the runtime calls it come first, then any. */
 const struct link_map *instr_preload_seer_of(const struct instr_place *place, const char *name)
 {
-    const struct instr_table *const shared = instr_shared_table();
+    const struct instr_table *const shared = instr_preload_runtime();
     if (place->map != NULL && instr_preload_see(place->map, name) != NULL)
         return place->map;
-    for (unsigned i = 0; place->own && i < INSTR_LIBRARY_PLACES; i++) {
+    for (unsigned i = 0; place->own && shared != NULL && i < INSTR_LIBRARY_PLACES; i++) {
         const struct link_map *const map = shared->libraries[i] != 0 ? instr_preload_map_of(shared->libraries[i]) : NULL;
         if (map != NULL && instr_preload_see(map, name) != NULL)
             return map;
@@ -402,28 +402,57 @@ struct instr_way instr_preload_search(struct instr_slot *slot, const void *calle
     return way;
 }
 
-struct instr_way instr_preload_thread_way(struct instr_slot *slot, const void *caller, bool makes)
+/*
+ * Whether calls of threads' functions from a place in the program are recorded. It is asked with each call, so that answers are kept, in one word each:
+ * the address of the call, 48 bits; how often libraries came or went, 15 bits; and the answer.
+ */
+#define ANSWERS 1024u
+static _Atomic uint64_t answers[ANSWERS];
+
+static bool is_recorded_from(const void *caller)
+{
+    const uintptr_t address = (uintptr_t)caller;
+    const uint64_t key = (uint64_t)address << 16 | (uint64_t)(*instr_preload_joins & 0x7fff) << 1;
+    _Atomic uint64_t *const kept = &answers[(address ^ address >> 10) % ANSWERS];
+    const uint64_t answer = atomic_load_explicit(kept, memory_order_relaxed);
+    if (__builtin_expect((answer & ~(uint64_t)1) == key, 1))
+        return (answer & 1) != 0;
+    const int error = errno;
+    struct instr_place unknown;
+    const struct instr_place *const place = instr_preload_place_of(address, &unknown);
+    const bool is_recorded = !place->own && !place->openmp;
+    /* Code without a module may make way for other code; larger addresses have no room. */
+    if (place->map != NULL && (uint64_t)address >> 47 == 0)
+        atomic_store_explicit(kept, key | is_recorded, memory_order_relaxed);
+    errno = error;
+    return is_recorded;
+}
+
+struct instr_way instr_preload_thread_search(struct instr_slot *slot, const void *caller, bool makes)
 {
     struct instr_way way = {atomic_load_explicit(&slot->real, memory_order_acquire), NULL};
     instr_function *const offered = atomic_load_explicit(&slot->offered, memory_order_relaxed);
     if (__builtin_expect(way.real != NULL && offered == NULL && (!makes || instr_preload_state == INSTR_PRELOAD_BEGUN), 0))
         return way; /* nothing is recorded, or not yet */
-    const int error = errno;
-    struct instr_place unknown;
-    const struct instr_place *const place = instr_preload_place_of((uintptr_t)caller, &unknown);
-    if (way.real == NULL) {
+    if (__builtin_expect(way.real == NULL, 0)) {
+        const int error = errno;
         way.real = instr_preload_see(NULL, slot->name);
         if (way.real != NULL) {
             atomic_store_explicit(&slot->real, way.real, memory_order_release);
         } else { /* C++'s library came with one that was loaded later */
+            struct instr_place unknown;
+            const struct instr_place *const place = instr_preload_place_of((uintptr_t)caller, &unknown);
             const struct link_map *const from = instr_preload_seer_of(place, slot->name);
             way.real = from != NULL ? instr_preload_see(from, slot->name) : NULL;
         }
+        errno = error;
     }
-    if (makes && instr_preload_state != INSTR_PRELOAD_BEGUN && !place->own && !place->openmp)
+    if (makes && instr_preload_state != INSTR_PRELOAD_BEGUN && is_recorded_from(caller)) {
+        const int error = errno;
         instr_preload_begin(NULL, false);
-    if (!place->own && !place->openmp)
+        errno = error;
+    }
+    if (is_recorded_from(caller))
         way.probe = atomic_load_explicit(&slot->offered, memory_order_relaxed);
-    errno = error;
     return way;
 }

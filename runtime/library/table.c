@@ -14,6 +14,7 @@
 #include "core/settings.h"
 #include "instr/functions.h"
 #include "instr/probes.h"
+#include "probes/pthread_levels.h"
 
 #define PROBE_NAME(name) "instr_probe_" #name "\0"
 #define FUNCTION_NAME(name) #name "\0"

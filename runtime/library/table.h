@@ -17,6 +17,11 @@
 /* Changes with a signature or a meaning below, in instr/probes.h or instr/instr.h. New probes do not change it. Part of libinstr.so's name. */
 #define INSTR_TABLE_VERSION 2
 
+/* The name by which the dynamic linker knows libinstr.so. */
+#define INSTR_SHARED_NAME "libinstr.so." INSTR_TEXT(INSTR_TABLE_VERSION)
+#define INSTR_TEXT(macro) INSTR_TEXT_OF(macro)
+#define INSTR_TEXT_OF(text) #text
+
 /* The program's note (ELF): owner "instr", this type, and the distance from the descriptor to the table, 32 bits. */
 #define INSTR_NOTE_NAME "instr"
 #define INSTR_NOTE_TABLE 1
@@ -117,6 +122,6 @@ const struct instr_getters *instr_library_getters(void);
     F(instr_call_enter) F(instr_call_leave) F(instr_counter) F(instr_event) F(instr_flush) F(instr_region_begin) F(instr_region_end) \
     F(instr_settings_complain) F(instr_start) F(instr_stop) F(instr_ompt_choose) F(instr_function_begin) F(instr_function_end) \
     F(instr_function_unwind) F(instr_function_suspend) F(instr_function_resume) F(instr_trace_place) F(instr_thread_is_named) \
-    F(instr_interpreter_lock)
+    F(instr_interpreter_lock) F(instr_pthread_levels)
 
 #endif

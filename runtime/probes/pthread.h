@@ -8,9 +8,9 @@
 #include "core/registry.h"
 #include "core/settings.h"
 #include "instr/probes.h"
+#include "probes/pthread_levels.h"
 
-/* What of them, and of OpenMP's locks, is recorded (INSTR_PTHREAD): each level has those before it. */
-enum { INSTR_PTHREAD_OFF, INSTR_PTHREAD_THREADS, INSTR_PTHREAD_WAITS, INSTR_PTHREAD_ALL };
+/* The level of INSTR_PTHREAD. */
 extern uint32_t instr_pthread_level;
 
 /* The program has made a thread: from then on threads have names. */

@@ -14,6 +14,11 @@ uint32_t instr_pthread_level = INSTR_KEEPS_RUNS ? INSTR_PTHREAD_OFF : INSTR_PTHR
 bool instr_pthread_made;
 static char program_name[INSTR_CFG_NAME_BYTES]; /* what threads are called that nobody has named */
 
+const uint32_t *instr_pthread_levels(void)
+{
+    return &instr_pthread_level;
+}
+
 void instr_pthread_settings(void)
 {
     static const char *const NAMES[] = {"off", "threads", "waits", "all"};
