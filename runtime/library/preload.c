@@ -19,11 +19,11 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "core/pthread_levels.h"
 #include "core/settings.h"
 #include "library/program.h"
 #include "library/table.h"
 #include "ompt/ompt.h"
-#include "probes/pthread_levels.h"
 
 static const uint32_t no_joins;
 const volatile uint32_t *instr_preload_joins = &no_joins;
@@ -66,11 +66,21 @@ static void complain(const char *why)
         to(why);
 }
 
-/* What probes do nothing with (probes/pthread_lock.c). Those of the heap and of OpenMP do not ask. */
+/* Up to which level probes do nothing (probes/pthread_lock.c, probes/mutex.c). The others look by themselves. */
 static uint32_t silent_level(const char *probe)
 {
-    const bool only_all = strcmp(probe, "instr_probe_pthread_unlock") == 0 || strcmp(probe, "instr_probe_pthread_trylock") == 0;
-    return only_all ? INSTR_PTHREAD_WAITS : INSTR_PTHREAD_OFF;
+    static const struct {
+        const char *probe;
+        uint32_t level;
+    } SILENT[] = {
+        {"instr_probe_pthread_unlock", INSTR_PTHREAD_WAITS}, {"instr_probe_pthread_trylock", INSTR_PTHREAD_WAITS},
+        {"instr_probe_lock_unset", INSTR_PTHREAD_WAITS},     {"instr_probe_lock_test", INSTR_PTHREAD_WAITS},
+        {"instr_probe_lock_take", INSTR_PTHREAD_THREADS},
+    };
+    for (size_t i = 0; i < sizeof SILENT / sizeof SILENT[0]; i++)
+        if (strcmp(probe, SILENT[i].probe) == 0)
+            return SILENT[i].level;
+    return INSTR_PTHREAD_OFF;
 }
 
 /* Begins the trace, and gives the stubs their probes. `from`: where OpenMP's functions are seen; `llvm`: they are libomp's. */

@@ -17,7 +17,7 @@ struct instr_slot {
     const char *name;
     const char *probe_name;          /* "instr_probe_task"; "instr_call_enter" where a call is recorded as such */
     bool heap;                       /* of the heap, or of the system's pages */
-    uint32_t silent;                 /* of threads: up to this level of INSTR_PTHREAD a call is not recorded; known when the trace has begun */
+    uint32_t silent;                 /* of threads and locks: up to this level of INSTR_PTHREAD a call is not recorded; known when the trace has begun */
     instr_function *_Atomic real;    /* of the first library that all of the process sees; NULL: not known, or each caller has its own */
     instr_function *_Atomic probe;   /* for calls of `real`; NULL: they are not recorded */
     instr_function *_Atomic offered; /* the runtime's probe; NULL: nothing is recorded */
@@ -56,18 +56,64 @@ static inline instr_function *instr_preload_with(struct instr_slot *slot, const 
 }
 
 /*
+ * The calling thread has asked for its team's size, and not yet for its number. With these two calls a static loop begins: no other call for a number is
+ * recorded (probes/static_loop.c), and programs ask for it millions of times.
+ */
+extern _Thread_local bool instr_preload_asked __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+static inline struct instr_way instr_preload_size_way(struct instr_slot *slot, const void *caller)
+{
+    const struct instr_way way = instr_preload_way(slot, caller);
+    instr_preload_asked = way.probe != NULL;
+    return way;
+}
+
+static inline struct instr_way instr_preload_number_way(struct instr_slot *slot, const void *caller)
+{
+    const struct instr_way way = {atomic_load_explicit(&slot->real, memory_order_acquire), NULL};
+    if (__builtin_expect(way.real != NULL && !instr_preload_asked, 1))
+        return way;
+    instr_preload_asked = false;
+    return instr_preload_search(slot, caller);
+}
+
+/* INSTR_PTHREAD's level. instr_start() may change it. */
+extern const uint32_t *_Atomic instr_preload_level __attribute__((visibility("hidden")));
+
+/* Whether calls of a function of threads or locks are not recorded at the level. */
+static inline bool instr_preload_is_silent(const struct instr_slot *slot)
+{
+    return *atomic_load_explicit(&instr_preload_level, memory_order_relaxed) <= slot->silent;
+}
+
+/* The same for OpenMP's locks. */
+static inline struct instr_way instr_preload_lock_way(struct instr_slot *slot, const void *caller)
+{
+    const struct instr_way way = {atomic_load_explicit(&slot->real, memory_order_acquire), NULL};
+    return way.real != NULL && instr_preload_is_silent(slot) ? way : instr_preload_way(slot, caller);
+}
+
+/*
+ * Takes an OpenMP lock that is free, where only waits are recorded: that leaves nothing (probes/mutex.c). `test`: the function that tries. False: the
+ * lock is not taken, or it is to be recorded.
+ */
+static inline bool instr_preload_takes(const struct instr_slot *test, void *lock)
+{
+    int (*const real)(void *) = (int (*)(void *))atomic_load_explicit(&test->real, memory_order_acquire);
+    const bool is_told = atomic_load_explicit(&test->probe, memory_order_relaxed) == NULL; /* by libomp itself */
+    return real != NULL && !is_told && instr_preload_is_silent(test) && real(lock) != 0;
+}
+
+/*
  * The same for functions of threads, of which a process has one each. They are not recorded before the process makes a thread (`makes`) or the
  * trace has begun for another reason, nor for libraries that make threads for OpenMP, whose constructs tell of them.
  */
 __attribute__((visibility("hidden"))) struct instr_way instr_preload_thread_search(struct instr_slot *slot, const void *caller, bool makes);
 
-/* INSTR_PTHREAD's level. instr_start() may change it. */
-extern const uint32_t *_Atomic instr_preload_level __attribute__((visibility("hidden")));
-
 static inline struct instr_way instr_preload_thread_way(struct instr_slot *slot, const void *caller, bool makes)
 {
     const struct instr_way way = {atomic_load_explicit(&slot->real, memory_order_acquire), NULL};
-    if (!makes && way.real != NULL && *atomic_load_explicit(&instr_preload_level, memory_order_relaxed) <= slot->silent)
+    if (!makes && way.real != NULL && instr_preload_is_silent(slot))
         return way;
     return instr_preload_thread_search(slot, caller, makes);
 }

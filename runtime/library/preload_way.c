@@ -35,6 +35,7 @@ static _Atomic uint32_t provider_count;
 static atomic_flag searching = ATOMIC_FLAG_INIT; /* whoever adds to these */
 
 _Thread_local bool instr_preload_looks;
+_Thread_local bool instr_preload_asked;
 
 /* ---- real functions ---- */
 

@@ -11,10 +11,10 @@
 
 #include <string.h>
 
+#include "core/pthread_levels.h"
 #include "core/settings.h"
 #include "instr/functions.h"
 #include "instr/probes.h"
-#include "probes/pthread_levels.h"
 
 #define PROBE_NAME(name) "instr_probe_" #name "\0"
 #define FUNCTION_NAME(name) #name "\0"

@@ -4,11 +4,11 @@
 
 #include <stdbool.h>
 
+#include "core/pthread_levels.h"
 #include "core/record.h"
 #include "core/registry.h"
 #include "core/settings.h"
 #include "instr/probes.h"
-#include "probes/pthread_levels.h"
 
 /* The level of INSTR_PTHREAD. */
 extern uint32_t instr_pthread_level;

@@ -11,6 +11,9 @@ use std::fmt::Write as _;
 /// Probes of functions that make threads: with the first one the record of a process begins.
 const MAKE_THREADS: [&str; 3] = ["cxx_thread", "pthread_create", "thrd_create"];
 
+/// Probes of OpenMP's locks, which the runtime may be told not to record.
+const LOCKS: [&str; 3] = ["lock_take", "lock_test", "lock_unset"];
+
 /// Probes of functions of the system's pages, which the runtime itself calls.
 const PAGES: [&str; 4] = ["mmap", "mmap64", "mremap", "munmap"];
 
@@ -65,6 +68,9 @@ fn way(function: &Function) -> (&'static str, &'static str) {
     match () {
         () if function.is_of_threads() && is_one_of(&MAKE_THREADS) => ("thread_way", ", true"),
         () if function.is_of_threads() => ("thread_way", ", false"),
+        () if is_one_of(&LOCKS) => ("lock_way", ""),
+        () if is_one_of(&["get_num_threads"]) => ("size_way", ""),
+        () if is_one_of(&["get_thread_num"]) => ("number_way", ""),
         () if function.is_of_memory() && is_one_of(&PAGES) => ("pages_way", ""),
         () if function.is_of_memory() => ("heap_way", ""),
         () => ("way", ""),
@@ -98,6 +104,15 @@ fn emit_stub(
         "extern {stub} __asm__(\"{name}\") __attribute__((__visibility__(\"default\"))){noreturn};"
     );
     _ = writeln!(text, "{stub}\n{{");
+    // A lock that is free is taken without the runtime.
+    if let Some(Some((_, test))) = with
+        && function.probe.as_ref().is_some_and(|probe| probe.name == "lock_take")
+    {
+        _ = writeln!(
+            text,
+            "    if (instr_preload_takes(&instr_slots[{test}], a0))\n        return;"
+        );
+    }
     let (way, more) = way(function);
     _ = writeln!(
         text,

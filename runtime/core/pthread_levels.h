@@ -1,6 +1,6 @@
 /* INSTR_PTHREAD: what of threads, and of OpenMP's locks, is recorded. */
-#ifndef INSTR_PROBES_PTHREAD_LEVELS_H
-#define INSTR_PROBES_PTHREAD_LEVELS_H
+#ifndef INSTR_PTHREAD_LEVELS_H
+#define INSTR_PTHREAD_LEVELS_H
 
 #include <stdint.h>
 
