@@ -209,6 +209,7 @@ fn reasons(program: &Path) -> Vec<Reason> {
         folder: Path::new(""),
         variables: &variables,
         preloaded: false,
+        obstacle: None,
     };
     question.reasons()
 }

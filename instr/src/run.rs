@@ -62,8 +62,9 @@ pub fn run(options: &RunOptions, console: &mut Console<'_>) -> Result<()> {
         folder: Path::new(""),
         variables: &variables,
         preloaded: false,
+        obstacle: None,
     };
-    let (preloaded, told) = preload_into(&question, options.quiet, console);
+    let (preloaded, told) = preload_into(&mut question, options.quiet, console);
     question.preloaded = !preloaded.is_empty();
     let mut call = Call::new(&program).args(arguments);
     call.arg0 = Some(name.clone());
@@ -291,9 +292,9 @@ pub(crate) fn check_output(dir: &Path, program: &Path) -> Result<()> {
 }
 
 /// What is put into the environment of a program without the runtime, so that it gets one; nothing where that cannot be. Then the program runs as it
-/// is; that it records nothing is told before, since it may take hours, if it calls OpenMP. Returns also whether that was told.
+/// is; `question` gets why, and that it records nothing is told before, since it may take hours, if it calls OpenMP. Returns also whether that was told.
 fn preload_into(
-    question: &Question<'_>,
+    question: &mut Question<'_>,
     quiet: bool,
     console: &mut Console<'_>,
 ) -> (Vec<(&'static str, OsString)>, bool) {
@@ -309,6 +310,7 @@ fn preload_into(
                 obstacle.what, obstacle.help
             ));
         }
+        question.obstacle = Some(obstacle);
         return (Vec::new(), calls_openmp);
     }
     let recorded = recorded(question);

@@ -5,6 +5,7 @@ use std::io::Read as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
+use instr_cc::preload::Obstacle;
 use memchr::memmem;
 
 use crate::quote::shown;
@@ -15,6 +16,8 @@ use crate::summary::units::elide;
 const RUNTIME: &[u8] = b"INSTR_ENABLED";
 /// What the names of the OpenMP libraries' functions begin with.
 const OPENMP: [&[u8]; 2] = [b"GOMP_", b"__kmpc_"];
+/// What a process says with this setting, which nobody else can.
+const VERBOSE: &str = "INSTR_VERBOSE=1 has each process say why it is not traced";
 /// Mode bits of a program that runs with rights its user has not.
 const PRIVILEGED: u32 = 0o6000;
 
@@ -87,6 +90,8 @@ pub(crate) struct Question<'a> {
     pub(crate) variables: &'a [(OsString, OsString)],
     /// Whether it ran with the runtime preloaded.
     pub(crate) preloaded: bool,
+    /// Why it could not, under `instr run`.
+    pub(crate) obstacle: Option<Obstacle>,
 }
 
 impl Question<'_> {
@@ -154,6 +159,13 @@ impl Question<'_> {
         if !self.preloaded || reasons.is_empty() {
             reasons.extend(self.of_file());
         }
+        let is_off = |value: &OsString| value == "0";
+        if self.preloaded && self.variable("INSTR_SWITCHES").is_some_and(is_off) {
+            reasons.push(reason(
+                "INSTR_SWITCHES=0 leaves out who ran on which processor, which is recorded of any program",
+                "",
+            ));
+        }
         reasons.extend(self.mistakes().into_iter().map(|why| reason(why, "")));
         reasons
     }
@@ -170,17 +182,29 @@ impl Question<'_> {
     fn of_file(&self) -> Option<Reason> {
         let program = shown(self.program);
         let build = "compile and link it by instr-cc with -fopenmp: `make CC=instr-cc`, or `instr-cc gcc -fopenmp …`";
+        if let Some(obstacle) = &self.obstacle {
+            let note = format!("{program} {}", obstacle.what);
+            return Some(reason(note, &obstacle.help));
+        }
+        let unseen =
+            "or could open no file when they did, or ran without LD_PRELOAD in their environment";
         match contents(self.program)? {
-            Contents::NotElf if self.preloaded => Some(reason(
-                format!("{program} is no ELF file, and no program that it started called OpenMP"),
-                "",
-            )),
             Contents::Plain { openmp: true } if self.preloaded => Some(reason(
                 format!(
-                    "{program} called no OpenMP in this run, or has its OpenMP library inside (linked statically)"
+                    "{program} called no OpenMP and made no thread in this run, has its OpenMP library inside (linked statically), or could open no file when it did"
                 ),
                 build,
             )),
+            contents @ (Contents::NotElf | Contents::Plain { .. }) if self.preloaded => {
+                let who = match contents {
+                    Contents::NotElf => "is no ELF file, and what it started",
+                    _ => "and what it started",
+                };
+                Some(reason(
+                    format!("{program} {who} called no OpenMP and made no thread, {unseen}"),
+                    VERBOSE,
+                ))
+            }
             Contents::NotElf => Some(reason(
                 format!("{program} is no ELF file: only programs that instr-cc linked record"),
                 "",
@@ -319,6 +343,7 @@ mod tests {
                 folder: dir.path(),
                 variables: &[],
                 preloaded: false,
+                obstacle: None,
             };
             let reasons = question.reasons();
             reasons
@@ -343,11 +368,14 @@ mod tests {
                 folder: dir.path(),
                 variables: &[(name.into(), value.into())],
                 preloaded: true,
+                obstacle: None,
             };
             let notes = question.reasons().into_iter().map(|reason| reason.note);
             notes.collect::<Vec<_>>().join(" | ")
         };
-        assert!(told("INSTR_ENABLED", "1").contains("called no OpenMP in this run"));
+        assert!(
+            told("INSTR_ENABLED", "1").contains("called no OpenMP and made no thread in this run")
+        );
         assert_eq!(
             told("INSTR_ENABLED", "0"),
             "INSTR_ENABLED=0 switches recording off"
@@ -372,6 +400,7 @@ mod tests {
                 folder: dir.path(),
                 variables: &variables,
                 preloaded: false,
+                obstacle: None,
             };
             let notes = question.reasons().into_iter().map(|reason| reason.note);
             notes.collect::<Vec<_>>().join(" | ")

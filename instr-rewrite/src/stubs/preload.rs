@@ -106,7 +106,10 @@ fn emit_stub(
     _ = writeln!(text, "{stub}\n{{");
     // A lock that is free is taken without the runtime.
     if let Some(Some((_, test))) = with
-        && function.probe.as_ref().is_some_and(|probe| probe.name == "lock_take")
+        && function
+            .probe
+            .as_ref()
+            .is_some_and(|probe| probe.name == "lock_take")
     {
         _ = writeln!(
             text,
@@ -198,6 +201,33 @@ mod tests {
         assert!(text.contains(found), "{text}");
         let alone = emit_for_preload(&api, |function| function.symbol == "f");
         assert!(alone.contains("way.probe)(real, NULL, a0);"), "{alone}");
+    }
+
+    #[test]
+    fn free_locks_are_taken_by_a_try_and_numbers_have_ways_of_their_own() {
+        let mut api = Api::empty();
+        api.add_source(
+            "t.rs",
+            "extern \"C\" { #[probe(lock_take, K)] #[with(t)] fn f(l: *mut c_void); #[probe(lock_test, K)] fn t(l: *mut c_void) -> c_int; \
+             #[probe(get_thread_num)] fn n() -> c_int; #[probe(get_num_threads)] fn s() -> c_int; }",
+        )
+        .unwrap();
+        let text = emit_for_preload(&api, |_| true);
+        let (try_first, way) = (
+            "    if (instr_preload_takes(&instr_slots[3], a0))\n        return;\n",
+            "instr_preload_lock_way(&instr_slots[0]",
+        );
+        assert_eq!(text.matches(try_first).count(), 1, "{text}");
+        assert!(text.find(try_first) < text.find(way), "{text}");
+        for way in [
+            "lock_way(&instr_slots[3]",
+            "number_way(&instr_slots[1]",
+            "size_way(&instr_slots[2]",
+        ] {
+            assert!(text.contains(&format!("instr_preload_{way}")), "{text}");
+        }
+        let alone = emit_for_preload(&api, |function| function.symbol == "f");
+        assert!(!alone.contains("instr_preload_takes"), "{alone}");
     }
 
     #[test]

@@ -54,6 +54,9 @@ impl Place {
             .clone()
             .flag("-static")
             .traced(&[&place.at("app.c")], &place.at("static"))?;
+        build
+            .flag("-static")
+            .plain(&[&place.at("serial.c")], &place.at("serial-static"))?;
         Ok(place)
     }
 
@@ -92,7 +95,8 @@ type Way = (
 #[rustfmt::skip]
 const WAYS: &[Way] = &[
     (&["summary", "plain"], &[], &["calls OpenMP, but was not linked by instr-cc", "`instr run` records it as it is", "remove the program first if make finds it up to date"]),
-    (&["run", "./serial"], &[("INSTR_SWITCHES", "0")], &["no trace was made", "calls no OpenMP", "CC=instr-cc"]),
+    (&["run", "./serial"], &[("INSTR_SWITCHES", "0")], &["no trace was made", "serial and what it started called no OpenMP and made no thread", "INSTR_VERBOSE=1", "INSTR_SWITCHES=0 leaves out who ran"]),
+    (&["run", "./serial-static"], &[("INSTR_SWITCHES", "0")], &["no trace was made", "serial-static is linked statically", "CC=instr-cc"]),
     (&["run", "./script"], &[("INSTR_SWITCHES", "0")], &["no trace was made", "is no ELF file"]),
     (&["run", "./early"], &[("INSTR_SWITCHES", "0")], &["no trace was made", "ended before main"]),
     (&["run", "./app"], &[("INSTR_ENABLED", "0")], &["INSTR_ENABLED=0 switches recording off"]),

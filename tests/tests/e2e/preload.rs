@@ -25,6 +25,8 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("preload::started-programs", started_programs),
         trial("preload::daemon", daemon),
         trial("preload::without-openmp", without_openmp),
+        trial("preload::runtime-is-loaded-when-needed", loaded_when_needed),
+        trial("preload::rights-given-up", rights_given_up),
         trial("preload::loaded-libraries", loaded_libraries),
         trial("preload::destructors", destructors),
         trial("preload::constructors", constructors),
@@ -49,6 +51,15 @@ const LIBRARY: &str = "#include <omp.h>\nint work(int n)\n{\n    int sum = 0;\n 
 
 /// `load N LIBRARY…`: calls `work(N)` of libraries that it loads, each with its name hidden from the others.
 const LOADER: &str = "#include <dlfcn.h>\n#include <stdio.h>\n#include <stdlib.h>\nint main(int argc, char **argv)\n{\n    for (int i = 2; i < argc; i++) {\n        void *l = dlopen(argv[i], RTLD_NOW | RTLD_LOCAL);\n        int (*work)(int) = l ? (int (*)(int))dlsym(l, \"work\") : NULL;\n        if (work == NULL) { puts(dlerror()); return 1; }\n        printf(\"%d\\n\", work(atoi(argv[1])));\n    }\n    return 0;\n}\n";
+
+/// `maps HOW`: prints whether libinstr.so is there, before and behind what HOW says: a thread ('t'), a user without rights ('u'), another root folder ('r');
+/// then it makes a thread.
+const MAPS: &str = "#define _GNU_SOURCE\n#include <pthread.h>\n#include <stdio.h>\n#include <string.h>\n#include <unistd.h>\nstatic int ends;\n\
+static void *run(void *arg)\n{\n    (*(int *)arg)++;\n    return NULL;\n}\n\
+static void show(FILE *maps)\n{\n    char line[512];\n    int found = 0;\n    rewind(maps);\n    while (fgets(line, sizeof line, maps))\n        found |= strstr(line, \"/libinstr.so.\") != NULL;\n    printf(\"%d\\n\", found);\n}\n\
+static int thread(void)\n{\n    pthread_t made;\n    return pthread_create(&made, NULL, run, &ends) != 0 || pthread_join(made, NULL) != 0;\n}\n\
+int main(int argc, char **argv)\n{\n    FILE *maps = fopen(\"/proc/self/maps\", \"r\");\n    const int how = argc > 1 ? argv[1][0] : 0;\n    show(maps);\n    if (how == 'r' && chroot(argv[2]) != 0) return 2;\n\
+    if (how == 'u' && setuid(65534) != 0) return 2;\n    if (how == 't' && thread()) return 3;\n    show(maps);\n    return how == 0 ? 0 : thread() ? 4 : 0;\n}\n";
 
 /// A library whose destructor is the first in it that calls functions of threads and of OpenMP.
 const ENDING: &str = "#include <omp.h>\n#include <pthread.h>\n#include <semaphore.h>\n#include <stdio.h>\nstatic pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;\n\
@@ -289,6 +300,68 @@ fn without_openmp() -> Check {
     place.traced(&["./omp", "0"])?.succeed()?;
     equal("traces", &place.traces()?, &vec!["omp.instr".to_owned()])?;
     equal("regions", &place.count("omp.instr", "parallel_begin")?, &2)
+}
+
+/// Most processes of a run record nothing: they do not load the runtime, which others load with their first thread.
+fn loaded_when_needed() -> Check {
+    let place = Place::new("needed")?;
+    std::fs::write(place.at("maps.c"), MAPS)?;
+    place.build("maps.c", "maps", &["-pthread", "-fno-openmp"])?;
+    for (words, wanted) in [
+        (&["./maps"] as &[&str], "0\n0\n"),
+        (&["./maps", "t"], "0\n1\n"),
+    ] {
+        let traced = place.traced(words)?.succeed()?;
+        equal("maps", &traced.text(), &wanted.to_owned())?;
+    }
+    // The heap is recorded from the start.
+    let run = place.traced(&["./maps"])?.env("INSTR_MEMORY", "1");
+    equal(
+        "with the heap",
+        &run.succeed()?.text(),
+        &"1\n1\n".to_owned(),
+    )
+}
+
+/// A process that gives up its rights or its root folder before its first thread is recorded all the same, though the library's file cannot be reached then.
+fn rights_given_up() -> Check {
+    if !instr_test_needs::administrator() {
+        return Err(Stop::NotAllowed("to become another user".into()));
+    }
+    let place = Place::new("rights")?;
+    std::fs::write(place.at("maps.c"), MAPS)?;
+    place.build("maps.c", "maps", &["-pthread", "-fno-openmp"])?;
+    let private = place.at("private");
+    Run::new(&tools()?.instr_cc)
+        .arg(format!("--instr-preload={}", private.display()))
+        .succeed()?;
+    std::fs::set_permissions(&private, PermissionsExt::from_mode(0o700))?;
+    // Where the process writes its trace when it is another user.
+    let open = tempfile::Builder::new().tempdir_in("/tmp")?;
+    std::fs::set_permissions(open.path(), PermissionsExt::from_mode(0o777))?;
+    let root = open.path().to_string_lossy().into_owned();
+    let traced = |words: &[&str], trace: &Path| {
+        let run = place.plain(words).env("INSTR_SWITCHES", "0");
+        run.env("LD_PRELOAD", private.join("libinstr-preload.so"))
+            .env("INSTR_TRACE", trace)
+            .succeed()
+    };
+    let user = open.path().join("user.instr");
+    equal(
+        "user",
+        &traced(&["./maps", "u"], &user)?.text(),
+        &"0\n1\n".to_owned(),
+    )?;
+    let threads =
+        |trace: &Path| -> Check<i128> { Ok(ctf::count(&ctf::read(trace)?, "thread_create")?) };
+    equal("user's threads", &threads(&user)?, &1)?;
+    let outcome = traced(&["./maps", "r", &root], Path::new("/root.instr"))?;
+    equal("root", &outcome.text(), &"0\n1\n".to_owned())?;
+    equal(
+        "root's threads",
+        &threads(&open.path().join("root.instr"))?,
+        &1,
+    )
 }
 
 /// OpenMP that comes with libraries which are loaded later, hidden from each other, and of which each has an OpenMP library of its own: every call goes to
