@@ -96,8 +96,7 @@ fn array(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
 
-/// Events of a process and of its forked children.
-pub(crate) fn events(summary: &Value) -> u64 {
+fn events(summary: &Value) -> u64 {
     let own = summary["events"].as_u64().unwrap_or(0);
     array(&summary["children"]).iter().map(events).sum::<u64>() + own
 }
