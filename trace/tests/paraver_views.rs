@@ -220,6 +220,9 @@ fn each_view_that_is_installed_finds_its_events() {
         .unwrap();
     main.function_begin(at(330), 0x60).unwrap();
     main.function_end(at(340), 0x60).unwrap();
+    main.string(at(350), "task t\t/a.py:1", 0x61).unwrap();
+    main.function_begin(at(350), 0x61).unwrap();
+    main.function_end(at(360), 0x61).unwrap();
     main.thread_end(at(400)).unwrap();
     main.finish().unwrap();
     let (prv, pcf) = merged(&[dir.path()]);
@@ -255,11 +258,12 @@ fn each_view_that_is_installed_finds_its_events() {
     // 2 mJ in 100 ns are 20 kW.
     let function = *shown["dependences"].first().unwrap();
     let expected = [
+        ("asyncio_tasks", vec![1, 0]),
         ("dependences", vec![function, 0, function, 0]),
-        ("functions", vec![2, 0]),
+        ("functions", vec![2, 0, 3, 0]),
         ("heap", vec![100]),
         ("heap_calls", vec![1, 0]),
-        ("listed_functions", vec![2, 0]),
+        ("listed_functions", vec![2, 0, 3, 0]),
         ("power", vec![20_000_000]),
         ("regions", vec![1, 0]),
         ("stack", vec![0x2000]),
