@@ -8,6 +8,7 @@
 //! | `fill` | from a session to rows |
 //! | `places` | names of code |
 //! | [`files`] | Parquet, Arrow, CSV and JSON |
+//! | [`frame`] | tables that are not of a trace, as Parquet |
 //! | [`document`] | `docs/tables.md` |
 //!
 //! An [`Output`] says which columns it wants. What it does not want costs nothing.
@@ -17,6 +18,7 @@ mod define;
 pub mod document;
 pub mod files;
 mod fill;
+pub mod frame;
 mod places;
 mod tables;
 mod texts;

@@ -3,6 +3,8 @@
 //! The estimate is Huber's: residuals beyond 1.345 deviations count in proportion to their size, not to its square, which costs 5 % of precision where errors are normal (Huber, *Robust
 //! Statistics*, 1981, chapter 7). Covariances are those of his section 7.6, with Student's quantiles.
 
+use std::ops::Range;
+
 use statrs::distribution::{ContinuousCDF as _, StudentsT};
 
 use super::{Estimate, LEVEL, Refusal};
@@ -12,8 +14,8 @@ use crate::statistics::location;
 const TUNING: f64 = 1.345;
 /// Steps of the iteration; it has settled long before.
 const STEPS: usize = 50;
-/// A change of all coefficients below this ends the iteration.
-const SETTLED: f64 = 1e-10;
+/// A change of all fitted values below this share of them ends the iteration.
+const SETTLED: f64 = 1e-8;
 /// Columns whose part that others do not explain is smaller than this are taken for dependent.
 const DEPENDENT: f64 = 1e-9;
 /// Most columns: subsets of them are tried one by one.
@@ -41,65 +43,110 @@ pub struct Regression {
 /// Too few different rows for the columns, and columns that depend on each other.
 pub fn fit(rows: &[Vec<f64>], values: &[f64]) -> Result<Regression, Refusal> {
     let columns = rows.first().map_or(0, Vec::len);
-    let has = different(rows);
-    if columns == 0 || columns > MOST || has < columns + 1 || values.len() < columns + 2 {
-        return Err(Refusal::TooFew {
-            has,
-            parameters: columns,
-            needs: columns + 1,
-        });
+    if columns == 0 || columns > MOST {
+        return Err(too_few(0, columns));
     }
-    // The best of all subsets: with so few columns that is the solution under the constraint, not a search for it. Where all columns together keep the constraint, no subset fits better.
+    let groups = Group::of(rows);
+    let has = different(&groups);
+    if has < columns + 1 || values.len() < columns + 2 {
+        return Err(too_few(has, columns));
+    }
+    // The best of all subsets: with so few columns that is the solution under the constraint, not a search for it. Where some columns together keep the constraint, no subset of them fits better.
     let mut best: Option<Regression> = None;
-    for subset in (1_usize..1 << columns).rev() {
+    let mut kept: Vec<usize> = Vec::new();
+    let mut subsets: Vec<usize> = (1..1 << columns).collect();
+    subsets.sort_by_key(|subset| std::cmp::Reverse(subset.count_ones()));
+    for subset in subsets {
+        if kept.iter().any(|larger| larger & subset == subset) {
+            continue;
+        }
         let chosen: Vec<usize> = (0..columns).filter(|at| subset >> at & 1 == 1).collect();
-        let part = |row: &Vec<f64>| {
-            let mut part = Row::default();
-            chosen
-                .iter()
-                .zip(&mut part)
-                .for_each(|(at, to)| *to = row[*at]);
-            part
-        };
-        let part: Vec<Row> = rows.iter().map(part).collect();
+        let part: Vec<Group> = groups.iter().map(|group| group.part(&chosen)).collect();
         let Some(found) = robust(&part, chosen.len(), values) else {
             continue;
         };
         if found.coefficients.iter().any(|value| *value < 0.0) {
             continue;
         }
+        kept.push(subset);
         if best
             .as_ref()
             .is_none_or(|best| found.objective < best.objective)
         {
             best = Some(found.spread_to(&chosen, columns));
         }
-        if chosen.len() == columns {
-            break;
-        }
     }
     best.ok_or(Refusal::Dependent)
 }
 
+fn too_few(has: usize, columns: usize) -> Refusal {
+    Refusal::TooFew {
+        has,
+        parameters: columns,
+        needs: columns + 1,
+    }
+}
+
 /// The same with a constant alone; [`None`] of fewer than three values.
 pub(super) fn constant(values: &[f64]) -> Option<Regression> {
-    let rows = vec![[1.0, 0.0, 0.0, 0.0]; values.len()];
-    robust(&rows, 1, values).filter(|_| values.len() >= 3)
+    let all = Group {
+        row: [1.0, 0.0, 0.0, 0.0],
+        values: 0..values.len(),
+    };
+    robust(&[all], 1, values).filter(|_| values.len() >= 3)
 }
 
 /// The first columns of a row; the others are 0.
 type Row = [f64; MOST];
 
+/// Values beside each other that have the same row: sums over them come first.
+struct Group {
+    row: Row,
+    values: Range<usize>,
+}
+
+impl Group {
+    /// Of a row for each value, of at most [`MOST`] columns.
+    fn of(rows: &[Vec<f64>]) -> Vec<Self> {
+        let mut begin = 0;
+        let group = |same: &[Vec<f64>]| {
+            let mut row = Row::default();
+            row[..same[0].len()].copy_from_slice(&same[0]);
+            let values = begin..begin + same.len();
+            begin = values.end;
+            Self { row, values }
+        };
+        rows.chunk_by(|a, b| a == b).map(group).collect()
+    }
+
+    /// What these coefficients give.
+    fn at(&self, coefficients: &Row) -> f64 {
+        let both = self.row.iter().zip(coefficients);
+        both.map(|(x, c)| x * c).sum()
+    }
+
+    /// With these columns alone.
+    fn part(&self, chosen: &[usize]) -> Self {
+        let mut row = Row::default();
+        let columns = chosen.iter().zip(&mut row);
+        columns.for_each(|(at, to)| *to = self.row[*at]);
+        Self {
+            row,
+            values: self.values.clone(),
+        }
+    }
+}
+
 /// Rows that differ.
-fn different(rows: &[Vec<f64>]) -> usize {
-    let mut rows: Vec<&Vec<f64>> = rows.iter().collect();
+fn different(groups: &[Group]) -> usize {
+    let mut rows: Vec<&Row> = groups.iter().map(|group| &group.row).collect();
     rows.sort_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
     rows.dedup();
     rows.len()
 }
 
 /// Huber's estimate by the first `columns`, without a constraint.
-fn robust(rows: &[Row], columns: usize, values: &[f64]) -> Option<Regression> {
+fn robust(groups: &[Group], columns: usize, values: &[f64]) -> Option<Regression> {
     let (count, freedom) = (values.len() as f64, (values.len() - columns) as f64);
     let mut expected = values.to_vec();
     let mut weights = vec![1.0; values.len()];
@@ -108,34 +155,38 @@ fn robust(rows: &[Row], columns: usize, values: &[f64]) -> Option<Regression> {
     let mut coefficients: Option<Row> = None;
     let mut scale = 0.0;
     for _ in 0..STEPS {
-        let weighted = |at: usize| weights[at] / (expected[at] * expected[at]);
-        let next = Gram::of(rows, columns, values, weighted)?.solve()?;
-        let settled = coefficients.is_some_and(|before| {
-            let change = next.iter().zip(before);
-            let change = change.map(|(a, b)| (a - b).abs() / (a.abs() + f64::MIN_POSITIVE));
-            change.fold(0.0, f64::max) < SETTLED
-        });
-        coefficients = Some(next);
-        for (at, (row, value)) in rows.iter().zip(values).enumerate() {
-            let fitted: f64 = row.iter().zip(next).map(|(x, c)| x * c).sum();
-            // A fit that is not above 0 somewhere says nothing about proportions there: the measurement does.
-            expected[at] = if fitted > 0.0 { fitted } else { *value };
-            residuals[at] = (value - fitted) / expected[at];
-            absolute[at] = f64::abs(residuals[at]);
+        let weighted = weights.iter_mut().zip(&expected);
+        weighted.for_each(|(weight, expected)| *weight /= expected * expected);
+        let next = Gram::of(groups, columns, &weights, values)?.solve()?;
+        let mut settled = true;
+        for group in groups {
+            let at = group.values.clone();
+            let fitted = group.at(&next);
+            let before = coefficients.map_or(0.0, |before| group.at(&before));
+            settled &= (fitted - before).abs() <= SETTLED * fitted.abs();
+            let of_group = values[at.clone()].iter().zip(&mut expected[at.clone()]);
+            let of_group = of_group.zip(&mut residuals[at.clone()]);
+            for (((value, expected), residual), absolute) in of_group.zip(&mut absolute[at]) {
+                // A fit that is not above 0 somewhere says nothing about proportions there: the measurement does.
+                *expected = if fitted > 0.0 { fitted } else { *value };
+                *residual = (value - fitted) / *expected;
+                *absolute = f64::abs(*residual);
+            }
         }
+        coefficients = Some(next);
         // Residuals are smaller than errors by the freedom that the coefficients took.
         scale = location::OF_MAD * middle(&mut absolute)? * (count / freedom).sqrt();
         if scale == 0.0 {
             scale = (residuals.iter().map(|r| r * r).sum::<f64>() / freedom).sqrt();
         }
         for (weight, residual) in weights.iter_mut().zip(&residuals) {
-            *weight = weight_of(residual / scale);
+            *weight = weight_of(*residual, scale);
         }
         if settled {
             break;
         }
     }
-    let covariance = covariance(rows, columns, &expected, &residuals, scale)?;
+    let covariance = covariance(groups, columns, &expected, &residuals, scale)?;
     let quantile = StudentsT::new(0.0, 1.0, freedom)
         .ok()?
         .inverse_cdf(f64::midpoint(1.0, LEVEL));
@@ -166,25 +217,26 @@ fn middle(values: &mut [f64]) -> Option<f64> {
     })
 }
 
-/// How much a residual counts, in deviations.
-fn weight_of(residual: f64) -> f64 {
-    match residual.is_nan() || residual.abs() <= TUNING {
-        true => 1.0,
-        false => TUNING / residual.abs(),
+/// How much a residual counts where errors have this deviation.
+fn weight_of(residual: f64, scale: f64) -> f64 {
+    let most = TUNING * scale;
+    match residual.abs() > most {
+        true => most / residual.abs(),
+        false => 1.0,
     }
 }
 
 /// Huber 1981, (6.5) of section 7.6 with the correction K².
 fn covariance(
-    rows: &[Row],
+    groups: &[Group],
     columns: usize,
     expected: &[f64],
     residuals: &[f64],
     scale: f64,
 ) -> Option<Vec<Vec<f64>>> {
     let count = residuals.len() as f64;
-    let weight = |at: usize| 1.0 / (expected[at] * expected[at]);
-    let inverse = Gram::of(rows, columns, expected, weight)?.inverse()?;
+    let weights: Vec<f64> = expected.iter().map(|it| 1.0 / (it * it)).collect();
+    let inverse = Gram::of(groups, columns, &weights, expected)?.inverse()?;
     if scale == 0.0 {
         return Some(vec![vec![0.0; columns]; columns]);
     }
@@ -216,23 +268,20 @@ struct Gram {
 }
 
 impl Gram {
-    fn of(
-        rows: &[Row],
-        columns: usize,
-        values: &[f64],
-        weight: impl Fn(usize) -> f64,
-    ) -> Option<Self> {
+    fn of(groups: &[Group], columns: usize, weights: &[f64], values: &[f64]) -> Option<Self> {
         let mut matrix = [Row::default(); MOST];
         let mut right = Row::default();
-        for (at, (row, value)) in rows.iter().zip(values).enumerate() {
-            let weight = weight(at);
+        for group in groups {
+            let at = group.values.clone();
+            let weight: f64 = weights[at.clone()].iter().sum();
+            let both = weights[at.clone()].iter().zip(&values[at]);
+            let value: f64 = both.map(|(weight, value)| weight * value).sum();
             // All columns of the array: those that are not there are 0, and a loop of fixed length is quick.
-            for i in 0..MOST {
-                let weighted = weight * row[i];
-                right[i] += weighted * value;
-                for j in 0..MOST {
-                    matrix[i][j] += weighted * row[j];
-                }
+            for (i, of_row) in matrix.iter_mut().enumerate() {
+                right[i] += group.row[i] * value;
+                let weighted = weight * group.row[i];
+                let both = of_row.iter_mut().zip(&group.row);
+                both.for_each(|(sum, x)| *sum += weighted * x);
             }
         }
         let mut lengths = [1.0; MOST];

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail, ensure};
 
 use super::config::Measure;
-use super::record::Counted;
+use super::run::Counted;
 use crate::series::counters::OfChildren;
 use crate::series::events::Named;
 

@@ -10,11 +10,12 @@ use anyhow::{Context as _, Result};
 use instr_cc::exec::{Call, Measured};
 use instr_trace::energy::PowerModel;
 
-use super::config::{Config, Input, Measure};
+use super::axes::Input;
+use super::config::{Config, Measure};
 use super::counters::{self, Counters};
 use super::ipmi::Controller;
 use super::plan::Point;
-use super::record::{Counted, Energy, Run};
+use super::run::{Counted, Energy, Run};
 use super::{actuators, energy, regions};
 use crate::launch;
 use crate::series::rapl::Zones;

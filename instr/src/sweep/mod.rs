@@ -1,9 +1,9 @@
 //! `instr sweep`: runs a program for every combination of threads, inputs and more, and says how it scales.
 
 mod actuators;
+mod axes;
 pub(crate) mod config;
 mod counters;
-mod csv;
 mod drawing;
 mod energy;
 mod execute;
@@ -15,6 +15,8 @@ mod pascal;
 mod plan;
 mod record;
 mod regions;
+mod rows;
+mod run;
 mod table;
 
 use std::path::{Path, PathBuf};
@@ -39,7 +41,8 @@ use self::actuators::Actuators;
 use self::config::Config;
 use self::execute::Runner;
 use self::plan::Point;
-use self::record::{Record, Run};
+use self::record::Record;
+use self::run::Run;
 
 pub(crate) use actuators::{GUARD, stand_guard};
 pub(crate) use drawing::{Curve, Drawing, Quantity, drawing};
@@ -57,6 +60,10 @@ const FAILURES_IN_A_ROW: usize = 20;
 ///
 /// A sweep that makes no sense, programs that cannot be started, and failures to write.
 pub fn run(options: &SweepOptions, console: &mut Console<'_>) -> Result<()> {
+    ensure!(
+        files_on_output(options) + usize::from(options.json) <= 1,
+        "standard output can have one of --csv, --parquet, --pascal and --json: name a file for the others"
+    );
     let record = match &options.sweep {
         // The results of a sweep, to be shown again.
         Some(dir) if dir.is_dir() && options.command.is_empty() => {
@@ -319,12 +326,25 @@ pub(crate) fn report(
     Ok(path)
 }
 
+/// How many files of runs go to standard output.
+fn files_on_output(options: &SweepOptions) -> usize {
+    let files = [&options.csv, &options.parquet, &options.pascal];
+    let is_output = |file: &&&Option<PathBuf>| file.as_deref() == Some(Path::new("-"));
+    files.iter().filter(is_output).count()
+}
+
 fn show(record: &Record, options: &SweepOptions, console: &mut Console<'_>) -> Result<()> {
     if let Some(path) = &options.csv {
-        write_to(path, console, |out| csv::write(record, out))?;
+        write_to(path, console, |out| rows::csv(record, out))?;
+    }
+    if let Some(path) = &options.parquet {
+        write_to(path, console, |out| rows::parquet(record, out))?;
     }
     if let Some(path) = &options.pascal {
         write_to(path, console, |out| pascal::write(record, out))?;
+    }
+    if files_on_output(options) > 0 {
+        return Ok(());
     }
     let ask = options
         .model

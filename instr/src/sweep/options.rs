@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::config::{Measure, Placement, Plan, Smt};
+use super::axes::{Placement, Plan, Smt};
+use super::config::Measure;
 use crate::cli::share;
 use crate::counts::Counts;
 
@@ -114,6 +115,9 @@ pub struct SweepOptions {
     /// Write all runs into FILE, a line each; - is standard output
     #[arg(long, value_name = "FILE")]
     pub csv: Option<PathBuf>,
+    /// Write all runs into FILE as a table of Parquet; - is standard output
+    #[arg(long, value_name = "FILE.parquet")]
+    pub parquet: Option<PathBuf>,
     /// Write all runs into FILE in the form of PaScal Analyzer; - is standard output
     #[arg(long, value_name = "FILE.json")]
     pub pascal: Option<PathBuf>,

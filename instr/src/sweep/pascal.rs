@@ -19,7 +19,8 @@ use serde_json::{Map, Value, json};
 
 use super::config::Config;
 use super::plan::Point;
-use super::record::{Counted, Energy, Executions, Record, Region, Run};
+use super::record::Record;
+use super::run::{Counted, Energy, Executions, Region, Run};
 use crate::quote::shown;
 
 /// Larger files are refused.
@@ -255,7 +256,7 @@ fn of_document(document: &Value) -> Result<(Config, Vec<Run>)> {
         .filter(|name| !arguments.contains(name));
     config.inputs = known
         .chain(others)
-        .map(|name| super::config::Input::of_text(name))
+        .map(|name| super::axes::Input::of_text(name))
         .collect();
     Ok((config, runs))
 }

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::config::{Config, Placement, Plan, Smt};
+use super::axes::{Placement, Plan, Smt};
+use super::config::Config;
 
 /// One combination.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -1,134 +1,22 @@
 //! The folder of a sweep: what is swept, and a line for each run, written when it has ended, so that an interrupted sweep goes on where it was.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::fs::{File, OpenOptions};
-use std::io::{BufRead as _, BufReader, Seek as _, SeekFrom, Write as _};
+use std::io::{Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail, ensure};
-use instr_analysis::executions::Durations;
 use rustix::fs::{FlockOperation, flock};
-use serde::{Deserialize, Serialize};
 
 use super::config::{Config, Measure};
 use super::plan::Point;
+use super::run::{Lines, Run, read};
 use crate::quote::shown;
 
 /// The file with what is swept.
 const CONFIG: &str = "sweep.toml";
 /// The file with a line for each run.
 const RUNS: &str = "runs.jsonl";
-/// Longer lines are damage.
-const MAX_LINE: usize = 64 << 20;
-
-/// A run that has ended.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Run {
-    /// What was run.
-    #[serde(flatten)]
-    pub(super) point: Point,
-    /// Number among the runs of the point, from 0.
-    pub(super) repeat: u32,
-    /// When it began, ns since 1970.
-    pub(super) begin_ns: u64,
-    /// From start to end, s.
-    pub(super) seconds: f64,
-    /// Processor time in user code, s.
-    pub(super) user_seconds: f64,
-    /// Processor time in the system, s.
-    pub(super) system_seconds: f64,
-    /// The largest resident set of a process, bytes.
-    pub(super) resident_bytes: u64,
-    /// What the whole machine took meanwhile, where that is measured or modelled.
-    #[serde(default, flatten)]
-    pub(super) energy: Option<Energy>,
-    /// What was counted in it.
-    #[serde(default, flatten)]
-    pub(super) counted: Counted,
-    /// Why it does not count; [`None`]: it counts.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) failure: Option<String>,
-    /// Its regions, where they are measured.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) regions: Vec<Region>,
-}
-
-/// Time of a region in one run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Region {
-    /// Names from the outermost region to this one.
-    pub(super) path: Vec<String>,
-    /// Executions.
-    pub(super) count: u64,
-    /// In which at least one thread was in it, s.
-    pub(super) seconds: f64,
-    /// The part of it outside of regions inside of it, s.
-    pub(super) own_seconds: f64,
-    /// How long single executions took, where their begins and ends are known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) executions: Option<Executions>,
-    /// What the machine took while a thread was in it, J.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) joules: Option<f64>,
-    /// What its threads counted in it, by the event's name.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub(super) counters: BTreeMap<String, u64>,
-}
-
-/// What was counted in a run.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct Counted {
-    /// All threads of all processes together, by the event's name.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub(super) counters: BTreeMap<String, u64>,
-    /// The processor counted some of them for a part of the time.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub(super) counters_are_estimates: bool,
-    /// Events that were asked for and not counted, or not wholly, and why.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub(super) not_counted: BTreeMap<String, String>,
-}
-
-/// Energy of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub(super) struct Energy {
-    /// All of it, J.
-    pub(super) joules: f64,
-    /// By the power model of a chip, for want of meters.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub(super) joules_are_modelled: bool,
-}
-
-/// Executions of a region in one run, s: exact but for 0.1 %.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub(super) struct Executions {
-    pub(super) sum: f64,
-    pub(super) min: f64,
-    pub(super) mean: f64,
-    pub(super) median: f64,
-    /// The quantile 0.95: 95 of 100 are not longer.
-    pub(super) p95: f64,
-    pub(super) max: f64,
-    /// Standard deviation, of the population.
-    pub(super) deviation: f64,
-}
-
-impl Executions {
-    /// Those of some durations; [`None`] of none.
-    pub(super) fn of(durations: &Durations) -> Option<Self> {
-        let quantile = |share| Some(durations.quantile_ns(share)? * 1e-9);
-        let sum = durations.total_ns() as f64 * 1e-9;
-        Some(Self {
-            sum,
-            min: quantile(0.0)?,
-            mean: sum / durations.count() as f64,
-            median: quantile(0.5)?,
-            p95: quantile(0.95)?,
-            max: quantile(1.0)?,
-            deviation: durations.deviation_ns()? * 1e-9,
-        })
-    }
-}
 
 /// The folder.
 #[derive(Debug)]
@@ -151,7 +39,7 @@ impl Record {
     /// A folder that is none, and files that cannot be read.
     pub(super) fn open(dir: &Path) -> Result<Self> {
         let config = Config::read(&dir.join(CONFIG))?;
-        let (runs, damaged, _) = read(&dir.join(RUNS))?;
+        let Lines { runs, damaged, .. } = read(&dir.join(RUNS))?;
         Ok(Self {
             dir: dir.to_owned(),
             config,
@@ -225,7 +113,11 @@ impl Record {
         let new = instr_trace::new_file::NewFile::create(&dir.join(CONFIG)).with_context(cannot)?;
         new.file().write_all(text.as_bytes()).with_context(cannot)?;
         new.publish().with_context(cannot)?;
-        let (runs, damaged, complete) = read(&path)?;
+        let Lines {
+            runs,
+            damaged,
+            complete,
+        } = read(&path)?;
         // What was cut by the end of the sweep is run again.
         file.set_len(complete).with_context(cannot)?;
         file.seek(SeekFrom::End(0)).with_context(cannot)?;
@@ -292,37 +184,10 @@ fn known(runs: &[Run]) -> HashSet<(Point, u32)> {
         .collect()
 }
 
-/// Runs of a file, lines that are none, and the bytes of its complete lines.
-fn read(path: &Path) -> Result<(Vec<Run>, usize, u64)> {
-    let cannot = || format!("cannot read {}", shown(path));
-    let mut file = match File::open(path) {
-        Ok(file) => BufReader::new(file),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            return Ok((Vec::new(), 0, 0));
-        }
-        Err(error) => return Err(error).with_context(cannot),
-    };
-    let (mut runs, mut damaged, mut complete) = (Vec::new(), 0, 0);
-    let mut line = Vec::new();
-    loop {
-        line.clear();
-        let bytes = std::io::Read::take(&mut file, MAX_LINE as u64)
-            .read_until(b'\n', &mut line)
-            .with_context(cannot)?;
-        if line.pop() != Some(b'\n') {
-            return Ok((runs, damaged, complete));
-        }
-        complete += bytes as u64;
-        match serde_json::from_slice::<Run>(&line) {
-            Ok(run) if run.seconds.is_finite() && run.seconds > 0.0 => runs.push(run),
-            _ => damaged += 1,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sweep::run::{Counted, Energy, Region};
 
     fn run(threads: u32, repeat: u32) -> Run {
         let point = Point {

@@ -13,7 +13,7 @@ use instr_trace::names::{CodeRole, code_label};
 use instr_trace::sensors::Definitions;
 use instr_trace::{Names, Session};
 
-use super::record::{Counted, Energy, Executions, Region};
+use super::run::{Counted, Energy, Executions, Region};
 use crate::cli::SymbolOptions;
 use crate::quote::shown;
 use crate::symbols::Symbols;

@@ -152,8 +152,8 @@ fn terms() -> Check {
         "--",
         "./program",
         "terms",
-        "3e-6",
-        "6e-3",
+        "6e-6",
+        "12e-3",
         "{input}",
     ];
     let found = place.figures(&words)?;
@@ -407,6 +407,41 @@ fn counters() -> Check {
             .next()
             .is_some_and(|head| head.ends_with(",page-faults,task-clock")),
         || csv.clone(),
+    )?;
+    // Nothing but lines of as many values is on the output.
+    let width = |line: &str| line.split(',').count();
+    let even = csv
+        .lines()
+        .all(|line| Some(width(line)) == csv.lines().next().map(width));
+    ensure(even && csv.lines().count() == 2, || csv.clone())?;
+    // DuckDB finds the same rows in both files; the table in Parquet has its types.
+    std::fs::write(
+        place.at("regions.csv"),
+        place
+            .sweep(&["program.sweep", "--csv", "-"])?
+            .succeed()?
+            .stdout,
+    )?;
+    place
+        .sweep(&["program.sweep", "--parquet", "regions.parquet"])?
+        .succeed()?;
+    let script = "import duckdb, sys\n\
+        text, table = (duckdb.sql(f\"from '{name}' order by all\") for name in ('regions.csv', 'regions.parquet'))\n\
+        assert text.columns == table.columns, (text.columns, table.columns)\n\
+        a, b = ([[None if x is None else str(x) if isinstance(x, str) else float(x) for x in row] for row in it.fetchall()] for it in (text, table))\n\
+        assert a == b, (a, b)\n\
+        types = dict(zip(table.columns, map(str, table.types)))\n\
+        assert (types['seconds'], types['region'], types['page-faults']) == ('DOUBLE', 'VARCHAR', 'UBIGINT'), types\n\
+        print(len(b), sum(row[table.columns.index('region')] is None for row in b))\n";
+    let read = Run::new(crate::tables::python("duckdb")?).args(["-c", script]);
+    let rows = read.dir(place.dir.path()).succeed()?.text();
+    let numbers: Vec<usize> = rows
+        .split_whitespace()
+        .filter_map(|it| it.parse().ok())
+        .collect();
+    ensure(
+        matches!(numbers[..], [rows, runs] if runs >= 1 && rows > runs),
+        || rows.clone(),
     )
 }
 
@@ -643,7 +678,7 @@ fn refused() -> Check {
     std::fs::create_dir(place.at("other"))?;
     std::fs::write(place.at("other/file"), "x")?;
     std::fs::create_dir(place.at("empty"))?;
-    let cases: [(&[&str], &str, i32); 12] = [
+    let cases: [(&[&str], &str, i32); 13] = [
         (&[], "no program is named", 1),
         (&["wrong.toml"], "unknown field `treads`", 1),
         (
@@ -667,6 +702,11 @@ fn refused() -> Check {
         (
             &["--hot-plug", "--", "./program"],
             "lets nobody take its processors away",
+            1,
+        ),
+        (
+            &["--csv", "-", "--json", "--repeat", "1", "--", "./program"],
+            "standard output can have one of",
             1,
         ),
         (

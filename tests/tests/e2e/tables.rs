@@ -50,7 +50,7 @@ pub(crate) fn trials() -> Vec<Trial> {
 }
 
 /// The Python that has a package.
-fn python(package: &str) -> Check<PathBuf> {
+pub(crate) fn python(package: &str) -> Check<PathBuf> {
     let python = crate::perfetto::python()?;
     let has = Run::new(&python)
         .args(["-c", &format!("import {package}")])

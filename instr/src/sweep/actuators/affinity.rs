@@ -4,7 +4,7 @@ use anyhow::{Context as _, Result};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 use super::Actuator;
-use crate::sweep::config::Placement;
+use crate::sweep::axes::Placement;
 use crate::sweep::plan::Point;
 
 /// Which processors this process, and so its children, may use. That is its own: it needs no guard.

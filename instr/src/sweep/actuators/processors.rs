@@ -8,7 +8,7 @@ use rustix::fs::{Access, access};
 
 use super::{Actuator, FOLDER, write};
 use crate::quote::shown;
-use crate::sweep::config::Smt;
+use crate::sweep::axes::Smt;
 use crate::sweep::plan::Point;
 
 /// Several hardware threads of a core, on or off.

@@ -1,24 +1,30 @@
 //! What the runs of a sweep say: medians with intervals, speedup and efficiency of the program and of each region, laws, predictions.
 
+mod fits;
 mod model;
+mod pareto;
 mod point;
 mod weak;
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZero;
 
-use instr_analysis::scaling::law::{self, Law};
+use hashbrown::HashMap;
+use instr_analysis::scaling::Observation;
+use instr_analysis::scaling::law;
 use instr_analysis::scaling::metrics;
-use instr_analysis::scaling::normal_form;
-use instr_analysis::scaling::{Observation, Refusal};
 use instr_analysis::statistics::location;
 
+use self::fits::{best_law, terms};
 pub(super) use self::model::*;
+use self::pareto::pareto;
 use self::point::{figure, relate};
 use self::weak::weak;
 use super::config::Config;
 use super::plan::Point;
-use super::record::{Record, Region, Run};
+use super::record::Record;
+use super::run::{Region, Run};
 
 /// Version of the JSON form.
 const FORMAT: u32 = 1;
@@ -76,40 +82,6 @@ impl Figures {
     }
 }
 
-/// The points of the program that no other one beats.
-fn pareto(program: &Subject) -> Vec<Pareto> {
-    let all = program.series.iter();
-    let all = all.flat_map(|series| series.points.iter().map(move |it| (series, it)));
-    let with_energy = all.filter_map(|(series, figure)| {
-        Some(Pareto {
-            series: series.name.clone(),
-            threads: figure.point.threads,
-            seconds: figure.seconds.value,
-            joules: figure.energy.as_ref()?.joules.value,
-        })
-    });
-    // Inputs are not a choice: each has a front of its own.
-    let mut by_input: BTreeMap<Option<&str>, Vec<Pareto>> = BTreeMap::new();
-    for (point, input) in with_energy.zip(inputs(program)) {
-        by_input.entry(input).or_default().push(point);
-    }
-    let front = |points: Vec<Pareto>| {
-        let both: Vec<(f64, f64)> = points.iter().map(|it| (it.seconds, it.joules)).collect();
-        let best: BTreeSet<usize> = metrics::pareto(&both).into_iter().collect();
-        let points = points.into_iter().enumerate();
-        points.filter_map(move |(at, it)| best.contains(&at).then_some(it))
-    };
-    by_input.into_values().flat_map(front).collect()
-}
-
-/// The inputs of the points that have energy, in order.
-fn inputs(program: &Subject) -> impl Iterator<Item = Option<&str>> {
-    let points = program.series.iter().flat_map(|series| &series.points);
-    points
-        .filter(|figure| figure.energy.is_some())
-        .map(|figure| figure.point.input.as_deref())
-}
-
 /// Each region by itself, on as many threads as there are processors.
 fn of_regions(
     regions: &[(&Vec<String>, Vec<Sample<'_>>)],
@@ -162,7 +134,7 @@ impl Sample<'_> {
 
 /// Times of each region, those that took longest over all runs first.
 fn regions<'r>(runs: &[&'r Run]) -> Vec<(&'r Vec<String>, Vec<Sample<'r>>)> {
-    let mut by_path: BTreeMap<&Vec<String>, Vec<Sample<'_>>> = BTreeMap::new();
+    let mut by_path: HashMap<&Vec<String>, Vec<Sample<'_>>> = HashMap::new();
     for run in runs {
         for region in run.regions.iter().filter(|region| region.seconds > 0.0) {
             let samples = by_path.entry(&region.path).or_default();
@@ -174,9 +146,11 @@ fn regions<'r>(runs: &[&'r Run]) -> Vec<(&'r Vec<String>, Vec<Sample<'r>>)> {
             });
         }
     }
-    let total = |samples: &[Sample<'_>]| samples.iter().map(|it| it.seconds).sum::<f64>();
     let mut regions: Vec<_> = by_path.into_iter().collect();
-    regions.sort_by(|a, b| total(&b.1).total_cmp(&total(&a.1)));
+    regions.sort_by_cached_key(|(path, _)| *path);
+    let total = |samples: &[Sample<'_>]| samples.iter().map(|it| it.seconds).sum::<f64>();
+    // Sums of times above 0 have the order of their bits.
+    regions.sort_by_cached_key(|(_, samples)| Reverse(total(samples).to_bits()));
     regions
 }
 
@@ -296,44 +270,6 @@ fn of_series(
     }
 }
 
-/// The law of Amdahl, or Gunther's where its coherency is above 0 for sure.
-fn best_law(observations: &[Observation], ask: &[u32]) -> Result<LawFit, Refusal> {
-    let amdahl = Law::Amdahl.fit(observations)?;
-    let universal = Law::Universal.fit(observations).ok();
-    let coherency = |fitted: &law::Fitted| fitted.parameters()[2].estimate.low > 0.0;
-    let fitted = universal.filter(coherency).unwrap_or(amdahl);
-    let predict = |threads: &u32| {
-        let predicted = fitted.predict(f64::from(*threads));
-        Prediction {
-            threads: *threads,
-            seconds: predicted.ok(),
-            refused: predicted.err().map(|refusal| refusal.to_string()),
-        }
-    };
-    Ok(LawFit {
-        law: fitted.law(),
-        parameters: fitted.parameters(),
-        deviation: fitted.deviation(),
-        best_threads: fitted.best_threads(),
-        predictions: ask.iter().map(predict).collect(),
-        fitted,
-    })
-}
-
-fn terms(series: &[Series]) -> Option<TermModel> {
-    let all: Vec<Observation> = series
-        .iter()
-        .flat_map(|series| &series.observations)
-        .filter(|it| it.size.is_some())
-        .copied()
-        .collect();
-    let model = normal_form::search(&all).ok()?;
-    Some(TermModel {
-        text: model.text(),
-        error: model.error,
-    })
-}
-
 /// How much repeats vary, and how much medians of halves do.
 fn variation(samples: &[Sample<'_>]) -> (Option<f64>, Option<f64>) {
     let mut by_point: BTreeMap<&Point, Vec<Sample<'_>>> = BTreeMap::new();
@@ -376,7 +312,7 @@ mod tests {
                 let noise = 1.0 + 0.001 * f64::from(repeat);
                 let seconds = size / 100.0 * (0.5 + 0.5 / f64::from(threads)) * noise;
                 let path = vec!["serial".to_owned()];
-                let region = super::super::record::Region {
+                let region = super::super::run::Region {
                     path,
                     count: 1,
                     seconds: size / 200.0 * noise,
@@ -403,11 +339,11 @@ mod tests {
                         system_seconds: 0.0,
                         resident_bytes: 1 << 20,
                         // 20 W and 2 W a thread.
-                        energy: Some(super::super::record::Energy {
+                        energy: Some(super::super::run::Energy {
                             joules: seconds * (20.0 + 2.0 * f64::from(threads)),
                             joules_are_modelled: false,
                         }),
-                        counted: super::super::record::Counted::default(),
+                        counted: super::super::run::Counted::default(),
                         failure: None,
                         regions: vec![region],
                     })
@@ -456,7 +392,7 @@ mod tests {
         assert_eq!(front[..2], [("100", 4), ("100", 8)], "{front:?}");
         assert_eq!(front.len(), 8, "two of each input");
         let law = series.law.as_ref().unwrap();
-        assert_eq!(law.law, Law::Amdahl);
+        assert_eq!(law.law, law::Law::Amdahl);
         assert!(
             (law.parameters[1].estimate.value - 0.5).abs() < 1e-3,
             "{law:?}"

@@ -7,7 +7,7 @@ use instr_analysis::scaling::{Estimate, Observation};
 use serde::Serialize;
 
 use super::super::plan::Point;
-use super::super::record::Executions;
+use super::super::run::Executions;
 
 /// Everything.
 #[derive(Debug, Serialize)]

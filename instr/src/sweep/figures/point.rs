@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use instr_analysis::scaling::{Estimate, LEVEL, metrics};
 use instr_analysis::statistics::{bootstrap, location};
 
-use super::super::record::Executions;
+use super::super::run::Executions;
 use super::{EnergyFigure, ExecutionFigure, Figure, Sample};
 
 /// Distance from the median, in deviations, from which on a run is named as an outlier (Iglewicz & Hoaglin 1993).

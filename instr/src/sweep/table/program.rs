@@ -1,12 +1,12 @@
-//! The figures of a sweep as text for people.
+//! The whole program: times, laws, weak scaling, energy.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write as _};
 
-use super::figures::{Figure, Figures, Series, Subject};
+use super::super::figures::{Figure, Figures, Series, Subject};
+use super::{joules, seconds};
 use crate::page::Page;
 use crate::sheet::Sheet;
-use crate::summary::units::{count, counted, percent, time};
+use crate::summary::units::{count, counted, percent};
 
 /// Shades of the heat map, from no efficiency to a whole one.
 const SHADES: [char; 6] = [' ', '░', '▒', '▓', '█', '█'];
@@ -14,72 +14,7 @@ const ASCII: [char; 6] = ['.', '-', '+', '*', '#', '#'];
 /// Columns of an input of the heat map.
 const CELL: usize = 9;
 
-/// Writes all of it; regions beyond the page's rows are counted.
-pub(super) fn write(figures: &Figures, executions: bool, page: &mut Page<'_>) -> io::Result<()> {
-    head(figures, page)?;
-    let Some((program, regions)) = figures.subjects.split_first() else {
-        return Ok(());
-    };
-    times(program, page)?;
-    heat_map(program, page)?;
-    laws(program, page)?;
-    weak(program, page)?;
-    energy(figures, page)?;
-    counters(figures, page)?;
-    if !regions.is_empty() {
-        of_regions(regions, page)?;
-    }
-    match executions {
-        true => single(regions, page),
-        false => Ok(()),
-    }
-}
-
-fn head(figures: &Figures, page: &mut Page<'_>) -> io::Result<()> {
-    writeln!(
-        page,
-        "{} · {}",
-        figures.command.join(" "),
-        counted(figures.runs as u64, "run")
-    )?;
-    let mut text = String::new();
-    if let Some(deviation) = figures.deviation {
-        text += &format!("Repeats of a point vary by {}.", percent(deviation));
-    }
-    if let Some(noise) = figures.noise {
-        text += &format!(
-            " Two halves of the same runs differ by {} (A/A): smaller differences mean nothing.",
-            percent(noise)
-        );
-    }
-    if figures.deviation.is_none() && figures.noise.is_none() {
-        text +=
-            "Each point was run once: nothing can be said about noise. --repeat 5 changes that.";
-    }
-    page.paragraph("", text.trim())?;
-    for (reason, number) in &figures.failures {
-        page.paragraph(
-            "",
-            &format!("{} did not count: {reason}", counted(*number as u64, "run")),
-        )?;
-    }
-    if figures.damaged > 0 {
-        page.paragraph(
-            "",
-            &format!(
-                "{} of the record cannot be read",
-                counted(figures.damaged as u64, "line")
-            ),
-        )?;
-    }
-    Ok(())
-}
-
-fn seconds(value: f64) -> String {
-    time((value * 1e9).round().clamp(0.0, 9e18) as u64)
-}
-
-fn times(program: &Subject, page: &mut Page<'_>) -> io::Result<()> {
+pub(super) fn times(program: &Subject, page: &mut Page<'_>) -> io::Result<()> {
     let named = program.series.iter().any(|series| !series.name.is_empty());
     let header = [
         "input",
@@ -163,7 +98,7 @@ fn row(figure: &Figure) -> Vec<String> {
 }
 
 /// Efficiency by threads (down) and series (across): what PaScal Viewer shows.
-fn heat_map(subject: &Subject, page: &mut Page<'_>) -> io::Result<()> {
+pub(super) fn heat_map(subject: &Subject, page: &mut Page<'_>) -> io::Result<()> {
     if subject.series.len() < 2 || subject.series.iter().all(|series| series.points.len() < 2) {
         return Ok(());
     }
@@ -212,7 +147,7 @@ fn heat_map(subject: &Subject, page: &mut Page<'_>) -> io::Result<()> {
     }
 }
 
-fn laws(subject: &Subject, page: &mut Page<'_>) -> io::Result<()> {
+pub(super) fn laws(subject: &Subject, page: &mut Page<'_>) -> io::Result<()> {
     let mut sheet = Sheet::new(3, &["law", "input", "parameter", "value", "from", "to"]);
     for series in &subject.series {
         let Some(law) = &series.law else { continue };
@@ -284,7 +219,7 @@ fn predictions(subject: &Subject, page: &mut Page<'_>) -> io::Result<()> {
     refused.iter().try_for_each(|text| page.paragraph("", text))
 }
 
-fn weak(subject: &Subject, page: &mut Page<'_>) -> io::Result<()> {
+pub(super) fn weak(subject: &Subject, page: &mut Page<'_>) -> io::Result<()> {
     let mut sheet = Sheet::new(
         1,
         &[
@@ -318,7 +253,7 @@ fn weak(subject: &Subject, page: &mut Page<'_>) -> io::Result<()> {
 }
 
 /// Energy, power and their product with time by point, and which points are worth it.
-fn energy(figures: &Figures, page: &mut Page<'_>) -> io::Result<()> {
+pub(super) fn energy(figures: &Figures, page: &mut Page<'_>) -> io::Result<()> {
     let columns = [
         "energy: input",
         "threads",
@@ -361,191 +296,4 @@ fn energy(figures: &Figures, page: &mut Page<'_>) -> io::Result<()> {
         text += " Energy is by the power model of the chip, not measured.";
     }
     page.paragraph("", &text)
-}
-
-/// Events of a table of counts.
-const EVENTS: usize = 5;
-
-/// What was counted: of the program at all points, of regions at the most threads of each series.
-fn counters(figures: &Figures, page: &mut Page<'_>) -> io::Result<()> {
-    let all = figures.subjects.iter().flat_map(|it| &it.series);
-    let all = all.flat_map(|series| &series.points);
-    let names: BTreeSet<&String> = all.flat_map(|point| point.counters.keys()).collect();
-    let names: Vec<&String> = names.into_iter().collect();
-    for names in names.chunks(EVENTS) {
-        let mut header = vec!["counted in", "input", "threads"];
-        header.extend(names.iter().map(|name| name.as_str()));
-        let mut sheet = Sheet::new(2, &header);
-        for (at, subject) in figures.subjects.iter().enumerate() {
-            for series in &subject.series {
-                let skipped = if at == 0 {
-                    0
-                } else {
-                    series.points.len().saturating_sub(1)
-                };
-                for figure in series.points.iter().skip(skipped) {
-                    let count = |name: &&String| {
-                        let value = figure.counters.get(*name);
-                        value.map_or_else(String::new, |value| event(name, value.value))
-                    };
-                    let mut row = vec![
-                        if at == 0 {
-                            "(program)".to_owned()
-                        } else {
-                            subject.path.join(" / ")
-                        },
-                        series.name.clone(),
-                        figure.point.threads.to_string(),
-                    ];
-                    row.extend(names.iter().map(count));
-                    sheet.add_row(row);
-                }
-            }
-        }
-        sheet.print_first(page.rows.max(60), page)?;
-    }
-    if figures.counters_are_estimates {
-        page.paragraph(
-            "",
-            "The processor has fewer counters than were asked for: some counts are estimates, from a part of the time.",
-        )?;
-    }
-    // One line for all events of one reason.
-    let mut by_reason: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for (name, why) in &figures.not_counted {
-        by_reason.entry(why).or_default().push(name);
-    }
-    for (why, names) in by_reason {
-        page.paragraph("", &format!("not counted: {}: {why}", names.join(", ")))?;
-    }
-    Ok(())
-}
-
-fn event(name: &str, value: f64) -> String {
-    match is_time(name) {
-        true => seconds(value * 1e-9),
-        false => count(value.round() as u64),
-    }
-}
-
-/// Whether an event is counted in nanoseconds.
-fn is_time(name: &str) -> bool {
-    let event = name.split(':').next().unwrap_or(name);
-    event.ends_with("-clock") || matches!(event, "schedstat-run" | "schedstat-wait")
-}
-
-fn joules(value: f64) -> String {
-    match value {
-        kilo if kilo >= 10_000.0 => format!("{:.2} kJ", value / 1000.0),
-        one if one >= 1.0 => format!("{value:.2} J"),
-        _ => format!("{:.3} mJ", value * 1000.0),
-    }
-}
-
-/// How long single executions of regions took, at the most threads of each series.
-fn single(regions: &[Subject], page: &mut Page<'_>) -> io::Result<()> {
-    let header = [
-        "executions of",
-        "input",
-        "threads",
-        "count",
-        "sum",
-        "min",
-        "mean",
-        "median",
-        "95 %",
-        "max",
-        "deviation",
-    ];
-    let mut sheet = Sheet::new(2, &header);
-    for region in regions {
-        for series in &region.series {
-            let Some((point, of)) = series.points.last().and_then(|last| {
-                let executions = last.executions.as_ref()?;
-                Some((&last.point, executions))
-            }) else {
-                continue;
-            };
-            let times = &of.seconds;
-            let times = [
-                times.sum,
-                times.min,
-                times.mean,
-                times.median,
-                times.p95,
-                times.max,
-                times.deviation,
-            ];
-            let mut row = vec![
-                region.path.join(" / "),
-                series.name.clone(),
-                point.threads.to_string(),
-                count(of.count.round() as u64),
-            ];
-            row.extend(times.map(seconds));
-            sheet.add_row(row);
-        }
-    }
-    sheet.print_first(page.rows, page)
-}
-
-/// Each region at the most threads of each series: where it stops, and what it costs there.
-fn of_regions(regions: &[Subject], page: &mut Page<'_>) -> io::Result<()> {
-    let header = [
-        "region",
-        "input",
-        "threads",
-        "time",
-        "share",
-        "speedup",
-        "efficiency",
-        "stops at",
-        "energy",
-    ];
-    let with_energy = regions
-        .iter()
-        .flat_map(|region| &region.series)
-        .flat_map(|series| &series.points)
-        .any(|figure| figure.energy.is_some());
-    let header = &header[..header.len() - usize::from(!with_energy)];
-    let named = regions
-        .iter()
-        .flat_map(|region| &region.series)
-        .any(|series| !series.name.is_empty());
-    let mut sheet = Sheet::new(
-        if named { 2 } else { 1 },
-        &if named {
-            header.to_vec()
-        } else {
-            [&header[..1], &header[2..]].concat()
-        },
-    );
-    for region in regions {
-        for series in &region.series {
-            let Some(last) = series.points.last() else {
-                continue;
-            };
-            let mut row = vec![region.path.join(" / ")];
-            if named {
-                row.push(series.name.clone());
-            }
-            row.extend([
-                last.point.threads.to_string(),
-                seconds(last.seconds.value),
-                last.share.map_or_else(String::new, percent),
-                last.speedup
-                    .map_or_else(String::new, |it| format!("{it:.2}")),
-                last.efficiency.map_or_else(String::new, percent),
-                series
-                    .stops
-                    .map_or_else(|| "-".to_owned(), |threads| threads.to_string()),
-            ]);
-            if with_energy {
-                let energy = last.energy.as_ref();
-                row.push(energy.map_or_else(String::new, |it| joules(it.joules.value)));
-            }
-            sheet.add_row(row);
-        }
-    }
-    sheet.print_first(page.rows, page)
 }

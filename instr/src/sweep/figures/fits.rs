@@ -1,0 +1,44 @@
+//! Laws and terms that fit the runs.
+
+use instr_analysis::scaling::law::{self, Law};
+use instr_analysis::scaling::{Observation, Refusal, normal_form};
+
+use super::model::{LawFit, Prediction, Series, TermModel};
+
+/// The law of Amdahl, or Gunther's where its coherency is above 0 for sure.
+pub(super) fn best_law(observations: &[Observation], ask: &[u32]) -> Result<LawFit, Refusal> {
+    let amdahl = Law::Amdahl.fit(observations)?;
+    let universal = Law::Universal.fit(observations).ok();
+    let coherency = |fitted: &law::Fitted| fitted.parameters()[2].estimate.low > 0.0;
+    let fitted = universal.filter(coherency).unwrap_or(amdahl);
+    let predict = |threads: &u32| {
+        let predicted = fitted.predict(f64::from(*threads));
+        Prediction {
+            threads: *threads,
+            seconds: predicted.ok(),
+            refused: predicted.err().map(|refusal| refusal.to_string()),
+        }
+    };
+    Ok(LawFit {
+        law: fitted.law(),
+        parameters: fitted.parameters(),
+        deviation: fitted.deviation(),
+        best_threads: fitted.best_threads(),
+        predictions: ask.iter().map(predict).collect(),
+        fitted,
+    })
+}
+
+pub(super) fn terms(series: &[Series]) -> Option<TermModel> {
+    let all: Vec<Observation> = series
+        .iter()
+        .flat_map(|series| &series.observations)
+        .filter(|it| it.size.is_some())
+        .copied()
+        .collect();
+    let model = normal_form::search(&all).ok()?;
+    Some(TermModel {
+        text: model.text(),
+        error: model.error,
+    })
+}
