@@ -1193,7 +1193,7 @@ _instr() {
             return 0
             ;;
         instr__subcmd__sweep)
-            opts="-t -i -f -r -m -o -h --cors --threads --ipts --inputs --programs --frqs --freq --govr --governor --placement --smt --dcrs --hot-plug --env --rpts --repeat --until --warm-up --idtm --idle --timeout --plan --seed --measure --sensors --sensors-period --target --fgpe --counters --ipmi --model --outp --output --dry-run --show-output --json --csv --pascal --ragl --level --executions --top --help"
+            opts="-t -i -f -r -m -o -h --cors --threads --ipts --inputs --programs --frqs --freq --govr --governor --placement --smt --dcrs --hot-plug --env --rpts --repeat --until --warm-up --idtm --idle --timeout --plan --seed --measure --sensors --sensors-period --target --fgpe --counters --ipmi --model --outp --output --dry-run --show-output --json --csv --parquet --pascal --ragl --level --executions --top --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1348,6 +1348,10 @@ _instr() {
                     return 0
                     ;;
                 --csv)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --parquet)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

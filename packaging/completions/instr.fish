@@ -251,6 +251,7 @@ complete -c instr -n "__fish_instr_using_subcommand sweep" -l ipmi -d 'Read the 
 complete -c instr -n "__fish_instr_using_subcommand sweep" -l model -d 'Predict times on these numbers of threads' -r
 complete -c instr -n "__fish_instr_using_subcommand sweep" -s o -l output -l outp -d 'Folder of the results [default: the program\'s name with .sweep]; one that is there goes on' -r -F
 complete -c instr -n "__fish_instr_using_subcommand sweep" -l csv -d 'Write all runs into FILE, a line each; - is standard output' -r -F
+complete -c instr -n "__fish_instr_using_subcommand sweep" -l parquet -d 'Write all runs into FILE as a table of Parquet; - is standard output' -r -F
 complete -c instr -n "__fish_instr_using_subcommand sweep" -l pascal -d 'Write all runs into FILE in the form of PaScal Analyzer; - is standard output' -r -F
 complete -c instr -n "__fish_instr_using_subcommand sweep" -l level -l ragl -d 'Show regions that are nested at most N deep; those inside of them are a part of them' -r
 complete -c instr -n "__fish_instr_using_subcommand sweep" -l top -d 'Show at most N rows of the table of regions [default: 40]' -r
