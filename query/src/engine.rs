@@ -158,7 +158,13 @@ impl<'s> Engine<'s> {
             })
         };
         if statement.column_count() == 0 {
-            return wrong("there is no statement");
+            // SQLite asks the authorizer about VACUUM only when it runs it.
+            return match statement.expanded_sql() {
+                Some(text) if !text.is_empty() => Err(QueryError::Refused {
+                    what: guard::NO_RESULT.to_owned(),
+                }),
+                _ => wrong("there is no statement"),
+            };
         }
         if statement.parameter_count() > 0 {
             return wrong("a statement has no parameters here");

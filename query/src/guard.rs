@@ -11,6 +11,8 @@ use rusqlite::{Connection, Result};
 /// What was refused last.
 pub(crate) type Refused = Arc<Mutex<Option<String>>>;
 
+/// What a statement without columns is, if nothing else of it was refused.
+pub(crate) const NO_RESULT: &str = "ATTACH or VACUUM";
 /// Functions that reach beyond the statement.
 const FORBIDDEN: &[&str] = &["load_extension", "fts3_tokenizer", "sqlite_log"];
 
@@ -74,7 +76,7 @@ fn forbidden(action: &AuthAction<'_>) -> Option<String> {
                 .any(|name| function_name.eq_ignore_ascii_case(name));
             return is_forbidden.then(|| format!("the function {function_name}"));
         }
-        AuthAction::Attach { .. } => "ATTACH or VACUUM".to_owned(),
+        AuthAction::Attach { .. } => NO_RESULT.to_owned(),
         AuthAction::Detach { .. } => "DETACH".to_owned(),
         AuthAction::Pragma { pragma_name, .. } => format!("PRAGMA {pragma_name}"),
         AuthAction::Transaction { .. } | AuthAction::Savepoint { .. } => "a transaction".to_owned(),

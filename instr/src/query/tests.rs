@@ -149,6 +149,11 @@ fn a_query_only_reads() {
     ] {
         refused(&sql);
     }
+    for sql in [format!("VACUUM INTO '{file}'"), "-- all\nVACUUM;".into()] {
+        let err = refused(&sql);
+        assert!(err.contains("a query only reads: ATTACH or VACUUM"), "{err}");
+    }
+    assert!(refused("-- nothing\n").contains("there is no statement"));
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
