@@ -32,6 +32,8 @@ build fortran BUILD="$work/plain"
 build fortran BUILD="$work/traced" FC=instr-gfortran
 build make BUILD="$work/plain" TRACE=
 build make BUILD="$work/traced"
+build costs BUILD="$work/plain" TRACE=
+build costs BUILD="$work/traced"
 
 compare sparselu_for 20 20
 compare sparselu_task 20 20
@@ -39,6 +41,9 @@ compare sparselu_task 20 20
 compare imgpipe 6 320 240
 compare relax
 compare primes
+compare costs 10
+OMP_NUM_THREADS=1 INSTR_TRACE=$work/costs.one.instr "$work/traced/costs" 10 >/dev/null
+instr predict "$work/costs.one.instr" --threads 2 --costs "$work/costs.instr" >"$work/costs.txt" || fail "instr predict refuses the traces of costs"
 
 if command -v clang >/dev/null; then
     build sparselu BUILD="$work/clang" CC=clang
