@@ -8,9 +8,13 @@ enum { LARGEST = 64 };
 /* Work grows with the cube of a block's size; no compiler knows it. */
 static int part_of(int size)
 {
-    static volatile int extra = EXTRA;
+    /* With a number that is not 0, so that builds with and without EXTRA have the same layout. */
+    static volatile struct {
+        int extra, percent;
+    } planted = {EXTRA, 100};
+    int extra = planted.extra, percent = planted.percent;
     int part = 0;
-    while (part < LARGEST && 100 * part * part * part < extra * size * size * size)
+    while (part < LARGEST && percent * part * part * part < extra * size * size * size)
         part++;
     return part;
 }
