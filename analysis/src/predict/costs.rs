@@ -114,6 +114,7 @@ impl Sample {
             median_ns: at(0.5),
             p95_ns: at(0.95),
             deviation_ns: deviation,
+            foreign_ns: 0.0,
         }
     }
 }
@@ -131,6 +132,9 @@ pub struct Measure {
     pub p95_ns: f64,
     /// Standard deviation.
     pub deviation_ns: f64,
+    /// How much the mean of another program may differ, if this is from other programs: a standard deviation. 0: it is the program's own.
+    #[serde(skip)]
+    pub foreign_ns: f64,
 }
 
 impl Measure {
@@ -147,6 +151,12 @@ impl Measure {
     #[must_use]
     pub fn error_ns(&self) -> f64 {
         self.deviation_ns / (self.count.max(1) as f64).sqrt()
+    }
+
+    /// How much the mean of another run differs from this one: both have their standard errors, and a program's own costs may differ from those of others.
+    #[must_use]
+    pub fn between_runs_ns(&self) -> f64 {
+        (2.0 * self.error_ns().powi(2) + self.foreign_ns.powi(2)).sqrt()
     }
 
     /// Both together. Quantiles are those of the one with more values.
@@ -183,6 +193,7 @@ impl Measure {
             median_ns: self.median_ns + more,
             p95_ns: self.p95_ns + more,
             deviation_ns: (errors.iter().sum::<f64>() * self.count as f64).sqrt(),
+            foreign_ns: several.foreign_ns.min(more),
             ..*self
         }
     }
@@ -218,7 +229,8 @@ pub fn with_several(
         if same.count > 0 {
             return same;
         }
-        let (one, several) = (pooled(others, at, false), pooled(others, at, true));
+        let (one, mut several) = (pooled(others, at, false), pooled(others, at, true));
+        several.foreign_ns = apart(others, at, &several);
         let is_of_teams = matches!(COSTS[at], Cost::Enter | Cost::Barrier | Cost::Join);
         match (mine.count > 0 && !is_of_teams, one.count > 0) {
             _ if several.count == 0 => mine,
@@ -235,6 +247,23 @@ fn pooled(traces: &[Measured<'_>], at: usize, several: bool) -> Measure {
     of.fold(Measure::default(), |sum, trace| {
         sum.and(&trace.measures[at])
     })
+}
+
+/// How much the means of traces with several threads differ, ns; of a single one nobody knows it: as much as single values do, but no more than the mean.
+fn apart(traces: &[Measured<'_>], at: usize, all: &Measure) -> f64 {
+    let of = traces.iter().filter(|trace| trace.team > 1);
+    let of = of.map(|trace| trace.measures[at]);
+    let means: Vec<f64> = of
+        .filter(|measure| measure.count > 0)
+        .map(|measure| measure.mean_ns)
+        .collect();
+    if means.len() < 2 {
+        return all.deviation_ns.min(all.mean_ns);
+    }
+    let count = means.len() as f64;
+    let mean = means.iter().sum::<f64>() / count;
+    let squares = means.iter().map(|of| (of - mean).powi(2));
+    (squares.sum::<f64>() / (count - 1.0)).sqrt()
 }
 
 /// For how long a thread had no processor, ns.
@@ -389,6 +418,24 @@ mod tests {
             (mean(&found, Cost::Create), mean(&found, Cost::Wake)),
             (300.0, 9000.0)
         );
+    }
+
+    #[test]
+    fn costs_of_other_programs_are_known_as_well_as_these_agree() {
+        let own = trace(&[(Cost::Create, 300.0)]);
+        let others = [4000.0, 6000.0, 8000.0].map(|ns| trace(&[(Cost::Wake, ns)]));
+        let of = |team, measures| Measured { team, measures };
+        let all: Vec<_> = others.iter().map(|costs| of(2, costs)).collect();
+        let found = with_several(of(1, &own), &[], &all);
+        let wake = found[Cost::Wake as usize];
+        assert_eq!((wake.mean_ns, wake.foreign_ns), (6000.0, 2000.0));
+        assert!(wake.between_runs_ns() > 2000.0);
+        // Of one program, a value is as far off as others are from each other there.
+        let found = with_several(of(1, &own), &[], &all[..1]);
+        assert_eq!(found[Cost::Wake as usize].foreign_ns, 10.0);
+        // What runs of the program itself show is its own.
+        let found = with_several(of(1, &own), &all, &all);
+        assert_eq!(found[Cost::Wake as usize].foreign_ns, 0.0);
     }
 
     #[test]

@@ -9,4 +9,5 @@ pub mod model;
 pub mod plan;
 mod sampling;
 pub mod simulate;
+mod spread;
 pub mod totals;

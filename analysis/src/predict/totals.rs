@@ -6,15 +6,17 @@ use instr_trace::model::Code;
 
 use super::collect::Receiver;
 use super::model::{Lock, Meeting, Part, Region, Sharing, Spot, SpotId, Spots, Step};
+use super::spread::Spread;
 
 /// Of a spot: tasks, pieces of a loop, or threads' own parts.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Total {
     /// How many.
     pub count: u64,
     /// User code, ns.
     pub ns: u64,
     squares: f64,
+    spread: Spread,
 }
 
 impl Total {
@@ -22,9 +24,17 @@ impl Total {
         self.count += 1;
         self.ns += ns;
         self.squares += (ns as f64).powi(2);
+        self.spread.add(ns as f64);
     }
 
-    /// Standard error of the mean, as a share of it; `None` of a single one, whose spread nobody knows.
+    /// The variance of the mean beyond that of independent values, because neighbours are slow together, as a share of the mean's square; `None`: too few values.
+    #[must_use]
+    pub fn excess(&self) -> Option<f64> {
+        let error = self.error()?;
+        Some((self.spread.variance()? - error * error).max(0.0))
+    }
+
+    /// Standard error of the mean of independent values, as a share of it; `None` of a single one, whose spread nobody knows.
     #[must_use]
     pub fn error(&self) -> Option<f64> {
         if self.count < 2 || self.ns == 0 {
@@ -63,6 +73,18 @@ impl Totals {
     #[must_use]
     pub fn work(&self) -> u64 {
         self.spots.values().map(|total| total.ns).sum()
+    }
+
+    /// By how much the run as a whole is slower than others, because of stretches in which all is slow: a standard deviation, as a share. The mean of all spots
+    /// that show it, by their work.
+    #[must_use]
+    pub fn slowness(&self) -> f64 {
+        let known = self.spots.values();
+        let known = known.filter_map(|total| Some((total.excess()?.sqrt(), total.ns as f64)));
+        let (sum, weight) = known.fold((0.0, 0.0), |(sum, weight), (error, ns)| {
+            (sum + error * ns, weight + ns)
+        });
+        if weight > 0.0 { sum / weight } else { 0.0 }
     }
 
     /// One body, or one piece of it.

@@ -1,5 +1,6 @@
 //! Simulated runs against closed forms, an independent list scheduler, and the bounds that hold for every greedy one.
 
+mod error;
 mod graphs;
 mod rules;
 mod runs;
