@@ -3,7 +3,8 @@
 use instr_trace::Trace;
 use instr_trace::event::RegionId;
 use instr_trace::model::{
-    Activity, At, Begin, Call, End, Interval, Mark, Since, Sink, Span, State, relayed, replay,
+    Activity, At, Begin, Call, End, Interval, Mark, Memory, Ran, Reading, Run, Sample, Scheduled,
+    Since, Sink, Span, State, Switch, relayed, replay, replay_ahead,
 };
 use instr_trace::synth::random::{self, Damage, Recipe};
 use instr_trace::synth::{self, START_TICKS, StreamWriter};
@@ -66,6 +67,108 @@ impl Sink for Log {
     }
     fn trace_end(&mut self) {
         self.add(format_args!("end of the trace"));
+    }
+}
+
+/// Writes down all, with times and what is large.
+#[derive(Default)]
+struct All(Log);
+
+impl Sink for All {
+    const MEMORY: bool = true;
+    const READINGS: bool = true;
+    const SAMPLES: bool = true;
+    const PROCESSORS: bool = true;
+
+    fn thread_begin(&mut self, at: At) {
+        self.0.thread_begin(at);
+    }
+    fn thread_end(&mut self, at: At) {
+        self.0.thread_end(at);
+    }
+    fn begin(&mut self, at: At, span: &Span, how: Begin) {
+        self.0.begin(at, span, how);
+    }
+    fn end(&mut self, at: At, span: &Span, how: End, since: Since) {
+        self.0
+            .add(format_args!("end {at:?} {span:?} {how:?} {since:?}"));
+    }
+    fn body(&mut self, at: At, body: Option<&Span>) {
+        self.0.body(at, body);
+    }
+    fn task_ran(&mut self, at: At, task: &Span, ran: Ran) {
+        self.0.add(format_args!("ran {at:?} {task:?} {ran:?}"));
+    }
+    fn region_end(&mut self, at: At, region: RegionId, members: &[usize]) {
+        self.0.region_end(at, region, members);
+    }
+    fn mark(&mut self, at: At, mark: Mark<'_>) {
+        self.0.mark(at, mark);
+    }
+    fn state(&mut self, at: At, state: State) {
+        self.0.state(at, state);
+    }
+    fn activity(&mut self, at: At, activity: Activity) {
+        self.0.activity(at, activity);
+    }
+    fn interval(&mut self, interval: Interval) {
+        self.0.interval(interval);
+    }
+    fn trace_end(&mut self) {
+        self.0.trace_end();
+    }
+    fn memory(&mut self, at: At, memory: &Memory) {
+        self.0.add(format_args!("memory {at:?} {memory:?}"));
+    }
+    fn reading(&mut self, at: At, reading: &Reading<'_>) {
+        self.0.add(format_args!("reading {at:?} {reading:?}"));
+    }
+    fn sample(&mut self, at: At, sample: &Sample<'_>) {
+        self.0.add(format_args!("sample {at:?} {sample:?}"));
+    }
+    fn on_cpu(&mut self, at: At, processor: Option<u32>) {
+        self.0.on_cpu(at, processor);
+    }
+    fn scheduled(&mut self, at: At, state: Scheduled, lost: u32) {
+        self.0
+            .add(format_args!("scheduled {at:?} {state:?} {lost}"));
+    }
+    fn switch(&mut self, switch: &Switch) {
+        self.0.add(format_args!("switch {switch:?}"));
+    }
+    fn ran(&mut self, run: &Run) {
+        self.0.add(format_args!("run {run:?}"));
+    }
+}
+
+#[test]
+fn a_trace_that_is_read_ahead_gives_the_same_calls() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut kinds = std::collections::BTreeMap::<String, usize>::new();
+    for (number, damage) in Damage::EACH.into_iter().cycle().take(24).enumerate() {
+        let dir = folder.path().join(number.to_string());
+        let recipe = Recipe {
+            seed: 900 + number as u64,
+            threads: 1 + number as u32 % 4,
+            constructs: if number == 0 { 2000 } else { 60 },
+            damage,
+            layout: synth::layouts()[number % synth::layouts().len()],
+        };
+        random::write(&dir, &recipe).unwrap();
+        let trace = Trace::open(&dir).unwrap();
+        let (mut expected, mut found) = (All::default(), All::default());
+        replay(&trace, &mut expected).unwrap();
+        replay_ahead(&trace, &mut found, true, |_| true).unwrap();
+        assert!(found.0.0 == expected.0.0, "{recipe:?}");
+        for line in &expected.0.0 {
+            let kind = line.split(' ').next().unwrap_or_default();
+            *kinds.entry(kind.to_owned()).or_default() += 1;
+        }
+    }
+    for kind in [
+        "depend", "mark", "region", "ran", "memory", "reading", "sample", "switch", "run",
+    ] {
+        assert!(kinds.contains_key(kind), "{kind} of {kinds:?}");
     }
 }
 

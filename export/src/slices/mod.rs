@@ -15,8 +15,8 @@ mod writer;
 
 use hashbrown::HashMap;
 use instr_trace::model::{
-    At, Begin, Code, End, Interval, Mark, Memory, Reading, Scheduled, Since, Sink, Span, State,
-    Switch, is_idle, replay,
+    At, Begin, Call, Code, End, Interval, Mark, Memory, Reading, Scheduled, Since, Sink, Span,
+    State, Switch, is_idle, pays_apart, replay_ahead,
 };
 use instr_trace::names::{CodeRole, Names};
 use instr_trace::sensors::Definitions;
@@ -54,13 +54,21 @@ pub(crate) fn write<W: SliceWriter>(
         let mut at = |time: u64| progress(time.saturating_add(done).min(total), total);
         let mut slices = Slices::new(number, trace, names, &place, writer, &mut at);
         processes.push(slices.track);
-        replay(trace, &mut slices)?;
+        replay_ahead(trace, &mut slices, pays_apart(trace.bytes()), wants)?;
         slices.finish(trace.end_time());
         done = done.saturating_add(trace.end_time());
         check(writer)?;
     }
     series::write(session, &processes, writer)?;
     check(writer)
+}
+
+/// What [`Slices`] makes something of.
+fn wants(call: &Call) -> bool {
+    !matches!(
+        call,
+        Call::State(..) | Call::Activity(..) | Call::Body(..) | Call::RegionEnd(..)
+    )
 }
 
 /// The error of an output that refused something.
@@ -256,6 +264,7 @@ impl<'p, W: SliceWriter> Slices<'p, W> {
 }
 
 impl<W: SliceWriter> Sink for Slices<'_, W> {
+    const TIMES: bool = false;
     const MEMORY: bool = true;
     const READINGS: bool = true;
 

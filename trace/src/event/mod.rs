@@ -151,6 +151,11 @@ impl<'a> Addresses<'a> {
         Self { bytes, layout }
     }
 
+    /// The bytes of the addresses, and how they are laid out: what [`Addresses::new`] takes.
+    pub(crate) fn raw(self) -> (&'a [u8], Layout) {
+        (self.bytes, self.layout)
+    }
+
     /// The first `count` (or all, if there are not as many), and the rest.
     #[must_use]
     pub fn split_at(self, count: usize) -> (Self, Self) {

@@ -45,13 +45,14 @@
 //! | `sched` | processors and context switches |
 //! | `scheduled` | what the system does with a thread |
 //!
-//! `replay` gives a trace to a sink, `relay` gives the calls of a sink to another one, on a thread of its own.
+//! `replay` gives a trace to a sink, `relay` gives the calls of a sink to another one, on a thread of its own; `block` has what is on its way.
 
 #![allow(
     clippy::vec_box,
     reason = "a body moves between threads and lists by its address"
 )]
 
+mod block;
 mod blocks;
 mod body;
 mod function;
@@ -83,11 +84,12 @@ use crate::event::{Event, Payload, RegionId};
 use crate::sensors::Definitions;
 use crate::trace::{ThreadInfo, Trace};
 
+pub use block::Call;
 pub(crate) use launched::threads as launched_threads;
 pub use memory::{
     Caller, Gone, Got, HeapBegin, HeapCall, HeapFunction, Memory, PagesCall, PagesFunction, Place,
 };
-pub use relay::{Call, Relay, pays_apart, relayed};
+pub use relay::{Relay, pays_apart, relayed, replay_ahead};
 pub use replay::{replay, replay_with};
 pub use sample::{Frames, Sample};
 pub use sched::{Run, Scheduler, Switch, is_idle};

@@ -1,146 +1,28 @@
-//! A sink that works on a thread of its own: what it is called with is kept in blocks, and given to it there.
+//! A sink that works on a thread of its own: what it is called with is kept in blocks, and given to it there. Or it stays where it is, and the
+//! trace is read on another thread.
 
 use std::panic::resume_unwind;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, Builder};
 
-use crate::event::{Deps, RegionId, TaskId};
+use crate::error::Error;
+use crate::event::RegionId;
 use crate::layout::Layout;
+use crate::sensors::Definitions;
+use crate::trace::Trace;
 
+use super::block::{Block, Call, More};
+use super::memory::Memory;
+use super::replay::replay;
+use super::sample::{Frames, Sample};
+use super::sched::{Run, Switch};
+use super::scheduled::Scheduled;
+use super::sensor::Reading;
 use super::sink::{At, Mark, Sink};
-use super::span::{Activity, Begin, End, Interval, Since, Span, State};
+use super::span::{Activity, Begin, End, Interval, Ran, Since, Span, State};
 
-/// Calls of a block, and bytes of what they borrowed, at most (but for one call). Blocks are large because two threads that work equally fast
-/// wait for each other at each of them, and to wake one takes long on virtual machines.
-const CALLS: usize = 1 << 14;
-const BYTES: usize = 1 << 18;
 /// Blocks on their way at most.
 const BLOCKS: usize = 2;
-
-/// An [`At`] in 16 bytes.
-#[derive(Clone, Copy, Debug)]
-pub struct Place {
-    time: u64,
-    position: u32,
-    body: u32,
-}
-
-impl From<At> for Place {
-    #[inline]
-    fn from(at: At) -> Self {
-        Self {
-            time: at.time,
-            position: at.position as u32,
-            body: at.body,
-        }
-    }
-}
-
-impl From<Place> for At {
-    #[inline]
-    fn from(place: Place) -> Self {
-        Self {
-            time: place.time,
-            position: place.position as usize,
-            body: place.body,
-        }
-    }
-}
-
-/// A call of a [`Sink`], with all it needs but what it borrowed, and without [`Sink::TIMES`].
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-#[allow(missing_docs, reason = "the variants are the functions of the trait")]
-pub enum Call {
-    Process(usize),
-    ThreadBegin(Place),
-    ThreadEnd(Place),
-    Begin(Place, Span, Begin),
-    End(Place, Span, End),
-    Body(Place, Option<Span>),
-    /// The members follow in the block.
-    RegionEnd(Place, RegionId),
-    /// Neither [`Mark::Depend`] nor [`Mark::Text`].
-    Mark(Place, Mark<'static>),
-    /// The entries follow in the block.
-    Depend(Place, TaskId),
-    /// The text follows in the block.
-    Text(Place, u64),
-    State(Place, State),
-    Activity(Place, Activity),
-    Interval(Interval),
-    OnCpu(Place, Option<u32>),
-    TraceEnd,
-}
-
-// Moving calls from one processor to another is what a relay costs.
-const _: () = assert!(size_of::<Call>() <= 64);
-
-/// What a sink gets that does not want [`Sink::TIMES`].
-const NO_TIMES: Since = Since {
-    here: 0,
-    first: None,
-};
-
-/// Calls in their order.
-#[derive(Debug, Default)]
-struct Block {
-    calls: Vec<Call>,
-    bytes: Vec<u8>,
-    /// Of each call with bytes: how many, and of what layout.
-    parts: Vec<(usize, Layout)>,
-    members: Vec<usize>,
-    /// Of each region that ends: how many.
-    teams: Vec<usize>,
-}
-
-impl Block {
-    /// Makes the calls.
-    fn give<S: Sink>(&mut self, sink: &mut S) {
-        let (mut bytes, mut members) = (self.bytes.as_slice(), self.members.as_slice());
-        let (mut parts, mut teams) = (self.parts.drain(..), self.teams.drain(..));
-        let mut next = || {
-            let (length, layout) = parts.next().unwrap_or_default();
-            let (part, rest) = bytes.split_at(length.min(bytes.len()));
-            bytes = rest;
-            (part, layout)
-        };
-        for call in self.calls.drain(..) {
-            match call {
-                Call::Process(process) => sink.process(process),
-                Call::ThreadBegin(at) => sink.thread_begin(at.into()),
-                Call::ThreadEnd(at) => sink.thread_end(at.into()),
-                Call::Begin(at, span, how) => sink.begin(at.into(), &span, how),
-                Call::End(at, span, how) => sink.end(at.into(), &span, how, NO_TIMES),
-                Call::Body(at, span) => sink.body(at.into(), span.as_ref()),
-                Call::RegionEnd(at, region) => {
-                    let length = teams.next().unwrap_or_default().min(members.len());
-                    let (team, rest) = members.split_at(length);
-                    members = rest;
-                    sink.region_end(at.into(), region, team);
-                }
-                Call::Mark(at, mark) => sink.mark(at.into(), mark),
-                Call::Depend(at, task) => {
-                    let (part, layout) = next();
-                    let entries = Deps::new(part, layout);
-                    sink.mark(at.into(), Mark::Depend { task, entries });
-                }
-                Call::Text(at, address) => {
-                    let (text, _) = next();
-                    sink.mark(at.into(), Mark::Text { address, text });
-                }
-                Call::State(at, state) => sink.state(at.into(), state),
-                Call::Activity(at, activity) => sink.activity(at.into(), activity),
-                Call::Interval(interval) => sink.interval(interval),
-                Call::OnCpu(at, processor) => sink.on_cpu(at.into(), processor),
-                Call::TraceEnd => sink.trace_end(),
-            }
-        }
-        drop((parts, teams));
-        self.bytes.clear();
-        self.members.clear();
-    }
-}
 
 /// Where the calls are made.
 #[derive(Debug)]
@@ -181,8 +63,7 @@ where
     W: Fn(&Call) -> bool,
 {
     const {
-        let more = S::TIMES || S::MEMORY || S::READINGS || S::SAMPLES;
-        assert!(!more, "the sink wants more than is kept");
+        assert!(!S::READINGS, "what sensors are is not known here");
     }
     thread::scope(|scope| {
         let (full, blocks) = sync_channel::<Block>(BLOCKS);
@@ -191,7 +72,7 @@ where
         let follow = move || {
             let Ok(sink) = begin.recv() else { return };
             for mut block in blocks {
-                block.give(sink);
+                block.give(&Definitions::default(), sink);
                 // At the end nobody wants it any more.
                 let _ = back.try_send(block);
             }
@@ -218,12 +99,53 @@ where
     })
 }
 
+/// As [`replay`]. If `apart` says so, and the system has a thread to spare, that one reads the trace and finds what its events mean, and `sink` is called
+/// here: with the same calls, in the same order. Calls that `wants` refuses need not be made: those that the sink does nothing with.
+///
+/// # Errors
+///
+/// Stream files that cannot be read any more.
+pub fn replay_ahead<S: Sink>(
+    trace: &Trace,
+    sink: &mut S,
+    apart: bool,
+    wants: impl Fn(&Call) -> bool + Send,
+) -> Result<(), Error> {
+    if !apart {
+        return replay(trace, sink);
+    }
+    thread::scope(|scope| {
+        let (full, blocks) = sync_channel::<Block>(BLOCKS);
+        let (back, empty) = sync_channel(BLOCKS + 2);
+        let read = move || {
+            let mut relay = Relay::<'_, S, _> {
+                to: To::Thread(full, empty),
+                wants,
+                block: Block::default(),
+            };
+            let result = replay(trace, &mut relay);
+            relay.hand_over();
+            result
+        };
+        let Ok(reader) = Builder::new().spawn_scoped(scope, read) else {
+            return replay(trace, sink);
+        };
+        let definitions = Definitions::of(trace.metadata());
+        for mut block in blocks {
+            block.give(&definitions, sink);
+            // At the end nobody wants it any more.
+            let _ = back.try_send(block);
+        }
+        reader.join().unwrap_or_else(|panic| resume_unwind(panic))
+    })
+}
+
 impl<S: Sink, W: Fn(&Call) -> bool> Relay<'_, S, W> {
     #[inline]
     fn push(&mut self, call: Call) -> bool {
         let wanted = (self.wants)(&call);
         if wanted {
-            if self.block.calls.len() >= CALLS || self.block.bytes.len() >= BYTES {
+            if self.block.is_full() {
                 self.hand_over();
             }
             self.block.calls.push(call);
@@ -239,9 +161,17 @@ impl<S: Sink, W: Fn(&Call) -> bool> Relay<'_, S, W> {
         }
     }
 
+    fn push_more(&mut self, call: Call, more: More) -> bool {
+        let wanted = self.push(call);
+        if wanted {
+            self.block.more.push(more);
+        }
+        wanted
+    }
+
     fn hand_over(&mut self) {
         match &mut self.to {
-            To::Sink(sink) => self.block.give(*sink),
+            To::Sink(sink) => self.block.give(&Definitions::default(), *sink),
             To::Thread(full, empty) => {
                 let next = empty.try_recv().unwrap_or_default();
                 // A thread that is gone has panicked: that is told when it is joined.
@@ -255,7 +185,10 @@ impl<S: Sink, W: Fn(&Call) -> bool> Sink for Relay<'_, S, W> {
     const MARKS: bool = S::MARKS;
     const TASK_CODES: bool = S::TASK_CODES;
     const STATES: bool = S::STATES;
-    const TIMES: bool = false;
+    const TIMES: bool = S::TIMES;
+    const MEMORY: bool = S::MEMORY;
+    const READINGS: bool = S::READINGS;
+    const SAMPLES: bool = S::SAMPLES;
     const PROCESSORS: bool = S::PROCESSORS;
 
     #[inline]
@@ -277,8 +210,17 @@ impl<S: Sink, W: Fn(&Call) -> bool> Sink for Relay<'_, S, W> {
     }
 
     #[inline]
-    fn end(&mut self, at: At, span: &Span, how: End, _since: Since) {
-        self.push(Call::End(at.into(), *span, how));
+    fn end(&mut self, at: At, span: &Span, how: End, since: Since) {
+        if self.push(Call::End(at.into(), *span, how)) && S::TIMES {
+            self.block.since.push(since);
+        }
+    }
+
+    #[inline]
+    fn task_ran(&mut self, at: At, task: &Span, ran: Ran) {
+        if S::TIMES {
+            self.push_more(Call::TaskRan(at.into(), *task), More::Times(ran));
+        }
     }
 
     #[inline]
@@ -328,6 +270,65 @@ impl<S: Sink, W: Fn(&Call) -> bool> Sink for Relay<'_, S, W> {
 
     fn on_cpu(&mut self, at: At, processor: Option<u32>) {
         self.push(Call::OnCpu(at.into(), processor));
+    }
+
+    fn memory(&mut self, at: At, memory: &Memory) {
+        self.push_more(Call::Memory(at.into()), More::Memory(*memory));
+    }
+
+    fn reading(&mut self, at: At, reading: &Reading<'_>) {
+        let call = Call::Reading(at.into());
+        match *reading {
+            Reading::Sensor { sensor, values, .. } => {
+                if self.push_more(call, More::Sensor(sensor, values.len())) {
+                    self.block.values.extend_from_slice(values);
+                }
+            }
+            Reading::Lost { sensor } => _ = self.push_more(call, More::SensorLost(sensor)),
+            Reading::Counters { scaled, values } => {
+                if self.push_more(call, More::Counters(scaled, values.len())) {
+                    self.block.counts.extend_from_slice(values);
+                }
+            }
+            Reading::ThreadTime { run_ns, wait_ns } => {
+                self.push_more(call, More::ThreadTime(run_ns, wait_ns));
+            }
+        }
+    }
+
+    fn sample(&mut self, at: At, sample: &Sample<'_>) {
+        let call = Call::Sample(at.into());
+        match *sample {
+            Sample::Begins { clock, period_ns } => {
+                self.push_more(call, More::SampleBegins(clock, period_ns));
+            }
+            Sample::Taken { frames, periods } => {
+                let Frames {
+                    pc,
+                    sp,
+                    registers,
+                    words,
+                } = frames;
+                if self.push_more(call, More::Sampled(pc, sp, registers, periods)) {
+                    let (bytes, layout) = words.raw();
+                    self.block.bytes.extend_from_slice(bytes);
+                    self.block.parts.push((bytes.len(), layout));
+                }
+            }
+            Sample::Lost { periods } => _ = self.push_more(call, More::SampleLost(periods)),
+        }
+    }
+
+    fn scheduled(&mut self, at: At, state: Scheduled, lost: u32) {
+        self.push(Call::Scheduled(at.into(), state, lost));
+    }
+
+    fn switch(&mut self, switch: &Switch) {
+        self.push_more(Call::Switch, More::Switch(*switch));
+    }
+
+    fn ran(&mut self, run: &Run) {
+        self.push_more(Call::Ran, More::Ran(*run));
     }
 
     fn trace_end(&mut self) {
