@@ -9,7 +9,7 @@ use prost::Message as _;
 use super::ftrace::{FtraceEventBundle, Process, ProcessTree, Thread};
 use super::processors::Processors;
 use super::proto::*;
-use super::track_event::{self, Event, Header, Kind};
+use super::track_event::{self, Event, Header, Kind, Short};
 use crate::describe::CATEGORIES;
 use crate::slices::{FlowsHere, Label, Number, SliceWriter};
 
@@ -25,8 +25,8 @@ pub(super) const NOTES: [&str; 3] = ["task", "object", "value"];
 pub(super) struct Packets<'w> {
     out: &'w mut dyn Write,
     buffer: Vec<u8>,
-    /// The event of the packet that is written, and its names.
-    body: Vec<u8>,
+    short: Short,
+    /// The names that the packet brings which is written.
     interned: Vec<u8>,
     failed: Option<Error>,
     /// Number of the running process's sequence, from 1.
@@ -55,7 +55,7 @@ impl<'w> Packets<'w> {
         let mut packets = Self {
             out,
             buffer: Vec::with_capacity(CHUNK * 2),
-            body: Vec::new(),
+            short: Short::new(),
             interned: Vec::new(),
             failed: None,
             sequence: 1,
@@ -164,15 +164,13 @@ impl<'w> Packets<'w> {
             };
             self.interned = names.encode_to_vec();
         }
-        self.body.clear();
-        event.encode(&mut self.body);
         let header = Header {
             time,
             sequence: self.sequence,
             flags: NEEDS_STATE,
             names: &self.interned,
         };
-        track_event::packet(&mut self.buffer, header, &self.body);
+        track_event::packet(&mut self.buffer, &mut self.short, header, &event);
         self.flush_if_full();
     }
 }

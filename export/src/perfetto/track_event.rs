@@ -1,9 +1,14 @@
-//! Events on tracks as bytes. There are millions of them, so that their fields go into one buffer directly, and not through a message of their own.
+//! Events on tracks as bytes. There are millions of them, so that their fields go into one buffer directly, and not through a message of their own; those of
+//! nearly all, which are short, through an array of a fixed size (`short`).
 //!
 //! Names and numbers of fields are those of `trace_packet.proto`, and of `track_event.proto` and `debug_annotation.proto` in `track_event/`, of
 //! Perfetto's sources. Fields come in order of their numbers, as libraries write them.
 
+mod short;
+
 use crate::slices::{FlowsHere, Label, Note, Number};
+
+pub(super) use short::Short;
 
 /// How a field is encoded: the low bits of what stands before it.
 const VARINT: u32 = 0;
@@ -79,8 +84,7 @@ fn fixed(out: &mut Vec<u8>, field: u32, value: u64) {
 
 impl Event<'_> {
     /// Appends the fields.
-    #[inline]
-    pub(super) fn encode(&self, out: &mut Vec<u8>) {
+    fn encode(&self, out: &mut Vec<u8>) {
         if let Some(label) = self.label {
             number(out, 3, label.category as u64 + 1);
             if let Some(note) = label.note {
@@ -107,7 +111,6 @@ impl Event<'_> {
 }
 
 /// A `DebugAnnotation`: the number of its name, see [`NOTES`](super::packets::NOTES), and a value.
-#[inline]
 fn annotation(out: &mut Vec<u8>, note: Note) {
     let (name, field, value) = match note {
         Note::Task(number) => (1, 3, number),
@@ -120,9 +123,20 @@ fn annotation(out: &mut Vec<u8>, note: Note) {
     number(out, field, value);
 }
 
-/// Appends a `Trace.packet` with an encoded `TrackEvent`.
+/// Appends a `Trace.packet` with a `TrackEvent`.
 #[inline]
-pub(super) fn packet(out: &mut Vec<u8>, header: Header<'_>, event: &[u8]) {
+pub(super) fn packet(out: &mut Vec<u8>, short: &mut Short, header: Header<'_>, event: &Event<'_>) {
+    match short.packet(&header, event) {
+        Some(bytes) => out.extend_from_slice(bytes),
+        None => long_packet(out, header, event),
+    }
+}
+
+/// The same, however long it is.
+#[cold]
+fn long_packet(out: &mut Vec<u8>, header: Header<'_>, event: &Event<'_>) {
+    let mut fields = Vec::new();
+    event.encode(&mut fields);
     let part = |bytes: &[u8]| 1 + varint_bytes(bytes.len() as u64) + bytes.len();
     let sequence = u64::from(header.sequence);
     let flags = u64::from(header.flags);
@@ -134,15 +148,15 @@ pub(super) fn packet(out: &mut Vec<u8>, header: Header<'_>, event: &[u8]) {
         + varint_bytes(header.time)
         + varint_bytes(sequence)
         + varint_bytes(flags)
-        + part(event)
+        + part(&fields)
         + names;
     key(out, 1, LENGTH);
     varint(out, length as u64);
     number(out, 8, header.time);
     number(out, 10, sequence);
     key(out, 11, LENGTH);
-    varint(out, event.len() as u64);
-    out.extend_from_slice(event);
+    varint(out, fields.len() as u64);
+    out.extend_from_slice(&fields);
     if !header.names.is_empty() {
         key(out, 12, LENGTH);
         varint(out, header.names.len() as u64);
@@ -254,7 +268,7 @@ mod tests {
 
     #[test]
     fn bytes_are_those_of_a_library() {
-        let numbers = [
+        let mut numbers = vec![
             0,
             1,
             127,
@@ -265,9 +279,11 @@ mod tests {
             i64::MAX as u64,
             u64::MAX,
         ];
+        // Around each length that a number can have.
+        numbers.extend((1..=9).flat_map(|groups| [(1 << (7 * groups)) - 1, 1 << (7 * groups)]));
         let names = vec![b'n'; 300];
         let flows: Vec<u64> = (0..40).collect();
-        let mut tried = 0;
+        let (mut tried, mut shorts, mut short) = (0, 0, Short::new());
         for (at, number) in numbers.into_iter().enumerate() {
             let notes = [
                 None,
@@ -294,19 +310,21 @@ mod tests {
                         label: (kind != Kind::End).then_some(label),
                         value,
                         flows: FlowsHere {
-                            begin: &flows[..at],
-                            end: &flows[..at * at % 40],
+                            begin: &flows[..at % 5],
+                            end: &flows[..at * at % 7],
                         },
                     };
                     let header = Header {
                         time: number,
                         sequence: number as u32,
                         flags: 2,
-                        names: &names[..at * 37],
+                        names: &names[..at % 3 * 100],
                     };
-                    let (mut body, mut bytes) = (Vec::new(), Vec::new());
-                    event.encode(&mut body);
-                    packet(&mut bytes, header, &body);
+                    let (mut bytes, mut long) = (Vec::new(), Vec::new());
+                    packet(&mut bytes, &mut short, header, &event);
+                    long_packet(&mut long, header, &event);
+                    assert_eq!(bytes, long, "{event:?}");
+                    shorts += u32::from(short.packet(&header, &event).is_some());
                     let expected = by_prost(header, &event);
                     assert_eq!(bytes, expected.encode_to_vec(), "{event:?}");
                     assert_eq!(Trace::decode(bytes.as_slice()), Ok(expected));
@@ -314,6 +332,7 @@ mod tests {
                 }
             }
         }
-        assert_eq!(tried, 9 * 4 * 4);
+        assert_eq!(tried, 27 * 4 * 4);
+        assert!(shorts > 40 && shorts < tried, "{shorts} of {tried}");
     }
 }
