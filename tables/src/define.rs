@@ -1,9 +1,11 @@
 //! What a table is, and the macro that makes one definition into everything else: the list of columns that schemas, headers and the document come
 //! from, a row as code fills it in, and the vectors that rows are gathered in.
 
-use arrow_array::builder::{BooleanBuilder, Float64Builder, Int32Builder, Int64Builder};
+use arrow_array::builder::BooleanBuilder;
+use arrow_array::types::{Float64Type, Int32Type, Int64Type};
 
 use crate::batch::Data;
+use crate::column::Numbers;
 use crate::texts::Text;
 
 /// What the values of a column are.
@@ -77,56 +79,74 @@ pub(crate) trait Cell {
     fn take(from: &mut Self::Builder) -> Data;
 }
 
-macro_rules! cells {
-    ($($type:ty, $kind:ident, $builder:ident, $value:expr;)+) => {$(
+macro_rules! numbers {
+    ($($type:ty, $kind:ident, $primitive:ident, $value:expr;)+) => {$(
         impl Cell for $type {
-            type Builder = $builder;
+            type Builder = Numbers<$primitive>;
             const KIND: Kind = Kind::$kind;
             const NULLABLE: bool = false;
 
-            fn builder() -> $builder {
-                $builder::with_capacity(0)
+            fn builder() -> Self::Builder {
+                Numbers::new()
             }
 
             #[inline]
-            fn push(self, to: &mut $builder) {
+            fn push(self, to: &mut Self::Builder) {
                 let value: fn($type) -> _ = $value;
-                to.append_value(value(self));
+                to.append(value(self));
             }
 
-            fn take(from: &mut $builder) -> Data {
-                Data::$kind(from.finish())
+            fn take(from: &mut Self::Builder) -> Data {
+                Data::$kind(from.take())
             }
         }
 
         impl Cell for Option<$type> {
-            type Builder = $builder;
+            type Builder = Numbers<$primitive>;
             const KIND: Kind = Kind::$kind;
             const NULLABLE: bool = true;
 
-            fn builder() -> $builder {
-                $builder::with_capacity(0)
+            fn builder() -> Self::Builder {
+                Numbers::new()
             }
 
             #[inline]
-            fn push(self, to: &mut $builder) {
+            fn push(self, to: &mut Self::Builder) {
                 let value: fn($type) -> _ = $value;
                 to.append_option(self.map(value));
             }
 
-            fn take(from: &mut $builder) -> Data {
-                Data::$kind(from.finish())
+            fn take(from: &mut Self::Builder) -> Data {
+                Data::$kind(from.take())
             }
         }
     )+};
 }
 
-cells! {
-    i64, Int, Int64Builder, |value| value;
-    i32, Small, Int32Builder, |value| value;
-    f64, Real, Float64Builder, |value| value;
-    bool, Flag, BooleanBuilder, |value| value;
-    Text, Text, Int32Builder, |value| value.0;
+numbers! {
+    i64, Int, Int64Type, |value| value;
+    i32, Small, Int32Type, |value| value;
+    f64, Real, Float64Type, |value| value;
+    Text, Text, Int32Type, |value| value.0;
+}
+
+impl Cell for bool {
+    type Builder = BooleanBuilder;
+    const KIND: Kind = Kind::Flag;
+    const NULLABLE: bool = false;
+
+    fn builder() -> BooleanBuilder {
+        BooleanBuilder::with_capacity(0)
+    }
+
+    #[inline]
+    fn push(self, to: &mut BooleanBuilder) {
+        to.append_value(self);
+    }
+
+    fn take(from: &mut BooleanBuilder) -> Data {
+        Data::Flag(from.finish())
+    }
 }
 
 /// Rows of one table, gathered by column.

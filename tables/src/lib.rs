@@ -14,6 +14,7 @@
 //! An [`Output`] says which columns it wants. What it does not want costs nothing.
 
 mod batch;
+mod column;
 mod define;
 pub mod document;
 pub mod files;

@@ -10,6 +10,27 @@ use hashbrown::{HashMap, HashTable};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Text(pub(crate) i32);
 
+/// Places and lengths of words, with their numbers.
+#[derive(Debug)]
+struct Recent([(usize, usize, Text); Self::SIZE]);
+
+impl Recent {
+    const SIZE: usize = 64;
+
+    #[inline]
+    fn slot(&mut self, (place, length): (usize, usize)) -> &mut (usize, usize, Text) {
+        let at = place ^ place >> 6 ^ length;
+        &mut self.0[at % Self::SIZE]
+    }
+}
+
+impl Default for Recent {
+    fn default() -> Self {
+        // No word is there.
+        Self([(0, 0, Text(0)); Self::SIZE])
+    }
+}
+
 /// All texts of a session.
 #[derive(Debug, Default)]
 pub struct Texts {
@@ -19,6 +40,8 @@ pub struct Texts {
     bytes: usize,
     /// Words of this program, by their place in memory: that is looked up faster than their letters.
     words: HashMap<(usize, usize), Text>,
+    /// Those that were looked up last, each where its place in memory says.
+    recent: Recent,
     /// As an array, of all or fewer.
     array: Option<Arc<StringArray>>,
 }
@@ -50,11 +73,20 @@ impl Texts {
     #[inline]
     pub fn word(&mut self, word: &'static str) -> Text {
         let place = (word.as_ptr().addr(), word.len());
-        if let Some(text) = self.words.get(&place) {
-            return *text;
+        let (known, length, text) = *self.recent.slot(place);
+        if (known, length) == place {
+            return text;
         }
-        let text = self.number(word);
+        self.look_up(place, word)
+    }
+
+    fn look_up(&mut self, place: (usize, usize), word: &'static str) -> Text {
+        let text = match self.words.get(&place) {
+            Some(text) => *text,
+            None => self.number(word),
+        };
         self.words.insert(place, text);
+        *self.recent.slot(place) = (place.0, place.1, text);
         text
     }
 
