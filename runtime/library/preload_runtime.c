@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -68,6 +69,19 @@ const struct instr_table *instr_preload_runtime(void)
     return found;
 }
 
+/* Says that nothing is recorded, to who asked for words. */
+static void say_missing(const char *path)
+{
+    const char *const verbose = secure_getenv("INSTR_VERBOSE");
+    if (verbose == NULL || strcmp(verbose, "1") != 0)
+        return;
+    const char *const parts[] = {"instr: note: not traced: ", path, " cannot be loaded\n"};
+    for (unsigned i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        const ssize_t written = write(STDERR_FILENO, parts[i], strlen(parts[i]));
+        (void)written;
+    }
+}
+
 const struct instr_table *instr_preload_load(void)
 {
     const struct instr_table *const loaded = instr_preload_runtime();
@@ -85,6 +99,7 @@ const struct instr_table *instr_preload_load(void)
     if (dlopen(path, RTLD_NOW) == NULL) { /* it stays to the end: -z nodelete */
         (void)dlerror();                  /* the program is not to read of it */
         (void)dlerror();
+        say_missing(path);
     }
     instr_preload_looks = before;
     return instr_preload_runtime();

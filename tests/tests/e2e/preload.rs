@@ -314,6 +314,30 @@ fn loaded_when_needed() -> Check {
         let traced = place.traced(words)?.succeed()?;
         equal("maps", &traced.text(), &wanted.to_owned())?;
     }
+    // Where it cannot be loaded, the process runs as it is, and says so to who asks.
+    let folder = place.at("preload");
+    let put = Run::new(&tools()?.instr_cc).arg(format!("--instr-preload={}", folder.display()));
+    put.succeed()?;
+    for entry in std::fs::read_dir(&folder)?.flatten() {
+        if entry
+            .file_name()
+            .to_string_lossy()
+            .starts_with("libinstr.so.")
+        {
+            std::fs::remove_file(entry.path())?;
+        }
+    }
+    for (verbose, words) in [("0", ""), ("1", " cannot be loaded\n")] {
+        let run = place.plain(&["./maps", "t"]).env("INSTR_VERBOSE", verbose);
+        let run = run.env("LD_PRELOAD", folder.join("libinstr-preload.so"));
+        let outcome = run.succeed()?;
+        equal("maps", &outcome.text(), &"0\n0\n".to_owned())?;
+        let is_said = outcome.errors().ends_with(words);
+        ensure(
+            is_said && outcome.errors().is_empty() == words.is_empty(),
+            || outcome.to_string(),
+        )?;
+    }
     // The heap is recorded from the start.
     let run = place.traced(&["./maps"])?.env("INSTR_MEMORY", "1");
     equal(
