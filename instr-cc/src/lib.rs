@@ -22,7 +22,7 @@ pub mod exec;
 pub mod help;
 pub mod language;
 pub mod launcher;
-mod parallel;
+pub mod parallel;
 pub mod plan;
 mod prebuilt;
 pub mod preload;

@@ -1,14 +1,15 @@
 //! One function for many items.
 
-/// With fewer items for each, a thread costs more than it saves.
-const ITEMS_OF_A_THREAD: usize = 32;
+/// With fewer files for each, a thread costs more than it saves.
+pub(crate) const FILES_OF_A_THREAD: usize = 32;
 
-/// Does `work` for all items, on several threads where there are many. Results are in the order of the items.
-pub(crate) fn map<'t, T: Sync, R: Send>(
+/// Does `work` for all items, on as many threads as there are processors, where each has at least `least` of them. Results are in the order of the items.
+pub fn map<'t, T: Sync, R: Send>(
     items: &'t [T],
+    least: usize,
     work: impl Fn(&'t T) -> R + Sync,
 ) -> Vec<R> {
-    let wanted = items.len() / ITEMS_OF_A_THREAD;
+    let wanted = items.len() / least.max(1);
     if wanted < 2 {
         return items.iter().map(work).collect();
     }
@@ -36,7 +37,9 @@ mod tests {
         for count in [0, 1, 63, 64, 65, 1000] {
             let items: Vec<usize> = (0..count).collect();
             let doubled: Vec<usize> = items.iter().map(|i| 2 * i).collect();
-            assert_eq!(super::map(&items, |i| 2 * i), doubled);
+            for least in [0, 1, 32] {
+                assert_eq!(super::map(&items, least, |i| 2 * i), doubled);
+            }
         }
     }
 }

@@ -7,9 +7,9 @@ use arrow_array::builder::{Float64Builder, StringBuilder, UInt64Builder};
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Schema};
 use parquet::arrow::ArrowWriter;
-use parquet::basic::{Compression, ZstdLevel};
 use parquet::errors::ParquetError;
-use parquet::file::properties::WriterProperties;
+
+use crate::files::plain_properties;
 
 /// Rows that are encoded at once.
 const BATCH: usize = 1 << 16;
@@ -99,10 +99,7 @@ impl Frame {
             Field::new(*name, data, true)
         };
         let schema = Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()));
-        let properties = WriterProperties::builder()
-            .set_compression(Compression::ZSTD(ZstdLevel::try_new(1)?))
-            .set_created_by("instr".to_owned())
-            .build();
+        let properties = plain_properties().build();
         Ok(Self {
             columns: columns.iter().map(|(_, kind)| Column::of(*kind)).collect(),
             writer: ArrowWriter::try_new(Vec::new(), schema.clone(), Some(properties))?,

@@ -11,7 +11,7 @@ use super::sources::{is_object, language_of_source};
 use super::{Language, Needs};
 use crate::argv::Arg;
 use crate::argv::table::Kind;
-use crate::parallel;
+use crate::parallel::{self, FILES_OF_A_THREAD};
 use crate::shim::demand::{items, path_of};
 use crate::shim::line::{self, Input, Line};
 
@@ -41,7 +41,7 @@ pub(super) fn needs(args: &[Arg], all: bool) -> Needs {
         .iter()
         .filter_map(|placed| Some((placed, path_of(placed, &line)?)))
         .collect();
-    let sources = parallel::map(&files, |(_, path)| Source::open(path));
+    let sources = parallel::map(&files, FILES_OF_A_THREAD, |(_, path)| Source::open(path));
     let mut needs = Needs::default();
     let mut scanned = Vec::new();
     for ((placed, _), source) in files.iter().zip(&sources) {

@@ -10,7 +10,7 @@ use instr_rewrite::resolve::{ArchiveOrder, Closure, LinkItem, closure};
 use instr_rewrite::scan::{Inputs, ObjectError, ScanError, ScanErrorKind, Source};
 use instr_rewrite::stubs::Linkage;
 
-use crate::parallel;
+use crate::parallel::{self, FILES_OF_A_THREAD};
 
 use super::index::{Entry, Index};
 use super::line::{Input, Line, Placed};
@@ -155,8 +155,10 @@ pub fn demand(line: &Line, order: ArchiveOrder, index: &Index) -> Demand {
         .iter()
         .filter_map(|placed| Some((placed, path_of(placed, line)?)))
         .collect();
-    let sources = parallel::map(&files, |(_, path)| Source::open(path));
-    let inputs = parallel::map(&sources, |source| source.as_ref().ok().map(Source::scan));
+    let sources = parallel::map(&files, FILES_OF_A_THREAD, |(_, path)| Source::open(path));
+    let inputs = parallel::map(&sources, FILES_OF_A_THREAD, |source| {
+        source.as_ref().ok().map(Source::scan)
+    });
     let placed = files.iter().map(|(placed, _)| *placed);
     let mut scanned = Scanned::default();
     for ((placed, source), inputs) in placed.zip(sources.iter()).zip(inputs) {

@@ -8,6 +8,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result};
 use instr_analysis::executions::Durations;
+use instr_cc::parallel;
 use serde::{Deserialize, Serialize};
 
 use super::axes::{Placement, Smt};
@@ -227,22 +228,16 @@ pub(super) fn read(path: &Path) -> Result<Lines> {
     in_parts(path, length, (length / PART).clamp(1, threads)).with_context(cannot)
 }
 
-/// The same by so many threads: each has the lines that begin in its part of the file.
+/// The same in so many parts, on several threads: each has the lines that begin in it.
 fn in_parts(path: &Path, length: u64, parts: u64) -> std::io::Result<Lines> {
     let border = |part: u64| match part == parts {
         true => u64::MAX,
         false => length / parts * part,
     };
-    let found: Vec<std::io::Result<Lines>> = std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..parts)
-            .map(|part| scope.spawn(move || lines(path, border(part), border(part + 1))))
-            .collect();
-        let joined = threads.into_iter().map(|thread| {
-            let result = thread.join();
-            result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        });
-        joined.collect()
-    });
+    let borders: Vec<(u64, u64)> = (0..parts)
+        .map(|part| (border(part), border(part + 1)))
+        .collect();
+    let found = parallel::map(&borders, 1, |(from, to)| lines(path, *from, *to));
     let mut all = Lines::default();
     for part in found {
         let part = part?;

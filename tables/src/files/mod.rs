@@ -21,6 +21,7 @@ use crate::define::Table;
 use crate::tables::TABLES;
 use crate::texts::Texts;
 
+pub(crate) use parquet::plain_properties;
 pub use schema::{arrow_schema, description};
 
 /// Batches on their way to the other thread.

@@ -8,7 +8,7 @@ use arrow_array::RecordBatch;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::errors::ParquetError;
-use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesBuilder};
 use parquet::schema::types::ColumnPath;
 
 use super::{Buffered, Part, buffered, close, schema};
@@ -32,13 +32,18 @@ impl Writer {
     }
 }
 
-fn properties(table: &Table) -> WriterProperties {
+/// What all files have.
+pub(crate) fn plain_properties() -> WriterPropertiesBuilder {
     let level = ZstdLevel::try_new(LEVEL).unwrap_or_default();
-    let mut properties = WriterProperties::builder()
+    WriterProperties::builder()
         .set_compression(Compression::ZSTD(level))
+        .set_created_by("instr".to_owned())
+}
+
+fn properties(table: &Table) -> WriterProperties {
+    let mut properties = plain_properties()
         .set_statistics_enabled(EnabledStatistics::Chunk)
-        .set_max_row_group_row_count(Some(GROUP))
-        .set_created_by("instr".to_owned());
+        .set_max_row_group_row_count(Some(GROUP));
     for column in table.columns {
         let path = ColumnPath::from(column.name);
         properties = match column.kind {

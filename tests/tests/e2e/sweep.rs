@@ -433,7 +433,7 @@ fn counters() -> Check {
         types = dict(zip(table.columns, map(str, table.types)))\n\
         assert (types['seconds'], types['region'], types['page-faults']) == ('DOUBLE', 'VARCHAR', 'UBIGINT'), types\n\
         print(len(b), sum(row[table.columns.index('region')] is None for row in b))\n";
-    let read = Run::new(crate::tables::python("duckdb")?).args(["-c", script]);
+    let read = Run::new(crate::python::needs("duckdb")?).args(["-c", script]);
     let rows = read.dir(place.dir.path()).succeed()?.text();
     let numbers: Vec<usize> = rows
         .split_whitespace()

@@ -4,12 +4,14 @@
 use std::path::{Path, PathBuf};
 
 use instr_tests::cases;
-use instr_tests::outcome::{Check, Stop, ensure, trial};
+use instr_tests::outcome::{Check, ensure, trial};
 use instr_tests::process::Run;
 use instr_tests::toolchain::{Build, Target, need, tools};
 use instr_tests::workspace;
 use libtest_mimic::Trial;
 use tempfile::TempDir;
+
+use crate::python::needs;
 
 /// Programs of `tests/sources` that between them have every table but those of `work.c`.
 const SOURCES: [&str; 5] = [
@@ -47,19 +49,6 @@ pub(crate) fn trials() -> Vec<Trial> {
         }));
     }
     trials
-}
-
-/// The Python that has a package.
-pub(crate) fn python(package: &str) -> Check<PathBuf> {
-    let python = crate::perfetto::python()?;
-    let has = Run::new(&python)
-        .args(["-c", &format!("import {package}")])
-        .output()?;
-    if !has.errors().is_empty() {
-        let why = format!("the Python package {package} is not installed (scripts/setup.sh)");
-        return Err(Stop::Skip(why));
-    }
-    Ok(python)
 }
 
 /// A program that ran, and its trace.
@@ -117,7 +106,7 @@ fn work(target: Target) -> Check<Ran> {
 }
 
 fn readers(name: &str, target: Target) -> Check {
-    let python = python("duckdb")?;
+    let python = needs("duckdb")?;
     let ran = Ran::new(&source(name)?, target, &[])?;
     let parquet = ran.write(&["export", "--format", "parquet"], "parquet")?;
     let arrow = ran.write(&["export", "--format", "arrow"], "arrow")?;
@@ -132,7 +121,7 @@ fn readers(name: &str, target: Target) -> Check {
 
 fn questions(target: Target) -> Check {
     need("babeltrace2")?;
-    let python = python("duckdb")?;
+    let python = needs("duckdb")?;
     let ran = work(target)?;
     let parquet = ran.write(&["export", "--format", "parquet"], "parquet")?;
     let script = workspace::root()?.join("tests/tables/questions.py");
@@ -147,7 +136,7 @@ fn questions(target: Target) -> Check {
 
 /// Two data sets, one of several processes.
 fn cluster(package: &str, program: &str) -> Check {
-    let python = python(package)?;
+    let python = needs(package)?;
     let forked = Ran::new(&source("fork_inside_region")?, Target::X86_64, &[])?;
     let tasks = work(Target::X86_64)?;
     let mut run = Run::new(&python).arg(workspace::root()?.join("examples/cluster").join(program));

@@ -8,13 +8,13 @@ mod weak;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
-use std::num::NonZero;
 
 use hashbrown::HashMap;
 use instr_analysis::scaling::Observation;
 use instr_analysis::scaling::law;
 use instr_analysis::scaling::metrics;
 use instr_analysis::statistics::location;
+use instr_cc::parallel;
 
 use self::fits::{best_law, terms};
 pub(super) use self::model::*;
@@ -89,29 +89,8 @@ fn of_regions(
     ask: &[u32],
     whole: &Subject,
 ) -> Vec<Subject> {
-    let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
-    let part = regions.len().div_ceil(threads).max(1);
-    let of_part = |part: &[(&Vec<String>, Vec<Sample<'_>>)]| -> Vec<Subject> {
-        let one = |(path, samples): &(&Vec<String>, Vec<Sample<'_>>)| {
-            subject((*path).clone(), samples, config, ask, Some(whole))
-        };
-        part.iter().map(one).collect()
-    };
-    let (first, others) = regions.split_at(part.min(regions.len()));
-    std::thread::scope(|scope| {
-        let others: Vec<_> = others
-            .chunks(part)
-            .map(|part| scope.spawn(move || of_part(part)))
-            .collect();
-        let mut found = of_part(first);
-        for other in others {
-            found.extend(
-                other
-                    .join()
-                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-            );
-        }
-        found
+    parallel::map(regions, 1, |(path, samples)| {
+        subject((*path).clone(), samples, config, ask, Some(whole))
     })
 }
 
@@ -147,10 +126,9 @@ fn regions<'r>(runs: &[&'r Run]) -> Vec<(&'r Vec<String>, Vec<Sample<'r>>)> {
         }
     }
     let mut regions: Vec<_> = by_path.into_iter().collect();
-    regions.sort_by_cached_key(|(path, _)| *path);
     let total = |samples: &[Sample<'_>]| samples.iter().map(|it| it.seconds).sum::<f64>();
     // Sums of times above 0 have the order of their bits.
-    regions.sort_by_cached_key(|(_, samples)| Reverse(total(samples).to_bits()));
+    regions.sort_by_cached_key(|(path, samples)| (Reverse(total(samples).to_bits()), *path));
     regions
 }
 

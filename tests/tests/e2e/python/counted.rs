@@ -8,8 +8,8 @@ use instr_tests::toolchain::tools;
 use instr_tests::workspace;
 use serde_json::Value;
 
-use super::frames::path;
-use super::place::{DEBIAN, Place, needs, pyenv, text};
+use super::frames::fits;
+use super::place::{DEBIAN, Place, needs, pyenv};
 
 /// Sums up what a file of Paraver says of a counter, by function: what it grew by belongs to the innermost function that was open since the event before.
 const FROM_PARAVER: &str = "\
@@ -172,14 +172,8 @@ pub(super) fn functions() -> Check {
         let tables = instr(&["summary", "out.instr", "--functions"])?.text();
         ensure(tables.contains("page-faults in"), || tables.clone())?;
         if release == DEBIAN {
-            let said = Run::new(needs("pyarrow")?)
-                .args(["-c", HISTOGRAM])
-                .dir(place.dir.path())
-                .env("PATH", path()?)
-                .env("PYTHONPATH", workspace::root()?.join("python/src"))
-                .env("PYTHONDONTWRITEBYTECODE", "1")
-                .succeed()?;
-            text(&said, "fits\n")?;
+            let histogram = Run::new(needs("pyarrow")?).args(["-c", HISTOGRAM]);
+            fits(&place, histogram)?;
         }
     }
     Ok(())

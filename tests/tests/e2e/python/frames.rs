@@ -11,8 +11,19 @@ use instr_tests::workspace;
 use super::outputs::NESTED;
 use super::place::{DEBIAN, Place, needs, packages, text};
 
+/// Runs a script that ends with `fits` where it found what it expects, with the package of this tree.
+pub(super) fn fits(place: &Place, script: Run) -> Check {
+    let said = script
+        .dir(place.dir.path())
+        .env("PATH", path()?)
+        .env("PYTHONPATH", workspace::root()?.join("python/src"))
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .succeed()?;
+    text(&said, "fits\n")
+}
+
 /// PATH with the folder of `instr` first.
-pub(super) fn path() -> Check<OsString> {
+fn path() -> Check<OsString> {
     let folder = tools()?.instr.parent().map(Path::to_owned);
     let others = std::env::var_os("PATH").unwrap_or_default();
     let all = folder.into_iter().chain(std::env::split_paths(&others));
@@ -44,15 +55,8 @@ pub(super) fn tables() -> Check {
     run.args(["--", "sleep", "0.02"])
         .dir(place.dir.path())
         .succeed()?;
-    let said = Run::new(python)
-        .arg(place.program("frames.py"))
-        .args(["out.instr", "s.sweep", "three.instr"])
-        .dir(place.dir.path())
-        .env("PATH", path()?)
-        .env("PYTHONPATH", workspace::root()?.join("python/src"))
-        .env("PYTHONDONTWRITEBYTECODE", "1")
-        .succeed()?;
-    text(&said, "fits\n")?;
+    let frames = Run::new(python).arg(place.program("frames.py"));
+    fits(&place, frames.args(["out.instr", "s.sweep", "three.instr"]))?;
     std::fs::rename(place.at("out.instr"), place.at("app.instr"))?;
     std::fs::rename(place.at("s.sweep"), place.at("heat.sweep"))?;
     let said = place

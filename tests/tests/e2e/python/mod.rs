@@ -14,6 +14,7 @@ use instr_tests::outcome::trial;
 use libtest_mimic::Trial;
 
 use place::DEBIAN;
+pub(crate) use place::needs;
 
 const RELEASES: [&str; 5] = ["3.9", "3.10", "3.11", "3.12", "3.13"];
 const METHODS: [&str; 3] = ["fork", "spawn", "forkserver"];

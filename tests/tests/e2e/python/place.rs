@@ -212,7 +212,7 @@ pub(super) fn text(outcome: &instr_tests::process::Outcome, expected: &str) -> C
 }
 
 /// The Python of the tests' own packages, which has these.
-pub(super) fn needs(packages: &str) -> Check<PathBuf> {
+pub(crate) fn needs(packages: &str) -> Check<PathBuf> {
     let python = crate::perfetto::python()?;
     let probe = Run::new(&python)
         .args(["-c", &format!("import {packages}")])
