@@ -1,6 +1,6 @@
 //! The laws of Amdahl, Gustafson and Gunther, fitted to runs.
 
-use super::regression::{self, Regression};
+use super::regression::{self, Regression, Row, row};
 use super::{Estimate, Observation, REACH, Refusal, VAGUE, distinct};
 
 /// Which law.
@@ -34,12 +34,20 @@ pub struct Fitted {
 }
 
 impl Law {
-    /// The columns of a time, or of what Gustafson's speedup misses.
-    fn row(self, p: f64) -> Vec<f64> {
+    /// How many columns it has.
+    fn columns(self) -> usize {
         match self {
-            Self::Amdahl => vec![1.0, 1.0 / p],
-            Self::Universal => vec![1.0 / p, (p - 1.0) / p, p - 1.0],
-            Self::Gustafson => vec![1.0, p],
+            Self::Amdahl | Self::Gustafson => 2,
+            Self::Universal => 3,
+        }
+    }
+
+    /// The columns of a time, or of what Gustafson's speedup misses.
+    fn row(self, p: f64) -> Row {
+        match self {
+            Self::Amdahl => row([1.0, 1.0 / p]),
+            Self::Universal => row([1.0 / p, (p - 1.0) / p, p - 1.0]),
+            Self::Gustafson => row([1.0, p]),
         }
     }
 
@@ -52,14 +60,15 @@ impl Law {
         if self == Self::Gustafson {
             return Err(Refusal::Dependent);
         }
-        let rows: Vec<Vec<f64>> = runs.iter().map(|run| self.row(run.threads)).collect();
+        let same_threads = runs.chunk_by(|a, b| a.threads == b.threads);
+        let rows = same_threads.map(|same| (self.row(same[0].threads), same.len()));
         let seconds: Vec<f64> = runs.iter().map(|run| run.seconds).collect();
         let largest = distinct(runs.iter().map(|run| run.threads))
             .pop()
             .unwrap_or(1.0);
         Ok(Fitted {
             law: self,
-            regression: regression::fit(&rows, &seconds)?,
+            regression: regression::fit(self.columns(), rows, &seconds)?,
             largest,
         })
     }
@@ -71,17 +80,14 @@ impl Law {
 ///
 /// Fewer than three numbers of threads.
 pub fn gustafson(speedups: &[(f64, f64)]) -> Result<Fitted, Refusal> {
-    let rows: Vec<Vec<f64>> = speedups
-        .iter()
-        .map(|(p, _)| Law::Gustafson.row(*p))
-        .collect();
+    let rows = speedups.iter().map(|(p, _)| (Law::Gustafson.row(*p), 1));
     let values: Vec<f64> = speedups.iter().map(|(_, speedup)| *speedup).collect();
     let largest = distinct(speedups.iter().map(|(p, _)| *p))
         .pop()
         .unwrap_or(1.0);
     Ok(Fitted {
         law: Law::Gustafson,
-        regression: regression::fit(&rows, &values)?,
+        regression: regression::fit(Law::Gustafson.columns(), rows, &values)?,
         largest,
     })
 }

@@ -4,6 +4,7 @@
 //! Statistics*, 1981, chapter 7). Covariances are those of his section 7.6, with Student's quantiles.
 
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use statrs::distribution::{ContinuousCDF as _, StudentsT};
 
@@ -20,6 +21,19 @@ const SETTLED: f64 = 1e-8;
 const DEPENDENT: f64 = 1e-9;
 /// Most columns: subsets of them are tried one by one.
 const MOST: usize = 4;
+/// Quantiles of up to so many degrees of freedom are computed once.
+const QUANTILES: usize = 1024;
+
+/// Values of the columns; those behind the last one are 0.
+pub type Row = [f64; MOST];
+
+/// A row from its columns; more than four are not taken.
+pub fn row(columns: impl IntoIterator<Item = f64>) -> Row {
+    let mut row = Row::default();
+    let both = row.iter_mut().zip(columns);
+    both.for_each(|(to, column)| *to = column);
+    row
+}
 
 /// Coefficients of columns, and how sure they are.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,13 +50,16 @@ pub struct Regression {
     objective: f64,
 }
 
-/// Fits `values` (above 0) by the columns of `rows`, with coefficients that are not negative.
+/// Fits `values` (above 0) by the first `columns` of `rows`, with coefficients that are not negative. With each row stands how many values, one after the other, have it.
 ///
 /// # Errors
 ///
 /// Too few different rows for the columns, and columns that depend on each other.
-pub fn fit(rows: &[Vec<f64>], values: &[f64]) -> Result<Regression, Refusal> {
-    let columns = rows.first().map_or(0, Vec::len);
+pub fn fit(
+    columns: usize,
+    rows: impl IntoIterator<Item = (Row, usize)>,
+    values: &[f64],
+) -> Result<Regression, Refusal> {
     if columns == 0 || columns > MOST {
         return Err(too_few(0, columns));
     }
@@ -65,9 +82,6 @@ pub fn fit(rows: &[Vec<f64>], values: &[f64]) -> Result<Regression, Refusal> {
         let Some(found) = robust(&part, chosen.len(), values) else {
             continue;
         };
-        if found.coefficients.iter().any(|value| *value < 0.0) {
-            continue;
-        }
         kept.push(subset);
         if best
             .as_ref()
@@ -96,9 +110,6 @@ pub(super) fn constant(values: &[f64]) -> Option<Regression> {
     robust(&[all], 1, values).filter(|_| values.len() >= 3)
 }
 
-/// The first columns of a row; the others are 0.
-type Row = [f64; MOST];
-
 /// Values beside each other that have the same row: sums over them come first.
 struct Group {
     row: Row,
@@ -106,17 +117,15 @@ struct Group {
 }
 
 impl Group {
-    /// Of a row for each value, of at most [`MOST`] columns.
-    fn of(rows: &[Vec<f64>]) -> Vec<Self> {
+    /// Of rows, each with how many values have it.
+    fn of(rows: impl IntoIterator<Item = (Row, usize)>) -> Vec<Self> {
         let mut begin = 0;
-        let group = |same: &[Vec<f64>]| {
-            let mut row = Row::default();
-            row[..same[0].len()].copy_from_slice(&same[0]);
-            let values = begin..begin + same.len();
+        let group = |(row, count): (Row, usize)| {
+            let values = begin..begin + count;
             begin = values.end;
             Self { row, values }
         };
-        rows.chunk_by(|a, b| a == b).map(group).collect()
+        rows.into_iter().map(group).collect()
     }
 
     /// What these coefficients give.
@@ -145,13 +154,13 @@ fn different(groups: &[Group]) -> usize {
     rows.len()
 }
 
-/// Huber's estimate by the first `columns`, without a constraint.
+/// Huber's estimate by the first `columns`; none where a coefficient is negative.
 fn robust(groups: &[Group], columns: usize, values: &[f64]) -> Option<Regression> {
     let (count, freedom) = (values.len() as f64, (values.len() - columns) as f64);
     let mut expected = values.to_vec();
     let mut weights = vec![1.0; values.len()];
     let mut residuals = vec![0.0; values.len()];
-    let mut absolute = vec![0.0; values.len()];
+    let mut absolute = vec![0; values.len()];
     let mut coefficients: Option<Row> = None;
     let mut scale = 0.0;
     for _ in 0..STEPS {
@@ -170,7 +179,7 @@ fn robust(groups: &[Group], columns: usize, values: &[f64]) -> Option<Regression
                 // A fit that is not above 0 somewhere says nothing about proportions there: the measurement does.
                 *expected = if fitted > 0.0 { fitted } else { *value };
                 *residual = (value - fitted) / *expected;
-                *absolute = f64::abs(*residual);
+                *absolute = residual.abs().to_bits();
             }
         }
         coefficients = Some(next);
@@ -186,35 +195,49 @@ fn robust(groups: &[Group], columns: usize, values: &[f64]) -> Option<Regression
             break;
         }
     }
+    let coefficients = coefficients?[..columns].to_vec();
+    if coefficients.iter().any(|value| *value < 0.0) {
+        return None;
+    }
     let covariance = covariance(groups, columns, &expected, &residuals, scale)?;
-    let quantile = StudentsT::new(0.0, 1.0, freedom)
-        .ok()?
-        .inverse_cdf(f64::midpoint(1.0, LEVEL));
     let objective = residuals
         .iter()
         .map(|r| r.abs().min(TUNING * scale) * (2.0 * r.abs() - r.abs().min(TUNING * scale)))
         .sum();
     Some(Regression {
-        coefficients: coefficients?[..columns].to_vec(),
+        coefficients,
         covariance,
         scale,
-        quantile,
+        quantile: quantile(values.len() - columns)?,
         objective,
     })
 }
 
-/// The median, without sorting all of the values; they change their order. [`None`] of none.
-fn middle(values: &mut [f64]) -> Option<f64> {
+/// The median of the bits of values that are not negative, which have the order of the values, without sorting all of them; they change their order. [`None`] of none.
+fn middle(values: &mut [u64]) -> Option<f64> {
     let at = values.len() / 2;
     if values.is_empty() {
         return None;
     }
     let is_odd = values.len() % 2 == 1;
-    let (below, middle, _) = values.select_nth_unstable_by(at, f64::total_cmp);
+    let (below, middle, _) = values.select_nth_unstable(at);
+    let middle = f64::from_bits(*middle);
     Some(match is_odd {
-        true => *middle,
-        false => f64::midpoint(below.iter().copied().fold(f64::MIN, f64::max), *middle),
+        true => middle,
+        false => f64::midpoint(f64::from_bits(below.iter().copied().max()?), middle),
     })
+}
+
+/// The quantile of Student's distribution that an interval of [`LEVEL`] has on each side.
+fn quantile(freedom: usize) -> Option<f64> {
+    static KNOWN: [OnceLock<Option<f64>>; QUANTILES] = [const { OnceLock::new() }; QUANTILES];
+    let compute = || {
+        let distribution = StudentsT::new(0.0, 1.0, freedom as f64).ok()?;
+        Some(distribution.inverse_cdf(f64::midpoint(1.0, LEVEL)))
+    };
+    KNOWN
+        .get(freedom)
+        .map_or_else(compute, |known| *known.get_or_init(compute))
 }
 
 /// How much a residual counts where errors have this deviation.
@@ -421,6 +444,13 @@ impl Regression {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A row for each value.
+    fn fit(rows: &[Vec<f64>], values: &[f64]) -> Result<Regression, Refusal> {
+        let columns = rows.first().map_or(0, Vec::len);
+        let rows = rows.iter().map(|columns| (row(columns.iter().copied()), 1));
+        super::fit(columns, rows, values)
+    }
 
     #[test]
     fn exact_values_give_their_coefficients() {

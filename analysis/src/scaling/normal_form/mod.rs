@@ -14,7 +14,7 @@ use self::table::Table;
 use self::term::candidates;
 pub use self::term::{Power, Term};
 use super::law::certain;
-use super::regression::{self, Regression};
+use super::regression::{self, Regression, Row};
 use super::{Estimate, Observation, REACH, Refusal, distinct};
 
 /// A model: a constant (where it is not 0) and terms.
@@ -61,17 +61,15 @@ pub fn search(runs: &[Observation]) -> Result<Model, Refusal> {
             .unwrap_or(best);
     }
     let terms: Vec<Term> = best.terms.iter().map(|at| terms[*at]).collect();
-    let rows: Vec<Vec<f64>> = runs
-        .chunk_by(|a, b| (a.threads, a.size) == (b.threads, b.size))
-        .flat_map(|same| {
-            let row = row(&terms, same[0].threads, same[0].size.unwrap_or(1.0));
-            std::iter::repeat_n(row, same.len())
-        })
-        .collect();
+    let same_point = runs.chunk_by(|a, b| (a.threads, a.size) == (b.threads, b.size));
+    let rows = same_point.map(|same| {
+        let size = same[0].size.unwrap_or(1.0);
+        (row(&terms, same[0].threads, size), same.len())
+    });
     let seconds: Vec<f64> = runs.iter().map(|run| run.seconds).collect();
     let regression = match terms.is_empty() {
         true => regression::constant(&seconds).ok_or(Refusal::Dependent)?,
-        false => regression::fit(&rows, &seconds)?,
+        false => regression::fit(terms.len() + 1, rows, &seconds)?,
     };
     let last = |values: &[f64]| values.last().copied().unwrap_or(1.0);
     Ok(Model {
@@ -82,10 +80,9 @@ pub fn search(runs: &[Observation]) -> Result<Model, Refusal> {
     })
 }
 
-fn row(terms: &[Term], threads: f64, size: f64) -> Vec<f64> {
-    std::iter::once(1.0)
-        .chain(terms.iter().map(|term| term.of(threads, size)))
-        .collect()
+fn row(terms: &[Term], threads: f64, size: f64) -> Row {
+    let terms = terms.iter().map(|term| term.of(threads, size));
+    regression::row(std::iter::once(1.0).chain(terms))
 }
 
 impl Model {
