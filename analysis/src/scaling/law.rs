@@ -1,6 +1,6 @@
 //! The laws of Amdahl, Gustafson and Gunther, fitted to runs.
 
-use super::regression::{self, Regression, Row, row};
+use super::regression::{self, Regression};
 use super::{Estimate, Observation, REACH, Refusal, VAGUE, distinct};
 
 /// Which law.
@@ -34,20 +34,12 @@ pub struct Fitted {
 }
 
 impl Law {
-    /// How many columns it has.
-    fn columns(self) -> usize {
-        match self {
-            Self::Amdahl | Self::Gustafson => 2,
-            Self::Universal => 3,
-        }
-    }
-
     /// The columns of a time, or of what Gustafson's speedup misses.
-    fn row(self, p: f64) -> Row {
+    fn row(self, p: f64) -> Vec<f64> {
         match self {
-            Self::Amdahl => row([1.0, 1.0 / p]),
-            Self::Universal => row([1.0 / p, (p - 1.0) / p, p - 1.0]),
-            Self::Gustafson => row([1.0, p]),
+            Self::Amdahl => vec![1.0, 1.0 / p],
+            Self::Universal => vec![1.0 / p, (p - 1.0) / p, p - 1.0],
+            Self::Gustafson => vec![1.0, p],
         }
     }
 
@@ -68,7 +60,7 @@ impl Law {
             .unwrap_or(1.0);
         Ok(Fitted {
             law: self,
-            regression: regression::fit(self.columns(), rows, &seconds)?,
+            regression: regression::fit(rows, &seconds)?,
             largest,
         })
     }
@@ -87,7 +79,7 @@ pub fn gustafson(speedups: &[(f64, f64)]) -> Result<Fitted, Refusal> {
         .unwrap_or(1.0);
     Ok(Fitted {
         law: Law::Gustafson,
-        regression: regression::fit(Law::Gustafson.columns(), rows, &values)?,
+        regression: regression::fit(rows, &values)?,
         largest,
     })
 }

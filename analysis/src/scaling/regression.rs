@@ -24,17 +24,6 @@ const MOST: usize = 4;
 /// Quantiles of up to so many degrees of freedom are computed once.
 const QUANTILES: usize = 1024;
 
-/// Values of the columns; those behind the last one are 0.
-pub type Row = [f64; MOST];
-
-/// A row from its columns; more than four are not taken.
-pub fn row(columns: impl IntoIterator<Item = f64>) -> Row {
-    let mut row = Row::default();
-    let both = row.iter_mut().zip(columns);
-    both.for_each(|(to, column)| *to = column);
-    row
-}
-
 /// Coefficients of columns, and how sure they are.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Regression {
@@ -50,16 +39,17 @@ pub struct Regression {
     objective: f64,
 }
 
-/// Fits `values` (above 0) by the first `columns` of `rows`, with coefficients that are not negative. With each row stands how many values, one after the other, have it.
+/// Fits `values` (above 0) by the columns of `rows`, with coefficients that are not negative. With each row stands how many values, one after the other, have it.
 ///
 /// # Errors
 ///
 /// Too few different rows for the columns, and columns that depend on each other.
 pub fn fit(
-    columns: usize,
-    rows: impl IntoIterator<Item = (Row, usize)>,
+    rows: impl Iterator<Item = (Vec<f64>, usize)>,
     values: &[f64],
 ) -> Result<Regression, Refusal> {
+    let mut rows = rows.peekable();
+    let columns = rows.peek().map_or(0, |(row, _)| row.len());
     if columns == 0 || columns > MOST {
         return Err(too_few(0, columns));
     }
@@ -110,6 +100,9 @@ pub(super) fn constant(values: &[f64]) -> Option<Regression> {
     robust(&[all], 1, values).filter(|_| values.len() >= 3)
 }
 
+/// The first columns of a row; the others are 0.
+type Row = [f64; MOST];
+
 /// Values beside each other that have the same row: sums over them come first.
 struct Group {
     row: Row,
@@ -117,15 +110,17 @@ struct Group {
 }
 
 impl Group {
-    /// Of rows, each with how many values have it.
-    fn of(rows: impl IntoIterator<Item = (Row, usize)>) -> Vec<Self> {
+    /// Of rows of at most [`MOST`] columns, each with how many values have it.
+    fn of(rows: impl Iterator<Item = (Vec<f64>, usize)>) -> Vec<Self> {
         let mut begin = 0;
-        let group = |(row, count): (Row, usize)| {
+        let group = |(columns, count): (Vec<f64>, usize)| {
+            let mut row = Row::default();
+            row[..columns.len()].copy_from_slice(&columns);
             let values = begin..begin + count;
             begin = values.end;
             Self { row, values }
         };
-        rows.into_iter().map(group).collect()
+        rows.map(group).collect()
     }
 
     /// What these coefficients give.
@@ -156,7 +151,8 @@ fn different(groups: &[Group]) -> usize {
 
 /// Huber's estimate by the first `columns`; none where a coefficient is negative.
 fn robust(groups: &[Group], columns: usize, values: &[f64]) -> Option<Regression> {
-    let (count, freedom) = (values.len() as f64, (values.len() - columns) as f64);
+    let (count, free) = (values.len() as f64, values.len() - columns);
+    let freedom = free as f64;
     let mut expected = values.to_vec();
     let mut weights = vec![1.0; values.len()];
     let mut residuals = vec![0.0; values.len()];
@@ -208,7 +204,7 @@ fn robust(groups: &[Group], columns: usize, values: &[f64]) -> Option<Regression
         coefficients,
         covariance,
         scale,
-        quantile: quantile(values.len() - columns)?,
+        quantile: quantile(free)?,
         objective,
     })
 }
@@ -447,9 +443,7 @@ mod tests {
 
     /// A row for each value.
     fn fit(rows: &[Vec<f64>], values: &[f64]) -> Result<Regression, Refusal> {
-        let columns = rows.first().map_or(0, Vec::len);
-        let rows = rows.iter().map(|columns| (row(columns.iter().copied()), 1));
-        super::fit(columns, rows, values)
+        super::fit(rows.iter().map(|row| (row.clone(), 1)), values)
     }
 
     #[test]

@@ -14,7 +14,7 @@ use self::table::Table;
 use self::term::candidates;
 pub use self::term::{Power, Term};
 use super::law::certain;
-use super::regression::{self, Regression, Row};
+use super::regression::{self, Regression};
 use super::{Estimate, Observation, REACH, Refusal, distinct};
 
 /// A model: a constant (where it is not 0) and terms.
@@ -69,7 +69,7 @@ pub fn search(runs: &[Observation]) -> Result<Model, Refusal> {
     let seconds: Vec<f64> = runs.iter().map(|run| run.seconds).collect();
     let regression = match terms.is_empty() {
         true => regression::constant(&seconds).ok_or(Refusal::Dependent)?,
-        false => regression::fit(terms.len() + 1, rows, &seconds)?,
+        false => regression::fit(rows, &seconds)?,
     };
     let last = |values: &[f64]| values.last().copied().unwrap_or(1.0);
     Ok(Model {
@@ -80,9 +80,9 @@ pub fn search(runs: &[Observation]) -> Result<Model, Refusal> {
     })
 }
 
-fn row(terms: &[Term], threads: f64, size: f64) -> Row {
+fn row(terms: &[Term], threads: f64, size: f64) -> Vec<f64> {
     let terms = terms.iter().map(|term| term.of(threads, size));
-    regression::row(std::iter::once(1.0).chain(terms))
+    std::iter::once(1.0).chain(terms).collect()
 }
 
 impl Model {
