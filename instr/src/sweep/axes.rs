@@ -19,7 +19,10 @@ pub(crate) struct Input {
 
 /// An input as it is written: text is its words, its name, and, where it is one number, its size.
 #[derive(Deserialize)]
-#[serde(untagged)]
+#[serde(
+    untagged,
+    expecting = "an input is text, a number, or a table with `arguments` (a list of texts) and, where wanted, `name` and `size`"
+)]
 enum InputText {
     Text(String),
     Number(f64),
