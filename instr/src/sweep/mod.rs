@@ -14,6 +14,7 @@ mod page;
 mod pascal;
 mod plan;
 mod record;
+mod region_path;
 mod regions;
 mod rows;
 mod run;

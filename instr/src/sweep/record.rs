@@ -218,7 +218,7 @@ mod tests {
             },
             failure: None,
             regions: vec![Region {
-                path: vec!["a".to_owned()],
+                path: vec!["a".to_owned()].into(),
                 count: 2,
                 seconds: 0.25,
                 own_seconds: 0.25,

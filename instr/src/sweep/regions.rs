@@ -13,6 +13,7 @@ use instr_trace::names::{CodeRole, code_label};
 use instr_trace::sensors::Definitions;
 use instr_trace::{Names, Session};
 
+use super::region_path::RegionPath;
 use super::run::{Counted, Energy, Executions, Region};
 use crate::cli::SymbolOptions;
 use crate::quote::shown;
@@ -104,7 +105,7 @@ pub(super) fn of(dir: &Path, model: Option<&PowerModel>) -> Result<Found> {
             path.push(name(node.what, &symbols, &texts));
             paths.push(path.clone());
             let region = Region {
-                path,
+                path: path.into(),
                 count: node.count,
                 seconds: node.total_ns as f64 / 1e9,
                 own_seconds: node.own_ns as f64 / 1e9,
@@ -117,7 +118,7 @@ pub(super) fn of(dir: &Path, model: Option<&PowerModel>) -> Result<Found> {
         if !found.nodes.is_empty() {
             let outside = found.outside_ns as f64 / 1e9;
             let region = Region {
-                path: vec![OUTSIDE.to_owned()],
+                path: vec![OUTSIDE.to_owned()].into(),
                 count: 1,
                 seconds: outside,
                 own_seconds: outside,
@@ -132,7 +133,7 @@ pub(super) fn of(dir: &Path, model: Option<&PowerModel>) -> Result<Found> {
     let mut regions: Vec<Sum> = all.into_values().collect();
     regions.sort_by_key(|sum| sum.order);
     let finished = |sum: Sum| Region {
-        executions: Executions::of(&sum.executions),
+        executions: Executions::of(&sum.executions).map(Box::new),
         ..sum.region
     };
     Ok(Found {
@@ -188,7 +189,7 @@ fn add_counts(to: &mut BTreeMap<String, u64>, counts: BTreeMap<String, u64>) {
 }
 
 /// Processes that have the same region add up. What the machine took meanwhile does not: each has seen all of it.
-fn add(all: &mut BTreeMap<Vec<String>, Sum>, region: Region, executions: &Durations) {
+fn add(all: &mut BTreeMap<RegionPath, Sum>, region: Region, executions: &Durations) {
     let order = all.len();
     match all.entry(region.path.clone()) {
         Entry::Vacant(free) => {

@@ -109,7 +109,7 @@ fn row<'r>(run: &'r Run, region: Option<&'r Region>, counters: &BTreeSet<&str>) 
         None => run.energy.map(|energy| energy.joules),
         Some(region) => region.joules,
     };
-    let executions = region.and_then(|region| region.executions);
+    let executions = region.and_then(|region| region.executions.as_deref());
     let executions = executions.map_or([None; 6], |it| {
         [it.min, it.mean, it.median, it.p95, it.max, it.deviation].map(Some)
     });

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::axes::{Placement, Smt};
 use super::plan::Point;
+use super::region_path::RegionPath;
 use crate::quote::shown;
 
 /// Longer lines are damage.
@@ -57,7 +58,7 @@ pub(super) struct Run {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Region {
     /// Names from the outermost region to this one.
-    pub(super) path: Vec<String>,
+    pub(super) path: RegionPath,
     /// Executions.
     pub(super) count: u64,
     /// In which at least one thread was in it, s.
@@ -66,7 +67,7 @@ pub(super) struct Region {
     pub(super) own_seconds: f64,
     /// How long single executions took, where their begins and ends are known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) executions: Option<Executions>,
+    pub(super) executions: Option<Box<Executions>>,
     /// What the machine took while a thread was in it, J.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) joules: Option<f64>,

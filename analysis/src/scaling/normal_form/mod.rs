@@ -10,7 +10,7 @@ mod table;
 mod term;
 
 use self::points::{Enough, points};
-use self::table::Table;
+use self::table::{Table, Terms};
 use self::term::candidates;
 pub use self::term::{Power, Term};
 use super::law::certain;
@@ -46,7 +46,7 @@ pub fn search(runs: &[Observation]) -> Result<Model, Refusal> {
     let terms = candidates(threads.len() >= 3, sizes.len() >= 3);
     let table = Table::of(&terms, &points);
     let enough = Enough::of(&points);
-    let mut best = table.judge(Vec::new()).ok_or(Refusal::Dependent)?;
+    let mut best = table.judge(Terms::new()).ok_or(Refusal::Dependent)?;
     let singles = table.singles();
     if !enough.is(&table, &best.terms) {
         let found = table.simplest(&singles, &terms);

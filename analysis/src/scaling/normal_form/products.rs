@@ -3,8 +3,11 @@
 //! A term is a power of the threads times a power of the size. For two terms, the sum over the points of one size is a product of two powers of the threads, which many pairs of terms have in common; the rest is a
 //! sum over the sizes.
 
+use smallvec::smallvec;
+
 use super::least_squares::dot;
 use super::points::{Point, Variable};
+use super::table::Terms;
 use super::term::{Power, Term};
 
 /// Columns whose part that others do not explain is smaller than this are taken for dependent.
@@ -115,24 +118,24 @@ impl Products {
     }
 
     /// What the best fit of the measurements by each single term and a constant leaves, as [`Products::pairs`] does.
-    pub(super) fn singles(&self) -> Vec<(f64, Vec<usize>)> {
+    pub(super) fn singles(&self) -> Vec<(f64, Terms)> {
         let constant = self.lengths.len() - 1;
         let single = |at| {
             let product = self.unit(at, constant);
             let left = left_by_one(product, [self.sum(at), self.sum(constant)], self.points)?;
-            Some((left, vec![at]))
+            Some((left, smallvec![at]))
         };
         (0..constant).filter_map(single).collect()
     }
 
     /// What the best fit of the measurements by one of `first`, any other term and a constant leaves: the sum of squares of shares; with the two terms. Pairs that would need negative coefficients, or depend on each other, are not there.
-    pub(super) fn pairs(&self, first: &[usize]) -> Vec<(f64, Vec<usize>)> {
+    pub(super) fn pairs(&self, first: &[usize]) -> Vec<(f64, Terms)> {
         let constant = self.lengths.len() - 1;
         let with_constant: Vec<f64> = (0..constant).map(|at| self.unit(at, constant)).collect();
         let pair = |a: usize, b: usize| {
             let gram = [self.unit(a, b), with_constant[a], with_constant[b]];
             let sums = [self.sum(a), self.sum(b), self.sum(constant)];
-            Some((left_by_two(gram, sums, self.points)?, vec![a, b]))
+            Some((left_by_two(gram, sums, self.points)?, smallvec![a, b]))
         };
         let all = first.iter().flat_map(|a| {
             let others = (0..constant).filter(move |b| b != a);
@@ -141,6 +144,96 @@ impl Products {
         all.collect()
     }
 }
+
+/// Columns whose part that others do not explain is smaller than this need a fit that looks at each point.
+const CLOSE: f64 = 1e-6;
+
+/// The fit of 1 everywhere by a constant and up to two terms, of which sums over the points say all: what is left at a point, and how much its own value counts there, follow from its values.
+pub(super) struct Normal {
+    /// Positions of the terms and of the constant; the first ones count.
+    pub(super) columns: [usize; 3],
+    coefficients: [f64; 3],
+    /// The inverse of the columns' products.
+    inverse: [[f64; 3]; 3],
+}
+
+impl Normal {
+    /// Square of what a fit without this point misses there: residual / (1 − leverage).
+    pub(super) fn miss(&self, at: [f64; 3]) -> f64 {
+        let [x, y, z] = at;
+        let [a, b, c] = self.coefficients;
+        let [i, j, k] = &self.inverse;
+        let residual = 1.0 - (a * x + b * y + c * z);
+        let leverage = x * (i[0] * x + 2.0 * (i[1] * y + i[2] * z))
+            + y * (j[1] * y + 2.0 * j[2] * z)
+            + z * k[2] * z;
+        let missed = residual / (1.0 - leverage).max(1e-3);
+        missed * missed
+    }
+}
+
+impl Products {
+    /// The fit by up to two terms and the constant, or without the constant where that would be negative. [`None`] where a coefficient of a term would be negative.
+    ///
+    /// # Errors
+    ///
+    /// Columns that are too close to each other.
+    pub(super) fn fit(&self, terms: &[usize]) -> Result<Option<Normal>, Close> {
+        let constant = self.lengths.len() - 1;
+        let mut columns = [constant; 3];
+        columns[..terms.len()].copy_from_slice(terms);
+        let with = self.solve(columns, terms.len() + 1)?;
+        let fit = match with.coefficients[terms.len()] < 0.0 && !terms.is_empty() {
+            true => self.solve(columns, terms.len())?,
+            false => with,
+        };
+        Ok(fit.coefficients.iter().all(|c| *c >= 0.0).then_some(fit))
+    }
+
+    /// The fit by the first of some columns.
+    fn solve(&self, columns: [usize; 3], count: usize) -> Result<Normal, Close> {
+        let used = |at: usize| at < count;
+        // Columns of length 1; those that do not count are at right angles to all others.
+        let product = |a: usize, b: usize| match (used(a) && used(b), a == b) {
+            (_, true) => 1.0,
+            (true, false) => self.unit(columns[a], columns[b]),
+            (false, false) => 0.0,
+        };
+        let [ab, ac, bc] = [product(0, 1), product(0, 2), product(1, 2)];
+        let whole = 1.0 - ab * ab - ac * ac - bc * bc + 2.0 * ab * ac * bc;
+        if !(whole > CLOSE) {
+            return Err(Close);
+        }
+        let inverse = [
+            [1.0 - bc * bc, ac * bc - ab, ab * bc - ac],
+            [ac * bc - ab, 1.0 - ac * ac, ab * ac - bc],
+            [ab * bc - ac, ab * ac - bc, 1.0 - ab * ab],
+        ];
+        let of = |at: usize, value: f64| match used(at) {
+            true => value / self.lengths[columns[at]].0,
+            false => 0.0,
+        };
+        let sums: [f64; 3] = std::array::from_fn(|at| of(at, self.lengths[columns[at]].1));
+        let mut normal = Normal {
+            columns,
+            coefficients: [0.0; 3],
+            inverse: [[0.0; 3]; 3],
+        };
+        for (a, row) in inverse.iter().enumerate() {
+            let both = row.iter().zip(&sums);
+            let coefficient = both.map(|(i, sum)| i / whole * sum).sum();
+            normal.coefficients[a] = of(a, coefficient);
+            for (b, i) in row.iter().enumerate() {
+                normal.inverse[a][b] = of(a, of(b, i / whole));
+            }
+        }
+        Ok(normal)
+    }
+}
+
+/// Columns are so close to each other that sums over the points are not exact enough.
+#[derive(Debug)]
+pub(super) struct Close;
 
 /// Points by their size.
 struct Sizes<'p> {
@@ -243,17 +336,39 @@ mod tests {
         let (table, products) = (Table::of(&terms, &points), Products::of(&terms, &points));
         let first: Vec<usize> = (0..terms.len()).step_by(11).collect();
         let models = products.singles().into_iter().chain(products.pairs(&first));
-        let mut compared = 0;
+        let (mut compared, mut judged_alike, mut apart) = (0, 0, 0);
         for (left, at) in models {
             // Cramer's rule is not exact where columns are nearly equal.
             let Some(residuals) = table.residuals(&at) else {
                 continue;
             };
+            // What is judged of it, by sums and by a look at each point.
+            if let Ok(fit) = products.fit(&at) {
+                let judged = fit.map(|fit| table.misses(&fit).iter().sum::<f64>());
+                let exact = table
+                    .judge(at.clone())
+                    .map(|it| it.error.powi(2) * table.points() as f64);
+                let same = match (judged, exact) {
+                    (Some(judged), Some(exact)) => (judged / exact - 1.0).abs() < 1e-6,
+                    (None, None) => true,
+                    // A coefficient that is 0 but for rounding is negative by one way alone.
+                    _ => {
+                        apart += 1;
+                        true
+                    }
+                };
+                assert!(same, "{:?} {at:?}: {judged:?}, not {exact:?}", terms[at[0]]);
+                judged_alike += usize::from(judged.is_some());
+            }
             let exact: f64 = residuals.iter().map(|r| r * r).sum();
             let near = (left - exact).abs() <= 1e-4 * exact + 1e-9;
             assert!(near, "{:?} {:?}: {left}, not {exact}", terms[at[0]], at);
             compared += 1;
         }
-        assert!(compared > 1000, "{compared}");
+        let counts = (compared, judged_alike, apart);
+        assert!(
+            compared > 1000 && judged_alike > 500 && apart < 5,
+            "{counts:?}"
+        );
     }
 }

@@ -1,10 +1,11 @@
 //! Models judged by how well they give the points that they were not fitted to.
 
 use hashbrown::HashMap;
+use smallvec::{SmallVec, smallvec};
 
 use super::least_squares::{Fit, least_squares};
 use super::points::{Point, Variable};
-use super::products::Products;
+use super::products::{Close, Normal, Products};
 use super::term::{Power, Term};
 
 /// Terms with which a second one is tried.
@@ -22,12 +23,14 @@ pub(super) struct Table {
     products: Option<Products>,
 }
 
+/// The positions of a model's terms.
+pub(super) type Terms = SmallVec<[usize; 2]>;
+
 /// A model with its error: the root mean square of what it misses.
 #[derive(Debug, Clone)]
 pub(super) struct Judged {
     pub(super) error: f64,
-    /// The positions of its terms.
-    pub(super) terms: Vec<usize>,
+    pub(super) terms: Terms,
     /// Squares of what it misses at each point.
     misses: Vec<f64>,
 }
@@ -63,7 +66,7 @@ impl Table {
     pub(super) fn singles(&self) -> Vec<Judged> {
         match &self.products {
             Some(products) => self.ranked(fewest(products.singles()).into_iter()),
-            None => self.ranked((0..self.values.len() - 1).map(|at| vec![at])),
+            None => self.ranked((0..self.values.len() - 1).map(|at| smallvec![at])),
         }
     }
 
@@ -76,11 +79,11 @@ impl Table {
         let terms = self.values.len() - 1;
         self.ranked(first.iter().flat_map(|a| {
             let others = (0..terms).filter(move |b| b != a);
-            others.map(move |b| vec![*a, b])
+            others.map(move |b| smallvec![*a, b])
         }))
     }
 
-    fn ranked(&self, models: impl Iterator<Item = Vec<usize>>) -> Vec<Judged> {
+    fn ranked(&self, models: impl Iterator<Item = Terms>) -> Vec<Judged> {
         let judged = models.filter_map(|terms| self.judge(terms));
         let mut ranked: Vec<_> = judged.filter(|model| model.error.is_finite()).collect();
         ranked.sort_by(|a, b| a.error.total_cmp(&b.error));
@@ -106,17 +109,38 @@ impl Table {
     }
 
     /// The error of a model by leaving one point out after the other: residual / (1 − leverage), as shares of the measurement (Allen 1974). None where a coefficient of a term would be negative, or cannot be found.
-    pub(super) fn judge(&self, terms: Vec<usize>) -> Option<Judged> {
-        let fit = self.fit(&terms)?;
-        let points = fit.residuals.iter().zip(&fit.leverages);
-        let misses: Vec<f64> = points
-            .map(|(residual, leverage)| (residual / (1.0 - leverage).max(1e-3)).powi(2))
-            .collect();
+    pub(super) fn judge(&self, terms: Terms) -> Option<Judged> {
+        let misses = match self.products.as_ref().map(|sums| sums.fit(&terms)) {
+            Some(Ok(fit)) => self.misses(&fit?),
+            Some(Err(Close)) | None => self.exact_misses(&terms)?,
+        };
         Some(Judged {
             error: (misses.iter().sum::<f64>() / misses.len() as f64).sqrt(),
             terms,
             misses,
         })
+    }
+
+    /// What models miss at each point, by the sums over all points.
+    pub(super) fn misses(&self, fit: &Normal) -> Vec<f64> {
+        let [x, y, z] = fit.columns.map(|at| self.values[at].iter());
+        x.zip(y)
+            .zip(z)
+            .map(|((x, y), z)| fit.miss([*x, *y, *z]))
+            .collect()
+    }
+
+    #[cfg(test)]
+    pub(super) fn points(&self) -> usize {
+        self.values[0].len()
+    }
+
+    /// The same by a fit that looks at each point.
+    fn exact_misses(&self, terms: &[usize]) -> Option<Vec<f64>> {
+        let fit = self.fit(terms)?;
+        let points = fit.residuals.iter().zip(&fit.leverages);
+        let miss = points.map(|(residual, leverage)| residual / (1.0 - leverage).max(1e-3));
+        Some(miss.map(|missed| missed * missed).collect())
     }
 
     /// What is left at each point, as a share of the measurement.
@@ -142,9 +166,14 @@ impl Table {
     }
 }
 
-/// The models that leave least.
-fn fewest(mut models: Vec<(f64, Vec<usize>)>) -> Vec<Vec<usize>> {
-    models.sort_by(|a, b| a.0.total_cmp(&b.0));
-    models.truncate(FINALISTS);
+/// The models that leave least, in this order.
+fn fewest(mut models: Vec<(f64, Terms)>) -> Vec<Terms> {
+    let by_left =
+        |a: &(f64, Terms), b: &(f64, Terms)| a.0.total_cmp(&b.0).then_with(|| a.1.cmp(&b.1));
+    if models.len() > FINALISTS {
+        models.select_nth_unstable_by(FINALISTS, by_left);
+        models.truncate(FINALISTS);
+    }
+    models.sort_unstable_by(by_left);
     models.into_iter().map(|(_, terms)| terms).collect()
 }

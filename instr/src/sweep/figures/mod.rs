@@ -24,6 +24,7 @@ use self::weak::weak;
 use super::config::Config;
 use super::plan::Point;
 use super::record::Record;
+use super::region_path::RegionPath;
 use super::run::{Region, Run};
 
 /// Version of the JSON form.
@@ -40,17 +41,18 @@ pub(super) fn of(record: &Record, ask: &[u32]) -> Figures {
     for failure in record.runs().iter().filter_map(|run| run.failure.clone()) {
         *failures.entry(failure).or_insert(0) += 1;
     }
-    let program: Vec<Sample<'_>> = good
+    let runs = in_series(&good, record.config());
+    let program: Vec<Sample<'_>> = runs
         .iter()
-        .map(|run| Sample {
+        .map(|(series, run)| Sample {
+            series: *series,
             run,
             region: None,
             seconds: run.seconds,
-            joules: run.energy.map(|energy| energy.joules),
         })
         .collect();
     let mut subjects = vec![subject(Vec::new(), &program, record.config(), ask, None)];
-    let regions = regions(&good);
+    let regions = regions(&runs);
     subjects.extend(of_regions(&regions, record.config(), ask, &subjects[0]));
     let (deviation, noise) = variation(&program);
     let mut not_counted = BTreeMap::new();
@@ -84,54 +86,90 @@ impl Figures {
 
 /// Each region by itself, on as many threads as there are processors.
 fn of_regions(
-    regions: &[(&Vec<String>, Vec<Sample<'_>>)],
+    regions: &[(&RegionPath, Vec<Sample<'_>>)],
     config: &Config,
     ask: &[u32],
     whole: &Subject,
 ) -> Vec<Subject> {
     parallel::map(regions, 1, |(path, samples)| {
-        subject((*path).clone(), samples, config, ask, Some(whole))
+        subject(path.to_vec(), samples, config, ask, Some(whole))
     })
 }
 
 /// A time of a run.
 #[derive(Debug, Clone, Copy)]
 struct Sample<'r> {
+    /// Number of the run's series, in the order in which they are shown.
+    series: u32,
     run: &'r Run,
     /// [`None`]: the whole program.
     region: Option<&'r Region>,
     seconds: f64,
-    joules: Option<f64>,
 }
 
 impl Sample<'_> {
+    fn joules(&self) -> Option<f64> {
+        match self.region {
+            Some(region) => region.joules,
+            None => self.run.energy.map(|energy| energy.joules),
+        }
+    }
+
     fn counters(&self) -> &BTreeMap<String, u64> {
         self.region
             .map_or(&self.run.counted.counters, |region| &region.counters)
     }
 }
 
-/// Times of each region, those that took longest over all runs first.
-fn regions<'r>(runs: &[&'r Run]) -> Vec<(&'r Vec<String>, Vec<Sample<'r>>)> {
-    let mut by_path: HashMap<&Vec<String>, Vec<Sample<'_>>> = HashMap::new();
+/// The runs of each series beside each other, ordered by threads, with the number of the series: inputs in the order in which they were named.
+fn in_series<'r>(runs: &[&'r Run], config: &Config) -> Vec<(u32, &'r Run)> {
+    let place = |point: &Point| {
+        let inputs = &mut config.inputs.iter();
+        inputs.position(|input| point.input.as_ref() == Some(&input.name))
+    };
+    let mut by_series: BTreeMap<(Option<usize>, Point), Vec<&Run>> = BTreeMap::new();
     for run in runs {
+        let key = (place(&run.point), run.point.with_threads(0));
+        by_series.entry(key).or_default().push(run);
+    }
+    let numbered = (0..).zip(by_series.into_values());
+    let ordered = numbered.flat_map(|(series, mut runs)| {
+        runs.sort_by_key(|run| run.point.threads);
+        runs.into_iter().map(move |run| (series, run))
+    });
+    ordered.collect()
+}
+
+/// Times of each region, those that took longest over all runs first.
+fn regions<'r>(runs: &[(u32, &'r Run)]) -> Vec<(&'r RegionPath, Vec<Sample<'r>>)> {
+    let mut by_path: HashMap<&RegionPath, usize> = HashMap::new();
+    // Most paths are there once, and found without a look at their names.
+    let mut by_address: HashMap<*const String, usize> = HashMap::new();
+    let mut regions: Vec<(&RegionPath, Vec<Sample<'_>>)> = Vec::new();
+    for (series, run) in runs {
         for region in run.regions.iter().filter(|region| region.seconds > 0.0) {
-            let samples = by_path.entry(&region.path).or_default();
-            samples.push(Sample {
+            let known = by_address.entry(region.path.address());
+            let at = *known.or_insert_with(|| {
+                *by_path.entry(&region.path).or_insert_with(|| {
+                    regions.push((&region.path, Vec::new()));
+                    regions.len() - 1
+                })
+            });
+            regions[at].1.push(Sample {
+                series: *series,
                 run,
                 region: Some(region),
                 seconds: region.seconds,
-                joules: region.joules,
             });
         }
     }
-    let mut regions: Vec<_> = by_path.into_iter().collect();
     let total = |samples: &[Sample<'_>]| samples.iter().map(|it| it.seconds).sum::<f64>();
     // Sums of times above 0 have the order of their bits.
     regions.sort_by_cached_key(|(path, samples)| (Reverse(total(samples).to_bits()), *path));
     regions
 }
 
+/// `samples`: those of a series beside each other, ordered by threads.
 fn subject(
     path: Vec<String>,
     samples: &[Sample<'_>],
@@ -139,27 +177,9 @@ fn subject(
     ask: &[u32],
     whole: Option<&Subject>,
 ) -> Subject {
-    let mut by_series: BTreeMap<Point, BTreeMap<u32, Vec<Sample<'_>>>> = BTreeMap::new();
-    for sample in samples {
-        let series = by_series
-            .entry(sample.run.point.with_threads(0))
-            .or_default();
-        series
-            .entry(sample.run.point.threads)
-            .or_default()
-            .push(*sample);
-    }
-    let size = |point: &Point| config.input(point)?.size;
-    // Inputs in the order in which they were named.
-    let place = |point: &Point| {
-        let inputs = &mut config.inputs.iter();
-        inputs.position(|input| point.input.as_ref() == Some(&input.name))
-    };
-    let mut by_series: Vec<_> = by_series.into_iter().collect();
-    by_series.sort_by_key(|(key, _)| place(key));
-    let series: Vec<Series> = by_series
-        .iter()
-        .map(|(key, points)| of_series(key, size(key), points, ask, whole))
+    let series: Vec<Series> = samples
+        .chunk_by(|a, b| a.series == b.series)
+        .map(|samples| of_series(samples, config, ask, whole))
         .collect();
     let weak = weak(&series);
     let speedups: Vec<(f64, f64)> = weak
@@ -188,18 +208,19 @@ fn subject(
     }
 }
 
+/// `samples`: those of one series, ordered by threads.
 fn of_series(
-    key: &Point,
-    size: Option<f64>,
-    points: &BTreeMap<u32, Vec<Sample<'_>>>,
+    samples: &[Sample<'_>],
+    config: &Config,
     ask: &[u32],
     whole: Option<&Subject>,
 ) -> Series {
-    let mut figures: Vec<Figure> = points
-        .values()
+    let point = &samples[0].run.point;
+    let size = config.input(point).and_then(|input| input.size);
+    let mut figures: Vec<Figure> = samples
+        .chunk_by(|a, b| a.run.point.threads == b.run.point.threads)
         .filter_map(|samples| figure(samples, whole.is_none()))
         .collect();
-    figures.sort_by_key(|figure| figure.point.threads);
     let reference = figures
         .first()
         .map(|first| (f64::from(first.point.threads), first.seconds.value));
@@ -208,25 +229,21 @@ fn of_series(
             .iter_mut()
             .for_each(|figure| relate(figure, reference));
     }
-    let name = key.series();
+    let name = point.series();
+    let same = whole.and_then(|whole| whole.series.iter().find(|series| series.name == name));
     for figure in &mut figures {
-        let same = whole.and_then(|whole| whole.series.iter().find(|series| series.name == name));
         let same = same.and_then(|series| {
-            series
-                .points
-                .iter()
-                .find(|it| it.point.threads == figure.point.threads)
+            let points = &mut series.points.iter();
+            points.find(|it| it.point.threads == figure.point.threads)
         });
         figure.share = same.map(|same| figure.seconds.value / same.seconds.value);
     }
-    let observations: Vec<Observation> = points
+    let observations: Vec<Observation> = samples
         .iter()
-        .flat_map(|(threads, samples)| {
-            samples.iter().map(move |sample| Observation {
-                threads: f64::from(*threads),
-                size,
-                seconds: sample.seconds,
-            })
+        .map(|sample| Observation {
+            threads: f64::from(sample.run.point.threads),
+            size,
+            seconds: sample.seconds,
         })
         .collect();
     let times: Vec<(f64, f64)> = figures
@@ -289,7 +306,7 @@ mod tests {
             for repeat in 0..5 {
                 let noise = 1.0 + 0.001 * f64::from(repeat);
                 let seconds = size / 100.0 * (0.5 + 0.5 / f64::from(threads)) * noise;
-                let path = vec!["serial".to_owned()];
+                let path = vec!["serial".to_owned()].into();
                 let region = super::super::run::Region {
                     path,
                     count: 1,

@@ -22,7 +22,7 @@ fn estimate(values: &[f64]) -> Option<Estimate> {
 
 /// Of the runs that have energy, if all do.
 fn energy(samples: &[Sample<'_>]) -> Option<EnergyFigure> {
-    let joules: Option<Vec<f64>> = samples.iter().map(|sample| sample.joules).collect();
+    let joules: Option<Vec<f64>> = samples.iter().map(Sample::joules).collect();
     let joules = joules?;
     let median = |of: &dyn Fn(f64, f64) -> f64| {
         let all = joules.iter().zip(samples);
@@ -56,10 +56,13 @@ fn counters(samples: &[Sample<'_>]) -> BTreeMap<String, Estimate> {
 fn executions(samples: &[Sample<'_>]) -> Option<ExecutionFigure> {
     let regions: Option<Vec<_>> = samples.iter().map(|sample| sample.region).collect();
     let regions = regions?;
-    let all: Option<Vec<_>> = regions.iter().map(|region| region.executions).collect();
+    let all: Option<Vec<_>> = regions
+        .iter()
+        .map(|region| region.executions.as_deref())
+        .collect();
     let all = all?;
     let median = |of: &dyn Fn(&Executions) -> f64| {
-        let values: Vec<f64> = all.iter().map(of).collect();
+        let values: Vec<f64> = all.iter().map(|it| of(it)).collect();
         location::median(&values)
     };
     let counts: Vec<f64> = regions.iter().map(|region| region.count as f64).collect();

@@ -190,7 +190,7 @@ fn of_json(run: &Value, point: Point, repeat: u32) -> Result<Run> {
             count: own.len() as u64,
             seconds,
             own_seconds: (seconds - below).max(0.0),
-            executions: Executions::of(&durations),
+            executions: Executions::of(&durations).map(Box::new),
             joules: energies.get(path).copied(),
             counters: BTreeMap::new(),
         }
