@@ -220,7 +220,7 @@ impl Builder<'_> {
 
     /// A key of everything but the source that decides what an object holds.
     pub(crate) fn setting_key(&self) -> String {
-        let relative = self.abi.iter().any(|w| w.as_bytes().contains(&b'/'));
+        let relative = self.abi.iter().any(|w| is_relative(w.as_bytes()));
         let folder = if relative {
             std::env::current_dir().unwrap_or_default()
         } else {
@@ -600,6 +600,13 @@ fn in_parallel<T: Sync, E: Send>(
         .map_or(Ok(()), |(_, error)| Err(error))
 }
 
+/// Whether an option's word names a place from the current folder on: there is a `/`, and not at the beginning of the place.
+fn is_relative(word: &[u8]) -> bool {
+    let mut before = word.split(|byte| *byte == b'/');
+    let option = before.next().unwrap_or_default();
+    before.next().is_some() && !matches!(option, b"" | b"-B") && !option.ends_with(b"=")
+}
+
 /// The identity of a compiler, for callers that only have its path.
 ///
 /// # Errors
@@ -628,6 +635,16 @@ mod tests {
             Err(0)
         );
         assert_eq!(in_parallel(&[] as &[usize], |j| Err(*j)), Ok(()));
+    }
+
+    #[test]
+    fn places_from_the_root_on_are_the_same_in_every_folder() {
+        for word in ["-O2", "-B/opt/rtems", "--sysroot=/opt/x", "/opt/x", "-m32"] {
+            assert!(!is_relative(word.as_bytes()), "{word}");
+        }
+        for word in ["-Bkernel/lib", "--sysroot=../x", "a/b", "-specs=x/y"] {
+            assert!(is_relative(word.as_bytes()), "{word}");
+        }
     }
 
     #[test]

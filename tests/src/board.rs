@@ -63,6 +63,21 @@ pub struct Board {
     heap: PathBuf,
 }
 
+/// The compiler for the board on `host`. It has one place for all tests: a compiler is known by its path, and the runtime is built once for each.
+fn compiler_of(host: Host) -> Check<PathBuf> {
+    let original = workspace::root()?.join("tests/board/board-gcc");
+    let folder = workspace::scratch()?.join("board");
+    let compiler = folder.join(format!("board-gcc-{}", host.name()));
+    let wanted = std::fs::read(&original)?;
+    if std::fs::read(&compiler).ok() != Some(wanted) {
+        std::fs::create_dir_all(&folder)?;
+        let new = tempfile::NamedTempFile::new_in(&folder)?.into_temp_path();
+        std::fs::copy(&original, &new)?; // with its mode
+        new.persist(&compiler).map_err(|error| error.error)?;
+    }
+    Ok(compiler)
+}
+
 /// A program of a few C files, for [`Board::build_sources`].
 #[derive(Clone, Copy, Debug)]
 pub struct Sources<'a> {
@@ -86,8 +101,7 @@ impl Board {
         let root = workspace::root()?;
         let dir = workspace::work_dir(name)?;
         let sources = root.join("tests/board");
-        let compiler = dir.path().join(format!("board-gcc-{}", host.name()));
-        std::fs::copy(sources.join("board-gcc"), &compiler)?;
+        let compiler = compiler_of(host)?;
         let mut objects = Vec::new();
         let sources_of_host: &[&str] = match host {
             Host::X86_64 => &["heap", "board", "devices", "interrupts", "tee"],
