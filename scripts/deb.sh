@@ -3,7 +3,7 @@
 # tools give the same bytes (SOURCE_DATE_EPOCH, by default the time of the last commit).
 #
 #   DEBFULLNAME, DEBEMAIL    the package's maintainer, as for Debian's own tools
-#   INSTR_DEB_LEVEL          effort of the compression, 0 to 9 (default 3)
+#   INSTR_DEB_LEVEL          effort of the compression, 1 to 9 (default 3); 0: none
 source "$(dirname "$0")/env.sh"
 source "$scripts/stage.sh"
 need_tools
@@ -76,6 +76,8 @@ Description: tracing of OpenMP programs, from the compiler to Paraver
 CONTROL
 find "$tree" -print0 | xargs -0 touch --no-dereference --date="@$SOURCE_DATE_EPOCH"
 mkdir -p "$out"
-dpkg-deb --root-owner-group -Zxz "-z${INSTR_DEB_LEVEL:-3}" --build "$tree" "$package.new" >/dev/null
+compression=(-Zxz "-z${INSTR_DEB_LEVEL:-3}")
+[[ ${INSTR_DEB_LEVEL:-} != 0 ]] || compression=(-Znone)
+dpkg-deb --root-owner-group "${compression[@]}" --build "$tree" "$package.new" >/dev/null
 mv "$package.new" "$package"
 echo "package: $package"

@@ -1,4 +1,4 @@
-//! 1,000 random task graphs: edges, order, work, span and width equal a brute-force reading of the specification.
+//! Random task graphs: edges, order, work, span and width equal a brute-force reading of the specification.
 //!
 //! Each seed is simulated, which allows everything the format knows; those for the libgomp here also run for real. `INSTR_TEST_SEED`
 //! moves all seeds, `INSTR_TEST_GRAPHS` changes how many are simulated.
@@ -18,8 +18,10 @@ use libtest_mimic::Arguments;
 
 /// Graphs in one process.
 const BATCH: u32 = 50;
-/// Simulated graphs, unless `INSTR_TEST_GRAPHS` says otherwise.
-const GRAPHS: u32 = 1000;
+/// Simulated graphs, and of `make test-all`; unless `INSTR_TEST_GRAPHS` says otherwise.
+const GRAPHS: [u32; 2] = [400, 1000];
+/// Batches that run for real on this machine, and of `make test-all`.
+const BATCHES: [u32; 2] = [8, 20];
 /// Tests that share them.
 const PARTS: u32 = 4;
 
@@ -33,7 +35,7 @@ fn main() {
         }));
     }
     for (target, batches) in [
-        (Target::X86_64, 20),
+        (Target::X86_64, BATCHES[usize::from(cases::all())]),
         (Target::X86_64Static, 2),
         (Target::Sparc32, 2),
         (Target::Sparc64, 2),
@@ -88,7 +90,7 @@ fn real(target: Target, batches: u32) -> Check {
 /// Every `PARTS`-th graph in virtual time; all mistakes are told together.
 fn simulated(part: u32) -> Check {
     let dir = workspace::work_dir("simulated-graphs")?;
-    let count = number("INSTR_TEST_GRAPHS").map_or(GRAPHS, |count| count as u32);
+    let count = number("INSTR_TEST_GRAPHS").map_or(GRAPHS[usize::from(cases::all())], |count| count as u32);
     let mut wrong = Vec::new();
     for number in (part..count).step_by(PARTS as usize) {
         let dir = dir.path().join(number.to_string());

@@ -1,5 +1,6 @@
 //! What `make install` needs of the sources, copied, so that tests may build nothing, something old, or something new in it.
 
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use instr_tests::outcome::Check;
@@ -50,8 +51,11 @@ impl Clone {
     pub(crate) fn with_tools(dir: &Path) -> Check<Self> {
         let clone = Self::new(dir)?;
         let tools = tools()?;
-        let files = [&tools.instr, &tools.instr_cc, &tools.instr_rewrite];
-        clone.built(&clone.root.join("target"), files)?;
+        let mut files = Vec::new();
+        for tool in [&tools.instr, &tools.instr_cc, &tools.instr_rewrite] {
+            files.push(stripped(tool)?);
+        }
+        clone.built(&clone.root.join("target"), &files)?;
         Ok(clone)
     }
 
@@ -65,10 +69,10 @@ impl Clone {
     /// As `make` with this target folder, but for the compiling.
     pub(crate) fn build_small(&self, target: &Path) -> Check {
         let program = Path::new("/bin/true");
-        self.built(target, [program; 3])
+        self.built(target, &[program; 3])
     }
 
-    fn built(&self, target: &Path, files: [impl AsRef<Path>; 3]) -> Check {
+    fn built(&self, target: &Path, files: &[impl AsRef<Path>]) -> Check {
         let bin = target.join("release");
         std::fs::create_dir_all(&bin)?;
         let source = self.root.join("Cargo.toml");
@@ -98,6 +102,23 @@ impl Clone {
         let prefix = format!("PREFIX={}", prefix.display());
         self.make(["install", prefix.as_str()]).succeed()
     }
+}
+
+/// The tool as `make` has it, without names of its own and lines: what is tested has them, and they are two thirds of it.
+fn stripped(tool: &Path) -> Check<PathBuf> {
+    let file = tool.metadata()?;
+    let name = tool.file_name().ok_or("a tool without a name")?;
+    let folder = format!("{}-{}.{}", file.len(), file.mtime(), file.mtime_nsec());
+    let folder = workspace::scratch()?.join("stripped").join(folder);
+    let to = folder.join(name);
+    if !to.exists() {
+        std::fs::create_dir_all(&folder)?;
+        let new = tempfile::NamedTempFile::new_in(&folder)?.into_temp_path();
+        std::fs::copy(tool, &new)?; // with its mode
+        Run::new("strip").arg(&new).succeed()?;
+        new.persist(&to).map_err(|error| error.error)?;
+    }
+    Ok(to)
 }
 
 /// Copies a file or a folder.
