@@ -201,7 +201,7 @@ impl Products {
         };
         let [ab, ac, bc] = [product(0, 1), product(0, 2), product(1, 2)];
         let whole = 1.0 - ab * ab - ac * ac - bc * bc + 2.0 * ab * ac * bc;
-        if !(whole > CLOSE) {
+        if whole.is_nan() || whole <= CLOSE {
             return Err(Close);
         }
         let inverse = [
