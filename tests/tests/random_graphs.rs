@@ -90,7 +90,8 @@ fn real(target: Target, batches: u32) -> Check {
 /// Every `PARTS`-th graph in virtual time; all mistakes are told together.
 fn simulated(part: u32) -> Check {
     let dir = workspace::work_dir("simulated-graphs")?;
-    let count = number("INSTR_TEST_GRAPHS").map_or(GRAPHS[usize::from(cases::all())], |count| count as u32);
+    let count =
+        number("INSTR_TEST_GRAPHS").map_or(GRAPHS[usize::from(cases::all())], |count| count as u32);
     let mut wrong = Vec::new();
     for number in (part..count).step_by(PARTS as usize) {
         let dir = dir.path().join(number.to_string());

@@ -25,8 +25,6 @@ pub(super) fn is(file: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use serde_json::{Value, json};
 
     use super::read::of_document;
@@ -77,7 +75,7 @@ mod tests {
         };
         assert_eq!((&outer.path[..], outer.count), (&["1".to_owned()][..], 2));
         assert!((outer.seconds - 1.5).abs() < 1e-9 && (outer.own_seconds - 1.25).abs() < 1e-9);
-        assert_eq!(inner.path, ["1", "1.1"]);
+        assert_eq!(inner.path[..], ["1", "1.1"]);
         // A second at 50 W and one at 100; half a second and one of the region; a quarter.
         let close = |found: Option<f64>, expected: f64| {
             let found = found.unwrap();
