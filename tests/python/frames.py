@@ -1,5 +1,7 @@
 """`frames.py TRACE SWEEP PROCESSES`: what instr.open and instr.sweep give, against what app.py did and against plain arithmetic."""
 
+import json
+import os
 import statistics
 import sys
 
@@ -96,6 +98,68 @@ def sweep(path):
         assert row["event"] == "page-faults" and row["count"] == statistics.median(faults), row
 
 
+# What a run of the simulated program takes on p threads with size n, s.
+SERIAL, SHARED, WATTS = 0.01, 2e-5, 3.0
+
+
+def swept():
+    """A sweep that is run from here: of a program that sleeps as long as a known law says, and of what is there a second time."""
+    program = "import sys, time; p, n = map(int, sys.argv[1:3]); time.sleep(%r + %r * n / p)" % (SERIAL, SHARED)
+    command = [sys.executable, "-S", "-E", "-c", program, "{threads}", "{size}"]
+    settings = {"threads": [1, 2, 4, 8], "inputs": [2000, {"name": "a;\"b\u00b5", "arguments": [], "size": 8000}, 16000, 32000], "repeat": 2, "warm_up": 0}
+    sweep = instr.run_sweep(command, "law.sweep", **settings)
+    begins = sweep.runs()["begin_ns"].to_pylist()
+    assert len(begins) == 4 * 4 * 2
+    assert instr.run_sweep(command, "law.sweep", **settings).runs()["begin_ns"].to_pylist() == begins
+    assert set(sweep.runs()["input"].to_pylist()) == {"2000", "a;\"b\u00b5", "16000", "32000"}
+    for row in sweep.times().to_pylist():
+        assert row["low"] <= row["seconds"] <= row["high"] and row["seconds"] > SERIAL, row
+    assert sweep.speedups().to_pylist() == sweep.speedup().to_pylist()
+    terms = sweep.models().to_pylist()
+    largest = max(terms, key=lambda row: row["size_exponent"])
+    assert terms[0]["size_exponent"] == terms[0]["threads_exponent"] == 0.0 and terms[0]["coefficient"] >= 0, terms
+    assert largest["threads_exponent"] < 0 and largest["low"] <= largest["coefficient"] <= largest["high"], terms
+    laws = [row for row in sweep.laws().to_pylist() if row["series"].endswith("32000") and row["parameter"] == "serial fraction"]
+    assert len(laws) == 1 and 0.01 < laws[0]["value"] < 0.2, laws
+    assert len(sweep.regions()) == 0
+    for wrong, text in (({"thread": [1]}, "threads"), ({"threads": []}, "threads"), ({"repeat": "x"}, "repeat")):
+        try:
+            instr.run_sweep(["true"], "no.sweep", **wrong)
+        except instr.ToolError as error:
+            assert text in str(error), error
+        else:
+            raise AssertionError(wrong)
+    for wrong in ("true", []):
+        try:
+            instr.run_sweep(wrong, "no.sweep")
+        except (TypeError, instr.ToolError):
+            assert not os.path.exists("no.sweep")
+        else:
+            raise AssertionError(wrong)
+
+
+def measured():
+    """Energies and regions of a record whose numbers are known: watts times seconds, and a region that has half of both."""
+    os.mkdir("known.sweep")
+    with open("known.sweep/sweep.toml", "w") as file:
+        file.write('command = ["./app"]\nthreads = [1, 2]\nrepeat = 3\nmeasure = "regions"\n')
+    with open("known.sweep/runs.jsonl", "w") as file:
+        for repeat in range(3):
+            for threads in (1, 2):
+                seconds = (2 + repeat) / threads
+                region = {"path": ["outer", "inner"], "count": 1, "seconds": seconds / 2, "own_seconds": seconds / 2, "joules": WATTS * seconds / 2}
+                whole = {"input": "", "threads": threads, "repeat": repeat, "begin_ns": 1, "seconds": seconds, "user_seconds": seconds, "system_seconds": 0.0}
+                file.write(json.dumps({**whole, "resident_bytes": 1, "joules": WATTS * seconds, "regions": [region]}) + "\n")
+    sweep = instr.sweep("known.sweep")
+    assert {row["region"] for row in sweep.regions().to_pylist()} == {"outer / inner"} and len(sweep.regions()) == 6
+    energy = sweep.energy().to_pylist()
+    assert len(energy) == 4 and [row["region"] for row in sweep.energy(regions=False).to_pylist()] == ["", ""], energy
+    for row in energy:
+        seconds = 3 / row["threads"] / (2 if row["region"] else 1)
+        for name, value in (("joules", WATTS * seconds), ("watts", WATTS), ("energy_delay", WATTS * seconds**2)):
+            assert abs(row[name] - value) < 1e-9 * value, row
+
+
 def figures(trace, sweep):
     import matplotlib
 
@@ -114,6 +178,8 @@ with instr.open(sys.argv[1]) as trace:
     frames(trace)
     mistakes()
     sweep(sys.argv[2])
+    swept()
+    measured()
     histogram(sys.argv[3])
     try:
         import matplotlib  # noqa: F401

@@ -31,4 +31,5 @@ with instr.open("app.instr") as trace:
 assert_type(rows, List[Dict[str, Any]])
 assert_type(len(trace.histogram("calls")), int)
 assert_type(len(instr.sweep("heat.sweep").efficiency()), int)
+assert_type(len(instr.run_sweep(["./heat", "{input}"], threads=[1, 2], inputs=["20"]).models()), int)
 instr.event("kind", 1)

@@ -123,7 +123,7 @@ fn row<'r>(run: &'r Run, region: Option<&'r Region>, counters: &BTreeSet<&str>) 
         int(point.frequency_khz),
         text(point.smt.map(|smt| smt.word())),
         int(Some(point.threads.into())),
-        text(region.map(|region| region.path.join("/"))),
+        text(region.map(|region| region.path.join(" / "))),
         int(Some(region.map_or(1, |region| region.count))),
         int(Some(run.begin_ns)),
         real(Some(region.map_or(run.seconds, |region| region.seconds))),

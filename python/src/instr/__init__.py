@@ -13,7 +13,7 @@
     instr.counter("residual", 3)
 
     trace = instr.open("app.instr")                 tables, summaries, pages, figures
-    sweep = instr.sweep("heat.sweep")
+    sweep = instr.sweep("heat.sweep")               or instr.run_sweep(["./heat", "{input}"], threads=[1, 2], inputs=["20", "40"])
     %load_ext instr                                 in a notebook, then %%instr at the head of a cell
 
 Where nothing is recorded the calls do nothing.
@@ -37,6 +37,18 @@ def sweep(path):
     from . import _sweep
 
     return _sweep.sweep(path)
+
+
+def run_sweep(command, output=None, **settings):
+    """Runs a program with several numbers of threads, inputs and more, and gives the sweep. Settings are the keys of a sweep's file (docs/sweep.md), `_` for `-`:
+
+        instr.run_sweep(["./heat", "{input}"], threads=[1, 2, 4], inputs=["2000", "4000"], repeat=5)
+
+    What the folder `output` (PROGRAM.sweep) has already is not run again. What `instr sweep` refuses is a `ToolError`.
+    """
+    from . import _sweep
+
+    return _sweep.run_sweep(command, output, **settings)
 
 
 def cells():
@@ -68,6 +80,7 @@ __all__ = [
     "region",
     "region_begin",
     "region_end",
+    "run_sweep",
     "start",
     "stop",
     "sweep",

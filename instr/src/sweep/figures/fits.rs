@@ -1,9 +1,10 @@
 //! Laws and terms that fit the runs.
 
 use instr_analysis::scaling::law::{self, Law};
-use instr_analysis::scaling::{Observation, Refusal, normal_form};
+use instr_analysis::scaling::normal_form::{self, Term};
+use instr_analysis::scaling::{Observation, Refusal};
 
-use super::model::{LawFit, Prediction, Series, TermModel};
+use super::model::{LawFit, Prediction, Series, Summand, TermModel};
 
 /// The law of Amdahl, or Gunther's where its coherency is above 0 for sure.
 pub(super) fn best_law(observations: &[Observation], ask: &[u32]) -> Result<LawFit, Refusal> {
@@ -37,8 +38,19 @@ pub(super) fn terms(series: &[Series]) -> Option<TermModel> {
         .copied()
         .collect();
     let model = normal_form::search(&all).ok()?;
+    let mut coefficients = model.coefficients().into_iter();
+    let constant = coefficients.next()?;
+    let terms = model.terms().iter().zip(coefficients);
+    let terms = terms.filter(|(_, coefficient)| coefficient.value > 0.0);
+    let summand = |(term, coefficient): (&Term, _)| Summand {
+        coefficient,
+        size: term.size.into(),
+        threads: term.threads.into(),
+    };
     Some(TermModel {
         text: model.text(),
         error: model.error,
+        constant,
+        terms: terms.map(summand).collect(),
     })
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use instr_analysis::scaling::law::{self, Law};
+use instr_analysis::scaling::normal_form::Power;
 use instr_analysis::scaling::{Estimate, Observation};
 use serde::Serialize;
 
@@ -192,4 +193,37 @@ pub(in super::super) struct TermModel {
     pub(in super::super) text: String,
     /// What it misses at points that it was not fitted to, as a share.
     pub(in super::super) error: f64,
+    /// What a run takes at least, s; 0 where the terms alone say it.
+    pub(in super::super) constant: Estimate,
+    /// What is added to it.
+    pub(in super::super) terms: Vec<Summand>,
+}
+
+/// A term of a model: coefficient × n^exponent × log2(n)^logarithm, times the same of the threads.
+#[derive(Debug, Serialize)]
+pub(in super::super) struct Summand {
+    /// The coefficient, s.
+    pub(in super::super) coefficient: Estimate,
+    /// Of the size.
+    pub(in super::super) size: Factor,
+    /// Of the threads.
+    pub(in super::super) threads: Factor,
+}
+
+/// A power of a variable and of its logarithm to base 2.
+#[derive(Debug, Serialize)]
+pub(in super::super) struct Factor {
+    /// Exponent of the variable; 0 where it is not in the term.
+    pub(in super::super) exponent: f64,
+    /// Exponent of its logarithm.
+    pub(in super::super) logarithm: u32,
+}
+
+impl From<Power> for Factor {
+    fn from(power: Power) -> Self {
+        Self {
+            exponent: f64::from(power.twelfths) / 12.0,
+            logarithm: power.logarithm,
+        }
+    }
 }
