@@ -6,7 +6,7 @@ use std::io::{self, Seek as _};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{ChildStdin, Command, ExitStatus, Output, Stdio};
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::time::{Duration, Instant};
 
 /// A program with its arguments and what changes in its environment.
@@ -157,36 +157,60 @@ pub struct Measured {
     pub user: Duration,
     /// The same in the system.
     pub system: Duration,
-    /// The largest resident set of one of these processes, bytes.
-    pub resident: u64,
+    /// The largest resident set of one of these processes, bytes; [`None`] where it is not larger than that of this process, which the kernel counts for
+    /// a child between fork and exec.
+    pub resident: Option<u64>,
     /// It was ended because its time was over.
     pub timed_out: bool,
+    /// This process was stopped meanwhile, by Ctrl-Z or otherwise: `wall` may have that time too. Known after [`catch_interrupts`].
+    pub stopped: bool,
+}
+
+/// What a child may have of its own between fork and exec, bytes.
+const FORKED: u64 = 256 << 10;
+
+/// Bytes of this process in memory now; 0: not known.
+fn own_resident() -> u64 {
+    let text = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let kib = line.and_then(|line| line.split_ascii_whitespace().next()?.parse().ok());
+    kib.unwrap_or(0_u64) << 10
 }
 
 /// How long a program that was asked to end has for that.
 const GRACE: Duration = Duration::from_secs(2);
 
 impl Call {
-    /// Runs the program by itself, without input, in a process group of its own, and measures it. After `limit`, or when [`interrupted`] becomes true, the group is asked to end, and is killed if it does not. When this
-    /// process is killed, the program is too.
+    /// Runs the program by itself, without input, in a session of its own, and measures it. After `limit`, or when [`interrupted`] becomes true, the group is asked to end, and is killed if it does not. When this
+    /// process is killed, the program is too. `began` gets the number of the group.
     ///
     /// # Errors
     /// When it cannot be started, or its end cannot be waited for.
-    pub fn measure(&self, output: Option<File>, limit: Option<Duration>) -> io::Result<Measured> {
+    pub fn measure(
+        &self,
+        output: Option<File>,
+        limit: Option<Duration>,
+        began: impl FnOnce(i32),
+    ) -> io::Result<Measured> {
         let mut command = self.command();
-        command.stdin(Stdio::null()).process_group(0);
+        command.stdin(Stdio::null());
         if let Some(output) = output {
             command.stderr(output.try_clone()?).stdout(output);
         }
-        // SAFETY: between fork and exec only `prctl` is called, which is a plain system call.
+        // SAFETY: between fork and exec only plain system calls are made.
         unsafe {
             command.pre_exec(|| {
+                // A group of a session without a terminal: in the background of one with a terminal, a read from that would stop the program for ever.
+                libc::setsid();
                 libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
                 Ok(())
             });
         }
+        CONTINUED.store(false, Ordering::SeqCst);
+        let own = own_resident();
         let begin = Instant::now();
         let id = i32::try_from(command.spawn()?.id()).unwrap_or(0);
+        began(id);
         let timed_out = wait_until(id, begin, limit);
         let (mut status, mut usage) = (0, std::mem::MaybeUninit::<libc::rusage>::zeroed());
         loop {
@@ -210,26 +234,29 @@ impl Call {
             wall,
             user: time(usage.ru_utime),
             system: time(usage.ru_stime),
-            resident: u64::try_from(usage.ru_maxrss).unwrap_or(0) << 10,
+            resident: u64::try_from(usage.ru_maxrss)
+                .ok()
+                .map(|kib| kib << 10)
+                .filter(|bytes| *bytes > own + FORKED),
             timed_out,
+            stopped: CONTINUED.load(Ordering::SeqCst),
         })
     }
 
-    /// Starts the program in a process group of its own, where no terminal reaches it, with a pipe for its input. It goes on when this process ends, however that ends.
+    /// Starts the program in a process group of its own, where no terminal reaches it, with a pipe for its input. It goes on when this process ends, however that ends. Gives its number too.
     ///
     /// # Errors
     /// When it cannot be started.
-    pub fn start_beside(&self) -> io::Result<ChildStdin> {
+    pub fn start_beside(&self) -> io::Result<(u32, ChildStdin)> {
         let mut command = self.command();
         command
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .process_group(0);
         let mut child = command.spawn()?;
-        child
-            .stdin
-            .take()
-            .ok_or_else(|| io::Error::other("it has no input"))
+        let input = child.stdin.take();
+        let input = input.ok_or_else(|| io::Error::other("it has no input"))?;
+        Ok((child.id(), input))
     }
 }
 
@@ -288,10 +315,20 @@ extern "C" fn note_interrupt(signal: libc::c_int) {
     INTERRUPTED.store(signal, Ordering::SeqCst);
 }
 
+/// This process was stopped, and goes on.
+static CONTINUED: AtomicBool = AtomicBool::new(false);
+
+extern "C" fn note_continuation(_: libc::c_int) {
+    CONTINUED.store(true, Ordering::SeqCst);
+}
+
 /// From now on, signals that would end this process are noted: [`interrupted`] has them. Signals that are ignored stay ignored.
 pub fn catch_interrupts() {
     let handler: extern "C" fn(libc::c_int) = note_interrupt;
-    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+    let continued: extern "C" fn(libc::c_int) = note_continuation;
+    // SAFETY: the handler stores an atomic.
+    unsafe { libc::signal(libc::SIGCONT, continued as libc::sighandler_t) };
+    for signal in [libc::SIGINT, libc::SIGQUIT, libc::SIGTERM, libc::SIGHUP] {
         // SAFETY: zeros are valid in all fields; both structures outlive the calls; the handler stores an atomic. Without SA_RESTART, waits end early.
         unsafe {
             let mut old: libc::sigaction = std::mem::zeroed();
@@ -310,6 +347,68 @@ pub fn catch_interrupts() {
 #[must_use]
 pub fn interrupted() -> Option<i32> {
     Some(INTERRUPTED.load(Ordering::SeqCst)).filter(|signal| *signal != 0)
+}
+
+/// Ends this process by a signal, so that whoever started it sees by what it ended: a loop of the shell ends on Ctrl-C, too.
+pub fn end_by(signal: i32) {
+    // SAFETY: plain integers; the handler of before is ours and is not needed any more.
+    unsafe {
+        libc::signal(signal, libc::SIG_DFL);
+        libc::raise(signal);
+    }
+}
+
+/// Kills the processes of a group, if there are any.
+pub fn kill_group(group: i32) {
+    // SAFETY: plain integers.
+    unsafe { libc::kill(-group, libc::SIGKILL) };
+}
+
+/// From now on, processes whose parents have ended before them become children of this one, which can find and end them: [`children`].
+pub fn adopt_orphans() {
+    // SAFETY: plain integers.
+    unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1) };
+}
+
+/// The children of this process that have not ended; those that have are waited for. `apart`: one that is none of these. Where the kernel has no
+/// list of children (CONFIG_PROC_CHILDREN), none is found.
+#[must_use]
+pub fn children(apart: Option<u32>) -> Vec<i32> {
+    let Ok(tasks) = std::fs::read_dir("/proc/self/task") else {
+        return Vec::new();
+    };
+    let lists = tasks
+        .flatten()
+        .filter_map(|task| std::fs::read_to_string(task.path().join("children")).ok());
+    let mut found = Vec::new();
+    for list in lists {
+        let own = apart.and_then(|apart| i32::try_from(apart).ok());
+        let others = list.split_ascii_whitespace();
+        let others = others.filter_map(|word| word.parse::<i32>().ok());
+        for child in others.filter(|child| Some(*child) != own) {
+            // SAFETY: plain integers and no status; a child that has ended is taken off the list.
+            if unsafe { libc::waitpid(child, std::ptr::null_mut(), libc::WNOHANG) } == 0 {
+                found.push(child);
+            }
+        }
+    }
+    found
+}
+
+/// Kills all children, and those that become children of this process by that; `apart` as in [`children`].
+pub fn kill_children(apart: Option<u32>) {
+    let begin = Instant::now();
+    loop {
+        let left = children(apart);
+        if left.is_empty() || begin.elapsed() > GRACE {
+            return;
+        }
+        for child in left {
+            // SAFETY: plain integers; it is a child that is not waited for yet.
+            unsafe { libc::kill(child, libc::SIGKILL) };
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
 }
 
 /// The process that [`wait`] waits for; 0 if there is none.
@@ -462,17 +561,14 @@ mod tests {
         let call = |script| Call::new("/bin/sh").args(["-c", script]);
         let limit = Some(Duration::from_secs(60));
         let found = call("i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done; exit 3")
-            .measure(None, limit)
+            .measure(None, limit, |_| {})
             .unwrap();
         assert_eq!((found.status.code(), found.timed_out), (Some(3), false));
-        assert!(
-            found.user + found.system > Duration::ZERO && found.resident > 1 << 16,
-            "{found:?}"
-        );
+        assert!(found.user + found.system > Duration::ZERO, "{found:?}");
         // The child of the shell ends with it: they are one group.
         let begin = Instant::now();
         let found = call("sleep 30 & wait")
-            .measure(None, Some(Duration::from_millis(100)))
+            .measure(None, Some(Duration::from_millis(100)), |_| {})
             .unwrap();
         assert!(
             found.timed_out && begin.elapsed() < Duration::from_secs(10),
@@ -481,7 +577,7 @@ mod tests {
         assert_eq!(found.status.signal(), Some(libc::SIGTERM));
         let stubborn = call("trap '' TERM; sleep 30 & wait; sleep 30");
         let found = stubborn
-            .measure(None, Some(Duration::from_millis(100)))
+            .measure(None, Some(Duration::from_millis(100)), |_| {})
             .unwrap();
         assert_eq!(
             (found.status.signal(), found.timed_out),

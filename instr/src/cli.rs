@@ -618,7 +618,7 @@ pub enum PlotKind {
     Power,
     /// Bytes of the heap in use over time
     Memory,
-    /// The efficiencies of POP and TALP; of a sweep: speedup by threads
+    /// The efficiencies of POP and TALP; of a sweep: speedup per thread
     Efficiency,
     /// How often regions and tasks took how long
     Histogram,

@@ -34,7 +34,12 @@ impl FromStr for Counts {
             }
             counts.extend((first..=last).step_by(step as usize));
         }
-        Ok(Self(counts))
+        match counts.contains(&0) {
+            true => Err(format!(
+                "`{text}` has a 0: a program has at least one thread"
+            )),
+            false => Ok(Self(counts)),
+        }
     }
 }
 
@@ -84,11 +89,7 @@ mod tests {
     #[test]
     fn predictions_are_for_some_threads_and_not_too_many() {
         assert_eq!(Counts::predicted("1,1024").unwrap().0, [1, 1024]);
-        assert!(
-            Counts::predicted("0:2")
-                .unwrap_err()
-                .contains("0 is not in")
-        );
+        assert!(Counts::predicted("0:2").unwrap_err().contains("has a 0"));
         assert!(Counts::predicted("4,1025").unwrap_err().contains("1025"));
         assert!(Counts::predicted("two").unwrap_err().contains("no list"));
     }

@@ -1,15 +1,17 @@
 //! Finds the program that `instr run` is to start, starts it as a shell would, and says why that is not possible.
 
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::io::{self, Read as _};
 use std::os::unix::ffi::OsStringExt as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
+use std::time::Duration;
 
 use anyhow::Result;
 use instr_cc::compiler::Machine;
-use instr_cc::exec::Call;
+use instr_cc::exec::{Call, Measured};
 use instr_cc::preload;
 
 use crate::console::Refusal;
@@ -88,13 +90,45 @@ pub(crate) fn run_instead(call: &Call, mut started: impl FnMut(u32)) -> Result<E
         }
         _ => error,
     };
-    let (why, help) = reason(program, &error);
-    Err(Refusal {
+    Err(refusal(program, &error))
+}
+
+/// Runs and measures the program ([`Call::measure`]) with the shell where [`run_instead`] does so.
+///
+/// # Errors
+///
+/// As there.
+pub(crate) fn measure(
+    call: &Call,
+    output: Option<File>,
+    limit: Option<Duration>,
+    mut began: impl FnMut(i32),
+) -> Result<Measured> {
+    let program = &call.program;
+    let again = output.as_ref().map(File::try_clone).transpose()?;
+    let error = match call.measure(output, limit, &mut began) {
+        Ok(measured) => return Ok(measured),
+        Err(error) => error,
+    };
+    if error.raw_os_error() != Some(ENOEXEC) || !is_text(program) {
+        return Err(refusal(program, &error));
+    }
+    let mut shell = call.clone();
+    shell.program = SHELL.into();
+    shell.args.insert(0, program.into());
+    let measured = shell.measure(again, limit, &mut began);
+    measured.map_err(|error| refusal(program, &error))
+}
+
+/// Why it cannot be started.
+fn refusal(program: &Path, error: &io::Error) -> anyhow::Error {
+    let (why, help) = reason(program, error);
+    Refusal {
         message: format!("cannot run {}: {why}", shown(program)),
         notes: Vec::new(),
         help,
     }
-    .into())
+    .into()
 }
 
 /// "Exec format error": the kernel knows no way to run such a file. The same number on all systems.
@@ -103,7 +137,7 @@ const ENOEXEC: i32 = 8;
 /// The begin of a file.
 fn head(program: &Path) -> Vec<u8> {
     let mut head = Vec::new();
-    if let Ok(file) = std::fs::File::open(program) {
+    if let Ok(file) = File::open(program) {
         // What cannot be read is nothing.
         let _ = file.take(HEAD).read_to_end(&mut head);
     }

@@ -26,9 +26,18 @@ pub(crate) fn typed(path: impl AsRef<Path>) -> String {
         [b'-', ..] => Path::new(".").join(path),
         _ => path.to_owned(),
     };
+    in_quotes(&path)
+}
+
+/// An argument as it is typed into a shell; it may begin with `-`.
+pub(crate) fn word(word: impl AsRef<Path>) -> String {
+    in_quotes(word.as_ref())
+}
+
+fn in_quotes(path: &Path) -> String {
     match path.to_str() {
         Some(text) if !text.contains(char::is_control) => quoted(text),
-        _ => escaped(&path),
+        _ => escaped(path),
     }
 }
 
@@ -105,6 +114,7 @@ mod tests {
         }
         assert_eq!(typed("heat.instr.3"), "heat.instr.3");
         assert_eq!(typed("-n"), "./-n");
+        assert_eq!(word("-n 5"), "'-n 5'");
     }
 
     #[test]

@@ -7,6 +7,7 @@ use comfy_table::{
 };
 
 use crate::page::{Grid, Page};
+use crate::quote::shown;
 use crate::summary::units::{count, elide_middle, elide_start};
 
 /// Rows of a table unless the user says otherwise; more threads share the last one, more of anything else is only counted.
@@ -91,7 +92,11 @@ impl Sheet {
     }
 
     pub(crate) fn add_row(&mut self, row: impl IntoIterator<Item = String>) {
-        self.rows.push(row.into_iter().collect());
+        let plain = |cell: String| match cell.contains(char::is_control) {
+            true => shown(cell),
+            false => cell,
+        };
+        self.rows.push(row.into_iter().map(plain).collect());
     }
 
     /// Prints the table with a blank line before it; one without rows is left out.

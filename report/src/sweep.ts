@@ -62,7 +62,7 @@ function kept(from: (series: Series, at: number) => Point | undefined): Quantity
 const QUANTITIES: Quantity[] = [
   {
     title: "Efficiency",
-    about: "speedup by threads",
+    about: "speedup per thread",
     of: (point) => point.efficiency,
     text: percent,
     range: [0, 1],
@@ -140,7 +140,9 @@ function weak(subject: Subject): Quantity {
     about: "efficiency by that of the input before on the next fewer threads",
     of: (point, series, at) => {
       const before = subject.series[subject.series.indexOf(series) - 1];
-      return kept(() => before?.points[at - 1])(point, series, at);
+      const all = counts(subject);
+      const fewer = all[all.indexOf(point.threads) - 1];
+      return kept(() => before?.points.find((other) => other.threads === fewer))(point, series, at);
     },
     text: percent,
     range: [0, 1],

@@ -45,6 +45,11 @@ impl Metered {
         })
     }
 
+    /// See [`Collector::keep_intervals`].
+    pub fn keep_intervals(&mut self) {
+        self.times.keep_intervals();
+    }
+
     /// Gives the energy what the times have found.
     fn pass_on(&mut self) {
         for change in self.times.changes.iter_mut().flat_map(|all| all.drain(..)) {

@@ -29,6 +29,9 @@ pub enum What {
     User(u64),
 }
 
+/// Times in which something was open, ns: in order, and apart from each other.
+pub type Intervals = Vec<(u64, u64)>;
+
 /// A region at one place of the tree.
 #[derive(Debug, Clone)]
 pub struct Node {
@@ -44,6 +47,10 @@ pub struct Node {
     pub own_ns: u64,
     /// How long the executions took whose begin and end are known, each on its own thread.
     pub executions: Durations,
+    /// When it was open; empty unless these are kept ([`Collector::keep_intervals`]).
+    pub open: Intervals,
+    /// When a region below it was, likewise.
+    pub open_below: Intervals,
 }
 
 /// All regions of a process.
@@ -55,16 +62,42 @@ pub struct Regions {
     pub duration_ns: u64,
     /// The part of it outside of all regions, ns.
     pub outside_ns: u64,
+    /// From the first event to the last one.
+    pub span: (u64, u64),
+    /// When any region was open; empty unless these are kept.
+    pub open: Intervals,
     /// What the counters of its threads counted, where they were read.
     pub counts: Counts,
 }
 
+/// The union of intervals.
+#[must_use]
+pub fn united(mut all: Intervals) -> Intervals {
+    all.sort_unstable();
+    all.dedup_by(|next, before| {
+        let meets = next.0 <= before.1;
+        if meets {
+            before.1 = before.1.max(next.1);
+        }
+        meets
+    });
+    all
+}
+
+/// How long they are together, ns.
+#[must_use]
+pub fn measure(intervals: &Intervals) -> u64 {
+    intervals.iter().map(|(begin, end)| end - begin).sum()
+}
+
 /// Time in which at least one of several intervals was open.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 struct Union {
     open: u32,
     since: u64,
     total: u64,
+    /// [`None`]: they are not kept.
+    intervals: Option<Intervals>,
 }
 
 impl Union {
@@ -78,15 +111,33 @@ impl Union {
     fn end(&mut self, time: u64) {
         self.open = self.open.saturating_sub(1);
         if self.open == 0 {
-            self.total += time.saturating_sub(self.since);
+            self.close(time);
         }
     }
 
-    /// Its total if the trace ends at `time`.
-    fn at_end(self, time: u64) -> u64 {
-        match self.open {
-            0 => self.total,
-            _ => self.total + time.saturating_sub(self.since),
+    fn close(&mut self, time: u64) {
+        self.total += time.saturating_sub(self.since);
+        if let Some(intervals) = &mut self.intervals {
+            match intervals.last_mut() {
+                // A region that is entered again at once.
+                Some(last) if last.1 == self.since => last.1 = time.max(last.1),
+                _ => intervals.push((self.since, time.max(self.since))),
+            }
+        }
+    }
+
+    /// Its total and its intervals if the trace ends at `time`.
+    fn at_end(mut self, time: u64) -> (u64, Intervals) {
+        if self.open > 0 {
+            self.close(time);
+        }
+        (self.total, self.intervals.unwrap_or_default())
+    }
+
+    fn keeping(keeps: bool) -> Self {
+        Self {
+            intervals: keeps.then(Vec::new),
+            ..Self::default()
         }
     }
 }
@@ -129,6 +180,7 @@ pub struct Collector {
     teams: HashMap<RegionId, usize>,
     top: Union,
     span: Option<(u64, u64)>,
+    keeps_intervals: bool,
     /// What [`Metered`] has not seen yet; [`None`]: nobody looks.
     changes: Option<Vec<Change>>,
     counted: Counted,
@@ -145,9 +197,16 @@ impl Collector {
             teams: HashMap::new(),
             top: Union::default(),
             span: None,
+            keeps_intervals: false,
             changes: None,
             counted: Counted::new(threads),
         }
+    }
+
+    /// Regions get the times in which they were open: those of several processes are not to be added, but united. To be called before the first event.
+    pub fn keep_intervals(&mut self) {
+        self.keeps_intervals = true;
+        self.top = Union::keeping(true);
     }
 
     fn seen(&mut self, time: u64) {
@@ -156,14 +215,14 @@ impl Collector {
     }
 
     fn place(&mut self, parent: Option<usize>, what: What) -> usize {
-        let places = &mut self.places;
+        let (places, keeps) = (&mut self.places, self.keeps_intervals);
         *self.by_key.entry((parent, what)).or_insert_with(|| {
             places.push(Place {
                 parent,
                 what,
                 count: 0,
-                whole: Union::default(),
-                below: Union::default(),
+                whole: Union::keeping(keeps),
+                below: Union::keeping(keeps),
                 executions: Durations::default(),
             });
             places.len() - 1
@@ -248,22 +307,28 @@ impl Collector {
     pub fn finish(self) -> Regions {
         let (first, last) = self.span.unwrap_or_default();
         let node = |place: Place| {
-            let total_ns = place.whole.at_end(last);
+            let (total_ns, open) = place.whole.at_end(last);
+            let (below_ns, open_below) = place.below.at_end(last);
             Node {
                 parent: place.parent,
                 what: place.what,
                 count: place.count,
                 total_ns,
-                own_ns: total_ns.saturating_sub(place.below.at_end(last)),
+                own_ns: total_ns.saturating_sub(below_ns),
                 executions: place.executions,
+                open,
+                open_below,
             }
         };
         let duration_ns = last.saturating_sub(first);
         let parents: Vec<Option<usize>> = self.places.iter().map(|place| place.parent).collect();
+        let (inside_ns, open) = self.top.at_end(last);
         Regions {
             duration_ns,
+            span: (first, last),
+            open,
             counts: self.counted.finish(&parents),
-            outside_ns: duration_ns.saturating_sub(self.top.at_end(last)),
+            outside_ns: duration_ns.saturating_sub(inside_ns),
             nodes: self.places.into_iter().map(node).collect(),
         }
     }
@@ -374,6 +439,14 @@ mod tests {
     use instr_trace::{Trace, synth};
 
     use super::*;
+
+    #[test]
+    fn intervals_are_united() {
+        let all = vec![(5, 7), (0, 3), (2, 4), (7, 9), (20, 20)];
+        let found = united(all);
+        assert_eq!(found, [(0, 4), (5, 9), (20, 20)]);
+        assert_eq!(measure(&found), 8);
+    }
 
     /// Thread 0 has a region of its own from 0 to 100, in it a parallel region from 10 to 50, in which both threads have a region `w`: 15 to 35 and 20 to 45. Then two regions of the name again, which
     /// overlap: 110 to 140 on thread 0, 120 to 160 on thread 1.

@@ -1,7 +1,11 @@
 //! The laws of Amdahl, Gustafson and Gunther, fitted to runs.
 
 use super::regression::{self, Regression};
-use super::{Estimate, Observation, REACH, Refusal, VAGUE, distinct};
+use super::{Estimate, LEVEL, Observation, REACH, Refusal, VAGUE, distinct};
+use crate::statistics::{limits, location};
+
+/// A law that is off by more than this share does not fit.
+const MISS: f64 = 0.05;
 
 /// Which law.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
@@ -144,6 +148,27 @@ impl Fitted {
         let row = self.law.row(threads);
         let terms = row.iter().zip(&self.regression.coefficients);
         terms.map(|(value, coefficient)| value * coefficient).sum()
+    }
+
+    /// Where the law is off most from the median of the runs that it was fitted to: by more than a twentieth (a tenth where there is one run each), and outside of the
+    /// median's interval. [`None`]: it fits.
+    pub fn misses(&self, runs: &[Observation]) -> Option<Refusal> {
+        let counts = distinct(runs.iter().map(|run| run.threads));
+        let off = |threads: &f64| {
+            let own = runs.iter().filter(|run| run.threads == *threads);
+            let seconds: Vec<f64> = own.map(|run| run.seconds).collect();
+            let expected = self.expect(*threads);
+            let off = (expected / location::median(&seconds)? - 1.0).abs();
+            let is_off = match limits::of_median(&seconds, LEVEL) {
+                Some((low, high)) => off > MISS && !(low..=high).contains(&expected),
+                None => off > 2.0 * MISS,
+            };
+            is_off.then_some((*threads, off))
+        };
+        let worst = counts.iter().filter_map(off);
+        let (threads, off) = worst.max_by(|a, b| a.1.total_cmp(&b.1))?;
+        let percent = 100.0 * off;
+        Some(Refusal::Misses { threads, percent })
     }
 
     /// The time of a run on so many threads (Gustafson: the speedup).

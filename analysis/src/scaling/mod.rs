@@ -83,8 +83,16 @@ pub enum Refusal {
         /// The factor that is allowed.
         most: f64,
     },
+    /// The law is not that of the measurements.
+    #[error("the law misses what was measured on {threads} threads by {percent:.0} %")]
+    Misses {
+        /// Where it is off most, of their intervals or of their values.
+        threads: f64,
+        /// By how much, as a share of what was measured, in percent.
+        percent: f64,
+    },
     /// The interval would be wider than the value.
-    #[error("the runs vary too much: ± {percent:.0} % at this point")]
+    #[error("its interval would be ± {percent:.0} %")]
     TooVague {
         /// Half of the interval as a share of the value, in percent.
         percent: f64,

@@ -10,7 +10,7 @@
 //! | [`rank`] | do the groups differ? Exact test of aligned ranks; in one block that of Wilcoxon, Mann and Whitney | Hodges & Lehmann 1962 |
 //! | [`shift`] | by how much? Estimate, interval and noise | Hodges & Lehmann 1963; Bauer 1972 |
 //! | [`holm`] | many tests at once | Holm 1979 |
-//! | [`bootstrap`] | interval of any number of one group | Efron 1979 |
+//! | [`limits`] | between which limits the median of one group lies | Hettmansperger & Sheather 1986; Student 1908 |
 //!
 //! Two groups of runs, made in turn:
 //!
@@ -29,9 +29,9 @@
 //! assert!((ratio - 1.05).abs() < 0.005);
 //! ```
 
-pub mod bootstrap;
 pub mod design;
 pub mod holm;
+pub mod limits;
 pub mod location;
 pub mod rank;
 pub mod shift;

@@ -3,7 +3,7 @@
 //! `docs/decisions/0042-differences-of-runs.md` says why it is made so. In short: of each run a construct has one number, the time of an execution that nothing disturbed; those of runs
 //! are compared by ranks inside of blocks of runs that were made in turn; probabilities of all that is tested are adjusted together.
 
-use instr_analysis::statistics::{Design, bootstrap, holm, location, rank, shift};
+use instr_analysis::statistics::{Design, holm, limits, location, rank, shift};
 
 use super::matching::{Pair, pairs};
 use super::model::{Diff, FORMAT, Measure, Order, Row, Side, Verdict};
@@ -13,8 +13,6 @@ use super::run::{Executions, Key, Kind, LOWS, RUN_TIME, Run};
 const INTERVAL: f64 = 0.95;
 /// Constructs that take less of the time are not tested: each test makes the others weaker.
 pub(super) const LEAST_SHARE: f64 = 0.005;
-/// Of the samples that intervals of one group are made of: the same runs give the same intervals.
-const SEED: u64 = 1;
 
 /// How to judge.
 #[derive(Debug, Clone, Copy)]
@@ -230,9 +228,7 @@ impl<'r> Groups<'r> {
         let (before, after) = (side(false), side(true));
         let (before_ns, after_ns) = (location::median(&before), location::median(&after));
         before_ns.or(after_ns)?;
-        let range = |values: &[f64]| {
-            bootstrap::interval(values, location::median, INTERVAL, SEED).map(<[f64; 2]>::from)
-        };
+        let range = |values: &[f64]| limits::of_median(values, INTERVAL).map(<[f64; 2]>::from);
         let mut measure = Measure {
             before_ns,
             after_ns,

@@ -12,7 +12,12 @@ use super::options::SweepOptions;
 use super::plan::Point;
 use crate::counts::Counts;
 use crate::quote::shown;
+use crate::summary::units::elide;
 
+/// Bytes of an argument that the kernel refuses (`MAX_ARG_STRLEN`, execve(2)).
+const MOST_OF_A_WORD: usize = 128 << 10;
+/// Characters of a line of the file that a message has.
+const MOST_OF_A_LINE: usize = 200;
 /// Larger files are refused.
 const MAX_BYTES: u64 = 1 << 20;
 
@@ -154,25 +159,71 @@ impl Config {
     /// A file that cannot be read, is too large, or is no sweep; with line and column.
     pub(crate) fn read(file: &Path) -> Result<Self> {
         use std::io::Read as _;
-        let refused = || format!("cannot use the sweep {}", shown(file));
-        let mut text = String::new();
-        let opened = std::fs::File::open(file).with_context(refused)?;
+        let refused = || refused(file);
+        // A pipe would be waited for when it is opened.
         ensure!(
-            opened.metadata().with_context(refused)?.is_file(),
+            std::fs::metadata(file).with_context(refused)?.is_file(),
             "{}: it is not a file",
             refused()
         );
+        let mut bytes = Vec::new();
+        let opened = std::fs::File::open(file).with_context(refused)?;
         opened
             .take(MAX_BYTES + 1)
-            .read_to_string(&mut text)
+            .read_to_end(&mut bytes)
             .with_context(refused)?;
         ensure!(
-            text.len() as u64 <= MAX_BYTES,
+            bytes.len() as u64 <= MAX_BYTES,
             "{}: it is larger than 1 MiB",
             refused()
         );
-        toml::from_str(&text)
-            .map_err(|error| anyhow::anyhow!("{}: {}", refused(), error.to_string().trim_end()))
+        let text = String::from_utf8(bytes).map_err(|error| {
+            let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+            let line = good.iter().filter(|byte| **byte == b'\n').count() + 1;
+            anyhow::anyhow!("{}: line {line} is no text of UTF-8", refused())
+        })?;
+        toml::from_str(&text).map_err(|error| anyhow::anyhow!("{}: {}", refused(), brief(&error)))
+    }
+
+    /// Reads the file of a sweep that was begun.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Config::read`], and values that no sweep is begun with.
+    pub(super) fn read_whole(file: &Path) -> Result<Self> {
+        let mut config = Self::read(file)?;
+        config.check().with_context(|| refused(file))?;
+        Ok(config)
+    }
+
+    /// Adds what an earlier part of the same sweep had: its inputs, and its values of the axes.
+    ///
+    /// # Errors
+    ///
+    /// An input whose name stands for something else now.
+    pub(super) fn add_earlier(&mut self, earlier: &Self) -> Result<()> {
+        let mut inputs = earlier.inputs.clone();
+        for input in &self.inputs {
+            match inputs.iter().find(|it| it.name == input.name) {
+                None => inputs.push(input.clone()),
+                Some(before) => ensure!(
+                    before == input,
+                    "the input `{}` stood for other words or another size before: give it another name",
+                    input.name
+                ),
+            }
+        }
+        self.inputs = inputs;
+        add(&mut self.threads, &earlier.threads);
+        add(&mut self.programs, &earlier.programs);
+        add(&mut self.frequencies, &earlier.frequencies);
+        add(&mut self.placements, &earlier.placements);
+        add(&mut self.smt, &earlier.smt);
+        for (name, values) in &earlier.environment {
+            add(self.environment.entry(name.clone()).or_default(), values);
+        }
+        self.threads.sort_unstable();
+        Ok(())
     }
 
     /// From options, above a file where they name one.
@@ -226,7 +277,11 @@ impl Config {
         config.target = options.target.clone().or(config.target);
         config.counters = options.counters.clone().or(config.counters);
         config.ipmi = options.ipmi.clone().or(config.ipmi);
-        config.check()?;
+        let checked = config.check();
+        match file {
+            Some(file) => checked.with_context(|| refused(file))?,
+            None => checked?,
+        }
         Ok(config)
     }
 
@@ -255,6 +310,11 @@ impl Config {
             self.repeat
         );
         ensure!(
+            self.warm_up <= 10_000,
+            "`warm-up` is {}, which is more than 10000",
+            self.warm_up
+        );
+        ensure!(
             self.idle.is_finite() && (0.0..=86_400.0).contains(&self.idle),
             "`idle` is {}, which is not from 0 to 86400 s",
             self.idle
@@ -262,7 +322,8 @@ impl Config {
         ensure!(
             self.timeout
                 .is_none_or(|limit| limit.is_finite() && (0.001..=1e8).contains(&limit)),
-            "`timeout` is not a number of seconds above 0"
+            "`timeout` is {}, which is not from 0.001 to 100000000 s",
+            self.timeout.unwrap_or(0.0)
         );
         ensure!(
             self.until
@@ -302,12 +363,29 @@ impl Config {
                 input.name
             );
         }
+        ensure!(
+            !self.environment.contains_key("OMP_NUM_THREADS"),
+            "OMP_NUM_THREADS is what `threads` sets: leave it out of the environment"
+        );
         for (name, values) in &self.environment {
             ensure!(!values.is_empty(), "the variable {name} has no value");
             ensure!(
                 !name.is_empty() && !name.contains(['=', '\0']),
                 "`{name}` is no name of a variable"
             );
+        }
+        for input in &self.inputs {
+            if let Some(word) = input
+                .arguments
+                .iter()
+                .find(|word| word.len() >= MOST_OF_A_WORD)
+            {
+                bail!(
+                    "an argument of the input `{}` has {} bytes: Linux takes less than {MOST_OF_A_WORD}",
+                    elide(&input.name, 40),
+                    word.len()
+                );
+            }
         }
         let inputs = self.inputs.iter().flat_map(|input| &input.arguments);
         let values = self.environment.values().flatten();
@@ -325,6 +403,25 @@ impl Config {
         );
         Ok(())
     }
+}
+
+fn refused(file: &Path) -> String {
+    format!("cannot use the sweep {}", shown(file))
+}
+
+/// A message of the parser of TOML, which has a line of the file: the beginnings of long ones.
+fn brief(error: &toml::de::Error) -> String {
+    let text = error.to_string();
+    let lines = text.trim_end().lines();
+    let lines: Vec<String> = lines.map(|line| elide(line, MOST_OF_A_LINE)).collect();
+    lines.join("\n")
+}
+
+/// Adds the values that are not there.
+fn add<T: Clone + PartialEq>(values: &mut Vec<T>, others: &[T]) {
+    let new = others.iter().filter(|other| !values.contains(other));
+    let new: Vec<T> = new.cloned().collect();
+    values.extend(new);
 }
 
 #[cfg(test)]

@@ -125,7 +125,7 @@ mod tests {
         let counters = Counters::new("task-clock,page-faults", Path::new("/sys"));
         let run = |script: &str| {
             let call = instr_cc::exec::Call::new("/bin/sh").args(["-c", script]);
-            let (measured, counted) = around(Some(&counters), || call.measure(None, None));
+            let (measured, counted) = around(Some(&counters), || call.measure(None, None, |_| {}));
             (measured.unwrap(), counted)
         };
         let (_, asleep) = run("sleep 0.2");

@@ -90,6 +90,8 @@ pub(crate) fn drawing(dir: &Path, region: Option<&str>, quantity: Quantity) -> R
             .series
             .iter()
             .filter(|series| !series.points.is_empty())
+            // What has no run on the fewest threads has no speedup.
+            .filter(|series| quantity == Quantity::Time || series.points[0].speedup.is_some())
             .map(|series| curve(series, quantity))
             .collect(),
     })

@@ -2,19 +2,22 @@
 
 use std::ffi::OsString;
 use std::fs::File;
+use std::os::fd::AsFd as _;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context as _, Result};
-use instr_cc::exec::{Call, Measured};
+use instr_cc::exec::{self, Call, Measured};
 use instr_trace::energy::PowerModel;
 
+use super::actuators::Guard;
 use super::axes::Input;
 use super::config::{Config, Measure};
 use super::counters::{self, Counters};
 use super::ipmi::Controller;
 use super::plan::Point;
+use super::record::{NOW, TRACES};
 use super::run::{Counted, Energy, Run};
 use super::{actuators, energy, regions};
 use crate::launch;
@@ -30,8 +33,21 @@ const THREADS: [&str; 4] = [
 ];
 /// Without this, libgomp makes threads of its own accord.
 const DYNAMIC: &str = "OMP_DYNAMIC";
+/// How long children of a program may take to end after it.
+const ENDING: Duration = Duration::from_millis(50);
 /// How often sensors are read unless the sweep says otherwise.
 const SENSORS_PERIOD: &str = "10ms";
+
+/// Where what programs print goes.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Output {
+    /// Nowhere.
+    Nowhere,
+    /// Where this process prints.
+    Shown,
+    /// To the error stream: standard output has something for another program.
+    OnErrors,
+}
 
 /// Runs points of a sweep.
 #[derive(Debug)]
@@ -39,8 +55,8 @@ pub(super) struct Runner<'c> {
     config: &'c Config,
     /// Where traces go, and whether they stay.
     traces: PathBuf,
-    /// Print what the program prints.
-    show_output: bool,
+    /// Where what the program prints goes.
+    output: Output,
     sequence: u32,
     /// Meters of the machine, for runs without a trace.
     meters: Option<Zones>,
@@ -50,6 +66,8 @@ pub(super) struct Runner<'c> {
     counters: Option<Counters>,
     /// That of the machine, for runs without a trace.
     controller: Option<Controller>,
+    /// Processes that a run has left behind, of the first such run.
+    left_behind: usize,
 }
 
 impl<'c> Runner<'c> {
@@ -58,7 +76,7 @@ impl<'c> Runner<'c> {
     /// # Errors
     ///
     /// A target that does not exist or has no power model.
-    pub(super) fn new(config: &'c Config, dir: &Path, show_output: bool) -> Result<Self> {
+    pub(super) fn new(config: &'c Config, dir: &Path, output: Output) -> Result<Self> {
         let chip = config
             .target
             .as_ref()
@@ -66,8 +84,8 @@ impl<'c> Runner<'c> {
         let plain = config.measure == Measure::Plain;
         Ok(Self {
             config,
-            traces: dir.join("traces"),
-            show_output,
+            traces: dir.join(TRACES),
+            output,
             sequence: 0,
             // Meters that may not be read are no fault of the sweep: `instr doctor` names them.
             meters: plain.then(|| Zones::open(&actuators::root().join("sys"), &mut |_| {})),
@@ -78,7 +96,13 @@ impl<'c> Runner<'c> {
                 .filter(|_| plain)
                 .map(|list| Counters::new(list, &actuators::root().join("sys"))),
             controller: None,
+            left_behind: 0,
         })
+    }
+
+    /// How many processes went on when the first run had ended that left any.
+    pub(super) fn left_behind(&self) -> usize {
+        self.left_behind
     }
 
     /// Asks the management controller for the first time, where there is one to ask.
@@ -104,17 +128,40 @@ impl<'c> Runner<'c> {
         for word in &self.config.command {
             match (word.as_str(), input) {
                 // Alone it stands for all words of the input.
-                ("{input}", Some(input)) => {
-                    words.extend(input.arguments.iter().map(|word| filled(word, point, None)))
-                }
+                ("{input}", Some(input)) => words.extend(of_input(input, point)),
                 ("{input}", None) => {}
                 _ => words.push(filled(word, point, input)),
             }
         }
         if let Some(input) = input.filter(|_| !takes_input) {
-            words.extend(input.arguments.iter().map(|word| filled(word, point, None)));
+            words.extend(of_input(input, point));
         }
         words
+    }
+
+    /// Placeholders of the command, of programs and of variables that stay as they are, as nothing says what they stand for.
+    pub(super) fn unfilled(&self) -> Vec<&'static str> {
+        let config = self.config;
+        let has_size = config.inputs.iter().all(|input| input.size.is_some());
+        let known = [
+            ("{program}", !config.programs.is_empty()),
+            ("{input}", !config.inputs.is_empty()),
+            ("{size}", !config.inputs.is_empty() && has_size),
+            ("{frequency}", !config.frequencies.is_empty()),
+            ("{smt}", !config.smt.is_empty()),
+        ];
+        let words = config.command.iter().chain(&config.programs);
+        let words: Vec<&String> = words.chain(config.environment.values().flatten()).collect();
+        let asks = |name: &str| {
+            let alone = |word: &str| name == "{input}" && word == name; // it leaves no word
+            words
+                .iter()
+                .any(|word| word.contains(name) && !alone(word.as_str()))
+        };
+        let left = known
+            .into_iter()
+            .filter(|(name, is_known)| !is_known && asks(name));
+        left.map(|(name, _)| name).collect()
     }
 
     /// Runs a point once.
@@ -122,7 +169,7 @@ impl<'c> Runner<'c> {
     /// # Errors
     ///
     /// A program that cannot be started. One that fails gives a run with its failure.
-    pub(super) fn run(&mut self, point: &Point, repeat: u32) -> Result<Run> {
+    pub(super) fn run(&mut self, point: &Point, repeat: u32, guard: &mut Guard) -> Result<Run> {
         let words = self.words(point);
         let name = words.first().context("no program is named")?;
         let program = launch::find(name.as_ref())?;
@@ -138,13 +185,21 @@ impl<'c> Runner<'c> {
         let begin = SystemTime::now();
         let (output, limit) = (self.output()?, self.limit());
         let counters = self.counters.as_ref();
-        let run = || counters::around(counters, || call.measure(output, limit));
+        let apart = Some(guard.id());
+        let began = |group| guard.running(group);
+        let run = || counters::around(counters, || launch::measure(&call, output, limit, began));
         let meters = self.meters.as_mut();
         let ((measured, counted), joules) = match &self.controller {
             Some(controller) => controller.around(run),
             None => energy::around(meters, run),
         };
-        let measured = measured.with_context(|| format!("cannot run {name}"))?;
+        guard.running(0);
+        let measured = measured?;
+        if measured.timed_out || exec::interrupted().is_some() {
+            exec::kill_children(apart);
+        } else if self.left_behind == 0 {
+            self.left_behind = left_behind(apart);
+        }
         let mut run = of_measured(point, repeat, begin, &measured);
         run.counted = counted;
         run.energy = joules.map(|joules| Energy {
@@ -163,7 +218,7 @@ impl<'c> Runner<'c> {
                     Err(error) => run.failure = Some(format!("{error:#}")),
                 }
             }
-            if self.config.measure == Measure::Regions {
+            if self.config.measure == Measure::Regions || exec::interrupted().is_some() {
                 // What stays is not in the way of the next run, which has a name of its own.
                 let _ = std::fs::remove_dir_all(&trace);
             }
@@ -213,7 +268,7 @@ impl<'c> Runner<'c> {
                     point.threads, self.sequence
                 )
             }
-            _ => format!("now-{}.instr", std::process::id()),
+            _ => format!("{NOW}{}.instr", std::process::id()),
         };
         std::fs::create_dir_all(&self.traces).context("cannot make a folder for traces")?;
         let path = self.traces.join(name);
@@ -226,11 +281,15 @@ impl<'c> Runner<'c> {
         self.config.timeout.map(Duration::from_secs_f64)
     }
 
-    /// Nothing: the program prints where this one does. Else what it prints goes nowhere.
+    /// Nothing: the program prints where this one does.
     fn output(&self) -> Result<Option<File>> {
-        match self.show_output {
-            true => Ok(None),
-            false => Ok(Some(
+        match self.output {
+            Output::Shown => Ok(None),
+            Output::OnErrors => {
+                let own = std::io::stderr().as_fd().try_clone_to_owned();
+                Ok(Some(own.context("cannot copy the error stream")?.into()))
+            }
+            Output::Nowhere => Ok(Some(
                 File::options()
                     .write(true)
                     .open("/dev/null")
@@ -252,32 +311,59 @@ impl<'c> Runner<'c> {
     }
 }
 
-fn filled(word: &str, point: &Point, input: Option<&Input>) -> String {
-    let mut text = word
-        .replace("{threads}", &point.threads.to_string())
-        .replace("__nt__", &point.threads.to_string());
-    if let Some(program) = &point.program {
-        text = text.replace("{program}", program);
-    }
-    if let Some(smt) = point.smt {
-        text = text.replace("{smt}", smt.word());
-    }
-    if let Some(khz) = point.frequency_khz {
-        text = text.replace("{frequency}", &khz.to_string());
-    }
-    if let Some(input) = input {
-        text = text.replace("{input}", &input.arguments.join(" "));
-        if let Some(size) = input.size {
-            text = text.replace("{size}", &size.to_string());
+/// Processes of a run that has ended, which are not ending too.
+fn left_behind(apart: Option<u32>) -> usize {
+    let begin = Instant::now();
+    loop {
+        let left = exec::children(apart).len();
+        if left == 0 || begin.elapsed() >= ENDING {
+            return left;
         }
+        std::thread::sleep(Duration::from_millis(1));
     }
-    text
+}
+
+/// The words of an input. An `{input}` in them stays.
+fn of_input<'a>(input: &'a Input, point: &'a Point) -> impl Iterator<Item = String> + 'a {
+    let words = input.arguments.iter();
+    words.map(move |word| known(word.clone(), point, input.size))
+}
+
+/// The words of the input come first: they may have the other placeholders.
+fn filled(word: &str, point: &Point, input: Option<&Input>) -> String {
+    let text = match input {
+        Some(input) => word.replace("{input}", &input.arguments.join(" ")),
+        None => word.to_owned(),
+    };
+    known(text, point, input.and_then(|input| input.size))
+}
+
+/// All placeholders but `{input}`.
+fn known(text: String, point: &Point, size: Option<f64>) -> String {
+    let threads = point.threads.to_string();
+    let values = [
+        ("{threads}", Some(threads.clone())),
+        ("__nt__", Some(threads)), // PaScal's
+        ("{program}", point.program.clone()),
+        ("{smt}", point.smt.map(|smt| smt.word().to_owned())),
+        (
+            "{frequency}",
+            point.frequency_khz.map(|khz| khz.to_string()),
+        ),
+        ("{size}", size.map(|size| size.to_string())),
+    ];
+    let fill = |text: String, (name, value): (&str, Option<String>)| match value {
+        Some(value) => text.replace(name, &value),
+        None => text,
+    };
+    values.into_iter().fold(text, fill)
 }
 
 fn of_measured(point: &Point, repeat: u32, begin: SystemTime, measured: &Measured) -> Run {
     let status = measured.status;
     let failure = match (measured.timed_out, status.code(), status.signal()) {
         (true, ..) => Some("its time was over".to_owned()),
+        _ if measured.stopped => Some("the sweep was stopped meanwhile".to_owned()),
         (_, Some(0), _) => None,
         (_, Some(code), _) => Some(format!("it ended with status {code}")),
         (_, None, signal) => Some(format!("signal {} ended it", signal.unwrap_or(0))),
@@ -290,7 +376,7 @@ fn of_measured(point: &Point, repeat: u32, begin: SystemTime, measured: &Measure
         seconds: measured.wall.as_secs_f64().max(1e-9),
         user_seconds: measured.user.as_secs_f64(),
         system_seconds: measured.system.as_secs_f64(),
-        resident_bytes: measured.resident,
+        resident_bytes: measured.resident.unwrap_or(0),
         energy: None,
         counted: Counted::default(),
         failure,
@@ -304,7 +390,7 @@ mod tests {
 
     fn words(text: &str, point: &Point) -> Vec<String> {
         let config: Config = toml::from_str(text).unwrap();
-        Runner::new(&config, Path::new("/nonexistent"), false)
+        Runner::new(&config, Path::new("/nonexistent"), Output::Nowhere)
             .unwrap()
             .words(point)
     }
@@ -341,16 +427,17 @@ mod tests {
     fn runs_are_measured_and_failures_named() {
         let config: Config = toml::from_str("command = ['sh', '-c', 'test $OMP_NUM_THREADS = 4 && test \"$A.B\" = 1.B && exit {input}']\ninputs = ['0', '3']\ntimeout = 20\n[environment]\nA = ['1']").unwrap();
         let dir = tempfile::tempdir().unwrap();
-        let mut runner = Runner::new(&config, dir.path(), false).unwrap();
+        let mut runner = Runner::new(&config, dir.path(), Output::Nowhere).unwrap();
         let mut good = point("0");
         good.environment.insert("A".to_owned(), "1".to_owned());
-        let run = runner.run(&good, 2).unwrap();
+        let mut guard = Guard::stand_in();
+        let run = runner.run(&good, 2, &mut guard).unwrap();
         assert_eq!((run.failure, run.repeat), (None, 2));
         assert!(run.seconds > 0.0 && run.seconds < 20.0 && run.begin_ns > 0);
         let mut bad = point("3");
         bad.environment.insert("A".to_owned(), "1".to_owned());
         assert_eq!(
-            runner.run(&bad, 0).unwrap().failure.as_deref(),
+            runner.run(&bad, 0, &mut guard).unwrap().failure.as_deref(),
             Some("it ended with status 3")
         );
     }

@@ -54,7 +54,7 @@ impl Controller {
         call.env.push(("LC_ALL", Some("C".into())));
         let output: File = answer.try_clone().context("cannot use a temporary file")?;
         let measured = call
-            .measure(Some(output), Some(LIMIT))
+            .measure(Some(output), Some(LIMIT), |_| {})
             .context("cannot run ipmitool")?;
         ensure!(!measured.timed_out, "ipmitool did not answer within 10 s");
         answer.rewind().context("cannot read what ipmitool said")?;

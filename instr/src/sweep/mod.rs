@@ -24,9 +24,9 @@ use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result, bail, ensure};
 use instr_analysis::scaling::LEVEL;
-use instr_analysis::statistics::{bootstrap, location};
+use instr_analysis::statistics::{limits, location};
 use instr_cc::exec;
 
 use self::options::SweepOptions;
@@ -35,13 +35,13 @@ use crate::launch;
 use crate::output::{is_folder, write_to};
 use crate::page::Page;
 use crate::progress::Progress;
-use crate::quote::{shown, typed};
+use crate::quote::{shown, typed, word as word_of};
 use crate::sheet::MAX_ROWS;
 use crate::summary::units::{counted, time};
 
 use self::actuators::Actuators;
 use self::config::Config;
-use self::execute::Runner;
+use self::execute::{Output, Runner};
 use self::plan::Point;
 use self::record::Record;
 use self::run::Run;
@@ -66,6 +66,17 @@ pub fn run(options: &SweepOptions, console: &mut Console<'_>) -> Result<()> {
         files_on_output(options) + usize::from(options.json) <= 1,
         "standard output can have one of --csv, --parquet, --pascal and --json: name a file for the others"
     );
+    // What lies in the folder of a sweep is not written over.
+    for file in [&options.csv, &options.parquet, &options.pascal]
+        .into_iter()
+        .flatten()
+    {
+        ensure!(
+            !Record::owns(file),
+            "{} is a file of a sweep: give another name",
+            shown(file)
+        );
+    }
     let record = match &options.sweep {
         // The results of a sweep, to be shown again.
         Some(dir) if dir.is_dir() && options.command.is_empty() => {
@@ -74,23 +85,28 @@ pub fn run(options: &SweepOptions, console: &mut Console<'_>) -> Result<()> {
                 "{} is no folder of a sweep: it has no sweep.toml",
                 shown(dir)
             );
+            options.refuse_those_of_runs(dir)?;
             Record::open(dir)?
         }
-        Some(file) if options.command.is_empty() && pascal::is(file) => pascal::read(file)?,
+        Some(file) if options.command.is_empty() && pascal::is(file) => {
+            options.refuse_those_of_runs(file)?;
+            pascal::read(file)?
+        }
         file => {
             let config = Config::of(options, file.as_deref())?;
-            let points = plan::points(&config);
-            if options.dry_run {
-                return announce(&config, &points, console);
-            }
+            let points = plan::points(&config)?;
             let dir = folder(options, &config);
+            if options.dry_run {
+                return announce(&config, &points, &dir, console);
+            }
             // What cannot be run leaves no folder.
-            let mut runner = Runner::new(&config, &dir, false)?;
+            let mut runner = Runner::new(&config, &dir, Output::Nowhere)?;
             runner.ask_controller()?;
             for point in &points {
                 let words = runner.words(point);
                 launch::find(words.first().map_or("", String::as_str).as_ref())?;
             }
+            warn_of_placeholders(&runner, console);
             let actuators = Actuators::of(&config)?;
             let record = Record::begin(&dir, &config)?;
             make(record, &points, actuators, options, console)?
@@ -99,7 +115,30 @@ pub fn run(options: &SweepOptions, console: &mut Console<'_>) -> Result<()> {
     show(&record, options, console)?;
     // The command ends here: to give back each text of a million regions takes a tenth of its time.
     std::mem::forget(record);
+    if let Some(signal) = exec::interrupted() {
+        console.out.flush().context(NO_OUTPUT)?;
+        exec::end_by(signal);
+    }
     Ok(())
+}
+
+/// A word in braces may be the program's own, so it is left as it is.
+fn warn_of_placeholders(runner: &Runner<'_>, console: &mut Console<'_>) {
+    for name in runner.unfilled() {
+        console.warn(&format!(
+            "{name} stays as it is: the sweep has nothing that it stands for at every point"
+        ));
+    }
+}
+
+/// Words as a shell takes them, but for the first one they may begin with `-`.
+fn line_of(words: &[String]) -> String {
+    let mut text = words.first().map(typed).unwrap_or_default();
+    for word in words.iter().skip(1) {
+        text.push(' ');
+        text += &word_of(word);
+    }
+    text
 }
 
 /// Where the results go.
@@ -117,15 +156,30 @@ fn folder(options: &SweepOptions, config: &Config) -> PathBuf {
 }
 
 /// What would be run.
-fn announce(config: &Config, points: &[Point], console: &mut Console<'_>) -> Result<()> {
-    let runs = points.len() as u64 * u64::from(config.repeat + config.warm_up);
-    let runner = Runner::new(config, Path::new("."), false)?;
+fn announce(
+    config: &Config,
+    points: &[Point],
+    dir: &Path,
+    console: &mut Console<'_>,
+) -> Result<()> {
+    let each = u64::from(config.repeat) + u64::from(config.warm_up);
+    let runs = points.len() as u64 * each;
+    let runner = Runner::new(config, Path::new("."), Output::Nowhere)?;
+    warn_of_placeholders(&runner, console);
     let mut text = format!(
         "{}, {} each: {}\n",
         counted(points.len() as u64, "point"),
-        counted(u64::from(config.repeat + config.warm_up), "run"),
+        counted(each, "run"),
         counted(runs, "run")
     );
+    if Record::is(dir) {
+        let record = Record::look(dir, config)?;
+        text += &format!(
+            "{} has some of them: {} left\n",
+            shown(dir),
+            counted(missing(&record, points, config.repeat), "run")
+        );
+    }
     if config.idle > 0.0 {
         text += &format!(
             "{} of rest between them\n",
@@ -139,8 +193,8 @@ fn announce(config: &Config, points: &[Point], console: &mut Console<'_>) -> Res
         );
     }
     for point in points.iter().take(MAX_ROWS) {
-        let words: Vec<String> = runner.words(point).iter().map(typed).collect();
-        text += &format!("  {} thread(s)  {}\n", point.threads, words.join(" "));
+        let threads = counted(u64::from(point.threads), "thread");
+        text += &format!("  {threads}  {}\n", line_of(&runner.words(point)));
     }
     if points.len() > MAX_ROWS {
         text += &format!("  … {} more\n", points.len() - MAX_ROWS);
@@ -158,7 +212,16 @@ fn make(
 ) -> Result<Record> {
     let config = record.config().clone();
     exec::catch_interrupts();
-    let mut runner = Runner::new(&config, record.dir(), options.show_output)?;
+    exec::adopt_orphans();
+    let output = match (
+        options.show_output,
+        options.json || files_on_output(options) > 0,
+    ) {
+        (false, _) => Output::Nowhere,
+        (true, false) => Output::Shown,
+        (true, true) => Output::OnErrors,
+    };
+    let mut runner = Runner::new(&config, record.dir(), output)?;
     runner.ask_controller()?;
     let mut sweep = Sweep {
         runner,
@@ -166,8 +229,18 @@ fn make(
         failed: 0,
     };
     let result = sweep.rounds(&mut record, points, &mut actuators, console);
+    let left_behind = sweep.runner.left_behind();
     let restored = actuators.restore();
-    result.and(restored)?;
+    let result = result.and(restored);
+    if result.is_err() {
+        record.remove_if_empty();
+    }
+    result?;
+    if left_behind > 0 {
+        console.warn(&format!(
+            "processes of the program went on when it had ended ({left_behind} of the first such run): later runs were measured beside them"
+        ));
+    }
     if exec::interrupted().is_some() {
         let left = missing(&record, points, config.repeat);
         console.note(&format!(
@@ -222,10 +295,10 @@ impl Sweep<'_> {
                 if exec::interrupted().is_some() {
                     return Ok(());
                 }
+                record.add(run.clone())?;
                 self.judge(&run)?;
-                record.add(run)?;
                 done += 1;
-                bar.at(done, planned.max(done + 1));
+                bar.at(done, planned.max(done));
             }
         }
         Ok(())
@@ -234,7 +307,7 @@ impl Sweep<'_> {
     fn one(&mut self, point: &Point, round: u32, actuators: &mut Actuators) -> Result<Run> {
         rest(Duration::from_secs_f64(self.config.idle));
         actuators.set(point)?;
-        self.runner.run(point, round)
+        self.runner.run(point, round, actuators.guard())
     }
 
     /// A program that always fails is not run for hours.
@@ -247,10 +320,12 @@ impl Sweep<'_> {
         if self.failed < FAILURES_IN_A_ROW {
             return Ok(());
         }
-        let words: Vec<String> = self.runner.words(&run.point).iter().map(typed).collect();
         Err(Refusal {
             message: format!("{FAILURES_IN_A_ROW} runs in a row failed; the last one: {failure}"),
-            notes: vec![format!("it was {}", words.join(" "))],
+            notes: vec![format!(
+                "it was {}",
+                line_of(&self.runner.words(&run.point))
+            )],
             help: Some("--show-output prints what the program prints".to_owned()),
         }
         .into())
@@ -261,15 +336,17 @@ impl Sweep<'_> {
         let Some(share) = self.config.until else {
             return false;
         };
-        let seconds: Vec<f64> = record
-            .runs()
-            .iter()
-            .filter(|run| run.point == *point && run.failure.is_none())
+        let own = record.runs().iter().filter(|run| run.point == *point);
+        let seconds: Vec<f64> = own
+            .filter(|run| run.failure.is_none())
             .map(|run| run.seconds)
             .collect();
+        if seconds.is_empty() {
+            return false; // one that only fails does not become clearer
+        }
         let (Some(median), Some((low, high))) = (
             location::median(&seconds),
-            bootstrap::median_interval(&seconds, LEVEL),
+            limits::of_median(&seconds, LEVEL),
         ) else {
             return true;
         };
@@ -339,6 +416,15 @@ fn files_on_output(options: &SweepOptions) -> usize {
 }
 
 fn show(record: &Record, options: &SweepOptions, console: &mut Console<'_>) -> Result<()> {
+    if record.runs().is_empty() {
+        ensure!(
+            record.damaged() == 0,
+            "{} of {} cannot be read: it has no other",
+            counted(record.damaged() as u64, "line"),
+            shown(record.file())
+        );
+        bail!("{} has no run yet", shown(record.dir()));
+    }
     if let Some(path) = &options.csv {
         write_to(path, console, |out| rows::csv(record, out))?;
     }
@@ -364,11 +450,6 @@ fn show(record: &Record, options: &SweepOptions, console: &mut Console<'_>) -> R
         serde_json::to_writer_pretty(&mut *console.out, &*figures).context(NO_OUTPUT)?;
         return writeln!(console.out).context(NO_OUTPUT);
     }
-    ensure!(
-        figures.runs > 0 || !figures.failures.is_empty(),
-        "{} has no run yet",
-        shown(record.dir())
-    );
     console
         .page(
             options.top.map_or(MAX_ROWS, |top| top as usize),
@@ -381,5 +462,10 @@ fn show(record: &Record, options: &SweepOptions, console: &mut Console<'_>) -> R
         typed(record.dir())
     );
     console.note(&again);
+    ensure!(
+        figures.runs > 0,
+        "no run of {} counts: all of them failed",
+        shown(record.dir())
+    );
     Ok(())
 }

@@ -1,14 +1,17 @@
 //! The command line of `instr sweep`.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use anyhow::Result;
 use clap::Args;
 
 use super::axes::{Placement, Plan, Smt};
 use super::config::Measure;
 use crate::cli::share;
+use crate::console::WrongUsage;
 use crate::counts::Counts;
+use crate::quote::{shown, typed};
 
 /// A variable with its values: `NAME=A;B`.
 fn variable(text: &str) -> Result<(String, Vec<String>), String> {
@@ -133,4 +136,46 @@ pub struct SweepOptions {
     /// The program and its arguments, with {threads}, {input}, {size}, {frequency}, {program}
     #[arg(last = true, value_name = "PROGRAM")]
     pub command: Vec<OsString>,
+}
+
+impl SweepOptions {
+    /// Refuses options that say what is run, where results are shown.
+    pub(super) fn refuse_those_of_runs(&self, dir: &Path) -> Result<()> {
+        let given = [
+            ("--threads", self.threads.is_some()),
+            ("--inputs", self.inputs.is_some()),
+            ("--programs", self.programs.is_some()),
+            ("--freq", !self.frequencies.is_empty()),
+            ("--governor", self.governor.is_some()),
+            ("--placement", !self.placements.is_empty()),
+            ("--smt", !self.smt.is_empty()),
+            ("--hot-plug", self.hot_plug),
+            ("--env", !self.environment.is_empty()),
+            ("--repeat", self.repeat.is_some()),
+            ("--until", self.until.is_some()),
+            ("--warm-up", self.warm_up.is_some()),
+            ("--idle", self.idle.is_some()),
+            ("--timeout", self.timeout.is_some()),
+            ("--plan", self.plan.is_some()),
+            ("--seed", self.seed.is_some()),
+            ("--measure", self.measure.is_some()),
+            ("--sensors", self.sensors.is_some()),
+            ("--sensors-period", self.sensors_period.is_some()),
+            ("--target", self.target.is_some()),
+            ("--counters", self.counters.is_some()),
+            ("--ipmi", self.ipmi.is_some()),
+            ("--output", self.output.is_some()),
+            ("--dry-run", self.dry_run),
+            ("--show-output", self.show_output),
+        ];
+        match given.iter().find(|(_, is_given)| *is_given) {
+            Some((name, _)) => Err(WrongUsage(format!(
+                "{} is shown, and {name} is of runs: the sweep goes on with its command, `instr sweep … -o {} -- PROGRAM`, or its file",
+                shown(dir),
+                typed(dir)
+            ))
+            .into()),
+            None => Ok(()),
+        }
+    }
 }

@@ -1,11 +1,13 @@
 //! Which combinations are run, and in which order.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
+use anyhow::{Result, ensure};
 use serde::{Deserialize, Serialize};
 
 use super::axes::{Placement, Plan, Smt};
 use super::config::Config;
+use crate::summary::units::counted;
 
 /// One combination.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -47,6 +49,15 @@ impl Point {
         words.join(" ")
     }
 
+    /// What differs from other points: `big OMP_SCHEDULE=dynamic, 4 threads`.
+    pub(super) fn name(&self) -> String {
+        let threads = counted(u64::from(self.threads), "thread");
+        match self.series() {
+            series if series.is_empty() => threads,
+            series => format!("{series}, {threads}"),
+        }
+    }
+
     /// The same with another number of threads.
     pub(super) fn with_threads(&self, threads: u32) -> Self {
         Self {
@@ -56,9 +67,26 @@ impl Point {
     }
 }
 
+/// More points than this are no sweep that ends.
+const MOST: usize = 1_000_000;
+
 /// The points of a plan, in order.
-pub(super) fn points(config: &Config) -> Vec<Point> {
+///
+/// # Errors
+///
+/// More than a million of them.
+pub(super) fn points(config: &Config) -> Result<Vec<Point>> {
     let axes = Axes::of(config);
+    let all = axes.sizes().into_iter().try_fold(1, usize::checked_mul);
+    let count = match config.plan {
+        Plan::Full => all,
+        Plan::Latin => axes.sizes().into_iter().max(),
+        Plan::Halton(count) => Some(all.unwrap_or(usize::MAX).min(count as usize)),
+    };
+    ensure!(
+        count.is_some_and(|count| count <= MOST),
+        "the sweep has more than {MOST} points: a plan such as `latin` or `halton:40` takes some of them (--plan)"
+    );
     let mut found: Vec<Point> = match config.plan {
         Plan::Full => axes.all().map(|at| axes.point(&at)).collect(),
         Plan::Latin => axes
@@ -70,7 +98,7 @@ pub(super) fn points(config: &Config) -> Vec<Point> {
     };
     found.sort();
     found.dedup();
-    found
+    Ok(found)
 }
 
 /// All runs of a round in random order: what drifts meanwhile meets all points alike.
@@ -181,16 +209,23 @@ impl Axes {
     /// Different points of Halton's sequence (1960), an axis a prime; fewer where there are no more combinations.
     fn halton(&self, count: u32) -> Vec<Vec<usize>> {
         let sizes = self.sizes();
-        let all: usize = sizes.iter().product();
-        let wanted = all.min(count as usize);
+        let all = sizes
+            .iter()
+            .try_fold(1, |all: usize, size| all.checked_mul(*size));
+        let wanted = all.unwrap_or(usize::MAX).min(count as usize);
         let mut found: Vec<Vec<usize>> = Vec::new();
+        let mut known = HashSet::new();
         // Each combination comes up; the bound only ends what would take too long.
         for number in 1..=(wanted as u64).saturating_mul(10_000) {
-            let axis = |(size, base): (&usize, u64)| {
-                ((radical_inverse(number, base) * *size as f64) as usize).min(size - 1)
+            let mut bases = primes();
+            // An axis of one value takes no prime: the smaller they are, the more even few points are.
+            let axis = |size: &usize| {
+                let base = if *size > 1 { bases.next() } else { None };
+                let place = base.map_or(0.0, |base| radical_inverse(number, base));
+                ((place * *size as f64) as usize).min(size - 1)
             };
-            let at: Vec<usize> = sizes.iter().zip(primes()).map(axis).collect();
-            if !found.contains(&at) {
+            let at: Vec<usize> = sizes.iter().map(axis).collect();
+            if known.insert(at.clone()) {
                 found.push(at);
             }
             if found.len() == wanted {
@@ -233,7 +268,7 @@ mod tests {
         let config = config(
             "threads = [1, 2, 4]\ninputs = ['a', 'b']\nfrequencies = [1000000, 2000000]\n[environment]\nX = ['1', '2', '3']",
         );
-        let points = points(&config);
+        let points = points(&config).unwrap();
         assert_eq!(points.len(), 3 * 2 * 2 * 3);
         assert_eq!(points[0].series(), "a X=1 1000 MHz");
     }
@@ -241,7 +276,7 @@ mod tests {
     #[test]
     fn a_latin_square_has_each_value_as_often() {
         let config = config("threads = [1, 2, 4, 8]\ninputs = ['a', 'b']\nplan = 'latin'");
-        let points = points(&config);
+        let points = points(&config).unwrap();
         assert_eq!(
             points
                 .iter()
@@ -267,14 +302,14 @@ mod tests {
         assert!((radical_inverse(3, 3) - 1.0 / 9.0).abs() < 1e-12);
         assert_eq!(primes().take(6).collect::<Vec<_>>(), [2, 3, 5, 7, 11, 13]);
         let config = config("threads = '1:10'\ninputs = ['a', 'b', 'c']\nplan = 'halton:12'");
-        assert_eq!(points(&config).len(), 12);
+        assert_eq!(points(&config).unwrap().len(), 12);
         let all = self::config("threads = '1:2'\ninputs = ['a', 'b', 'c']\nplan = 'halton:40'");
-        assert_eq!(points(&all).len(), 6, "no more than there are");
+        assert_eq!(points(&all).unwrap().len(), 6, "no more than there are");
     }
 
     #[test]
     fn rounds_differ_and_a_seed_repeats_them() {
-        let points = points(&config("threads = '1:40'"));
+        let points = points(&config("threads = '1:40'")).unwrap();
         assert_eq!(shuffled(&points, 3, 0), shuffled(&points, 3, 0));
         assert_ne!(shuffled(&points, 3, 0), shuffled(&points, 3, 1));
     }

@@ -1,8 +1,10 @@
 //! The folder of a sweep: what is swept, and a line for each run, written when it has ended, so that an interrupted sweep goes on where it was.
 
-use std::collections::HashSet;
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 use std::fs::{File, OpenOptions};
 use std::io::{Seek as _, SeekFrom, Write as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail, ensure};
@@ -18,14 +20,21 @@ const CONFIG: &str = "sweep.toml";
 /// The file with a line for each run.
 const RUNS: &str = "runs.jsonl";
 
+/// The folder of traces that stay.
+pub(super) const TRACES: &str = "traces";
+/// What traces that do not stay begin with.
+pub(super) const NOW: &str = "now-";
+
 /// The folder.
 #[derive(Debug)]
 pub(super) struct Record {
     dir: PathBuf,
     config: Config,
     runs: Vec<Run>,
-    /// Points and repeats of the runs.
+    /// Points and repeats that need no further run: those that count, and those that this process has run.
     known: HashSet<(Point, u32)>,
+    /// Those that failed before this process began: they are run again.
+    failed: HashSet<(Point, u32)>,
     /// Lines that were no runs.
     damaged: usize,
     file: Option<File>,
@@ -38,14 +47,16 @@ impl Record {
     ///
     /// A folder that is none, and files that cannot be read.
     pub(super) fn open(dir: &Path) -> Result<Self> {
-        let config = Config::read(&dir.join(CONFIG))?;
+        let config = Config::read_whole(&dir.join(CONFIG))?;
         let Lines { runs, damaged, .. } = read(&dir.join(RUNS))?;
+        let (runs, double) = once(runs);
         Ok(Self {
             dir: dir.to_owned(),
             config,
-            known: known(&runs),
+            known: HashSet::new(),
+            failed: HashSet::new(),
             runs,
-            damaged,
+            damaged: damaged + double,
             file: None,
         })
     }
@@ -55,7 +66,8 @@ impl Record {
         Self {
             dir: from.to_owned(),
             config,
-            known: known(&runs),
+            known: HashSet::new(),
+            failed: HashSet::new(),
             runs,
             damaged: 0,
             file: None,
@@ -67,6 +79,27 @@ impl Record {
         dir.join(CONFIG).is_file()
     }
 
+    /// Whether a file is one that a sweep keeps its results in.
+    pub(super) fn owns(file: &Path) -> bool {
+        let is_one = file
+            .file_name()
+            .is_some_and(|name| name == RUNS || name == CONFIG);
+        is_one && file.parent().is_some_and(Self::is)
+    }
+
+    /// Reads what is there, as the sweep would that goes on with it.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Record::open`], and a sweep of something else.
+    pub(super) fn look(dir: &Path, config: &Config) -> Result<Self> {
+        let mut record = Self::open(dir)?;
+        together(dir, config, &record.config)?;
+        let good = record.runs.iter().filter(|run| run.failure.is_none());
+        record.known = good.map(|run| (run.point.clone(), run.repeat)).collect();
+        Ok(record)
+    }
+
     /// Begins, or goes on with what is there: the same command and measurement; axes and repeats may have grown.
     ///
     /// # Errors
@@ -74,32 +107,18 @@ impl Record {
     /// A folder that holds something else or is written to by another sweep, a sweep of something else, and what the system refuses.
     pub(super) fn begin(dir: &Path, config: &Config) -> Result<Self> {
         let cannot = || format!("cannot write {}", shown(dir));
+        let mut config = config.clone();
         if !Self::is(dir) {
-            let empty = std::fs::read_dir(dir).map_or(true, |mut entries| entries.next().is_none());
             ensure!(
-                empty,
+                has_nothing(dir),
                 "{}: it is no folder of a sweep, and it is not empty",
                 cannot()
             );
             std::fs::create_dir_all(dir).with_context(cannot)?;
         } else {
-            let before = Config::read(&dir.join(CONFIG))?;
-            let same = |what: &str, same: bool| -> Result<()> {
-                ensure!(
-                    same,
-                    "{} holds a sweep with another {what}: choose another folder (-o)",
-                    shown(dir)
-                );
-                Ok(())
-            };
-            same("command", before.command == config.command)?;
-            let traced = |config: &Config| config.measure != Measure::Plain;
-            same("measurement", traced(&before) == traced(config))?;
-            same("governor", before.governor == config.governor)?;
-            same("list of counters", before.counters == config.counters)?;
-            same("use of hot-plug", before.hot_plug == config.hot_plug)?;
+            config = together(dir, &config, &Config::read_whole(&dir.join(CONFIG))?)?;
         }
-        let text = toml::to_string(config).context("cannot write the sweep as TOML")?;
+        let text = toml::to_string(&config).context("cannot write the sweep as TOML")?;
         let path = dir.join(RUNS);
         let mut file = OpenOptions::new()
             .create(true)
@@ -118,15 +137,25 @@ impl Record {
             damaged,
             complete,
         } = read(&path)?;
+        remove_unfinished(&dir.join(TRACES));
         // What was cut by the end of the sweep is run again.
         file.set_len(complete).with_context(cannot)?;
         file.seek(SeekFrom::End(0)).with_context(cannot)?;
+        let (runs, double) = once(runs);
+        let (good, bad): (Vec<&Run>, Vec<&Run>) =
+            runs.iter().partition(|run| run.failure.is_none());
+        let numbers = |runs: Vec<&Run>| {
+            runs.iter()
+                .map(|run| (run.point.clone(), run.repeat))
+                .collect()
+        };
         Ok(Self {
             dir: dir.to_owned(),
-            config: config.clone(),
-            known: known(&runs),
+            config,
+            known: numbers(good),
+            failed: numbers(bad),
             runs,
-            damaged,
+            damaged: damaged + double,
             file: Some(file),
         })
     }
@@ -146,10 +175,37 @@ impl Record {
         let written = file
             .write_all(line.as_bytes())
             .and_then(|()| file.sync_data());
-        written.with_context(|| format!("cannot write {}", shown(self.dir.join(RUNS))))?;
-        self.known.insert((run.point.clone(), run.repeat));
+        let path = self.dir.join(RUNS);
+        written.with_context(|| format!("cannot write {}", shown(&path)))?;
+        let is_there = match (file.metadata(), path.metadata()) {
+            (Ok(ours), Ok(there)) => (ours.dev(), ours.ino()) == (there.dev(), there.ino()),
+            _ => false,
+        };
+        ensure!(
+            is_there,
+            "cannot write {}: somebody has removed it since the sweep began",
+            shown(&path)
+        );
+        let number = (run.point.clone(), run.repeat);
+        if self.failed.remove(&number) {
+            self.runs
+                .retain(|before| (before.repeat, &before.point) != (number.1, &number.0));
+        }
+        self.known.insert(number);
         self.runs.push(run);
         Ok(())
+    }
+
+    /// Removes a folder that has no run.
+    pub(super) fn remove_if_empty(&self) {
+        if self.runs.is_empty() && self.file.is_some() {
+            for name in [RUNS, CONFIG] {
+                // What stays says what went wrong, as the error does that is on its way.
+                let _ = std::fs::remove_file(self.dir.join(name));
+            }
+            let _ = std::fs::remove_dir(self.dir.join(TRACES));
+            let _ = std::fs::remove_dir(&self.dir);
+        }
     }
 
     /// What is swept.
@@ -172,16 +228,86 @@ impl Record {
         self.damaged
     }
 
+    /// The file with the runs.
+    pub(super) fn file(&self) -> PathBuf {
+        self.dir.join(RUNS)
+    }
+
     /// The folder.
     pub(super) fn dir(&self) -> &Path {
         &self.dir
     }
 }
 
-fn known(runs: &[Run]) -> HashSet<(Point, u32)> {
-    runs.iter()
-        .map(|run| (run.point.clone(), run.repeat))
-        .collect()
+/// A sweep with what the folder has of it.
+fn together(dir: &Path, config: &Config, before: &Config) -> Result<Config> {
+    let same = |what: &str, same: bool| -> Result<()> {
+        ensure!(
+            same,
+            "{} holds a sweep with another {what}: choose another folder (-o)",
+            shown(dir)
+        );
+        Ok(())
+    };
+    same("command", before.command == config.command)?;
+    let traced = |config: &Config| config.measure != Measure::Plain;
+    same("measurement", traced(before) == traced(config))?;
+    same("governor", before.governor == config.governor)?;
+    same("list of counters", before.counters == config.counters)?;
+    same("use of hot-plug", before.hot_plug == config.hot_plug)?;
+    let mut all = config.clone();
+    all.add_earlier(before)
+        .with_context(|| format!("{} holds another sweep", shown(dir)))?;
+    Ok(all)
+}
+
+/// Removes what runs have left that nobody could end in order: traces of [`NOW`], and files beside them.
+fn remove_unfinished(traces: &Path) {
+    for entry in std::fs::read_dir(traces).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        if name.strip_prefix('.').unwrap_or(&name).starts_with(NOW) {
+            // What stays is in nobody's way.
+            let _ = std::fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+/// Whether there is no folder, or nothing in it but what a sweep leaves there that could not write its file.
+fn has_nothing(dir: &Path) -> bool {
+    let Ok(entries) = std::fs::read_dir(dir) else {
+        return true;
+    };
+    entries.flatten().all(|entry| {
+        let length = entry.metadata().map_or(1, |file| file.len());
+        entry.file_name() == RUNS && length == 0
+    })
+}
+
+/// Each repeat of a point once, and how many lines were too many. A run that failed is run again when the sweep goes on: then its last line holds.
+fn once(runs: Vec<Run>) -> (Vec<Run>, usize) {
+    let mut places: HashMap<(&Point, u32), usize> = HashMap::with_capacity(runs.len());
+    let mut double = 0;
+    let mut stays = vec![true; runs.len()];
+    for (at, run) in runs.iter().enumerate() {
+        match places.entry((&run.point, run.repeat)) {
+            Entry::Vacant(place) => {
+                place.insert(at);
+            }
+            Entry::Occupied(mut place) if runs[*place.get()].failure.is_some() => {
+                stays[place.insert(at)] = false;
+            }
+            Entry::Occupied(_) => {
+                stays[at] = false;
+                double += 1;
+            }
+        }
+    }
+    drop(places);
+    let mut stays = stays.into_iter();
+    let mut runs = runs;
+    runs.retain(|_| stays.next().unwrap_or(true));
+    (runs, double)
 }
 
 #[cfg(test)]

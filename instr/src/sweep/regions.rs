@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result, ensure};
 use instr_analysis::executions::Durations;
-use instr_analysis::region_times::{Counts, Metered, What};
+use instr_analysis::region_times::{Counts, Intervals, Metered, What, measure, united};
 use instr_trace::energy::PowerModel;
 use instr_trace::model::{At, Mark, Sink, replay};
 use instr_trace::names::{CodeRole, code_label};
@@ -25,7 +25,7 @@ const OUTSIDE: &str = "(outside)";
 /// What a trace says.
 #[derive(Debug)]
 pub(super) struct Found {
-    /// From the first event to the last one of the process that took longest, s.
+    /// In which at least one of its processes ran, each from its first event to its last one, s.
     pub(super) seconds: f64,
     /// What the machine took in that time.
     pub(super) energy: Option<Energy>,
@@ -40,7 +40,31 @@ pub(super) struct Found {
 struct Sum {
     order: usize,
     region: Region,
+    times: Times,
     executions: Durations,
+}
+
+/// When processes were in a region, ns since the begin of the session; empty where there is one process.
+#[derive(Debug, Default)]
+struct Times {
+    open: Intervals,
+    /// In a region inside of it.
+    below: Intervals,
+}
+
+impl Sum {
+    /// Time in which several processes were in the region counts once, as that of several threads.
+    fn unite(&mut self) {
+        let open = measure(&united(std::mem::take(&mut self.times.open)));
+        let below = measure(&united(std::mem::take(&mut self.times.below)));
+        let own = open.saturating_sub(below) as f64 / 1e9;
+        self.region.own_seconds = own;
+        // What lies between regions is there while no process is in any.
+        self.region.seconds = match self.region.path[..] == [OUTSIDE.to_owned()] {
+            true => own,
+            false => open as f64 / 1e9,
+        };
+    }
 }
 
 /// Texts behind addresses.
@@ -73,11 +97,16 @@ pub(super) fn of(dir: &Path, model: Option<&PowerModel>) -> Result<Found> {
     let session = Session::open(&[dir]).with_context(|| format!("cannot read {}", shown(dir)))?;
     let mut all = BTreeMap::new();
     // Of the process that took longest: the others ran beside it.
-    let (mut seconds, mut energy) = (0.0_f64, None);
+    let (mut longest, mut energy) = (0, None);
     let mut counted = Counted::default();
-    for trace in session.traces() {
+    let has_several = session.traces().len() > 1;
+    let mut spans = Vec::new();
+    for (process, trace) in session.traces().iter().enumerate() {
         let symbols = Symbols::of(trace, &SymbolOptions::default());
         let mut sinks = (Metered::new(trace, model.cloned())?, Texts::default());
+        if has_several {
+            sinks.0.keep_intervals();
+        }
         replay(trace, &mut sinks)?;
         ensure!(
             trace.discarded() == 0,
@@ -86,9 +115,12 @@ pub(super) fn of(dir: &Path, model: Option<&PowerModel>) -> Result<Found> {
         );
         let (metered, texts) = sinks;
         let (found, energies) = metered.finish();
-        let own = found.duration_ns as f64 / 1e9;
-        if own > seconds {
-            seconds = own;
+        let shift =
+            |(begin, end): (u64, u64)| (session.time(process, begin), session.time(process, end));
+        let shifted = |open: &Intervals| open.iter().copied().map(shift).collect::<Intervals>();
+        spans.push(shift(found.span));
+        if found.duration_ns > longest {
+            longest = found.duration_ns;
             energy = energies.as_ref().map(|energies| Energy {
                 joules: energies.run.joules,
                 joules_are_modelled: energies.is_modelled,
@@ -113,7 +145,11 @@ pub(super) fn of(dir: &Path, model: Option<&PowerModel>) -> Result<Found> {
                 joules: energies.as_ref().map(|it| it.nodes[at].joules),
                 counters: counters.named(found.counts.nodes.get(at)),
             };
-            add(&mut all, region, &node.executions);
+            let times = Times {
+                open: shifted(&node.open),
+                below: shifted(&node.open_below),
+            };
+            add(&mut all, region, times, &node.executions);
         }
         if !found.nodes.is_empty() {
             let outside = found.outside_ns as f64 / 1e9;
@@ -126,11 +162,19 @@ pub(super) fn of(dir: &Path, model: Option<&PowerModel>) -> Result<Found> {
                 joules: energies.as_ref().map(|it| it.outside.joules),
                 counters: counters.named(Some(&found.counts.outside)),
             };
-            add(&mut all, region, &Durations::default());
+            let times = Times {
+                open: vec![shift(found.span)],
+                below: shifted(&found.open),
+            };
+            add(&mut all, region, times, &Durations::default());
         }
     }
+    let seconds = measure(&united(spans)) as f64 / 1e9;
     ensure!(seconds > 0.0, "its trace has no events");
     let mut regions: Vec<Sum> = all.into_values().collect();
+    if has_several {
+        regions.iter_mut().for_each(Sum::unite);
+    }
     regions.sort_by_key(|sum| sum.order);
     let finished = |sum: Sum| Region {
         executions: Executions::of(&sum.executions).map(Box::new),
@@ -188,20 +232,23 @@ fn add_counts(to: &mut BTreeMap<String, u64>, counts: BTreeMap<String, u64>) {
     }
 }
 
-/// Processes that have the same region add up. What the machine took meanwhile does not: each has seen all of it.
-fn add(all: &mut BTreeMap<RegionPath, Sum>, region: Region, executions: &Durations) {
+/// Executions of processes that have the same region add up, and times are collected. What the machine took meanwhile does not: each has seen all of it.
+fn add(all: &mut BTreeMap<RegionPath, Sum>, region: Region, times: Times, executions: &Durations) {
     let order = all.len();
     match all.entry(region.path.clone()) {
         Entry::Vacant(free) => {
             _ = free.insert(Sum {
                 order,
                 region,
+                times,
                 executions: executions.clone(),
             })
         }
         Entry::Occupied(mut known) => {
             let known = known.get_mut();
             known.executions.merge(executions);
+            known.times.open.extend(times.open);
+            known.times.below.extend(times.below);
             let sum = &mut known.region;
             sum.joules = match (sum.joules, region.joules) {
                 (Some(a), Some(b)) => Some(a.max(b)),
@@ -209,6 +256,7 @@ fn add(all: &mut BTreeMap<RegionPath, Sum>, region: Region, executions: &Duratio
             };
             add_counts(&mut sum.counters, region.counters);
             sum.count += region.count;
+            // Two regions of one process that have the same name; those of several processes are united at the end.
             sum.seconds += region.seconds;
             sum.own_seconds += region.own_seconds;
         }

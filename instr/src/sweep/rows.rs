@@ -129,7 +129,7 @@ fn row<'r>(run: &'r Run, region: Option<&'r Region>, counters: &BTreeSet<&str>) 
         real(Some(region.map_or(run.seconds, |region| region.seconds))),
         real(region.map(|region| region.own_seconds)),
         real(whole.then_some(run.user_seconds + run.system_seconds)),
-        int(whole.then_some(run.resident_bytes)),
+        int((whole && run.resident_bytes > 0).then_some(run.resident_bytes)),
         text(run.failure.as_deref()),
         real(joules),
     ];

@@ -6,7 +6,7 @@ use std::io::{BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
 use std::num::NonZero;
 use std::path::Path;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use instr_analysis::executions::Durations;
 use instr_cc::parallel;
 use serde::{Deserialize, Serialize};
@@ -16,6 +16,10 @@ use super::plan::Point;
 use super::region_path::RegionPath;
 use crate::quote::shown;
 
+/// No run takes longer than thirty years, s.
+const MOST_SECONDS: f64 = 1e9;
+/// No clock sees less, s.
+const LEAST_SECONDS: f64 = 1e-9;
 /// Longer lines are damage.
 const MAX_LINE: u64 = 64 << 20;
 /// Bytes of a file from which on a further thread helps to read it.
@@ -38,7 +42,7 @@ pub(super) struct Run {
     pub(super) user_seconds: f64,
     /// Processor time in the system, s.
     pub(super) system_seconds: f64,
-    /// The largest resident set of a process, bytes.
+    /// The largest resident set of a process, bytes; 0: not known.
     pub(super) resident_bytes: u64,
     /// What the whole machine took meanwhile, where that is measured or modelled.
     #[serde(default, flatten)]
@@ -221,6 +225,7 @@ pub(super) struct Lines {
 pub(super) fn read(path: &Path) -> Result<Lines> {
     let cannot = || format!("cannot read {}", shown(path));
     let length = match std::fs::metadata(path) {
+        Ok(file) if !file.is_file() => bail!("{}: it is not a file", cannot()),
         Ok(file) => file.len(),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Lines::default()),
         Err(error) => return Err(error).with_context(cannot),
@@ -270,11 +275,25 @@ fn lines(path: &Path, from: u64, to: u64) -> std::io::Result<Lines> {
         }
         found.complete = at;
         match serde_json::from_slice::<Run>(&line) {
-            Ok(run) if run.seconds.is_finite() && run.seconds > 0.0 => found.runs.push(run),
+            Ok(run) if is_possible(&run) => found.runs.push(run),
             _ => found.damaged += 1,
         }
     }
     Ok(found)
+}
+
+fn is_possible(run: &Run) -> bool {
+    let is_time = |seconds: f64| (0.0..=MOST_SECONDS).contains(&seconds);
+    let is_energy = |joules: Option<f64>| joules.is_none_or(|it| it.is_finite() && it >= 0.0);
+    run.point.threads > 0
+        && is_time(run.seconds)
+        && run.seconds >= LEAST_SECONDS
+        && is_time(run.user_seconds)
+        && is_time(run.system_seconds)
+        && is_energy(run.energy.map(|energy| energy.joules))
+        && run.regions.iter().all(|region| {
+            is_time(region.seconds) && is_time(region.own_seconds) && is_energy(region.joules)
+        })
 }
 
 #[cfg(test)]

@@ -47,6 +47,7 @@ mod sensors;
 mod series;
 mod sparselu;
 mod sweep;
+mod sweep_folders;
 mod switches;
 mod symbols;
 mod tables;
@@ -85,6 +86,7 @@ const PARTS: &[fn() -> Vec<Trial>] = &[
     series::trials,
     verdicts::trials,
     sweep::trials,
+    sweep_folders::trials,
     switches::trials,
     meters::trials,
     memory::trials,

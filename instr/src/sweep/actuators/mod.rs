@@ -1,5 +1,5 @@
 //! What a run is given of the machine: its processors, their hardware threads, their clocks. Everything is put back as it was found, also when this process is killed: a guard, which waits for its end, has a
-//! copy.
+//! copy, and ends the run that goes on then.
 
 mod affinity;
 mod clocks;
@@ -12,12 +12,12 @@ use anyhow::{Context as _, Result};
 
 use self::affinity::Affinity;
 use self::clocks::Clocks;
-use self::guard::Guard;
 use self::processors::{HardwareThreads, HotPlug};
 use super::config::Config;
 use super::plan::Point;
 use crate::quote::shown;
 
+pub(super) use guard::Guard;
 pub(crate) use guard::{GUARD, stand_guard};
 
 /// The folder of the processors.
@@ -42,8 +42,7 @@ trait Actuator {
 /// All that a sweep needs, in the order in which they are set: a processor is there before it is chosen, or has a clock.
 pub(super) struct Actuators {
     all: Vec<Box<dyn Actuator>>,
-    /// Of what is the machine's; [`None`]: nothing is.
-    guard: Option<Guard>,
+    guard: Guard,
 }
 
 impl Actuators {
@@ -68,11 +67,13 @@ impl Actuators {
             all.push(Box::new(Clocks::new(&root, config)?));
         }
         let found: Vec<(PathBuf, String)> = all.iter().flat_map(|it| it.found()).collect();
-        let guard = match found.is_empty() {
-            true => None,
-            false => Some(Guard::new(found)?),
-        };
+        let guard = Guard::new(found)?;
         Ok(Self { all, guard })
+    }
+
+    /// The guard, which has the run that goes on, too.
+    pub(super) fn guard(&mut self) -> &mut Guard {
+        &mut self.guard
     }
 
     /// Sets all of them up for a point.
@@ -84,7 +85,7 @@ impl Actuators {
     pub(super) fn restore(&mut self) -> Result<()> {
         let own = self.all.iter_mut().map(|it| it.restore());
         let own = own.fold(Ok(()), Result::and);
-        own.and(self.guard.as_mut().map_or(Ok(()), Guard::restore))
+        own.and(self.guard.restore())
     }
 }
 

@@ -6,14 +6,20 @@ use instr_analysis::scaling::{Observation, Refusal};
 
 use super::model::{LawFit, Prediction, Series, Summand, TermModel};
 
-/// The law of Amdahl, or Gunther's where its coherency is above 0 for sure.
+/// The law of Amdahl, or Gunther's where its coherency is above 0 for sure or where Amdahl's does not fit and Gunther's does.
 pub(super) fn best_law(observations: &[Observation], ask: &[u32]) -> Result<LawFit, Refusal> {
     let amdahl = Law::Amdahl.fit(observations)?;
     let universal = Law::Universal.fit(observations).ok();
     let coherency = |fitted: &law::Fitted| fitted.parameters()[2].estimate.low > 0.0;
-    let fitted = universal.filter(coherency).unwrap_or(amdahl);
+    let fits = |fitted: &law::Fitted| fitted.misses(observations).is_none();
+    let is_better = |it: &law::Fitted| coherency(it) || !fits(&amdahl) && fits(it);
+    let fitted = universal.filter(is_better).unwrap_or(amdahl);
+    let misses = fitted.misses(observations);
     let predict = |threads: &u32| {
-        let predicted = fitted.predict(f64::from(*threads));
+        let predicted = match &misses {
+            Some(misses) => Err(*misses),
+            None => fitted.predict(f64::from(*threads)),
+        };
         Prediction {
             threads: *threads,
             seconds: predicted.ok(),
@@ -24,6 +30,7 @@ pub(super) fn best_law(observations: &[Observation], ask: &[u32]) -> Result<LawF
         law: fitted.law(),
         parameters: fitted.parameters(),
         deviation: fitted.deviation(),
+        misses: misses.map(|misses| misses.to_string()),
         best_threads: fitted.best_threads(),
         predictions: ask.iter().map(predict).collect(),
         fitted,

@@ -21,7 +21,7 @@ pub(super) use self::model::*;
 use self::pareto::pareto;
 use self::point::{figure, relate};
 use self::weak::weak;
-use super::config::Config;
+use super::config::{Config, Measure};
 use super::plan::Point;
 use super::record::Record;
 use super::region_path::RegionPath;
@@ -38,8 +38,13 @@ pub(super) fn of(record: &Record, ask: &[u32]) -> Figures {
         .filter(|run| run.failure.is_none())
         .collect();
     let mut failures = BTreeMap::new();
-    for failure in record.runs().iter().filter_map(|run| run.failure.clone()) {
-        *failures.entry(failure).or_insert(0) += 1;
+    let mut failed: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for run in record.runs() {
+        if let Some(failure) = &run.failure {
+            *failures.entry(failure.clone()).or_insert(0) += 1;
+            let points = failed.entry(failure.clone()).or_default();
+            points.insert(run.point.name());
+        }
     }
     let runs = in_series(&good, record.config());
     let program: Vec<Sample<'_>> = runs
@@ -66,6 +71,7 @@ pub(super) fn of(record: &Record, ask: &[u32]) -> Figures {
         command: record.config().command.clone(),
         runs: good.len(),
         failures,
+        failed,
         damaged: record.damaged(),
         deviation,
         noise,
@@ -177,9 +183,16 @@ fn subject(
     ask: &[u32],
     whole: Option<&Subject>,
 ) -> Subject {
+    let fewest = match whole {
+        Some(whole) => whole.fewest,
+        None => {
+            let threads = samples.iter().map(|it| it.run.point.threads);
+            threads.min().unwrap_or(1)
+        }
+    };
     let series: Vec<Series> = samples
         .chunk_by(|a, b| a.series == b.series)
-        .map(|samples| of_series(samples, config, ask, whole))
+        .map(|samples| of_series(samples, config, ask, (whole, fewest)))
         .collect();
     let weak = weak(&series);
     let speedups: Vec<(f64, f64)> = weak
@@ -201,6 +214,7 @@ fn subject(
     let model = (sizes.len() >= 3).then(|| terms(&series)).flatten();
     Subject {
         path,
+        fewest,
         series,
         weak,
         gustafson,
@@ -213,16 +227,22 @@ fn of_series(
     samples: &[Sample<'_>],
     config: &Config,
     ask: &[u32],
-    whole: Option<&Subject>,
+    (whole, fewest): (Option<&Subject>, u32),
 ) -> Series {
     let point = &samples[0].run.point;
     let size = config.input(point).and_then(|input| input.size);
+    // The time of a traced run is that of the trace; its processor time is that of `instr run` too.
+    let has_processor_time = whole.is_none() && config.measure == Measure::Plain;
     let mut figures: Vec<Figure> = samples
         .chunk_by(|a, b| a.run.point.threads == b.run.point.threads)
-        .filter_map(|samples| figure(samples, whole.is_none()))
+        .filter_map(|samples| figure(samples, has_processor_time))
         .collect();
+    // Against other numbers of threads than the other series, and against itself, a point would look better than it is.
+    let is_comparable =
+        |first: &&Figure| first.point.threads == fewest && (fewest == 1 || figures.len() > 1);
     let reference = figures
         .first()
+        .filter(is_comparable)
         .map(|first| (f64::from(first.point.threads), first.seconds.value));
     if let Some(reference) = reference {
         figures

@@ -1,6 +1,6 @@
 //! The figures of a sweep: what `--json` writes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use instr_analysis::scaling::law::{self, Law};
 use instr_analysis::scaling::normal_form::Power;
@@ -21,6 +21,8 @@ pub(in super::super) struct Figures {
     pub(in super::super) runs: usize,
     /// Runs that do not, by reason.
     pub(in super::super) failures: BTreeMap<String, usize>,
+    /// The points of these, by the same reason.
+    pub(in super::super) failed: BTreeMap<String, BTreeSet<String>>,
     /// Lines of the record that were damaged.
     pub(in super::super) damaged: usize,
     /// How much repeats of a point vary: the median over points of their robust deviation, as a share. [`None`] without repeats.
@@ -57,6 +59,8 @@ pub(in super::super) struct Pareto {
 pub(in super::super) struct Subject {
     /// Names from the outermost region to this one; empty: the program.
     pub(in super::super) path: Vec<String>,
+    /// The fewest threads of the program's runs: what has no run on them has no speedup.
+    pub(in super::super) fewest: u32,
     /// What was measured, by series and threads.
     pub(in super::super) series: Vec<Series>,
     /// Larger inputs on more threads; nothing where no inputs fit.
@@ -151,6 +155,8 @@ pub(in super::super) struct LawFit {
     pub(in super::super) parameters: Vec<law::Parameter>,
     /// How far runs are from it, as a share.
     pub(in super::super) deviation: f64,
+    /// Where it does not fit the runs; then nothing is predicted.
+    pub(in super::super) misses: Option<String>,
     /// Threads beyond which it gets slower.
     pub(in super::super) best_threads: Option<f64>,
     /// The law itself.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use instr_analysis::scaling::{Estimate, LEVEL, metrics};
-use instr_analysis::statistics::{bootstrap, location};
+use instr_analysis::statistics::{limits, location};
 
 use super::super::run::Executions;
 use super::{EnergyFigure, ExecutionFigure, Figure, Sample};
@@ -16,7 +16,8 @@ const LEAST_FOR_OUTLIERS: usize = 5;
 /// The median with its interval; without one where there is one value. [`None`] of no values.
 fn estimate(values: &[f64]) -> Option<Estimate> {
     let value = location::median(values)?;
-    let (low, high) = bootstrap::median_interval(values, LEVEL).unwrap_or((value, value));
+    let (low, high) = limits::of_median(values, LEVEL).unwrap_or((value, value));
+    let low = low.max(0.0); // none of these numbers is below
     Some(Estimate { value, low, high })
 }
 
@@ -104,12 +105,12 @@ pub(super) fn figure(samples: &[Sample<'_>], is_program: bool) -> Option<Figure>
         runs: seconds.len(),
         seconds: estimate,
         outliers,
-        processor_seconds: location::median(&times).filter(|_| is_program),
+        processor_seconds: location::median(&times).filter(|it| is_program && *it > 0.0),
         resident_bytes: samples
             .iter()
             .map(|sample| sample.run.resident_bytes)
             .max()
-            .filter(|_| is_program),
+            .filter(|bytes| is_program && *bytes > 0),
         energy: energy(samples),
         counters: counters(samples),
         executions: executions(samples),

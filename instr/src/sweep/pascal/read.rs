@@ -14,6 +14,7 @@ use super::super::record::Record;
 use super::super::run::{Counted, Energy, Executions, Region, Run};
 use super::energy::{Interval, energies};
 use crate::quote::shown;
+use crate::summary::units::elide;
 
 /// Larger files are refused.
 const MAX_BYTES: u64 = 1 << 30;
@@ -165,16 +166,22 @@ fn of_json(run: &Value, point: Point, repeat: u32) -> Result<Run> {
     for (id, all) in run["regions"].as_object().into_iter().flatten() {
         let path: Option<Vec<u32>> = id.split('.').map(|part| part.parse().ok()).collect();
         let path = path.filter(|path| path.len() <= DEEPEST);
-        let path = path.with_context(|| format!("the region \"{id}\" is no number such as 1.2"))?;
+        let path = path.with_context(|| {
+            format!(
+                "the region \"{}\" is no number such as 1.2, or more than {DEEPEST} deep",
+                elide(id, 40)
+            )
+        })?;
         let all = all.as_array().into_iter().flatten();
         let all: Result<Vec<Interval>> = all.map(interval).collect();
         intervals.insert(path, all.with_context(|| format!("the region \"{id}\""))?);
     }
     let energies = energies(run, &intervals, (begin, end))?;
     let regions = intervals.iter().map(|(path, own)| {
-        let inside = intervals
-            .iter()
-            .filter(|(other, _)| other.len() == path.len() + 1 && other.starts_with(path));
+        // Those inside of it come behind it at once.
+        let behind = intervals.range::<Vec<u32>, _>(path..);
+        let inside = behind.take_while(|(other, _)| other.starts_with(path));
+        let inside = inside.filter(|(other, _)| other.len() == path.len() + 1);
         let inside: Vec<Interval> = inside
             .flat_map(|(_, intervals)| intervals.iter().copied())
             .collect();

@@ -4,15 +4,20 @@ mod counters;
 mod program;
 mod regions;
 
+use std::collections::BTreeSet;
 use std::io::{self, Write as _};
 
 use super::figures::Figures;
 use crate::page::Page;
+use crate::quote::shown;
 use crate::summary::units::{counted, percent, time};
 
 use self::counters::counters;
 use self::program::{energy, heat_map, laws, times, weak};
 use self::regions::{of_regions, single};
+
+/// Points whose runs failed that are named.
+const MOST_POINTS: usize = 3;
 
 /// Writes all of it; regions beyond the page's rows are counted.
 pub(super) fn write(figures: &Figures, executions: bool, page: &mut Page<'_>) -> io::Result<()> {
@@ -39,7 +44,7 @@ fn head(figures: &Figures, page: &mut Page<'_>) -> io::Result<()> {
     writeln!(
         page,
         "{} · {}",
-        figures.command.join(" "),
+        shown(figures.command.join(" ")),
         counted(figures.runs as u64, "run")
     )?;
     let mut text = String::new();
@@ -52,7 +57,7 @@ fn head(figures: &Figures, page: &mut Page<'_>) -> io::Result<()> {
             percent(noise)
         );
     }
-    if figures.deviation.is_none() && figures.noise.is_none() {
+    if figures.deviation.is_none() && figures.noise.is_none() && figures.runs > 0 {
         text +=
             "Each point was run once: nothing can be said about noise. --repeat 5 changes that.";
     }
@@ -60,7 +65,11 @@ fn head(figures: &Figures, page: &mut Page<'_>) -> io::Result<()> {
     for (reason, number) in &figures.failures {
         page.paragraph(
             "",
-            &format!("{} did not count: {reason}", counted(*number as u64, "run")),
+            &format!(
+                "{} did not count: {reason} ({})",
+                counted(*number as u64, "run"),
+                first_of(figures.failed.get(reason))
+            ),
         )?;
     }
     if figures.damaged > 0 {
@@ -73,6 +82,17 @@ fn head(figures: &Figures, page: &mut Page<'_>) -> io::Result<()> {
         )?;
     }
     Ok(())
+}
+
+/// The first points that failed so, and how many there are.
+fn first_of(points: Option<&BTreeSet<String>>) -> String {
+    let points = points.into_iter().flatten();
+    let all: Vec<&str> = points.map(String::as_str).collect();
+    let mut text = all[..all.len().min(MOST_POINTS)].join("; ");
+    if all.len() > MOST_POINTS {
+        text += &format!("; and {} more", all.len() - MOST_POINTS);
+    }
+    text
 }
 
 fn seconds(value: f64) -> String {

@@ -5,6 +5,7 @@ use std::io::{self, Write as _};
 use super::super::figures::{Figure, Figures, Series, Subject};
 use super::{joules, seconds};
 use crate::page::Page;
+use crate::quote::shown;
 use crate::sheet::Sheet;
 use crate::summary::units::{count, counted, percent};
 
@@ -45,23 +46,25 @@ pub(super) fn times(program: &Subject, page: &mut Page<'_>) -> io::Result<()> {
         }
     }
     sheet.print_first(page.rows.max(200), page)?;
+    let lacks = |series: &&Series| series.points.iter().all(|figure| figure.speedup.is_none());
+    if program.series.iter().any(|series| lacks(&series)) {
+        let threads = counted(u64::from(program.fewest), "thread");
+        let text = match program.series.iter().all(|series| series.points.len() < 2) {
+            true => "No speedup: each input was run on one number of threads.".to_owned(),
+            false => {
+                format!("No speedup where there is no run on {threads}, the fewest of the sweep.")
+            }
+        };
+        page.paragraph("", &text)?;
+    }
     for figure in program.series.iter().flat_map(|series| &series.points) {
         for (repeat, value) in &figure.outliers {
-            let point = [
-                figure.point.series(),
-                counted(u64::from(figure.point.threads), "thread"),
-            ];
-            let point = point
-                .iter()
-                .filter(|it| !it.is_empty())
-                .cloned()
-                .collect::<Vec<_>>()
-                .join(", ");
             page.paragraph(
                 "",
                 &format!(
-                    "outlier: run {} of {point} took {}, the median is {}; it counts",
+                    "outlier: run {} of {} took {}, the median is {}; it counts",
                     repeat + 1,
+                    figure.point.name(),
                     seconds(*value),
                     seconds(figure.seconds.value)
                 ),
@@ -175,6 +178,23 @@ pub(super) fn laws(subject: &Subject, page: &mut Page<'_>) -> io::Result<()> {
         .filter_map(|series| series.refused.as_ref())
         .collect();
     reasons.dedup();
+    for series in &subject.series {
+        if let Some((law, misses)) = series
+            .law
+            .as_ref()
+            .and_then(|law| Some((law, law.misses.as_ref()?)))
+        {
+            let of = match series.name.as_str() {
+                "" => String::new(),
+                name => format!(" of {name}"),
+            };
+            let text = format!(
+                "{:?}{of} does not fit: {misses}. Nothing is predicted by it.",
+                law.law
+            );
+            page.paragraph("", &shown(text))?;
+        }
+    }
     if let Some(reason) = reasons.first() {
         writeln!(page)?;
         page.paragraph("", &format!("No law was fitted: {reason}."))?;
