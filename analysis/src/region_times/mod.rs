@@ -516,6 +516,19 @@ mod tests {
             "the union of 110 to 140 and 120 to 160"
         );
         assert_eq!((found.duration_ns, found.outside_ns), (200, 50));
+        assert!(found.open.is_empty() && found.nodes[0].open.is_empty());
+        // The same with the times themselves.
+        let mut keeping = Collector::new(trace.threads().len());
+        keeping.keep_intervals();
+        replay(&trace, &mut keeping).unwrap();
+        let kept = keeping.finish();
+        for (node, same) in kept.nodes.iter().zip(&found.nodes) {
+            let (open, below) = (measure(&node.open), measure(&node.open_below));
+            assert_eq!((open, open - below), (same.total_ns, same.own_ns));
+        }
+        let (from, to) = kept.nodes[3].open[0];
+        assert_eq!((to - from, kept.nodes[3].open.len()), (50, 1));
+        assert_eq!(measure(&kept.open), 150);
         assert_eq!(
             found.counts,
             Counts::default(),

@@ -202,7 +202,7 @@ pub(super) fn certain(estimate: Estimate) -> Result<Estimate, Refusal> {
 mod tests {
     use super::*;
 
-    fn runs(threads: &[f64], time: impl Fn(f64) -> f64) -> Vec<Observation> {
+    fn runs(threads: &[f64], mut time: impl FnMut(f64) -> f64) -> Vec<Observation> {
         let run = |p: &f64| Observation {
             threads: *p,
             size: None,
@@ -212,6 +212,22 @@ mod tests {
     }
 
     const COUNTS: [f64; 6] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0];
+
+    /// A time of p^-0.5 is nobody's law; one that follows it with noise of a percent fits.
+    #[test]
+    fn a_law_that_does_not_fit_is_seen() {
+        let counts = [1.0, 1.0, 2.0, 2.0, 4.0, 4.0, 8.0, 8.0];
+        let root = runs(&counts, |p| p.powf(-0.5));
+        let misses = Law::Amdahl.fit(&root).unwrap().misses(&root);
+        assert!(matches!(misses, Some(Refusal::Misses { .. })), "{misses:?}");
+        let mut random = fastrand::Rng::with_seed(3);
+        for _ in 0..100 {
+            let noisy = runs(&counts, |p| {
+                (0.1 + 0.9 / p) * (1.0 + 0.02 * (random.f64() - 0.5))
+            });
+            assert_eq!(Law::Amdahl.fit(&noisy).unwrap().misses(&noisy), None);
+        }
+    }
 
     #[test]
     fn amdahl_finds_the_serial_fraction() {

@@ -85,7 +85,7 @@ pub(crate) struct Measure {
     /// Median over runs; null where the group has none.
     pub(crate) before_ns: Option<f64>,
     pub(crate) after_ns: Option<f64>,
-    /// By bootstrap, probability 0.95; null with fewer than two runs.
+    /// With probability 0.95; null with fewer than two runs.
     pub(crate) before_range_ns: Option<[f64; 2]>,
     pub(crate) after_range_ns: Option<[f64; 2]>,
     /// The difference as a share of what was before: 0.05 is 5 % more. Null where a time is 0.
