@@ -167,7 +167,7 @@ cores\t'Which program ran on which processor when, and how many processors were 
 tdg\t'The graph of the tasks, as instr graph draws it'
 power\t'Power of each zone over time'
 memory\t'Bytes of the heap in use over time'
-efficiency\t'The efficiencies of POP and TALP; of a sweep: speedup by threads'
+efficiency\t'The efficiencies of POP and TALP; of a sweep: speedup per thread'
 histogram\t'How often regions and tasks took how long'
 time\t'Of a sweep: time over threads, with intervals and the law that fits'
 speedup\t'Of a sweep: speedup over threads'
