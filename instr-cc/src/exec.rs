@@ -279,8 +279,7 @@ fn wait_until(id: i32, begin: Instant, limit: Option<Duration>) -> bool {
             unsafe { libc::kill(-id, libc::SIGTERM) };
         }
         if asked.is_some_and(|asked| asked.elapsed() >= GRACE) {
-            // SAFETY: as above.
-            unsafe { libc::kill(-id, libc::SIGKILL) };
+            kill_group(id);
         }
         let left = limit.map(|limit| limit.saturating_sub(begin.elapsed()));
         let nap = if asked.is_some() {
@@ -565,6 +564,10 @@ mod tests {
             .unwrap();
         assert_eq!((found.status.code(), found.timed_out), (Some(3), false));
         assert!(found.user + found.system > Duration::ZERO, "{found:?}");
+        let copy = Call::new("dd").args(["if=/dev/zero", "of=/dev/null", "bs=192M", "count=1"]);
+        let found = copy.measure(None, limit, |_| {}).unwrap();
+        let resident = found.resident.expect("more than this process has");
+        assert!((192 << 20..256 << 20).contains(&resident), "{resident}");
         // The child of the shell ends with it: they are one group.
         let begin = Instant::now();
         let found = call("sleep 30 & wait")

@@ -76,21 +76,24 @@ pub(crate) fn run_instead(call: &Call, mut started: impl FnMut(u32)) -> Result<E
         Ok(status) => return Ok(status),
         Err(error) => error,
     };
-    let program = &call.program;
-    let error = match error.raw_os_error() {
-        Some(ENOEXEC) if is_text(program) => {
-            let mut shell = call.clone();
-            shell.program = SHELL.into();
-            shell.arg0 = None;
-            shell.args.insert(0, program.into());
-            match shell.run_instead(started) {
-                Ok(status) => return Ok(status),
-                Err(error) => error,
-            }
-        }
-        _ => error,
+    let error = match by_shell(call, &error).map(|shell| shell.run_instead(started)) {
+        Some(Ok(status)) => return Ok(status),
+        Some(Err(error)) => error,
+        None => error,
     };
-    Err(refusal(program, &error))
+    Err(refusal(&call.program, &error))
+}
+
+/// The call of the shell for a program that could not be started, if a shell could run it.
+fn by_shell(call: &Call, error: &io::Error) -> Option<Call> {
+    if error.raw_os_error() != Some(ENOEXEC) || !is_text(&call.program) {
+        return None;
+    }
+    let mut shell = call.clone();
+    shell.program = SHELL.into();
+    shell.arg0 = None;
+    shell.args.insert(0, call.program.clone().into());
+    Some(shell)
 }
 
 /// Runs and measures the program ([`Call::measure`]) with the shell where [`run_instead`] does so.
@@ -104,20 +107,17 @@ pub(crate) fn measure(
     limit: Option<Duration>,
     mut began: impl FnMut(i32),
 ) -> Result<Measured> {
-    let program = &call.program;
     let again = output.as_ref().map(File::try_clone).transpose()?;
     let error = match call.measure(output, limit, &mut began) {
         Ok(measured) => return Ok(measured),
         Err(error) => error,
     };
-    if error.raw_os_error() != Some(ENOEXEC) || !is_text(program) {
-        return Err(refusal(program, &error));
-    }
-    let mut shell = call.clone();
-    shell.program = SHELL.into();
-    shell.args.insert(0, program.into());
-    let measured = shell.measure(again, limit, &mut began);
-    measured.map_err(|error| refusal(program, &error))
+    let error = match by_shell(call, &error).map(|shell| shell.measure(again, limit, began)) {
+        Some(Ok(measured)) => return Ok(measured),
+        Some(Err(error)) => error,
+        None => error,
+    };
+    Err(refusal(&call.program, &error))
 }
 
 /// Why it cannot be started.

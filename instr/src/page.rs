@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use crate::locale;
+use crate::quote::harmless;
 
 /// Characters of a line where nothing says how wide it may be.
 pub const WIDTH: usize = 80;
@@ -89,12 +90,14 @@ impl<'a> Page<'a> {
         true
     }
 
-    /// Writes words on as few lines as the width allows, `first` before the first line and as many blanks before the others.
+    /// Writes words on as few lines as the width allows, `first` before the first line and as many blanks before the others. Names among them may hold anything: no control
+    /// character reaches the terminal.
     ///
     /// # Errors
     ///
     /// Those of the stream.
     pub fn paragraph(&mut self, first: &str, text: &str) -> io::Result<()> {
+        let text = &harmless(text);
         if let Target::Parts(parts, _) = &mut self.out {
             parts.push(Part::Text(format!("{}{text}", first.trim_start())));
             return Ok(());
@@ -222,6 +225,14 @@ mod tests {
             assert_eq!(read.join(" "), words);
             assert!(out.lines().skip(1).all(|line| line.starts_with("       ")));
         }
+    }
+
+    #[test]
+    fn names_in_paragraphs_reach_no_terminal() {
+        let mut out = Vec::new();
+        let mut page = Page::new(&mut out, 80, 1, false);
+        page.paragraph("", "a\u{1b}[31mb\u{9b}2J").unwrap();
+        assert_eq!(String::from_utf8(out).unwrap(), "a?[31mb?2J\n");
     }
 
     #[test]

@@ -135,12 +135,12 @@ const QUANTITIES: Quantity[] = [
 
 /** Weak scalability goes along the diagonal: the next input on the next number of threads. */
 function weak(subject: Subject): Quantity {
+  const all = counts(subject);
   return {
     title: "Weak scalability",
     about: "efficiency by that of the input before on the next fewer threads",
     of: (point, series, at) => {
       const before = subject.series[subject.series.indexOf(series) - 1];
-      const all = counts(subject);
       const fewer = all[all.indexOf(point.threads) - 1];
       return kept(() => before?.points.find((other) => other.threads === fewer))(point, series, at);
     },

@@ -58,16 +58,22 @@ pub struct Node {
 pub struct Regions {
     /// Parents before their children, in the order of their first begin.
     pub nodes: Vec<Node>,
-    /// From the first event to the last one, ns.
-    pub duration_ns: u64,
-    /// The part of it outside of all regions, ns.
+    /// The part of the span outside of all regions, ns.
     pub outside_ns: u64,
-    /// From the first event to the last one.
+    /// The times of the first event and of the last one, ns.
     pub span: (u64, u64),
     /// When any region was open; empty unless these are kept.
     pub open: Intervals,
     /// What the counters of its threads counted, where they were read.
     pub counts: Counts,
+}
+
+impl Regions {
+    /// From the first event to the last one, ns.
+    #[must_use]
+    pub fn duration_ns(&self) -> u64 {
+        self.span.1 - self.span.0
+    }
 }
 
 /// The union of intervals.
@@ -180,7 +186,6 @@ pub struct Collector {
     teams: HashMap<RegionId, usize>,
     top: Union,
     span: Option<(u64, u64)>,
-    keeps_intervals: bool,
     /// What [`Metered`] has not seen yet; [`None`]: nobody looks.
     changes: Option<Vec<Change>>,
     counted: Counted,
@@ -197,7 +202,6 @@ impl Collector {
             teams: HashMap::new(),
             top: Union::default(),
             span: None,
-            keeps_intervals: false,
             changes: None,
             counted: Counted::new(threads),
         }
@@ -205,7 +209,6 @@ impl Collector {
 
     /// Regions get the times in which they were open: those of several processes are not to be added, but united. To be called before the first event.
     pub fn keep_intervals(&mut self) {
-        self.keeps_intervals = true;
         self.top = Union::keeping(true);
     }
 
@@ -215,7 +218,7 @@ impl Collector {
     }
 
     fn place(&mut self, parent: Option<usize>, what: What) -> usize {
-        let (places, keeps) = (&mut self.places, self.keeps_intervals);
+        let (places, keeps) = (&mut self.places, self.top.intervals.is_some());
         *self.by_key.entry((parent, what)).or_insert_with(|| {
             places.push(Place {
                 parent,
@@ -320,15 +323,13 @@ impl Collector {
                 open_below,
             }
         };
-        let duration_ns = last.saturating_sub(first);
         let parents: Vec<Option<usize>> = self.places.iter().map(|place| place.parent).collect();
         let (inside_ns, open) = self.top.at_end(last);
         Regions {
-            duration_ns,
             span: (first, last),
             open,
             counts: self.counted.finish(&parents),
-            outside_ns: duration_ns.saturating_sub(inside_ns),
+            outside_ns: (last - first).saturating_sub(inside_ns),
             nodes: self.places.into_iter().map(node).collect(),
         }
     }
@@ -515,7 +516,7 @@ mod tests {
             (None, 2, 50, 50),
             "the union of 110 to 140 and 120 to 160"
         );
-        assert_eq!((found.duration_ns, found.outside_ns), (200, 50));
+        assert_eq!((found.duration_ns(), found.outside_ns), (200, 50));
         assert!(found.open.is_empty() && found.nodes[0].open.is_empty());
         // The same with the times themselves.
         let mut keeping = Collector::new(trace.threads().len());

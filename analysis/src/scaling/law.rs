@@ -1,8 +1,7 @@
 //! The laws of Amdahl, Gustafson and Gunther, fitted to runs.
 
 use super::regression::{self, Regression};
-use super::{Estimate, LEVEL, Observation, REACH, Refusal, VAGUE, distinct};
-use crate::statistics::{limits, location};
+use super::{Estimate, Observation, REACH, Refusal, VAGUE, distinct};
 
 /// A law that is off by more than this share does not fit.
 const MISS: f64 = 0.05;
@@ -27,6 +26,17 @@ pub struct Parameter {
     /// Its value, in seconds or without a unit.
     #[serde(flatten)]
     pub estimate: Estimate,
+}
+
+/// The runs on one number of threads.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Median {
+    /// Threads.
+    pub threads: f64,
+    /// The median of their times with its interval, s.
+    pub seconds: Estimate,
+    /// How many they are: one has no interval.
+    pub runs: usize,
 }
 
 /// A law with its parameters.
@@ -150,22 +160,20 @@ impl Fitted {
         terms.map(|(value, coefficient)| value * coefficient).sum()
     }
 
-    /// Where the law is off most from the median of the runs that it was fitted to: by more than a twentieth (a tenth where there is one run each), and outside of the
+    /// Where the law is off most from the medians of the runs that it was fitted to: by more than a twentieth (a tenth where there is one run each), and outside of the
     /// median's interval. [`None`]: it fits.
-    pub fn misses(&self, runs: &[Observation]) -> Option<Refusal> {
-        let counts = distinct(runs.iter().map(|run| run.threads));
-        let off = |threads: &f64| {
-            let own = runs.iter().filter(|run| run.threads == *threads);
-            let seconds: Vec<f64> = own.map(|run| run.seconds).collect();
-            let expected = self.expect(*threads);
-            let off = (expected / location::median(&seconds)? - 1.0).abs();
-            let is_off = match limits::of_median(&seconds, LEVEL) {
-                Some((low, high)) => off > MISS && !(low..=high).contains(&expected),
-                None => off > 2.0 * MISS,
+    pub fn misses(&self, medians: &[Median]) -> Option<Refusal> {
+        let off = |median: &Median| {
+            let expected = self.expect(median.threads);
+            let off = (expected / median.seconds.value - 1.0).abs();
+            let interval = median.seconds.low..=median.seconds.high;
+            let is_off = match median.runs {
+                0 | 1 => off > 2.0 * MISS,
+                _ => off > MISS && !interval.contains(&expected),
             };
-            is_off.then_some((*threads, off))
+            is_off.then_some((median.threads, off))
         };
-        let worst = counts.iter().filter_map(off);
+        let worst = medians.iter().filter_map(off);
         let (threads, off) = worst.max_by(|a, b| a.1.total_cmp(&b.1))?;
         let percent = 100.0 * off;
         Some(Refusal::Misses { threads, percent })
@@ -200,7 +208,9 @@ pub(super) fn certain(estimate: Estimate) -> Result<Estimate, Refusal> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::LEVEL;
     use super::*;
+    use crate::statistics::{limits, location};
 
     fn runs(threads: &[f64], mut time: impl FnMut(f64) -> f64) -> Vec<Observation> {
         let run = |p: &f64| Observation {
@@ -213,19 +223,35 @@ mod tests {
 
     const COUNTS: [f64; 6] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0];
 
+    fn medians(runs: &[Observation]) -> Vec<Median> {
+        let same_threads = runs.chunk_by(|a, b| a.threads == b.threads);
+        let median = |same: &[Observation]| {
+            let seconds: Vec<f64> = same.iter().map(|run| run.seconds).collect();
+            let value = location::median(&seconds).unwrap();
+            let (low, high) = limits::of_median(&seconds, LEVEL).unwrap_or((value, value));
+            Median {
+                threads: same[0].threads,
+                seconds: Estimate { value, low, high },
+                runs: same.len(),
+            }
+        };
+        same_threads.map(median).collect()
+    }
+
     /// A time of p^-0.5 is nobody's law; one that follows it with noise of a percent fits.
     #[test]
     fn a_law_that_does_not_fit_is_seen() {
         let counts = [1.0, 1.0, 2.0, 2.0, 4.0, 4.0, 8.0, 8.0];
         let root = runs(&counts, |p| p.powf(-0.5));
-        let misses = Law::Amdahl.fit(&root).unwrap().misses(&root);
+        let misses = Law::Amdahl.fit(&root).unwrap().misses(&medians(&root));
         assert!(matches!(misses, Some(Refusal::Misses { .. })), "{misses:?}");
         let mut random = fastrand::Rng::with_seed(3);
         for _ in 0..100 {
             let noisy = runs(&counts, |p| {
                 (0.1 + 0.9 / p) * (1.0 + 0.02 * (random.f64() - 0.5))
             });
-            assert_eq!(Law::Amdahl.fit(&noisy).unwrap().misses(&noisy), None);
+            let fitted = Law::Amdahl.fit(&noisy).unwrap();
+            assert_eq!(fitted.misses(&medians(&noisy)), None);
         }
     }
 

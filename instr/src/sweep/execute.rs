@@ -376,7 +376,7 @@ fn of_measured(point: &Point, repeat: u32, begin: SystemTime, measured: &Measure
         seconds: measured.wall.as_secs_f64().max(1e-9),
         user_seconds: measured.user.as_secs_f64(),
         system_seconds: measured.system.as_secs_f64(),
-        resident_bytes: measured.resident.unwrap_or(0),
+        resident_bytes: measured.resident,
         energy: None,
         counted: Counted::default(),
         failure,

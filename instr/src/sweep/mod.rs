@@ -96,17 +96,17 @@ pub fn run(options: &SweepOptions, console: &mut Console<'_>) -> Result<()> {
             let config = Config::of(options, file.as_deref())?;
             let points = plan::points(&config)?;
             let dir = folder(options, &config);
+            let mut runner = Runner::new(&config, &dir, Output::Nowhere)?;
+            warn_of_placeholders(&runner, console);
             if options.dry_run {
-                return announce(&config, &points, &dir, console);
+                return announce(&runner, &config, &points, &dir, console);
             }
             // What cannot be run leaves no folder.
-            let mut runner = Runner::new(&config, &dir, Output::Nowhere)?;
             runner.ask_controller()?;
             for point in &points {
                 let words = runner.words(point);
                 launch::find(words.first().map_or("", String::as_str).as_ref())?;
             }
-            warn_of_placeholders(&runner, console);
             let actuators = Actuators::of(&config)?;
             let record = Record::begin(&dir, &config)?;
             make(record, &points, actuators, options, console)?
@@ -157,6 +157,7 @@ fn folder(options: &SweepOptions, config: &Config) -> PathBuf {
 
 /// What would be run.
 fn announce(
+    runner: &Runner<'_>,
     config: &Config,
     points: &[Point],
     dir: &Path,
@@ -164,8 +165,6 @@ fn announce(
 ) -> Result<()> {
     let each = u64::from(config.repeat) + u64::from(config.warm_up);
     let runs = points.len() as u64 * each;
-    let runner = Runner::new(config, Path::new("."), Output::Nowhere)?;
-    warn_of_placeholders(&runner, console);
     let mut text = format!(
         "{}, {} each: {}\n",
         counted(points.len() as u64, "point"),

@@ -77,11 +77,10 @@ const MOST: usize = 1_000_000;
 /// More than a million of them.
 pub(super) fn points(config: &Config) -> Result<Vec<Point>> {
     let axes = Axes::of(config);
-    let all = axes.sizes().into_iter().try_fold(1, usize::checked_mul);
     let count = match config.plan {
-        Plan::Full => all,
+        Plan::Full => axes.combinations(),
         Plan::Latin => axes.sizes().into_iter().max(),
-        Plan::Halton(count) => Some(all.unwrap_or(usize::MAX).min(count as usize)),
+        Plan::Halton(count) => Some(axes.at_most(count)),
     };
     ensure!(
         count.is_some_and(|count| count <= MOST),
@@ -161,6 +160,17 @@ impl Axes {
             .collect()
     }
 
+    /// Number of all combinations; [`None`]: more than can be counted.
+    fn combinations(&self) -> Option<usize> {
+        self.sizes().into_iter().try_fold(1, usize::checked_mul)
+    }
+
+    /// So many, or all combinations where there are fewer.
+    fn at_most(&self, count: u32) -> usize {
+        let all = self.combinations().unwrap_or(usize::MAX);
+        all.min(count as usize)
+    }
+
     fn point(&self, at: &[usize]) -> Point {
         let variable = |(number, (name, values)): (usize, &(String, Vec<String>))| {
             (name.clone(), values[at[6 + number]].clone())
@@ -179,7 +189,7 @@ impl Axes {
     /// All combinations, as an odometer counts.
     fn all(&self) -> impl Iterator<Item = Vec<usize>> {
         let sizes = self.sizes();
-        let count: usize = sizes.iter().product();
+        let count = self.combinations().unwrap_or(0); // points() refuses more than can be counted
         (0..count).map(move |mut number| {
             let digit = |size: &usize| {
                 let digit = number % size;
@@ -209,10 +219,7 @@ impl Axes {
     /// Different points of Halton's sequence (1960), an axis a prime; fewer where there are no more combinations.
     fn halton(&self, count: u32) -> Vec<Vec<usize>> {
         let sizes = self.sizes();
-        let all = sizes
-            .iter()
-            .try_fold(1, |all: usize, size| all.checked_mul(*size));
-        let wanted = all.unwrap_or(usize::MAX).min(count as usize);
+        let wanted = self.at_most(count);
         let mut found: Vec<Vec<usize>> = Vec::new();
         let mut known = HashSet::new();
         // Each combination comes up; the bound only ends what would take too long.

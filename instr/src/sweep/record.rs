@@ -25,6 +25,9 @@ pub(super) const TRACES: &str = "traces";
 /// What traces that do not stay begin with.
 pub(super) const NOW: &str = "now-";
 
+/// Points and repeats.
+type Numbers = HashSet<(Point, u32)>;
+
 /// The folder.
 #[derive(Debug)]
 pub(super) struct Record {
@@ -32,9 +35,9 @@ pub(super) struct Record {
     config: Config,
     runs: Vec<Run>,
     /// Points and repeats that need no further run: those that count, and those that this process has run.
-    known: HashSet<(Point, u32)>,
+    known: Numbers,
     /// Those that failed before this process began: they are run again.
-    failed: HashSet<(Point, u32)>,
+    failed: Numbers,
     /// Lines that were no runs.
     damaged: usize,
     file: Option<File>,
@@ -95,8 +98,7 @@ impl Record {
     pub(super) fn look(dir: &Path, config: &Config) -> Result<Self> {
         let mut record = Self::open(dir)?;
         together(dir, config, &record.config)?;
-        let good = record.runs.iter().filter(|run| run.failure.is_none());
-        record.known = good.map(|run| (run.point.clone(), run.repeat)).collect();
+        (record.known, record.failed) = numbers(&record.runs);
         Ok(record)
     }
 
@@ -142,18 +144,12 @@ impl Record {
         file.set_len(complete).with_context(cannot)?;
         file.seek(SeekFrom::End(0)).with_context(cannot)?;
         let (runs, double) = once(runs);
-        let (good, bad): (Vec<&Run>, Vec<&Run>) =
-            runs.iter().partition(|run| run.failure.is_none());
-        let numbers = |runs: Vec<&Run>| {
-            runs.iter()
-                .map(|run| (run.point.clone(), run.repeat))
-                .collect()
-        };
+        let (known, failed) = numbers(&runs);
         Ok(Self {
             dir: dir.to_owned(),
             config,
-            known: numbers(good),
-            failed: numbers(bad),
+            known,
+            failed,
             runs,
             damaged: damaged + double,
             file: Some(file),
@@ -237,6 +233,19 @@ impl Record {
     pub(super) fn dir(&self) -> &Path {
         &self.dir
     }
+}
+
+/// Those of the runs that count, and of those that failed.
+fn numbers(runs: &[Run]) -> (Numbers, Numbers) {
+    let (mut known, mut failed) = (Numbers::new(), Numbers::new());
+    for run in runs {
+        let of_its_kind = match run.failure {
+            None => &mut known,
+            Some(_) => &mut failed,
+        };
+        of_its_kind.insert((run.point.clone(), run.repeat));
+    }
+    (known, failed)
 }
 
 /// A sweep with what the folder has of it.
@@ -332,7 +341,7 @@ mod tests {
             seconds: 0.5,
             user_seconds: 0.4,
             system_seconds: 0.1,
-            resident_bytes: 1,
+            resident_bytes: Some(1),
             energy: Some(Energy {
                 joules: 2.5,
                 joules_are_modelled: true,

@@ -119,8 +119,8 @@ pub(super) fn of(dir: &Path, model: Option<&PowerModel>) -> Result<Found> {
             |(begin, end): (u64, u64)| (session.time(process, begin), session.time(process, end));
         let shifted = |open: &Intervals| open.iter().copied().map(shift).collect::<Intervals>();
         spans.push(shift(found.span));
-        if found.duration_ns > longest {
-            longest = found.duration_ns;
+        if found.duration_ns() > longest {
+            longest = found.duration_ns();
             energy = energies.as_ref().map(|energies| Energy {
                 joules: energies.run.joules,
                 joules_are_modelled: energies.is_modelled,

@@ -129,7 +129,7 @@ fn row<'r>(run: &'r Run, region: Option<&'r Region>, counters: &BTreeSet<&str>) 
         real(Some(region.map_or(run.seconds, |region| region.seconds))),
         real(region.map(|region| region.own_seconds)),
         real(whole.then_some(run.user_seconds + run.system_seconds)),
-        int((whole && run.resident_bytes > 0).then_some(run.resident_bytes)),
+        int(run.resident_bytes.filter(|_| whole)),
         text(run.failure.as_deref()),
         real(joules),
     ];

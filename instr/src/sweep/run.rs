@@ -42,8 +42,9 @@ pub(super) struct Run {
     pub(super) user_seconds: f64,
     /// Processor time in the system, s.
     pub(super) system_seconds: f64,
-    /// The largest resident set of a process, bytes; 0: not known.
-    pub(super) resident_bytes: u64,
+    /// The largest resident set of a process, bytes; [`None`]: not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) resident_bytes: Option<u64>,
     /// What the whole machine took meanwhile, where that is measured or modelled.
     #[serde(default, flatten)]
     pub(super) energy: Option<Energy>,
@@ -156,7 +157,9 @@ struct Line {
     seconds: f64,
     user_seconds: f64,
     system_seconds: f64,
-    resident_bytes: u64,
+    /// Records of before have 0 for what is not known.
+    #[serde(default)]
+    resident_bytes: Option<u64>,
     #[serde(default)]
     joules: Option<f64>,
     #[serde(default)]
@@ -190,7 +193,7 @@ impl From<Line> for Run {
             seconds: line.seconds,
             user_seconds: line.user_seconds,
             system_seconds: line.system_seconds,
-            resident_bytes: line.resident_bytes,
+            resident_bytes: line.resident_bytes.filter(|bytes| *bytes > 0),
             energy: line.joules.map(|joules| Energy {
                 joules,
                 joules_are_modelled: line.joules_are_modelled,

@@ -1,20 +1,37 @@
 //! Laws and terms that fit the runs.
 
-use instr_analysis::scaling::law::{self, Law};
+use instr_analysis::scaling::law::{self, Law, Median};
 use instr_analysis::scaling::normal_form::{self, Term};
 use instr_analysis::scaling::{Observation, Refusal};
 
-use super::model::{LawFit, Prediction, Series, Summand, TermModel};
+use super::model::{Figure, LawFit, Prediction, Series, Summand, TermModel};
 
 /// The law of Amdahl, or Gunther's where its coherency is above 0 for sure or where Amdahl's does not fit and Gunther's does.
-pub(super) fn best_law(observations: &[Observation], ask: &[u32]) -> Result<LawFit, Refusal> {
-    let amdahl = Law::Amdahl.fit(observations)?;
-    let universal = Law::Universal.fit(observations).ok();
+/// `points`: the medians of the observations.
+pub(super) fn best_law(
+    observations: &[Observation],
+    points: &[Figure],
+    ask: &[u32],
+) -> Result<LawFit, Refusal> {
+    let medians: Vec<Median> = points
+        .iter()
+        .map(|figure| Median {
+            threads: f64::from(figure.point.threads),
+            seconds: figure.seconds,
+            runs: figure.runs,
+        })
+        .collect();
+    let checked = |fitted: law::Fitted| {
+        let misses = fitted.misses(&medians);
+        (fitted, misses)
+    };
+    let amdahl = checked(Law::Amdahl.fit(observations)?);
+    let universal = Law::Universal.fit(observations).ok().map(checked);
     let coherency = |fitted: &law::Fitted| fitted.parameters()[2].estimate.low > 0.0;
-    let fits = |fitted: &law::Fitted| fitted.misses(observations).is_none();
-    let is_better = |it: &law::Fitted| coherency(it) || !fits(&amdahl) && fits(it);
-    let fitted = universal.filter(is_better).unwrap_or(amdahl);
-    let misses = fitted.misses(observations);
+    let is_better = |(fitted, misses): &(law::Fitted, Option<Refusal>)| {
+        coherency(fitted) || amdahl.1.is_some() && misses.is_none()
+    };
+    let (fitted, misses) = universal.filter(is_better).unwrap_or(amdahl);
     let predict = |threads: &u32| {
         let predicted = match &misses {
             Some(misses) => Err(*misses),

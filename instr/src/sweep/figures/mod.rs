@@ -56,9 +56,22 @@ pub(super) fn of(record: &Record, ask: &[u32]) -> Figures {
             seconds: run.seconds,
         })
         .collect();
-    let mut subjects = vec![subject(Vec::new(), &program, record.config(), ask, None)];
+    let threads = runs.iter().map(|(_, run)| run.point.threads);
+    let fewest = threads.min().unwrap_or(1);
+    let frame = Frame {
+        config: record.config(),
+        ask,
+        fewest,
+        whole: None,
+    };
+    let mut subjects = vec![subject(Vec::new(), &program, frame)];
     let regions = regions(&runs);
-    subjects.extend(of_regions(&regions, record.config(), ask, &subjects[0]));
+    let whole = Some(&subjects[0]);
+    // Each by itself, on as many threads as there are processors.
+    let of_regions = parallel::map(&regions, 1, |(path, samples)| {
+        subject(path.to_vec(), samples, Frame { whole, ..frame })
+    });
+    subjects.extend(of_regions);
     let (deviation, noise) = variation(&program);
     let mut not_counted = BTreeMap::new();
     for run in &good {
@@ -78,6 +91,7 @@ pub(super) fn of(record: &Record, ask: &[u32]) -> Figures {
         energy_is_modelled: good.iter().any(modelled),
         counters_are_estimates: good.iter().any(|run| run.counted.counters_are_estimates),
         not_counted,
+        fewest,
         pareto,
         subjects,
     }
@@ -90,16 +104,16 @@ impl Figures {
     }
 }
 
-/// Each region by itself, on as many threads as there are processors.
-fn of_regions(
-    regions: &[(&RegionPath, Vec<Sample<'_>>)],
-    config: &Config,
-    ask: &[u32],
-    whole: &Subject,
-) -> Vec<Subject> {
-    parallel::map(regions, 1, |(path, samples)| {
-        subject(path.to_vec(), samples, config, ask, Some(whole))
-    })
+/// What all figures of a sweep are seen against.
+#[derive(Debug, Clone, Copy)]
+struct Frame<'f> {
+    config: &'f Config,
+    /// Numbers of threads to predict.
+    ask: &'f [u32],
+    /// The fewest threads of all runs.
+    fewest: u32,
+    /// The program, of which a region is a part; [`None`]: it is the program.
+    whole: Option<&'f Subject>,
 }
 
 /// A time of a run.
@@ -176,23 +190,10 @@ fn regions<'r>(runs: &[(u32, &'r Run)]) -> Vec<(&'r RegionPath, Vec<Sample<'r>>)
 }
 
 /// `samples`: those of a series beside each other, ordered by threads.
-fn subject(
-    path: Vec<String>,
-    samples: &[Sample<'_>],
-    config: &Config,
-    ask: &[u32],
-    whole: Option<&Subject>,
-) -> Subject {
-    let fewest = match whole {
-        Some(whole) => whole.fewest,
-        None => {
-            let threads = samples.iter().map(|it| it.run.point.threads);
-            threads.min().unwrap_or(1)
-        }
-    };
+fn subject(path: Vec<String>, samples: &[Sample<'_>], frame: Frame<'_>) -> Subject {
     let series: Vec<Series> = samples
         .chunk_by(|a, b| a.series == b.series)
-        .map(|samples| of_series(samples, config, ask, (whole, fewest)))
+        .map(|samples| of_series(samples, frame))
         .collect();
     let weak = weak(&series);
     let speedups: Vec<(f64, f64)> = weak
@@ -214,7 +215,6 @@ fn subject(
     let model = (sizes.len() >= 3).then(|| terms(&series)).flatten();
     Subject {
         path,
-        fewest,
         series,
         weak,
         gustafson,
@@ -223,12 +223,13 @@ fn subject(
 }
 
 /// `samples`: those of one series, ordered by threads.
-fn of_series(
-    samples: &[Sample<'_>],
-    config: &Config,
-    ask: &[u32],
-    (whole, fewest): (Option<&Subject>, u32),
-) -> Series {
+fn of_series(samples: &[Sample<'_>], frame: Frame<'_>) -> Series {
+    let Frame {
+        config,
+        ask,
+        fewest,
+        whole,
+    } = frame;
     let point = &samples[0].run.point;
     let size = config.input(point).and_then(|input| input.size);
     // The time of a traced run is that of the trace; its processor time is that of `instr run` too.
@@ -270,7 +271,7 @@ fn of_series(
         .iter()
         .map(|figure| (f64::from(figure.point.threads), figure.seconds.value))
         .collect();
-    let (law, refused) = match best_law(&observations, ask) {
+    let (law, refused) = match best_law(&observations, &figures, ask) {
         Ok(law) => (Some(law), None),
         Err(refusal) => (None, Some(refusal.to_string())),
     };
@@ -352,7 +353,7 @@ mod tests {
                         seconds,
                         user_seconds: seconds,
                         system_seconds: 0.0,
-                        resident_bytes: 1 << 20,
+                        resident_bytes: Some(1 << 20),
                         // 20 W and 2 W a thread.
                         energy: Some(super::super::run::Energy {
                             joules: seconds * (20.0 + 2.0 * f64::from(threads)),

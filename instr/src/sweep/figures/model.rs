@@ -35,6 +35,8 @@ pub(in super::super) struct Figures {
     pub(in super::super) counters_are_estimates: bool,
     /// Events that were asked for and not counted, or not wholly, and why.
     pub(in super::super) not_counted: BTreeMap<String, String>,
+    /// The fewest threads of all runs: what has no run on them has no speedup.
+    pub(in super::super) fewest: u32,
     /// Points that no other one beats in both time and energy; empty without energy.
     pub(in super::super) pareto: Vec<Pareto>,
     /// The program, then its regions.
@@ -59,8 +61,6 @@ pub(in super::super) struct Pareto {
 pub(in super::super) struct Subject {
     /// Names from the outermost region to this one; empty: the program.
     pub(in super::super) path: Vec<String>,
-    /// The fewest threads of the program's runs: what has no run on them has no speedup.
-    pub(in super::super) fewest: u32,
     /// What was measured, by series and threads.
     pub(in super::super) series: Vec<Series>,
     /// Larger inputs on more threads; nothing where no inputs fit.

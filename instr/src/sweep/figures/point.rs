@@ -81,7 +81,8 @@ fn executions(samples: &[Sample<'_>]) -> Option<ExecutionFigure> {
     })
 }
 
-pub(super) fn figure(samples: &[Sample<'_>], is_program: bool) -> Option<Figure> {
+/// `has_process`: memory and processor time of the process are those of what the samples measure.
+pub(super) fn figure(samples: &[Sample<'_>], has_process: bool) -> Option<Figure> {
     let seconds: Vec<f64> = samples.iter().map(|sample| sample.seconds).collect();
     let estimate = estimate(&seconds)?;
     let median = estimate.value;
@@ -105,12 +106,12 @@ pub(super) fn figure(samples: &[Sample<'_>], is_program: bool) -> Option<Figure>
         runs: seconds.len(),
         seconds: estimate,
         outliers,
-        processor_seconds: location::median(&times).filter(|it| is_program && *it > 0.0),
+        processor_seconds: location::median(&times).filter(|it| has_process && *it > 0.0),
         resident_bytes: samples
             .iter()
-            .map(|sample| sample.run.resident_bytes)
+            .filter_map(|sample| sample.run.resident_bytes)
             .max()
-            .filter(|bytes| is_program && *bytes > 0),
+            .filter(|_| has_process),
         energy: energy(samples),
         counters: counters(samples),
         executions: executions(samples),

@@ -209,7 +209,7 @@ fn of_json(run: &Value, point: Point, repeat: u32) -> Result<Run> {
         seconds: end - begin,
         user_seconds: 0.0,
         system_seconds: 0.0,
-        resident_bytes: 0,
+        resident_bytes: None,
         energy: energies.get(&Vec::new()).map(|joules| Energy {
             joules: *joules,
             joules_are_modelled: false,

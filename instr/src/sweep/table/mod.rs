@@ -25,7 +25,7 @@ pub(super) fn write(figures: &Figures, executions: bool, page: &mut Page<'_>) ->
     let Some((program, regions)) = figures.subjects.split_first() else {
         return Ok(());
     };
-    times(program, page)?;
+    times(program, figures.fewest, page)?;
     heat_map(program, page)?;
     laws(program, page)?;
     weak(program, page)?;

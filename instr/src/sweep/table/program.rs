@@ -5,7 +5,6 @@ use std::io::{self, Write as _};
 use super::super::figures::{Figure, Figures, Series, Subject};
 use super::{joules, seconds};
 use crate::page::Page;
-use crate::quote::shown;
 use crate::sheet::Sheet;
 use crate::summary::units::{count, counted, percent};
 
@@ -15,7 +14,7 @@ const ASCII: [char; 6] = ['.', '-', '+', '*', '#', '#'];
 /// Columns of an input of the heat map.
 const CELL: usize = 9;
 
-pub(super) fn times(program: &Subject, page: &mut Page<'_>) -> io::Result<()> {
+pub(super) fn times(program: &Subject, fewest: u32, page: &mut Page<'_>) -> io::Result<()> {
     let named = program.series.iter().any(|series| !series.name.is_empty());
     let header = [
         "input",
@@ -48,7 +47,7 @@ pub(super) fn times(program: &Subject, page: &mut Page<'_>) -> io::Result<()> {
     sheet.print_first(page.rows.max(200), page)?;
     let lacks = |series: &&Series| series.points.iter().all(|figure| figure.speedup.is_none());
     if program.series.iter().any(|series| lacks(&series)) {
-        let threads = counted(u64::from(program.fewest), "thread");
+        let threads = counted(u64::from(fewest), "thread");
         let text = match program.series.iter().all(|series| series.points.len() < 2) {
             true => "No speedup: each input was run on one number of threads.".to_owned(),
             false => {
@@ -192,7 +191,7 @@ pub(super) fn laws(subject: &Subject, page: &mut Page<'_>) -> io::Result<()> {
                 "{:?}{of} does not fit: {misses}. Nothing is predicted by it.",
                 law.law
             );
-            page.paragraph("", &shown(text))?;
+            page.paragraph("", &text)?;
         }
     }
     if let Some(reason) = reasons.first() {
