@@ -4,7 +4,7 @@
  *
  *   shapes fib | queens | sort | strassen | alignment | health | wavefront | locks
  *
- * LEAF: microseconds of a leaf's work.
+ * LEAF: microseconds of a leaf's work. Runs take some tenths of a second: threads may need milliseconds to begin, which a run with one thread does not show.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,15 +77,18 @@ static void sort(int elements)
     work(LEAF / 4 * elements);
 }
 
-/* Sums, seven products, sums. */
-static void strassen(int depth)
+/*
+ * Sums, seven products of different length, sums. (Were they of one length, threads would be ready at the same time again and again, and which one
+ * is first decides how long the run takes: by a tenth.)
+ */
+static void strassen(int depth, int number)
 {
-    work(LEAF);
+    work(LEAF / 8 * (5 + number % 7));
     if (depth == 0)
         return;
     for (int product = 0; product < 7; product++)
 #pragma omp task
-        strassen(depth - 1);
+        strassen(depth - 1, product);
 #pragma omp taskwait
     work(LEAF / 2);
 }
@@ -96,8 +99,8 @@ static void alignment(void)
 #pragma omp parallel
     {
 #pragma omp for schedule(dynamic)
-        for (int i = 0; i < 16; i++)
-            for (int j = i + 1; j < 16; j += 4)
+        for (int i = 0; i < 48; i++)
+            for (int j = i + 1; j < 48; j += 4)
 #pragma omp task firstprivate(i, j)
                 work(LEAF / 8 * (1 + (i + j) % 8));
     }
@@ -154,19 +157,19 @@ int main(int argc, char **argv)
 #pragma omp single
     {
         if (strcmp(kind, "fib") == 0)
-            fib(11);
+            fib(13);
         else if (strcmp(kind, "queens") == 0)
-            queens(5);
+            queens(8);
         else if (strcmp(kind, "sort") == 0)
-            sort(64);
+            sort(256);
         else if (strcmp(kind, "strassen") == 0)
-            strassen(3);
+            strassen(3, 0);
         else if (strcmp(kind, "health") == 0)
-            health(4);
+            health(5);
         else if (strcmp(kind, "wavefront") == 0)
             wavefront();
         else
-            for (int i = 0; i < 200; i++)
+            for (int i = 0; i < 800; i++)
                 leaf();
     }
     return 0;

@@ -91,7 +91,7 @@ const UNFIT: &str = "not tested";
 /// Lines of a reason that the last lines of a run repeat.
 const REASON_LINES: usize = 4;
 
-/// Every test has it for reading while it runs; a second try has it for writing, and the machine to itself.
+/// Every test has it for reading while it runs; one that measures, and a second try, have it for writing, and the machine to themselves.
 static MACHINE: RwLock<()> = RwLock::new(());
 
 fn note(what: &'static str, name: &str, reason: &str) {
@@ -107,23 +107,40 @@ fn tries_again() -> bool {
     !set("INSTR_TEST_ALL") && !set("INSTR_TEST_ONCE")
 }
 
-/// The verdict of `body`, at the second try when it failed at the first one and `again` holds. A second try begins when all
-/// tests that run have ended, and none begins meanwhile.
-fn judged(name: &str, body: impl Fn() -> Check, again: bool) -> Check {
-    let first = {
-        let _beside = MACHINE.read().unwrap_or_else(PoisonError::into_inner);
-        body()
-    };
+/// What runs beside a test.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Beside {
+    /// Other tests; at a second try none.
+    Others,
+    /// Nothing: it begins when all tests that run have ended, and none begins meanwhile.
+    Nothing,
+}
+
+impl Beside {
+    fn run(self, body: impl Fn() -> Check) -> Check {
+        match self {
+            Self::Others => {
+                let _others = MACHINE.read().unwrap_or_else(PoisonError::into_inner);
+                body()
+            }
+            Self::Nothing => {
+                let _alone = MACHINE.write().unwrap_or_else(PoisonError::into_inner);
+                body()
+            }
+        }
+    }
+}
+
+/// The verdict of `body`, at the second try, alone, when it failed at the first one and `again` holds.
+fn judged(name: &str, body: impl Fn() -> Check, beside: Beside, again: bool) -> Check {
+    let first = beside.run(&body);
     let Err(Stop::Fail(message)) = first else {
         return first;
     };
     if !again {
         return Err(Stop::Fail(message));
     }
-    let second = {
-        let _alone = MACHINE.write().unwrap_or_else(PoisonError::into_inner);
-        body()
-    };
+    let second = Beside::Nothing.run(&body);
     if second.is_ok() {
         note(UNSTEADY, name, &message);
     }
@@ -132,11 +149,19 @@ fn judged(name: &str, body: impl Fn() -> Check, again: bool) -> Check {
 
 /// A test named `name` with body `body`.
 pub fn trial(name: impl Into<String>, body: impl Fn() -> Check + Send + 'static) -> Trial {
-    let name = name.into();
+    beside(Beside::Others, name.into(), body)
+}
+
+/// The same for a test that measures times, which runs alone.
+pub fn measuring(name: impl Into<String>, body: impl Fn() -> Check + Send + 'static) -> Trial {
+    beside(Beside::Nothing, name.into(), body)
+}
+
+fn beside(beside: Beside, name: String, body: impl Fn() -> Check + Send + 'static) -> Trial {
     let shown = name.clone();
     let timed = move || {
         let begin = Instant::now();
-        let verdict = judged(&shown, &body, tries_again());
+        let verdict = judged(&shown, &body, beside, tries_again());
         crate::queue::took(&shown, begin.elapsed());
         match verdict {
             Ok(()) => Ok(Completion::Completed),
@@ -253,7 +278,7 @@ mod tests {
         let passes_at = |number, again| {
             tried.store(0, Relaxed);
             let body = || ensure(tried.fetch_add(1, Relaxed) + 1 >= number, || "why".into());
-            let verdict = judged("a test", body, again);
+            let verdict = judged("a test", body, Beside::Others, again);
             (verdict.is_ok(), tried.load(Relaxed))
         };
         assert_eq!(passes_at(1, true), (true, 1));

@@ -28,6 +28,8 @@ pub(crate) enum Kind {
     Run,
     /// A parallel region.
     Region,
+    /// The implicit tasks of a parallel region: their own user code.
+    ImplicitTask,
     /// A task function.
     Task,
     /// A work-sharing loop.
@@ -50,6 +52,7 @@ impl Kind {
         match self {
             Self::Run => "run",
             Self::Region => "region",
+            Self::ImplicitTask => "implicit task",
             Self::Task => "task",
             Self::Loop => "loop",
             Self::User => "user region",
@@ -58,6 +61,14 @@ impl Kind {
             Self::Wait => "lock wait",
             Self::Waiting => "waiting",
         }
+    }
+
+    /// Whether it is a construct at a place in the source, which its label has.
+    pub(crate) fn has_place(self) -> bool {
+        matches!(
+            self,
+            Self::Region | Self::ImplicitTask | Self::Task | Self::Loop
+        )
     }
 
     /// Whether it is code that runs, in which a program can become slower; what waits does so because of others.
@@ -247,6 +258,13 @@ impl Run {
             let key = unnamed.key(Kind::Region, &region.place, "");
             let own = durations(Construct::Region(code(&region.place)));
             self.executed(key, region.times.count, region.times.total_ns, own);
+            if let Some(own) = durations(Construct::Implicit(code(&region.place))) {
+                let mut key = unnamed.key(Kind::ImplicitTask, &region.place, "");
+                if key.label == region.place.label {
+                    key.label = format!("implicit task of {}", key.label);
+                }
+                self.executed(key, own.count(), own.total_ns(), Some(own));
+            }
         }
         for task in by_address(&summary.task_functions, |task| &task.place) {
             let key = unnamed.key(Kind::Task, &task.place, "");

@@ -110,7 +110,7 @@ fn verdict(diff: &Diff, page: &mut Page<'_>) -> io::Result<()> {
 
 fn sentence(row: &Row) -> String {
     let name = match row.kind {
-        Kind::Region | Kind::Task | Kind::Loop => first::place(&row.label),
+        kind if kind.has_place() => first::place(&row.label),
         kind => format!("{} ({})", elide(&row.label, 60), kind.name()),
     };
     let Some((measure, is_total)) = row.telling() else {
@@ -232,7 +232,7 @@ fn table(diff: &Diff, mut sheet: Sheet, rows: &[&Row], page: &mut Page<'_>) -> i
     for row in rows.iter().take(page.rows) {
         let is_total = row.kind.is_code() && row.telling().is_some_and(|(_, is_total)| is_total);
         let label = match row.kind {
-            Kind::Region | Kind::Task | Kind::Loop => row.label.clone(),
+            kind if kind.has_place() => row.label.clone(),
             kind => format!("{} ({})", elide(&row.label, 60), kind.name()),
         };
         let label = match is_total {

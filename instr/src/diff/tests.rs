@@ -192,7 +192,9 @@ fn a_limit_refuses_what_is_slower_by_it_and_no_less() {
     let (status, out, err) = diff(&[&before, &after, "--fail-if-slower", "5%"]);
     assert_eq!(status, Status::Refused);
     assert!(
-        err.contains("instr: error: slower by 5.0% or more: region 2 without a name +7.0%\n"),
+        err.contains(
+            "instr: error: slower by 5.0% or more: implicit task 2 without a name +7.0%, region 2 without a name +7.0%\n"
+        ),
         "{err}"
     );
     assert!(

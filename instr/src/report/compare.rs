@@ -150,7 +150,7 @@ fn row(row: &Compared, has_repeats: bool, places: &[BTreeMap<Name, Where>; 2]) -
     Row {
         kind: row.kind.name(),
         name: match row.kind {
-            Kind::Region | Kind::Task | Kind::Loop => first::place(&row.label),
+            kind if kind.has_place() => first::place(&row.label),
             _ => row.label.clone(),
         },
         cells,

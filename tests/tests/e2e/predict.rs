@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use instr_tests::cases;
-use instr_tests::outcome::{Check, Stop, ensure, trial};
+use instr_tests::outcome::{Check, Stop, ensure, measuring, trial};
 use instr_tests::process::{Run, Status};
 use instr_tests::toolchain::{Build, Target, tools};
 use instr_tests::workspace;
@@ -34,10 +34,10 @@ pub(crate) fn trials() -> Vec<Trial> {
     ];
     // Runs of some milliseconds, whose times other work on the machine moves by more than is allowed here.
     if cases::all() {
-        trials.push(trial("predict::really-faster", faster));
-        trials.push(trial("predict::without-a-lock", without_lock));
+        trials.push(measuring("predict::really-faster", faster));
+        trials.push(measuring("predict::without-a-lock", without_lock));
         trials.extend(SHAPES.map(|shape| {
-            trial(
+            measuring(
                 format!("predict::two-threads-from-one::{shape}"),
                 move || two_from_one(shape),
             )
