@@ -53,6 +53,10 @@ static void tell(long number, const struct rusage *before)
            now.ru_nivcsw - before->ru_nivcsw);
 }
 
+/* How often players hand the byte over, and how long they compute before. */
+static int rounds = 1000;
+static uint64_t work_ns = 50000;
+
 /* Two hand a byte to and fro; who has it computes, so that the other one waits. */
 static void *player(void *arg)
 {
@@ -61,10 +65,11 @@ static void *player(void *arg)
     char byte = 'x';
     pthread_barrier_wait(&both);
     getrusage(RUSAGE_THREAD, &before);
-    for (int i = 0; i < 1000; i++) {
+    for (int i = 0; i < rounds; i++) {
         if (me == 1 && read(ends[0][0], &byte, 1) != 1)
             exit(1);
-        spin(CLOCK_MONOTONIC, 50000);
+        if (work_ns > 0)
+            spin(CLOCK_MONOTONIC, work_ns);
         if (write(ends[me][1], &byte, 1) != 1)
             exit(1);
         if (me == 0 && read(ends[1][0], &byte, 1) != 1)
@@ -151,6 +156,11 @@ int main(int argc, char **argv)
     if (pipe(ends[0]) != 0 || pipe(ends[1]) != 0)
         return 1;
     if (strcmp(what, "players") == 0) {
+        two(player);
+    } else if (strcmp(what, "storm") == 0) {
+        rounds = 200000;
+        work_ns = 0;
+        pin();
         two(player);
     } else if (strcmp(what, "yielders") == 0) {
         two(yielder);

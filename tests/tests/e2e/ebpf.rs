@@ -20,6 +20,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("ebpf::a-child-takes-the-place-of-a-sleeper", || {
             sleeper("namesake")
         }),
+        trial("ebpf::rings-are-read-before-they-are-full", storm),
         trial("ebpf::a-yield-is-no-preemption", yielders),
         trial("ebpf::a-woken-thread-waits-for-its-processor", guest),
         trial("ebpf::no-child-is-missing", children),
@@ -145,6 +146,21 @@ fn players() -> Check {
         between("woken by the other", by_other, known - 1.0, known + BESIDE)?;
         let waits = number(&thread(&found, of("tid", one))?, "voluntary")?;
         between("wake-ups of all waits", all, waits - 1.0, waits)?;
+    }
+    Ok(())
+}
+
+/// So many switches that a ring would be full long before its reader comes by itself.
+fn storm() -> Check {
+    let (told, found) = Place::new()?.run("storm")?;
+    for at in ["0", "1"] {
+        let of = |name: &str| told[&format!("{name}{at}")];
+        let known = of("voluntary") + of("involuntary");
+        ensure(known > 150_000.0, || format!("{known} switches only"))?;
+        let thread = thread(&found, of("tid"))?;
+        let all = number(&thread, "voluntary")? + number(&thread, "involuntary")?;
+        // Others take the processor meanwhile, also behind its own look.
+        between("switches", all, known, known + 4.0 * BESIDE)?;
     }
     Ok(())
 }

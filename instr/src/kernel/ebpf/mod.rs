@@ -4,7 +4,7 @@
 mod rings;
 mod types;
 
-use std::os::fd::BorrowedFd;
+use std::os::fd::{AsFd as _, BorrowedFd};
 use std::path::Path;
 
 use aya::maps::{HashMap, Map, MapData, RingBuf};
@@ -35,8 +35,10 @@ const FUNCTIONS: [(&str, &str); 5] = [
 const RING_BITS: u32 = 14;
 /// Bytes of all rings.
 const MOST_BYTES: usize = 64 << 20;
-/// How often rings are looked at; and when one was found an eighth full.
-const PERIODS_NS: [i64; 2] = [10_000_000, 2_000_000];
+/// How often rings are looked at while programs begin, which are asked for their arguments then.
+const PERIOD_NS: i64 = 10_000_000;
+/// The same while none does: the next one, and a ring that fills, call. Each look takes a processor from somebody.
+const CALM_PERIOD_NS: i64 = 100_000_000;
 /// Who ends while the recording does is waited for so often, a millisecond each.
 const MOST_WAITS: u32 = 50;
 /// Bits of `CapEff`: capabilities(7).
@@ -69,7 +71,8 @@ pub(super) struct Tracer {
     processors: Vec<u32>,
     /// Priorities as they were told last.
     priorities: hashbrown::HashMap<u32, u32>,
-    is_busy: bool,
+    /// No program has begun before the last look.
+    is_calm: bool,
 }
 
 struct RareRing(RingBuf<MapData>);
@@ -207,7 +210,7 @@ fn load(whose: Whose, types: &Btf) -> Result<Tracer, String> {
         threads,
         processors: allowed,
         priorities: hashbrown::HashMap::new(),
-        is_busy: false,
+        is_calm: true,
     })
 }
 
@@ -269,11 +272,17 @@ impl Source for Tracer {
     }
 
     fn descriptors(&self) -> Vec<BorrowedFd<'_>> {
-        Vec::new()
+        match self.is_calm {
+            true => vec![self.rares.0.as_fd()],
+            false => Vec::new(),
+        }
     }
 
     fn period_ns(&self) -> i64 {
-        PERIODS_NS[usize::from(self.is_busy)]
+        match self.is_calm {
+            true => CALM_PERIOD_NS,
+            false => PERIOD_NS,
+        }
     }
 
     fn drain(&mut self, each: &mut dyn FnMut(Record)) {
@@ -285,7 +294,9 @@ impl Source for Tracer {
         }
         // Another processor may have been faster.
         rare.sort_by_key(|record| record.time);
-        self.is_busy = false;
+        self.is_calm = !rare
+            .iter()
+            .any(|record| matches!(record.what, What::Exec(_)));
         let mut found = Vec::new();
         let known = self.rings.processors;
         let mut by_processor: Vec<Vec<Record>> = vec![Vec::new(); known as usize];
@@ -297,7 +308,7 @@ impl Source for Tracer {
         for (processor, rare) in (0..known).zip(by_processor) {
             let priorities = &mut self.priorities;
             let mut rare = rare.into_iter().peekable();
-            let taken = self.rings.drain(processor, up_to, |slot| {
+            self.rings.drain(processor, up_to, |slot| {
                 while let Some(record) = rare.next_if(|record| record.time <= slot.time) {
                     found.push(record);
                 }
@@ -307,7 +318,6 @@ impl Source for Tracer {
             });
             found.extend(rare);
             found.drain(..).for_each(&mut *each);
-            self.is_busy |= taken > 1 << (self.rings.bits - 3);
         }
     }
 

@@ -99,13 +99,12 @@ pub(super) struct Rings {
 }
 
 impl Rings {
-    /// Gives the slots of a processor up to this time to `each`, in order of time, and frees them. Returns how many there were.
-    pub(super) fn drain(&self, processor: u32, up_to: u64, mut each: impl FnMut(Slot)) -> u64 {
+    /// Gives the slots of a processor up to this time to `each`, in order of time, and frees them.
+    pub(super) fn drain(&self, processor: u32, up_to: u64, mut each: impl FnMut(Slot)) {
         let place = processor as usize * PLACE;
         let head = self.places.number(place + HEAD).load(Ordering::Acquire);
         let tail = self.places.number(place + TAIL);
-        let first = tail.load(Ordering::Relaxed);
-        let mut at = first;
+        let mut at = tail.load(Ordering::Relaxed);
         while at < head {
             let slot = self.slot(processor, at);
             if slot.time > up_to {
@@ -115,7 +114,6 @@ impl Rings {
             at += 1;
         }
         tail.store(at, Ordering::Release);
-        at - first
     }
 
     /// What a processor lost since its last slot. The program must have ended.
@@ -184,7 +182,7 @@ pub(super) fn told(slot: &Slot, processor: u32, mut each: impl FnMut(Record, Opt
     }
 }
 
-/// A begin, a new program or a name.
+/// A begin, a new program or a name; nothing for what only calls the reader.
 pub(super) fn rare(bytes: &[u8]) -> Option<Record> {
     let bytes: &[u8; RARE] = bytes.first_chunk()?;
     let number = |at: usize| {

@@ -3,7 +3,7 @@
  * `instr` carries and loads; mod.rs has the other side of everything below.
  *
  * Switches and wake-ups happen with interrupts off: each processor writes them into a ring of its own, without a lock. Begins, names and new programs,
- * which are rare, go through one ring of the kernel's.
+ * which are rare, go through one ring of the kernel's. By that the reader is called when a processor's ring fills.
  */
 
 typedef unsigned char u8;
@@ -114,7 +114,7 @@ struct slot {
 };
 MAP(slots, TYPE_ARRAY, u32, struct slot, 1, SHOWN);
 
-enum rare_kind { FORK, EXEC, NAME };
+enum rare_kind { FORK, EXEC, NAME, CALL };
 struct rare {
     u64 time;
     u32 kind;
@@ -160,6 +160,23 @@ INLINE void publish(struct place *place)
     }
     u64 old = __sync_fetch_and_add(&place->head, 1);
     __asm__ volatile("" : : "r"(old) : "memory");
+}
+
+/* When the reader gets what is rare: it comes by itself; it is woken, where it sleeps for long. */
+#define LATER 1
+#define NOW 2
+
+/* At each quarter of a ring. The kernel wakes it by an interrupt of its own, behind the switch. */
+INLINE void call_reader(const struct place *place)
+{
+    const u64 used = place->head - *(volatile u64 *)&place->tail;
+    if (used == 0 || (used & ((1ull << (ring_bits - 2)) - 1)) != 0)
+        return;
+    struct rare *call = ring_reserve(&rares, sizeof *call, 0);
+    if (call == 0)
+        return; /* it has enough to read */
+    call->kind = CALL;
+    ring_submit(call, NOW);
 }
 
 INLINE struct slot *reserve(struct place *place, u32 processor, u64 time)
@@ -252,7 +269,6 @@ INLINE struct rare *rare(enum rare_kind kind, const struct task_struct *task)
     return found;
 }
 
-#define NO_WAKEUP 1 /* the reader comes by itself */
 
 /* ---- the events ---- */
 
@@ -313,6 +329,7 @@ int on_switch(u64 *arguments)
     slot->second_pid = to->tgid;
     slot->bits = SWITCH | leave << 2 | from_followed << 4 | to_followed << 5 | (from->prio & 255) << 8 | (to->prio & 255) << 16;
     publish(place);
+    call_reader(place);
     return 0;
 }
 
@@ -359,6 +376,7 @@ int on_waking(u64 *arguments)
     slot->second_pid = woken->tgid;
     slot->bits = WAKE | context(current) << 2;
     publish(place);
+    call_reader(place);
     return 0;
 }
 
@@ -383,7 +401,7 @@ int on_fork(u64 *arguments)
         return 0;
     told->parent_tid = parent_tid;
     told->parent_pid = parent->tgid;
-    ring_submit(told, NO_WAKEUP);
+    ring_submit(told, LATER);
     return 0;
 }
 
@@ -408,7 +426,7 @@ int on_exec(u64 *arguments)
     if (told == 0)
         return 0;
     read_text(told->name, sizeof told->name, task->comm);
-    ring_submit(told, NO_WAKEUP);
+    ring_submit(told, NOW);
     return 0;
 }
 
@@ -422,7 +440,7 @@ int on_name(u64 *arguments)
     if (told == 0)
         return 0;
     read_text(told->name, sizeof told->name, (const void *)arguments[1]);
-    ring_submit(told, NO_WAKEUP);
+    ring_submit(told, LATER);
     return 0;
 }
 
