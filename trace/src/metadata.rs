@@ -161,7 +161,8 @@ impl Metadata {
         let text = String::from_utf8_lossy(bytes);
         let mut metadata = Self::default();
         let mut order = None;
-        for (block, entries) in blocks(&text) {
+        let tokens = tokens(&text);
+        for (block, entries) in blocks_of(&tokens) {
             for (key, value) in entries {
                 match block.as_str() {
                     "trace" if key == "byte_order" => order = byte_order(&value),
@@ -172,7 +173,7 @@ impl Metadata {
                 }
             }
         }
-        metadata.cut = is_cut(&text).then_some(bytes.len() as u64);
+        metadata.cut = is_cut(&tokens).then_some(bytes.len() as u64);
         metadata.layout.order = order.ok_or("the trace block names no byte_order (le or be)")?;
         metadata.layout.word = match metadata.word_bits {
             32 => WordSize::Four,
@@ -343,15 +344,14 @@ fn integer(text: &str) -> Option<i128> {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-enum Token {
-    Word(String),
+enum Token<'t> {
+    Word(&'t str),
     Text(String),
     Mark(char),
 }
 
 /// Whether the text does not end behind a block.
-fn is_cut(text: &str) -> bool {
-    let tokens = tokens(text);
+fn is_cut(tokens: &[Token<'_>]) -> bool {
     let depth = tokens.iter().fold(0_i64, |depth, token| match token {
         Token::Mark('{') => depth + 1,
         Token::Mark('}') => depth - 1,
@@ -361,16 +361,22 @@ fn is_cut(text: &str) -> bool {
 }
 
 /// The top-level blocks `name { key = value; … }` with their direct entries; nested blocks are passed over.
-pub(crate) fn blocks(text: &str) -> Vec<(String, Vec<(String, Value)>)> {
-    let tokens = tokens(text);
-    let mut found: Vec<(String, Vec<(String, Value)>)> = Vec::new();
+pub(crate) fn blocks(text: &str) -> Vec<Block> {
+    blocks_of(&tokens(text))
+}
+
+/// The name of a block, and its entries.
+type Block = (String, Vec<(String, Value)>);
+
+fn blocks_of(tokens: &[Token<'_>]) -> Vec<Block> {
+    let mut found: Vec<Block> = Vec::new();
     let mut depth = 0usize;
     for (at, token) in tokens.iter().enumerate() {
         match token {
             Token::Mark('{') => {
                 if depth == 0 {
                     let name = match at.checked_sub(1).and_then(|before| tokens.get(before)) {
-                        Some(Token::Word(word)) => word.clone(),
+                        Some(Token::Word(word)) => (*word).to_owned(),
                         _ => String::new(),
                     };
                     found.push((name, Vec::new()));
@@ -387,12 +393,12 @@ pub(crate) fn blocks(text: &str) -> Vec<(String, Vec<(String, Value)>)> {
                 let value = match value {
                     Token::Text(text) => Value::Text(text.clone()),
                     Token::Word(word) => {
-                        integer(word).map_or_else(|| Value::Text(word.clone()), Value::Number)
+                        integer(word).map_or_else(|| Value::Text((*word).to_owned()), Value::Number)
                     }
                     Token::Mark(_) => continue,
                 };
                 if let Some((_, entries)) = found.last_mut() {
-                    entries.push((key.clone(), value));
+                    entries.push(((*key).to_owned(), value));
                 }
             }
             _ => {}
@@ -401,35 +407,51 @@ pub(crate) fn blocks(text: &str) -> Vec<(String, Vec<(String, Value)>)> {
     found
 }
 
-fn tokens(text: &str) -> Vec<Token> {
+/// What is left of a text.
+struct Rest<'t>(&'t str);
+
+impl<'t> Rest<'t> {
+    fn next(&mut self) -> Option<char> {
+        self.next_if(|_| true)
+    }
+
+    fn next_if(&mut self, is_it: impl Fn(char) -> bool) -> Option<char> {
+        let c = self.0.chars().next().filter(|c| is_it(*c))?;
+        self.0 = &self.0[c.len_utf8()..];
+        Some(c)
+    }
+
+    /// Takes what is before the first character of another kind, and leaves that.
+    fn take_while(&mut self, is_it: impl Fn(char) -> bool) -> &'t str {
+        let end = self.0.find(|c| !is_it(c)).unwrap_or(self.0.len());
+        let (taken, rest) = self.0.split_at(end);
+        self.0 = rest;
+        taken
+    }
+
+    /// Goes behind this, or to the end.
+    fn skip_behind(&mut self, what: &str) {
+        self.0 = self.0.split_once(what).map_or("", |(_, rest)| rest);
+    }
+}
+
+fn tokens(text: &str) -> Vec<Token<'_>> {
     let mut tokens = Vec::new();
-    let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
-        match c {
-            '/' if chars.peek() == Some(&'*') => {
-                let mut last = ' ';
-                chars.next();
-                for c in chars.by_ref() {
-                    if last == '*' && c == '/' {
-                        break;
-                    }
-                    last = c;
-                }
-            }
-            '/' if chars.peek() == Some(&'/') => while chars.next().is_some_and(|c| c != '\n') {},
-            '"' => tokens.push(Token::Text(quoted(&mut chars))),
-            c if is_word(c) => {
-                let mut word = String::from(c);
-                while let Some(c) = chars.next_if(|c| is_word(*c)) {
-                    word.push(c);
-                }
-                tokens.push(Token::Word(word));
-            }
-            c if c.is_whitespace() => {}
-            c => tokens.push(Token::Mark(c)),
+    let mut rest = Rest(text);
+    loop {
+        let word = rest.take_while(is_word);
+        if !word.is_empty() {
+            tokens.push(Token::Word(word));
+        }
+        match rest.next() {
+            None => return tokens,
+            Some('/') if rest.next_if(|c| c == '*').is_some() => rest.skip_behind("*/"),
+            Some('/') if rest.next_if(|c| c == '/').is_some() => rest.skip_behind("\n"),
+            Some('"') => tokens.push(Token::Text(quoted(&mut rest))),
+            Some(c) if c.is_whitespace() => {}
+            Some(c) => tokens.push(Token::Mark(c)),
         }
     }
-    tokens
 }
 
 fn is_word(c: char) -> bool {
@@ -450,7 +472,7 @@ pub(crate) fn escaped(text: &str) -> String {
 }
 
 /// The rest of a string literal, escapes resolved as in C.
-fn quoted(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) -> String {
+fn quoted(chars: &mut Rest<'_>) -> String {
     let mut text = String::new();
     while let Some(c) = chars.next() {
         match c {
@@ -472,12 +494,7 @@ fn quoted(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) -> String {
     text
 }
 
-fn numeric_escape(
-    chars: &mut std::iter::Peekable<std::str::Chars<'_>>,
-    start: u32,
-    radix: u32,
-    more: usize,
-) -> char {
+fn numeric_escape(chars: &mut Rest<'_>, start: u32, radix: u32, more: usize) -> char {
     let mut value = start;
     for _ in 0..more {
         match chars
