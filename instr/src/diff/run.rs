@@ -95,6 +95,22 @@ pub(crate) struct Key {
     pub(crate) label: String,
 }
 
+impl Key {
+    /// The key of the implicit tasks of this region: its name stands first, as narrow tables cut what is behind.
+    fn of_implicit_tasks(&self) -> Self {
+        let what = ", implicit task";
+        let label = match self.label.rsplit_once(" [") {
+            Some((name, place)) => format!("{name}{what} [{place}"),
+            None => format!("{}{what}", self.label),
+        };
+        Self {
+            kind: Kind::ImplicitTask,
+            label,
+            ..self.clone()
+        }
+    }
+}
+
 /// The executions of a construct in one run.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Executions {
@@ -257,13 +273,10 @@ impl Run {
         for region in by_address(&summary.parallel_regions, |region| &region.place) {
             let key = unnamed.key(Kind::Region, &region.place, "");
             let own = durations(Construct::Region(code(&region.place)));
+            let implicit = key.of_implicit_tasks();
             self.executed(key, region.times.count, region.times.total_ns, own);
             if let Some(own) = durations(Construct::Implicit(code(&region.place))) {
-                let mut key = unnamed.key(Kind::ImplicitTask, &region.place, "");
-                if key.label == region.place.label {
-                    key.label = format!("implicit task of {}", key.label);
-                }
-                self.executed(key, own.count(), own.total_ns(), Some(own));
+                self.executed(implicit, own.count(), own.total_ns(), Some(own));
             }
         }
         for task in by_address(&summary.task_functions, |task| &task.place) {

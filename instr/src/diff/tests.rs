@@ -193,7 +193,7 @@ fn a_limit_refuses_what_is_slower_by_it_and_no_less() {
     assert_eq!(status, Status::Refused);
     assert!(
         err.contains(
-            "instr: error: slower by 5.0% or more: implicit task 2 without a name +7.0%, region 2 without a name +7.0%\n"
+            "instr: error: slower by 5.0% or more: region 2 without a name +7.0%, region 2 without a name, implicit task +7.0%\n"
         ),
         "{err}"
     );
