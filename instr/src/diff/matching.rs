@@ -1,7 +1,7 @@
 //! Which construct of one build of a program is which of another one.
 //!
 //! Constructs of one kind, function and file belong together. Where both builds have as many of them, the first is the first and so on, wherever the lines moved to. Where they have not, those at
-//! the same line are the same; what remains is new, or gone.
+//! the same line are the same; what remains is new, or gone. Code without a name has a number only, which is the same code as long as all runs have as much of it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,16 +31,56 @@ pub(crate) struct Pair {
     pub(crate) how: Matched,
 }
 
-/// All constructs of both groups of runs, by kind and name.
+/// Code without a name that cannot be compared.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Unmatched {
+    pub(crate) kind: Kind,
+    /// How much of it runs have.
+    pub(crate) before: BTreeSet<u32>,
+    pub(crate) after: BTreeSet<u32>,
+}
+
+/// All constructs of both groups of runs that can be compared, by kind and name.
 pub(crate) fn pairs(before: &[Run], after: &[Run]) -> Vec<Pair> {
+    let unmatched = unmatched(before, after);
+    let is_matched = |key: &Key| {
+        let kind = match key.kind {
+            Kind::ImplicitTask => Kind::Region,
+            kind => kind,
+        };
+        key.unnamed.is_none() || unmatched.iter().all(|of| of.kind != kind)
+    };
     let mut groups: BTreeMap<(Kind, String, Option<String>), [BTreeSet<Key>; 2]> = BTreeMap::new();
     for (side, runs) in [before, after].into_iter().enumerate() {
-        for key in runs.iter().flat_map(|run| run.constructs.keys()) {
+        let keys = runs.iter().flat_map(|run| run.constructs.keys());
+        for key in keys.filter(|key| is_matched(key)) {
             let group = (key.kind, key.name.clone(), key.file.clone());
             groups.entry(group).or_default()[side].insert(key.clone());
         }
     }
     groups.into_values().flat_map(of_group).collect()
+}
+
+/// Kinds of code that runs have more or less of without a name than others: which of it is which is not known. What only one side has is new, or gone.
+pub(crate) fn unmatched(before: &[Run], after: &[Run]) -> Vec<Unmatched> {
+    let of = |kind| {
+        let [before, after] = [before, after].map(|runs| {
+            let numbers = runs.iter().map(|run| run.unnamed(kind));
+            numbers.collect::<BTreeSet<u32>>()
+        });
+        let is_none = |numbers: &BTreeSet<u32>| numbers.iter().all(|&number| number == 0);
+        let is_known =
+            is_none(&before) || is_none(&after) || (before.len() == 1 && before == after);
+        (!is_known).then_some(Unmatched {
+            kind,
+            before,
+            after,
+        })
+    };
+    [Kind::Region, Kind::Task, Kind::Loop]
+        .into_iter()
+        .filter_map(of)
+        .collect()
 }
 
 /// Keys are in order of their lines.
@@ -85,6 +125,7 @@ mod tests {
             file: Some("a.c".to_owned()),
             line: Some(*line),
             label: format!("{name} [omp parallel a.c:{line}]"),
+            unnamed: None,
         };
         Run {
             constructs: constructs

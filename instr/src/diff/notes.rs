@@ -1,8 +1,11 @@
 //! What makes a comparison weaker than it looks, in sentences.
 
+use std::collections::BTreeSet;
+
 use instr_analysis::statistics::Design;
 
 use super::compare::Settings;
+use super::matching::{Unmatched, unmatched};
 use super::model::Order;
 use super::run::{Kind, Run};
 use crate::summary::units::{counted, elide, percent};
@@ -28,6 +31,7 @@ pub(super) fn of(
     notes.extend(order_note(order));
     notes.extend(different_programs(before, after));
     notes.extend(nothing_in_common(before, after));
+    notes.extend(unmatched(before, after).iter().map(not_matched));
     notes.extend(different_circumstances(before, after));
     notes.extend(cut(before, after));
     notes.extend(busy(before, after));
@@ -106,6 +110,19 @@ fn nothing_in_common(before: &[Run], after: &[Run]) -> Option<String> {
     let is_apart =
         !first.is_empty() && !second.is_empty() && !first.iter().any(|name| second.contains(name));
     is_apart.then(|| "no region, task or loop has the same name before and after: only the runs as a whole are compared".to_owned())
+}
+
+fn not_matched(of: &Unmatched) -> String {
+    let range = |numbers: &BTreeSet<u32>| match (numbers.first(), numbers.last()) {
+        (Some(least), Some(most)) if least < most => format!("{least} to {most}"),
+        (least, _) => least.map_or(String::new(), u32::to_string),
+    };
+    format!(
+        "{}s without a name are not compared, since their numbers differ from run to run (before {}, after {}): a build with symbols has names",
+        of.kind.name(),
+        range(&of.before),
+        range(&of.after)
+    )
 }
 
 /// A circumstance of a run in words.

@@ -93,6 +93,8 @@ pub(crate) struct Key {
     pub(crate) line: Option<u32>,
     /// For people; tells constructs of one line apart.
     pub(crate) label: String,
+    /// The number of code without a name among that of its kind, from 1, in the order of addresses.
+    pub(crate) unnamed: Option<u32>,
 }
 
 impl Key {
@@ -210,6 +212,12 @@ impl Run {
         of as f64 / whole.max(1) as f64
     }
 
+    /// How much code of a kind has no name.
+    pub(super) fn unnamed(&self, kind: Kind) -> u32 {
+        let keys = self.constructs.keys().filter(|key| key.kind == kind);
+        keys.filter_map(|key| key.unnamed).max().unwrap_or(0)
+    }
+
     fn of_run(&mut self, name: &str, ns: u64) {
         let key = Key {
             kind: Kind::Run,
@@ -217,6 +225,7 @@ impl Run {
             file: None,
             line: None,
             label: name.to_owned(),
+            unnamed: None,
         };
         self.executed(key, 1, ns, None);
     }
@@ -315,6 +324,7 @@ impl Run {
             file: None,
             line: None,
             label: name.to_owned(),
+            unnamed: None,
         };
         self.executed(key, times.count, times.total_ns, durations);
     }
@@ -352,10 +362,12 @@ struct Unnamed {
 impl Unnamed {
     /// `schedule` is that of a loop, else empty.
     fn key(&mut self, kind: Kind, place: &Place, schedule: &str) -> Key {
+        let mut unnamed = None;
         let (mut label, mut name) = match (&place.function, place.address) {
             (None, Some(_)) => {
                 let number = self.numbers.entry(kind).or_default();
                 *number += 1;
+                unnamed = Some(*number);
                 let name = format!("{} {number} without a name", kind.name());
                 (name.clone(), name)
             }
@@ -380,6 +392,7 @@ impl Unnamed {
             file: base.map(str::to_owned),
             line: place.line,
             label,
+            unnamed,
         }
     }
 }

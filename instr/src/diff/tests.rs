@@ -326,3 +326,26 @@ fn traces_without_an_event_are_refused_or_left_out() {
         "{err}"
     );
 }
+
+#[test]
+fn regions_without_a_name_are_compared_where_all_runs_have_as_many() {
+    let dir = tempfile::tempdir().unwrap();
+    // A region between the others is new: the numbers of those behind it mean other regions.
+    let [before, after] = exact(
+        dir.path(),
+        8,
+        &[(0x1000, 100_000), (0x3000, 300_000)],
+        &[(0x1000, 100_000), (0x2000, 200_000), (0x3000, 300_000)],
+    );
+    let (status, out, err) = diff(&[&before, &after, "--all", "--fail-if-slower", "100%"]);
+    assert_eq!(status, Status::Done, "{err}");
+    let words: Vec<&str> = out.split_whitespace().collect();
+    let note = "regions without a name are not compared, since their numbers differ from run to run (before 2, after 3)";
+    assert!(words.join(" ").contains(note), "{out}");
+    assert!(!out.contains("region 1"), "{out}");
+    // Against a program without any, they are new.
+    let [before, after] = exact(&dir.path().join("none"), 8, &[], &[(0x1000, 100_000)]);
+    let (_, out, _) = diff(&[&before, &after, "--all"]);
+    assert!(out.contains("region 1 without a name"), "{out}");
+    assert!(!out.contains("not compared"), "{out}");
+}

@@ -104,7 +104,15 @@ pub fn rest(summary: &Summary, page: &mut Page<'_>) -> io::Result<()> {
     );
     for item in summary.doacross.iter().take(page.rows) {
         let head = [label(&item.place), count(item.posts), count(item.waits)];
-        table.add_row(row(head, item.times));
+        // LLVM's library reports that an iteration is waited for, and not for how long.
+        let is_timed = item.times.count > 0 || item.waits == 0;
+        table.add_row(match is_timed {
+            true => row(head, item.times),
+            false => head
+                .into_iter()
+                .chain([(); 4].map(|()| "-".to_owned()))
+                .collect(),
+        });
     }
     table.print(summary.doacross.len(), page)?;
     let mut table = Sheet::new(
