@@ -31,6 +31,8 @@ use crate::why::{self, Contents, Question};
 const MAX_CONFIG: u64 = 1 << 20;
 /// OpenMP's variable that names libraries with tools.
 const TOOLS: &str = "OMP_TOOL_LIBRARIES";
+/// Tells the runtime who records context switches.
+const LAUNCHER: &str = "INSTR_LAUNCHER";
 /// Runs of a command line whose traces stay, where nothing else is said.
 pub(crate) const KEPT: u64 = 8;
 /// Bytes of the program's arguments that a trace has.
@@ -93,6 +95,9 @@ pub fn run(options: &RunOptions, console: &mut Console<'_>) -> Result<()> {
         let trace = question.variable("INSTR_TRACE").map(OsString::as_os_str);
         call.env.push((tree::VARIABLE, Some(tree.variable(trace))));
     }
+    if let Some(launcher) = recorder.as_ref().and_then(launcher) {
+        call.env.push((LAUNCHER, Some(launcher.into())));
+    }
     let mut pid = 0;
     let status = launch::run_instead(&call, |id| pid = id)?;
     let begin = u64::try_from(begin.as_nanos()).unwrap_or(0);
@@ -114,6 +119,13 @@ pub fn run(options: &RunOptions, console: &mut Console<'_>) -> Result<()> {
         put(console);
     }
     end_instead(status)
+}
+
+/// Says to the runtime that it can leave context switches to this process: `PID:NAMESPACE` (`runtime/platform/linux/switches.c`).
+fn launcher(recorder: &Recorder) -> Option<String> {
+    recorder.recorder()?;
+    let namespace = rustix::fs::stat("/proc/self/ns/pid").ok()?.st_ino;
+    Some(format!("{}:{namespace}", std::process::id()))
 }
 
 /// Begins to record context switches and series, where the settings want it and the trace's place can have them.

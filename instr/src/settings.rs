@@ -12,6 +12,7 @@ const OF_TOOLS: &[&str] = &[
     "INSTR_CC",
     "INSTR_CACHE",
     "INSTR_TREE",
+    "INSTR_LAUNCHER",
     "INSTR_PYTHON",
     "INSTR_PYTHON_C",
     "INSTR_PYTHON_COUNT",

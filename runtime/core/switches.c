@@ -41,6 +41,8 @@ void instr_switches_begin(void)
     state.begin_ns = instr_platform_monotonic_ns();
     if (!instr_settings.switches)
         state.why = "off";
+    else if (instr_platform_switches_launched())
+        state.why = "no: instr run records them";
     else if (instr_settings.policy != INSTR_POLICY_STREAM)
         state.why = "no: recorded with INSTR_POLICY=stream only";
     else if (instr_settings.sink != INSTR_SINK_FILE)

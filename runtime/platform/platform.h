@@ -266,6 +266,7 @@ struct instr_switch {
     uint64_t ns;     /* instr_platform_monotonic_ns() then; not of INSTR_SCHEDULED_UNKNOWN, which is the time up to the next record */
 };
 
+bool instr_platform_switches_launched(void); /* `instr run` records those of this process, for as long as it runs */
 const char *instr_platform_switches_refused(bool forced);
 bool instr_platform_switches_open(bool forced, struct instr_switch_ring *ring, uint32_t *processor);
 void instr_platform_switches_close(struct instr_switch_ring *ring);

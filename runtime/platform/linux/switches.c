@@ -6,6 +6,7 @@
  * Forked children do not have the mapping (the kernel leaves it out), nor does what a thread becomes by exec.
  */
 #define _GNU_SOURCE
+#define _FILE_OFFSET_BITS 64
 
 #include "core/cold.h"
 
@@ -16,10 +17,12 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <sched.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -54,6 +57,25 @@ static int open_event(void)
     attr.use_clockid = 1;
     attr.clockid = CLOCK_MONOTONIC;
     return (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+/*
+ * INSTR_LAUNCHER=LAUNCHER:NAMESPACE: the launcher records the switches of all that it starts, by the thread numbers of that namespace (the inode of
+ * /proc/PID/ns/pid). A process that has others is not found in its records, and a daemon may outlive it.
+ */
+bool instr_platform_switches_launched(void)
+{
+    const char *text = instr_platform_getenv("INSTR_LAUNCHER");
+    uint64_t numbers[2] = {0, 0};
+    struct stat own;
+    for (unsigned i = 0; i < 2 && text != NULL; i++) {
+        for (; *text >= '0' && *text <= '9'; text++)
+            numbers[i] = 10 * numbers[i] + (uint64_t)(*text - '0');
+        text = *text == ':' ? text + 1 : "";
+    }
+    if (numbers[0] == 0 || numbers[0] > INT32_MAX || stat("/proc/self/ns/pid", &own) != 0 || numbers[1] != own.st_ino)
+        return false;
+    return kill((pid_t)numbers[0], 0) == 0 || errno == EPERM;
 }
 
 const char *instr_platform_switches_refused(bool forced)

@@ -579,7 +579,7 @@ fn beside() -> Check {
     })
 }
 
-/// The threads have no records of their own with this policy: what regions waited for comes from the launcher's.
+/// What regions waited for comes from the launcher's records: the threads have none of their own beside them.
 fn by_region() -> Check {
     let place = Place::new()?;
     let source = workspace::root()?.join("tests/switches/switches.c");
@@ -597,10 +597,15 @@ fn by_region() -> Check {
         let (told, summary) = run(policy)?;
         permitted(&summary["core_allocation"])?;
         let recorder = summary["core_allocation"]["recorder"].as_str();
-        let source = match policy {
-            "stream" => "perf".to_owned(),
-            _ => format!("{}, by instr run", recorder.unwrap_or("nothing")),
-        };
+        let source = format!("{}, by instr run", recorder.unwrap_or("nothing"));
+        let own = std::fs::read_dir(place.at(policy))?.flatten();
+        let own = own.filter(|entry| {
+            let name = entry.file_name();
+            name.to_string_lossy().starts_with("switches_")
+        });
+        ensure(own.count() == 0, || {
+            "the threads record switches, too".into()
+        })?;
         ensure(summary["switches"] == source, || {
             summary["switches"].to_string()
         })?;

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::fs::File;
 use std::io::{BufReader, Read as _};
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use instr_schema::kernel::HEADER_BYTES;
@@ -110,6 +111,15 @@ impl Part {
     ///
     /// Streams that cannot be opened or read.
     pub fn records(&self) -> Result<Records, Error> {
+        self.records_of(0..=u64::MAX)
+    }
+
+    /// Events in order of time: all of this time (`CLOCK_MONOTONIC`, ns), and some before it, of packets that reach into it.
+    ///
+    /// # Errors
+    ///
+    /// Streams that cannot be opened or read.
+    pub fn records_of(&self, time: RangeInclusive<u64>) -> Result<Records, Error> {
         let mut records = Records {
             streams: Vec::new(),
             next: BinaryHeap::new(),
@@ -121,6 +131,7 @@ impl Part {
                 path: path.clone(),
                 file: BufReader::with_capacity(64 << 10, file),
                 processor: *processor,
+                time: time.clone(),
                 packet: Vec::new(),
                 at: 0,
                 last: 0,
@@ -189,6 +200,8 @@ struct Stream {
     path: PathBuf,
     file: BufReader<File>,
     processor: u32,
+    /// What is before or behind is left out.
+    time: RangeInclusive<u64>,
     /// The events of a packet, and how far they were read.
     packet: Vec<u8>,
     at: usize,
@@ -222,7 +235,10 @@ impl Stream {
         self.at += size;
         record.time = record.time.max(self.last);
         self.last = record.time;
-        Ok(Step::Record(record))
+        match record.time > *self.time.end() {
+            true => Ok(Step::End),
+            false => Ok(Step::Record(record)),
+        }
     }
 
     /// Reads the next packet; `None` at the end, `false` where something else stands there.
@@ -238,7 +254,7 @@ impl Stream {
             let field = header[at..].first_chunk().copied();
             u64::from_le_bytes(field.unwrap_or_default())
         };
-        let (content, size) = (number(40), number(48));
+        let (end, content, size) = (number(32), number(40), number(48));
         let bytes = usize::try_from(content / 8).unwrap_or(usize::MAX);
         let is_sound = header[..4] == MAGIC.to_le_bytes()
             && content == size
@@ -247,8 +263,13 @@ impl Stream {
         if !is_sound {
             return Ok(Some(false));
         }
-        self.packet.resize(bytes - HEADER_BYTES, 0);
         self.at = 0;
+        if end < *self.time.start() {
+            self.packet.clear();
+            self.file.seek_relative((bytes - HEADER_BYTES) as i64)?;
+            return Ok(Some(true));
+        }
+        self.packet.resize(bytes - HEADER_BYTES, 0);
         self.file.read_exact(&mut self.packet)?;
         Ok(Some(true))
     }

@@ -127,6 +127,50 @@ fn streams_are_merged_by_time_and_have_many_packets() {
 }
 
 #[test]
+fn a_part_of_the_time_is_read_without_what_lies_far_from_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let one = |processor: u32| {
+        let of = move |at: u64| {
+            record(
+                at * (1 + u64::from(processor)),
+                processor,
+                thread(1, 1),
+                What::In,
+            )
+        };
+        (processor, (0..20_000).map(of).collect::<Vec<_>>())
+    };
+    let streams = [one(0), one(1)];
+    let part = written(dir.path(), &streams);
+    let (all, _) = read(&part);
+    for (from, to) in [
+        (0, u64::MAX),
+        (9_000, 9_100),
+        (0, 0),
+        (19_999, 50_000),
+        (70_000, 80_000),
+        (5, 4),
+    ] {
+        let mut records = part.records_of(from..=to).unwrap();
+        let mut found = Vec::new();
+        while let Some(record) = records.next().unwrap() {
+            found.push(record);
+        }
+        assert_eq!(records.damaged(), 0, "{from}");
+        let inside = |records: &[Record]| -> Vec<Record> {
+            let inside = records.iter().filter(|one| (from..=to).contains(&one.time));
+            inside.cloned().collect()
+        };
+        assert_eq!(inside(&found), inside(&all), "{from}");
+        assert!(found.iter().all(|record| record.time <= to), "{from}");
+        // Before it, not more than a packet of each stream.
+        let before = found.iter().filter(|record| record.time < from).count();
+        assert!(before <= 2 * 8192, "{from}: {before}");
+        assert!(from < 10_000 || before < 20_000, "{from}: {before}");
+    }
+}
+
+#[test]
 fn a_late_event_gets_the_time_of_the_one_before() {
     let dir = tempfile::tempdir().unwrap();
     let at = |time| record(time, 0, thread(1, 1), What::In);

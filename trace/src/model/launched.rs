@@ -24,7 +24,12 @@ pub(super) struct Launched {
     /// Who waits, and was not woken yet.
     blocked: HashSet<usize>,
     lost: Option<(u64, u32)>,
+    /// When the records end, which may be before the trace does; [`None`]: that was told.
+    end: Option<u64>,
 }
+
+/// A program that another one started has its numbers for less time than this before it records, ns.
+const BEFORE: u64 = 1_000_000_000;
 
 /// The part of the trace that has its threads' switches; nothing if there is none, or their own records are there.
 fn part(trace: &Trace) -> Option<&Part> {
@@ -55,10 +60,24 @@ impl Launched {
             by_tid.entry(tid).or_default().0.push(position);
         }
         let metadata = trace.metadata();
+        let pid = u32::try_from(metadata.pid).unwrap_or(0);
+        let start = metadata.start_monotonic_ns;
+        let last = trace.threads().iter().map(|thread| thread.last_time);
+        let until = start.saturating_add(last.max().unwrap_or(0));
+        // Of the program itself, what it was before is known from its begin on.
+        let since = match pid == part.info().pid {
+            true => 0,
+            false => start.saturating_sub(BEFORE),
+        };
+        let end = match part.info().end_monotonic_ns {
+            0 => None,
+            end => Some(end.saturating_sub(start)),
+        };
         Ok(Some(Self {
-            records: part.records()?,
-            pid: u32::try_from(metadata.pid).unwrap_or(0),
-            start: metadata.start_monotonic_ns,
+            records: part.records_of(since..=until)?,
+            pid,
+            start,
+            end: end.filter(|_| part.info().end_monotonic_ns < until),
             by_tid,
             unknown: Vec::new(),
             runs: HashMap::new(),
@@ -74,7 +93,18 @@ impl Launched {
                 return Ok(Some(step(time, position, Scheduled::Unknown, None, lost)));
             }
             let Some(record) = self.records.next()? else {
-                return Ok(None);
+                let Some(end) = self.end.take() else {
+                    return Ok(None);
+                };
+                self.lost = Some((end, 0));
+                self.unknown = self
+                    .by_tid
+                    .values()
+                    .flat_map(|(at, _)| at)
+                    .copied()
+                    .collect();
+                self.unknown.sort_unstable();
+                continue;
             };
             if let Some(found) = self.change(&record) {
                 return Ok(Some(found));
