@@ -3,6 +3,7 @@
 //! Whatever is compared is run in turn, in one run, plain–traced–plain, so that a change of the machine's speed meets both;
 //! the plain-to-plain (A/A) ratio stands beside every ratio. Figures are medians. Run it on a quiet machine.
 
+mod before;
 mod constructs;
 mod events;
 mod export;
@@ -52,6 +53,9 @@ struct Options {
     /// Scratch folder; table.md is written there
     #[arg(long)]
     work: PathBuf,
+    /// Folder of older tools, whose runtime is measured beside this one
+    #[arg(long, value_name = "FOLDER")]
+    before: Option<PathBuf>,
     /// Short and imprecise: does everything run?
     #[arg(long)]
     quick: bool,
@@ -73,7 +77,7 @@ macro_rules! rows {
     };
 }
 
-const PARTS: [(&str, Part); 19] = [
+const PARTS: [(&str, Part); 20] = [
     ("events", events::measure),
     ("regions", rows!(openmp::measure_regions)),
     ("tasks", rows!(openmp::measure_tasks)),
@@ -93,6 +97,7 @@ const PARTS: [(&str, Part); 19] = [
     ("query", rows!(query::measure)),
     ("report", rows!(page::measure)),
     ("symbolize", symbolize::measure),
+    ("before", before::measure),
 ];
 
 /// More processes than this that want to run while nothing is measured yet disturb what uses two threads.
@@ -132,6 +137,7 @@ fn measure(options: &Options) -> Result<bool> {
         bin: absolute(&options.bin)?,
         root: absolute(&options.root)?,
         work: absolute(&options.work)?,
+        before: options.before.as_ref().map(absolute).transpose()?,
         quick: options.quick,
     };
     if machine::load() > BUSY {

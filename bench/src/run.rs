@@ -20,6 +20,8 @@ pub(crate) struct Bench {
     pub(crate) root: PathBuf,
     /// Scratch folder.
     pub(crate) work: PathBuf,
+    /// Folder of older tools.
+    pub(crate) before: Option<PathBuf>,
     /// Short and imprecise.
     pub(crate) quick: bool,
 }

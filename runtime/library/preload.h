@@ -68,11 +68,15 @@ static inline struct instr_way instr_preload_size_way(struct instr_slot *slot, c
     return way;
 }
 
+/* The function that a call for a number goes to without more; NULL: there is more to do, in a function of its own, so that this costs no frame. */
+static inline instr_function *instr_preload_number(const struct instr_slot *slot)
+{
+    instr_function *const real = atomic_load_explicit(&slot->real, memory_order_acquire);
+    return __builtin_expect(real != NULL && !instr_preload_asked, 1) ? real : NULL;
+}
+
 static inline struct instr_way instr_preload_number_way(struct instr_slot *slot, const void *caller)
 {
-    const struct instr_way way = {atomic_load_explicit(&slot->real, memory_order_acquire), NULL};
-    if (__builtin_expect(way.real != NULL && !instr_preload_asked, 1))
-        return way;
     instr_preload_asked = false;
     return instr_preload_search(slot, caller);
 }

@@ -103,7 +103,25 @@ fn emit_stub(
         text,
         "extern {stub} __asm__(\"{name}\") __attribute__((__visibility__(\"default\"))){noreturn};"
     );
-    _ = writeln!(text, "{stub}\n{{");
+    let (way, more) = way(function);
+    // What asks for nothing but a number has the rest in a function of its own.
+    let caller = match way {
+        "number_way" => {
+            let rest = format!("instr_rest_{number}(const void *caller)");
+            let rest = function.result.declare(&rest);
+            _ = writeln!(
+                text,
+                "static {rest} __attribute__((__noinline__, __cold__));\n{stub}\n{{\n    \
+                 {real} = ({cast})instr_preload_number(&instr_slots[{number}]);\n    \
+                 return real != NULL ? real() : instr_rest_{number}(__builtin_return_address(0));\n}}\n{rest}\n{{"
+            );
+            "caller"
+        }
+        _ => {
+            _ = writeln!(text, "{stub}\n{{");
+            "__builtin_return_address(0)"
+        }
+    };
     // A lock that is free is taken without the runtime.
     if let Some(Some((_, test))) = with
         && function
@@ -116,10 +134,9 @@ fn emit_stub(
             "    if (instr_preload_takes(&instr_slots[{test}], a0))\n        return;"
         );
     }
-    let (way, more) = way(function);
     _ = writeln!(
         text,
-        "    const struct instr_way way = instr_preload_{way}(&instr_slots[{number}], __builtin_return_address(0){more});"
+        "    const struct instr_way way = instr_preload_{way}(&instr_slots[{number}], {caller}{more});"
     );
     _ = writeln!(text, "    {real} = ({cast})way.real;");
     text.push_str("    if (way.probe == NULL) {\n");
@@ -221,7 +238,8 @@ mod tests {
         assert!(text.find(try_first) < text.find(way), "{text}");
         for way in [
             "lock_way(&instr_slots[3]",
-            "number_way(&instr_slots[1]",
+            "number_way(&instr_slots[1], caller",
+            "number(&instr_slots[1]",
             "size_way(&instr_slots[2]",
         ] {
             assert!(text.contains(&format!("instr_preload_{way}")), "{text}");
