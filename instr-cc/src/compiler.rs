@@ -75,18 +75,27 @@ impl Machine {
         found.next().map(|(path, _)| path)
     }
 
-    /// Finds `name` in `PATH`.
+    /// Finds `name` in `PATH`; the wrapper itself does not count. Also says whether a copy of the wrapper came first.
     #[must_use]
     pub fn find(&self, name: &OsStr) -> Option<(PathBuf, bool)> {
-        let folders: Vec<PathBuf> = std::env::split_paths(&self.path).collect();
-        let folders = folders.iter().map(|f| {
-            if f.as_os_str().is_empty() {
-                Path::new(".")
-            } else {
-                f.as_path()
-            }
+        let folders = self.folders();
+        self.search(name, folders.iter().map(PathBuf::as_path))
+    }
+
+    /// Finds `name` in `PATH` as a shell does.
+    #[must_use]
+    pub fn find_any(&self, name: &OsStr) -> Option<PathBuf> {
+        let mut candidates = self.folders().into_iter().map(|folder| folder.join(name));
+        candidates.find(|path| is_executable_file(path))
+    }
+
+    fn folders(&self) -> Vec<PathBuf> {
+        let folders = std::env::split_paths(&self.path);
+        let named = folders.map(|folder| match folder.as_os_str().is_empty() {
+            true => PathBuf::from("."),
+            false => folder,
         });
-        self.search(name, folders)
+        named.collect()
     }
 }
 

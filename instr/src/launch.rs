@@ -48,7 +48,7 @@ pub(crate) fn find(name: &OsStr) -> Result<PathBuf> {
             Err(_) => Err(refusal("there is no such program", None)),
         };
     }
-    if let Some((found, _)) = Machine::new().find(name) {
+    if let Some(found) = Machine::new().find_any(name) {
         return Ok(found);
     }
     let here = Path::new(".").join(path);

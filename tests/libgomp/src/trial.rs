@@ -289,7 +289,9 @@ impl Bench<'_> {
         ended: &Ended,
         reference: &Ended,
     ) -> Result<(), String> {
-        if ended.output == reference.output || ended.end != End::SUCCESS {
+        if in_any_order(&ended.output) == in_any_order(&reference.output)
+            || ended.end != End::SUCCESS
+        {
             return Ok(());
         }
         let plain = self.dir.join("plain");
@@ -314,6 +316,13 @@ impl Bench<'_> {
             ended.text()
         ))
     }
+}
+
+/// The lines, sorted: which thread prints first may be a matter of chance.
+fn in_any_order(output: &[u8]) -> Vec<&[u8]> {
+    let mut lines: Vec<&[u8]> = output.split(|byte| *byte == b'\n').collect();
+    lines.sort_unstable();
+    lines
 }
 
 /// Events that each thread has, whatever the program does.

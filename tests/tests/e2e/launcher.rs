@@ -76,7 +76,7 @@ const SCRIPTS: [&str; 30] = [
     "ulimit -n 8; ./hard state; ./hard chain 2",
     "env -i ./hard chain 3; env -i /bin/sh -c './hard chain 2'",
     "\"$INSTR\" run -q -o inner.instr -- ./hard spawn 5; ls -d inner.instr; rm -r inner.instr",
-    "\"$INSTR\" run -q -o a.instr -- \"$INSTR\" run -q -o b.instr -- ./hard chain 2; rm -r a.instr b.instr",
+    "PATH=$(dirname \"$INSTR\"):$PATH; instr run -q -o a.instr -- instr run -q -o b.instr -- ./hard chain 2; rm -r a.instr b.instr",
     "printf 'echo a script\\nexit 3\\n' >script; chmod 755 script; ./script; echo $?; rm script",
     "./hard filter",
     "./hard strict; echo $?",
