@@ -42,7 +42,7 @@ void instr_switches_begin(void)
     if (!instr_settings.switches)
         state.why = "off";
     else if (instr_platform_switches_launched())
-        state.why = "no: instr run records them";
+        state.why = "no: left to instr run";
     else if (instr_settings.policy != INSTR_POLICY_STREAM)
         state.why = "no: recorded with INSTR_POLICY=stream only";
     else if (instr_settings.sink != INSTR_SINK_FILE)

@@ -291,6 +291,9 @@ fn summarize_by(
     Ok(summary)
 }
 
+/// What a trace says of its context switches where the launcher was to record them (`runtime/core/switches.c`).
+const LEFT: &str = "no: left to instr run";
+
 /// What metadata and index hold.
 fn head(trace: &Trace) -> Summary {
     let metadata = trace.metadata();
@@ -315,7 +318,10 @@ fn head(trace: &Trace) -> Summary {
             true => trace
                 .kernel_part()
                 .map(|part| format!("{}, by instr run", part.info().recorder.word())),
-            false => metadata.switches.clone(),
+            false => metadata.switches.clone().map(|text| match text == LEFT {
+                true => format!("{text}, whose records are not here"),
+                false => text,
+            }),
         },
         setting_trouble: crate::settings::trouble(metadata),
         discarded: trace.discarded(),
