@@ -21,9 +21,10 @@ pub fn build(build: &Build, source: &Path, output: &Path) -> Check {
     let plain = build.clone().flag("-c");
     plain.command(None, &[source], &object)?.succeed()?;
     let rewrite = || -> Check<Run> { Ok(Run::new(&tools()?.instr_rewrite)) };
-    let calls = rewrite()?.arg("--redirect").arg(&object);
+    // As `instr-cc` records them where nothing else is said.
+    let calls = rewrite()?.args(["--redirect", "--threads"]).arg(&object);
     calls.arg("-o").arg(&redirected).succeed()?;
-    let emit = rewrite()?.args(["--emit-stubs", "--linkage", "rename"]);
+    let emit = rewrite()?.args(["--emit-stubs", "--linkage", "rename", "--threads"]);
     emit.arg(&object).arg("-o").arg(&stubs).succeed()?;
     // In C, whatever the program is written in.
     let stubs_object = output.with_extension("stubs.o");
