@@ -55,6 +55,14 @@ enum Suite {
 /// Targets of a conformance program that names none.
 const CONFORMANCE_TARGETS: [Target; 3] = [Target::X86_64, Target::Sparc32, Target::Sparc64];
 
+/// With `INSTR_TEST_ALL=1` also those of C that run on 64-bit SPARC: the runtime's code for them is the same but for clocks, calls and the order of bytes.
+fn further_targets(directives: &Directives, language: Language) -> &'static [Target] {
+    match all() && language == Language::C && directives.targets.contains(&Target::Sparc64) {
+        true => &Target::FURTHER,
+        false => &[],
+    }
+}
+
 /// Conformance programs that always run on 64-bit SPARC; the others do with `INSTR_TEST_ALL=1` (`make test-all`). The runtime's code is the
 /// same as on 32-bit SPARC, which runs all of them, but for the size of words and the layout of what the library is given: these
 /// programs have the entry points that take 64-bit values, arrays of addresses, structures, and calls from each language.
@@ -114,7 +122,8 @@ pub fn conformance() -> Check<Vec<Case>> {
             *target != Target::Sparc64 || all() || ALWAYS_ON_SPARC64.contains(&&*name)
         };
         let chosen = |target: &&Target| wanted(**target) && now(target);
-        for &target in directives.targets.iter().filter(chosen) {
+        let further = further_targets(&directives, language);
+        for &target in directives.targets.iter().chain(further).filter(chosen) {
             let fits = |family: &&Family| {
                 family.serves(target)
                     && (**family != Family::Clang || language != Language::Fortran)
