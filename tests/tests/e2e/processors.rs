@@ -2,7 +2,7 @@
 //! clocks of threads have them, waits that two programs made for each other, and programs that are not disturbed.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use instr_tests::ctf;
 use instr_tests::outcome::{Check, Stop, ensure, trial};
@@ -358,7 +358,36 @@ fn system(by: Option<&'static str>) -> Check {
     let busy = list(&found, "processors")?;
     ensure(busy.iter().all(|at| at["others_ns"].is_u64()), || {
         "no time of others".to_owned()
-    })
+    })?;
+    who_leaves_has_come(&place.at("t/kernel"))
+}
+
+/// A thread leaves only a processor to which it came last; the first one that leaves was there before. By perf a thread ends before it leaves.
+fn who_leaves_has_come(part: &Path) -> Check {
+    let mut runs: BTreeMap<i128, Option<i128>> = BTreeMap::new();
+    for event in ctf::read(part)? {
+        let processor = event.get("cpu_id").unwrap_or(-1);
+        let thread = event.get("tid");
+        let is_told = match (event.name.as_str(), runs.get(&processor).copied()) {
+            ("switch_in", before) => {
+                runs.insert(processor, thread);
+                matches!(before, None | Some(None))
+            }
+            ("switch_out", before) => {
+                runs.insert(processor, None);
+                before.is_none_or(|before| before == thread)
+            }
+            ("exit", before) => {
+                runs.remove(&processor);
+                before.is_none_or(|before| before == thread)
+            }
+            _ => true,
+        };
+        ensure(is_told, || {
+            format!("another thread was there before: {event:?}")
+        })?;
+    }
+    Ok(())
 }
 
 fn tree(by: Option<&'static str>) -> Check {

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 /// Structures whose fields the program reads, and these fields: the other side is in `switches.bpf.c`.
-const STRUCTURES: [&[u8]; 3] = [b"task_struct", b"thread_info", b"pt_regs"];
-const FIELDS: [&[u8]; 9] = [
+const STRUCTURES: [&[u8]; 4] = [b"task_struct", b"sched_entity", b"thread_info", b"pt_regs"];
+const FIELDS: [&[u8]; 13] = [
     b"thread_info",
     b"preempt_count",
     b"stack",
@@ -15,6 +15,10 @@ const FIELDS: [&[u8]; 9] = [
     b"tgid",
     b"comm",
     b"orig_ax",
+    b"se",
+    b"exec_start",
+    b"sum_exec_runtime",
+    b"prev_sum_exec_runtime",
 ];
 /// Begin of the names of types that stand for tracepoints.
 const TRACEPOINT: &[u8] = b"btf_trace_";
