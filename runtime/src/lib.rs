@@ -141,6 +141,38 @@ mod tests {
         );
     }
 
+    /// The list for builds by hand, in `docs/porting.md`: each line has patterns, and those behind *but not* take away.
+    #[test]
+    fn the_porting_guide_lists_the_files_of_rtems() {
+        let guide = include_str!("../../docs/porting.md");
+        let list = guide
+            .split("```")
+            .find(|part| part.starts_with("\nruntime/core/*.c"));
+        let list = list.expect("docs/porting.md has no list of files");
+        let fits = |patterns: &str, name: &str| {
+            patterns.split_whitespace().any(|pattern| {
+                let pattern = pattern.strip_prefix("runtime/").unwrap_or(pattern);
+                pattern
+                    .split_once('*')
+                    .map_or(name == pattern, |(folder, end)| {
+                        name.strip_prefix(folder)
+                            .is_some_and(|rest| rest.ends_with(end) && !rest.contains('/'))
+                    })
+            })
+        };
+        let listed: Vec<&str> = FILES
+            .iter()
+            .map(|(name, _)| *name)
+            .filter(|name| {
+                list.lines().any(|line| {
+                    let (all, less) = line.split_once("but not").unwrap_or((line, ""));
+                    fits(all, name) && !fits(less, name)
+                })
+            })
+            .collect();
+        assert_eq!(listed, sources("rtems"));
+    }
+
     fn text(file: &str) -> &'static str {
         let found = FILES.iter().find(|(name, _)| *name == file);
         found.map_or("", |(_, text)| *text)

@@ -133,7 +133,7 @@ pub struct SweepOptions {
     /// Show at most N rows of the table of regions [default: 40]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub top: Option<u64>,
-    /// The program and its arguments, with {threads}, {input}, {size}, {frequency}, {program}
+    /// The program and its arguments, with {threads}, {input}, {size}, {frequency}, {smt}, {program}
     #[arg(last = true, value_name = "PROGRAM")]
     pub command: Vec<OsString>,
 }
