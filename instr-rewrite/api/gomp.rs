@@ -1,4 +1,4 @@
-//! libgomp, GCC 7 to 17: every entry point that compiled code can call.
+//! libgomp, GCC 4 to 17: every entry point that compiled code can call.
 //!
 //! Names, prototypes and versions follow the `GOMP_*` version nodes of libgomp (`libgomp_g.h`, `libgomp.map`).
 //! The version in `since` is GCC's; entry points without one are at least as old as GCC 4.9.
