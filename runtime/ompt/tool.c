@@ -83,8 +83,24 @@ static void find_runtime(void *arg, uintptr_t base, uintptr_t end, const uint8_t
     }
 }
 
+static char version_text[256];
+
+/* The host looks for the words before the colon (instr/src/summary/notes.rs). */
+#define WITHOUT_MUTEXES ", mutual exclusion is not recorded: OpenMP began in another thread than the initial one"
+
+/*
+ * What tells of mutual exclusion. At the end of a critical section libomp reads data of its first thread where a tool asks for the release,
+ * whichever thread ends it (__kmpc_end_critical of version 14; others are treated alike). They are gone when that thread has ended, and the
+ * program would crash. The initial thread ends with the process. Where another one is the first, nothing of this is asked for.
+ */
+static bool is_mutual_exclusion(int event)
+{
+    return event == OMPT_MUTEX_RELEASED || event == OMPT_MUTEX_ACQUIRE || event == OMPT_MUTEX_ACQUIRED || event == OMPT_NEST_LOCK;
+}
+
 static int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t *data)
 {
+    const bool first_stays = instr_platform_is_initial_thread();
     const struct callback callbacks[] = {
         {OMPT_PARALLEL_BEGIN, CALLBACK(instr_ompt_parallel_begin)},
         {OMPT_PARALLEL_END, CALLBACK(instr_ompt_parallel_end)},
@@ -114,7 +130,10 @@ static int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t *da
     if (instr_ompt_in_runtime((const void *)(uintptr_t)initialize)) /* linked statically: nothing can be told by addresses */
         runtime.base = runtime.end = 0;
     for (size_t i = 0; i < sizeof callbacks / sizeof callbacks[0]; i++)
-        (void)set(callbacks[i].event, callbacks[i].fn);
+        if (first_stays || !is_mutual_exclusion(callbacks[i].event))
+            (void)set(callbacks[i].event, callbacks[i].fn);
+    if (!first_stays && runtime.version == version_text)
+        strncat(version_text, WITHOUT_MUTEXES, sizeof version_text - strlen(version_text) - 1);
     return 1;
 }
 
@@ -142,17 +161,19 @@ static ompt_start_tool_result_t result = {initialize, finalize, {0}};
 
 ompt_start_tool_result_t *instr_ompt_start(unsigned version, const char *name)
 {
-    static char text[128] = "libomp ";
     (void)version;
     const bool early = instr_settings.buffer == 0; /* a shared library's constructor uses OpenMP: ours has not run yet */
     if (early)
         instr_settings_read();
     if (!instr_settings.enabled || (!early && instr_process_clock() == 0)) /* nothing is recorded: another tool may */
         return NULL;
-    const size_t length = strlen(text);
-    if (name != NULL && runtime.version == NULL)
-        strncat(text, name, sizeof text - length - 1);
-    runtime.version = text;
+    if (runtime.version == NULL) {
+        const char *const words[] = {"libomp ", name != NULL ? name : ""};
+        version_text[0] = '\0';
+        for (unsigned i = 0; i < 2; i++)
+            strncat(version_text, words[i], sizeof version_text - sizeof WITHOUT_MUTEXES - strlen(version_text));
+    }
+    runtime.version = version_text;
     return &result;
 }
 

@@ -11,6 +11,9 @@ pub struct Told {
     static_loops: bool,
 }
 
+/// What the runtime says of libomp where it asked for no mutual exclusion (`runtime/ompt/tool.c`).
+const WITHOUT_MUTEXES: &str = "mutual exclusion is not recorded";
+
 /// What is missing from the trace of one process, most serious first: the numbers are of what is there.
 pub fn losses(summary: &Summary) -> Vec<String> {
     let mut notes = Vec::new();
@@ -76,6 +79,13 @@ const LEAST_FLUSH: f64 = 0.01;
 /// The notes on one process; `detailed`: with those on single tables.
 pub fn of(summary: &Summary, told: &mut Told, detailed: bool) -> Vec<String> {
     let mut notes = Vec::new();
+    if summary.openmp.contains(WITHOUT_MUTEXES) {
+        notes.push(
+            "critical sections, locks and ordered are not recorded: OpenMP began in another thread than the initial one, \
+             and libomp crashes where a tool asks for them and that thread has ended"
+                .to_owned(),
+        );
+    }
     let flush = summary
         .threads
         .iter()

@@ -27,6 +27,14 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("robust::one-runtime::libomp", libomp),
         trial("robust::one-runtime::ompt-tools", ompt_tools),
         trial("robust::one-runtime::own-ompt-tool", own_ompt_tool),
+        trial(
+            "robust::one-runtime::first-thread-of-libomp-ends",
+            first_thread_ends,
+        ),
+        trial(
+            "robust::one-runtime::two-threads-load-libomp",
+            two_threads_load,
+        ),
     ];
     let links = [
         "-Wl,-z,now",
@@ -496,6 +504,61 @@ fn libomp() -> Check {
         &place.events()?,
         &[("parallel_begin", 2), ("user_event{type=901}", 1)],
     )
+}
+
+/// libomp reads data of its first thread at the end of each critical section, where a tool asks for it. The program goes on when that thread has
+/// ended, and the trace says what it does not have.
+fn first_thread_ends() -> Check {
+    let place = Place::new("one-runtime-first-thread")?;
+    let (plain, traced) = (place.path("plain"), place.path("traced"));
+    clang().plain(&[&source("first_thread_ends")?], &plain)?;
+    clang().traced(&[&source("first_thread_ends")?], &traced)?;
+    let instr = &tools()?.instr;
+    let launched = || Run::new(instr).args(["run", "-q", "-o", "launched", "--"]);
+    for _ in 0..2 {
+        for run in [
+            place.run(&traced),
+            launched().arg(&plain).dir(place.0.path()),
+        ] {
+            let outcome = run.succeed()?;
+            // 3 threads, 3001 regions each, 2 threads in each.
+            ensure(outcome.text() == "18006\n", || format!("{outcome}"))?;
+            let (trace, events) = place.trace()?;
+            is(&events, &[("parallel_begin", 9003)])?;
+            let metadata = metadata(&trace)?;
+            let begun = ", mutual exclusion is not recorded: OpenMP began in another thread";
+            let silent = libomp_binds_itself()?;
+            ensure(silent || metadata.contains(begun), || metadata)?;
+            std::fs::remove_dir_all(trace)?;
+        }
+    }
+    Ok(())
+}
+
+const SUM: &str = "long sum(long n)\n{\n    long s = 0;\n#pragma omp parallel num_threads(2) reduction(+ : s)\n    {\n\
+                   #pragma omp for schedule(dynamic)\n        for (long i = 0; i < n; i++) {\n#pragma omp critical\n            s++;\n        }\n    }\n    return s;\n}\n";
+
+/// The same in a library that two threads load and unload: libomp comes with it, and its first thread ends before the other one.
+fn two_threads_load() -> Check {
+    let place = Place::new("one-runtime-two-load")?;
+    let (host, library) = (place.path("host"), place.path("libsum.so"));
+    std::fs::write(place.path("sum.c"), SUM)?;
+    Build::openmp(Target::X86_64)
+        .flag("-fno-openmp")
+        .flag("-ldl")
+        .flag("-pthread")
+        .plain(&[&source("two_threads_load")?], &host)?;
+    clang()
+        .flag("-shared")
+        .flag("-fPIC")
+        .traced(&[&place.path("sum.c")], &library)?;
+    for _ in 0..6 {
+        let outcome = place.run(&host).arg(&library).succeed()?;
+        // 2 threads, 20 calls each, 10 iterations in each.
+        ensure(outcome.text() == "400\n", || format!("{outcome}"))?;
+        std::fs::remove_dir_all(place.trace()?.0)?;
+    }
+    Ok(())
 }
 
 const REGION: &str = "#include <stdio.h>\n#include <instr/instr.h>\nint main(void) {\nint n = 0;\n#pragma omp parallel num_threads(2) reduction(+ : n)\n\
