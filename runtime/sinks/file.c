@@ -168,15 +168,22 @@ static int stream_file(uint32_t stream)
     return instr_place_file(own ? "thread_" : "switches_", stream & ~INSTR_SWITCHES_BIT, INSTR_FILE_APPEND);
 }
 
+/* Opens the file of a stream. Again, where the program has closed it since. */
+static bool take_stream(struct ours *o, uint32_t stream)
+{
+    for (unsigned tries = INSTR_ARCH_SMALL ? 1 : 8; tries > 0; tries--)
+        if (take(o, stream_file(stream)))
+            return true;
+    return false;
+}
+
 #if !INSTR_ARCH_SMALL
 /* Whether a stream whose file was taken away grew from `begin` to `end` all the same. Else it is as long as before. */
 static bool has_arrived(uint32_t stream, off_t begin, off_t end)
 {
     struct ours o;
-    unsigned tries = 8; /* it may be taken away again */
-    while (!take(&o, stream_file(stream)))
-        if (--tries == 0)
-            return false;
+    if (!take_stream(&o, stream)) /* it may be taken away again */
+        return false;
     const bool ok = o.bytes == end;
     /* A part of the packet. What is shorter or longer than that is another file than the one whose end was taken. */
     if (o.bytes > begin && o.bytes < end)
@@ -188,7 +195,7 @@ static bool has_arrived(uint32_t stream, off_t begin, off_t end)
 static bool append_packets(uint32_t stream, const void *bytes, size_t count)
 {
     struct ours o;
-    if (!take(&o, stream_file(stream)))
+    if (!take_stream(&o, stream))
         return false;
 #if INSTR_ARCH_SMALL
     const off_t end = lseek(o.fd, 0, SEEK_END);

@@ -38,6 +38,8 @@
 #if INSTR_KEEPS_RUNS
 #define STANDARD 3  /* descriptors below are standard input, output and errors, also where the program has closed them */
 #define LOCK_FD 63 /* the lock's descriptor, where the program may have so many: the last one that takes no room of the kernel's */
+#define THREAD_FD 32 /* those of streams while they are written, and how many there are */
+#define THREAD_FDS 31
 #endif
 
 static char place[INSTR_CFG_PATH_BYTES];
@@ -263,6 +265,52 @@ static int open_behind_standard(int in, const char *name, int flags, mode_t mode
 #define look_for_closed() (void)0
 #endif
 
+#if INSTR_KEEPS_RUNS
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+static bool are_comparable; /* open files have the numbers that their names have: not every file system does that */
+
+/* Closes a descriptor that is still of this file; the program may have closed it, and opened another one under its number. */
+static void close_if(int fd, const struct stat *file)
+{
+    struct stat now;
+    if (fstat(fd, &now) == 0 && is_same(&now, file))
+        close(fd);
+}
+
+/*
+ * A stream's file gets a number of its thread's own, far from those that are given out first. Where the program closes all descriptors beside us,
+ * neither another thread's file nor one of the program's then has the number in the next moment, and no packet goes there. -1: what was opened
+ * is closed already, or the name is of another file.
+ */
+static int of_thread(int fd, int in, const char *name, uint32_t number)
+{
+    struct stat named;
+    struct stat opened;
+    const int other = fcntl(fd, F_DUPFD_CLOEXEC, THREAD_FD + (int)(number % THREAD_FDS));
+    const int mine = other >= 0 ? other : fd;
+    if (fstat(mine, &opened) != 0)
+        return -1;
+    if (fstatat(in, name, &named, AT_SYMLINK_NOFOLLOW) == 0 && is_same(&named, &opened)) {
+        __atomic_store_n(&are_comparable, true, __ATOMIC_RELAXED);
+    } else if (__atomic_load_n(&are_comparable, __ATOMIC_RELAXED)) {
+        close(other);
+        return -1;
+    }
+    if (other >= 0)
+        close_if(fd, &opened);
+    return mine;
+}
+
+#define leave(in) close_if((in), &taken)
+#else
+#define of_thread(fd, in, name, number) (fd)
+#define leave(in) close(in)
+#endif
+
 int instr_place_file(const char *name, uint32_t number, enum instr_file_use use)
 {
     char file[NAME_BYTES];
@@ -281,7 +329,9 @@ int instr_place_file(const char *name, uint32_t number, enum instr_file_use use)
         (void)unlinkat(in, file, 0);
     if (use != INSTR_FILE_NONE)
         fd = open_behind_standard(in, file, O_CREAT | O_RDWR | (use == INSTR_FILE_APPEND ? O_APPEND : O_EXCL), mode);
-    close(in);
+    if (fd >= 0 && use == INSTR_FILE_APPEND)
+        fd = of_thread(fd, in, file, number);
+    leave(in);
     turn_end(had_turn);
     return fd;
 }

@@ -1,10 +1,12 @@
 // Three threads record 300,000 events each while a fourth one closes every descriptor that it does not know, and opens others under their
-// numbers, again and again: as programs do that begin anew in a thread. Buffers are handed over at any moment of that.
+// numbers, again and again: as programs do that begin anew in a thread. Buffers are handed over at any moment of that. The argument is the
+// first number that is left alone.
 #include <fcntl.h>
 #include <instr/instr.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 enum { THREADS = 3, EVENTS = 300000 };
@@ -20,18 +22,19 @@ static void *record(void *unused)
     return NULL;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    const int most = argc > 1 ? atoi(argv[1]) : 32;
     pthread_t threads[THREADS];
     for (int i = 0; i < THREADS; i++)
         pthread_create(&threads[i], NULL, record, NULL);
     while (atomic_load(&left) > 0) {
-        for (int fd = 3; fd < 32; fd++)
+        for (int fd = 3; fd < most; fd++)
             close(fd);
         const int mine = open("/dev/null", O_RDWR);
-        for (int fd = mine + 1; fd < 32; fd++)
+        for (int fd = mine + 1; fd < most; fd++)
             dup2(mine, fd);
-        usleep(200);
+        usleep(20);
     }
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);

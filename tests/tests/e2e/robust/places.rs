@@ -181,10 +181,10 @@ fn closes() -> Check {
 /// Descriptors are closed and replaced while buffers are written: each event is in the trace once, or counted as lost.
 fn closes_beside() -> Check {
     let guest = Guest::build("closes_beside")?;
-    for buffer in ["4096", "32768"] {
-        let trace = guest.path(&format!("trace-{buffer}"));
+    for (buffer, most) in [("4096", "32"), ("4096", "64"), ("32768", "32")] {
+        let trace = guest.path(&format!("trace-{buffer}-{most}"));
         let env = [("INSTR_TRACE", utf8(&trace)), ("INSTR_BUFFER", buffer)];
-        guest.compare(&[], &env)?;
+        guest.compare(&[most], &env)?;
         let outcome = Run::new(&tools()?.instr)
             .args(["summary", "--json"])
             .arg(&trace)
@@ -203,7 +203,7 @@ fn closes_beside() -> Check {
                 && !outcome.errors().contains("comes after"),
             || {
                 format!(
-                    "{buffer}: {kept} kept, {lost} lost of 900,000\n{}",
+                    "{buffer}, {most}: {kept} kept, {lost} lost of 900,000\n{}",
                     outcome.errors()
                 )
             },
