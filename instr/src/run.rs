@@ -103,7 +103,7 @@ pub fn run(options: &RunOptions, console: &mut Console<'_>) -> Result<()> {
     let begin = u64::try_from(begin.as_nanos()).unwrap_or(0);
     let finished = recorder.map(|recorder| recorder.finish(pid));
     let put = |console: &mut Console<'_>| {
-        report::report(&question, begin, told, (finished, tree), console);
+        report::report(&question, begin, told, (pid, finished, tree), console);
     };
     if options.quiet {
         let (mut out, mut err) = (std::io::sink(), std::io::sink());

@@ -9,10 +9,13 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <stdio.h> /* snprintf */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "library/scope.h"
@@ -82,6 +85,27 @@ static void say_missing(const char *path)
     }
 }
 
+/*
+ * The launcher finds a folder untraced-PID-ERROR where INSTR_TREE names (sinks/file_place.c does the same). Only where there is no descriptor for
+ * the file, which dlopen() does not say: else a sandbox may have refused to open it, and may end the program for other calls.
+ */
+static void leave_reason(const char *file)
+{
+    const int fd = open(file, O_RDONLY | O_CLOEXEC);
+    const int error = errno;
+    if (fd >= 0)
+        close(fd);
+    const char *const tree = secure_getenv("INSTR_TREE");
+    const char *const from = tree != NULL ? strchr(tree, ':') : NULL;
+    const char *const end = from != NULL ? strstr(from, "//") : NULL;
+    char path[PATH_BYTES];
+    if (fd >= 0 || end == NULL || (error != EMFILE && error != ENFILE))
+        return;
+    const int length = snprintf(path, sizeof path, "%.*s/untraced-%ld-%d", (int)(end - from - 1), from + 1, (long)getpid(), error);
+    if (length > 0 && (size_t)length < sizeof path)
+        (void)mkdirat(AT_FDCWD, path, S_IRWXU);
+}
+
 const struct instr_table *instr_preload_load(void)
 {
     const struct instr_table *const loaded = instr_preload_runtime();
@@ -97,6 +121,7 @@ const struct instr_table *instr_preload_load(void)
     const bool before = instr_preload_looks;
     instr_preload_looks = true;
     if (dlopen(path, RTLD_NOW) == NULL) { /* it stays to the end: -z nodelete */
+        leave_reason(path);
         (void)dlerror();                  /* the program is not to read of it */
         (void)dlerror();
         say_missing(path);

@@ -585,6 +585,31 @@ static const char *refusal(int error)
 #endif
 
 #if INSTR_KEEPS_RUNS
+/* The launcher's folder, in `place`. Where INSTR_TREE goes on behind its name; NULL: there is no such folder any more, or no run. */
+static const char *enter_tree(void)
+{
+    const char *const tree = instr_platform_getenv("INSTR_TREE");
+    const char *const from = tree != NULL ? strchr(tree, ':') : NULL;
+    const char *const end = from != NULL && from[1] == '/' ? strstr(from + 1, "//") : NULL;
+    struct stat status;
+    const size_t length = end != NULL ? (size_t)(end - from) - 1 : sizeof place;
+    if (length >= sizeof place)
+        return NULL;
+    memcpy(place, from + 1, length);
+    place[length] = '\0';
+    const bool is_own = lstat(place, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid() &&
+                        (status.st_mode & INSTR_WRITE_BY_OTHERS) == 0;
+    return is_own ? end : NULL;
+}
+
+/* The launcher finds a folder untraced-PID-ERROR, and says why this process has no trace. To make it takes no descriptor. */
+static void leave_reason(void)
+{
+    if (enter_tree() != NULL && instr_text_append(place, sizeof place, "/untraced-") && append_number(place, sizeof place, (uint32_t)getpid(), 1) &&
+        instr_text_append(place, sizeof place, "-") && append_number(place, sizeof place, (uint32_t)error, 1))
+        (void)mkdirat(AT_FDCWD, place, S_IRWXU); /* as the trace's folder is made: a sandbox may end programs for other calls */
+}
+
 /*
  * A program that another one started, below `instr run`: its trace is exec-PID in a folder that the launcher made, and puts into the trace of the
  * run when that is over. INSTR_TREE=LAUNCHER:FOLDER//TRACE, where TRACE is the launcher's INSTR_TRACE: who sets another one means that.
@@ -592,20 +617,12 @@ static const char *refusal(int error)
  */
 static bool open_in_tree(const char *wanted, const char *program)
 {
-    const char *const tree = instr_platform_getenv("INSTR_TREE");
-    const char *const from = tree != NULL ? strchr(tree, ':') : NULL;
-    const char *const end = from != NULL && from[1] == '/' ? strstr(from + 1, "//") : NULL;
+    const char *const end = enter_tree();
+    if (end == NULL || strcmp(end + 2, wanted != NULL ? wanted : "") != 0 ||
+        instr_place_number(instr_platform_getenv("INSTR_TREE"), "") == (long)getppid() || !instr_text_append(place, sizeof place, "/exec-") ||
+        !append_number(place, sizeof place, (uint32_t)getpid(), 1))
+        return false;
     struct stat status;
-    if (end == NULL || strcmp(end + 2, wanted != NULL ? wanted : "") != 0 || instr_place_number(tree, "") == (long)getppid())
-        return false;
-    const size_t folder_length = (size_t)(end - from) - 1;
-    if (folder_length >= sizeof place)
-        return false;
-    memcpy(place, from + 1, folder_length);
-    place[folder_length] = '\0';
-    if (lstat(place, &status) != 0 || !S_ISDIR(status.st_mode) || status.st_uid != geteuid() || (status.st_mode & INSTR_WRITE_BY_OTHERS) != 0 ||
-        !instr_text_append(place, sizeof place, "/exec-") || !append_number(place, sizeof place, (uint32_t)getpid(), 1))
-        return false;
     const size_t length = strlen(place);
     for (uint32_t attempt = 1; attempt < MOST_NAMES && name_attempt(length, attempt); attempt++)
         if (lstat(place, &status) != 0) /* the number of an ended process may be used again */
@@ -640,13 +657,14 @@ bool instr_place_open(const char *wanted, const char *program)
 #endif
             return true;
         }
-        ok = another_name_helps(attempt);
+        ok = length > 1 && another_name_helps(attempt); /* beside the root folder there is nothing */
     }
 #if INSTR_KEEPS_RUNS
     struct stat status;
     if (instr_sink_trouble == NULL || (instr_sink_trouble == UNSAFE && lstat(place, &status) != 0))
         instr_sink_trouble = refusal(error);
     instr_sink_where = wanted != NULL ? wanted : "";
+    leave_reason();
 #endif
     place[0] = '\0';
     return false;

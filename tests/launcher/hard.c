@@ -200,12 +200,25 @@ static int orphans(void)
     return 2;
 }
 
+/* Allows itself so many descriptors, and makes a thread. */
+static int few(int most)
+{
+    const struct rlimit limit = {(rlim_t)most, (rlim_t)most};
+    pthread_t thread;
+    if (setrlimit(RLIMIT_NOFILE, &limit) != 0 || pthread_create(&thread, NULL, nothing, NULL) != 0)
+        return 1;
+    pthread_join(thread, NULL);
+    puts("has few");
+    return 6;
+}
+
 int main(int argc, char **argv)
 {
     const char *const what = argc > 1 ? argv[1] : "";
     const int number = argc > 2 ? atoi(argv[2]) : 0;
     const char *const names[] = {"chain", "thread-exec", "leaf",   "spawn", "vfork",   "clone",  "tree",  "daemon",
-                                 "filter", "strict",     "state", "signal", "stop", "orphans", "sleep", "setsid"};
+                                 "filter", "strict",     "state", "signal", "stop", "orphans", "sleep", "setsid",
+                                 "few"};
     unsigned chosen = 0;
     while (chosen < sizeof names / sizeof *names && strcmp(what, names[chosen]) != 0)
         chosen++;
@@ -257,6 +270,8 @@ int main(int argc, char **argv)
     case 15:
         printf("%d\n", setsid() > 0 || errno == EPERM);
         return 0;
+    case 16:
+        return few(number);
     default:
         return 99;
     }

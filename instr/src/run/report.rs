@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use instr_trace::Metadata;
 
 use super::owner;
-use super::tree::{Moved, Tree};
+use super::tree::{Moved, Tree, Untraced};
 use crate::console::Console;
 use crate::find;
 use crate::kernel::Finished;
@@ -20,13 +20,13 @@ use crate::why::{self, Contents, Question};
 /// Traces that are named.
 const SHOWN: usize = 8;
 
-/// Puts what was recorded of the processors, and of started programs, in its place. Says where the trace is; else why there is none, unless that is
+/// Puts what was recorded of the processors, and of started programs, in its place, when the program's `process` has ended. Says where the trace is; else why there is none, unless that is
 /// `known`.
 pub(super) fn report(
     question: &Question<'_>,
     begin: u64,
     known: bool,
-    (finished, tree): (Option<io::Result<Finished>>, Option<Tree>),
+    (process, finished, tree): (u32, Option<io::Result<Finished>>, Option<Tree>),
     console: &mut Console<'_>,
 ) {
     let place = question.place();
@@ -36,6 +36,10 @@ pub(super) fn report(
         Some(Ok(finished)) => Some(u64::from(finished.pid())),
         _ => None,
     };
+    let untraced = tree.as_ref().map(Tree::untraced).unwrap_or_default();
+    let (of_program, of_started): (Vec<_>, Vec<_>) = untraced
+        .into_iter()
+        .partition(|one| one.pid == u64::from(process));
     let mine = match finished {
         Some(finished) => put(question, &found, &place, (finished, has_more), console),
         None => None,
@@ -56,6 +60,7 @@ pub(super) fn report(
         found = vec![own];
     }
     tell_of_started(&started, console);
+    tell_of_untraced(&of_started, console);
     let found = named(found, &place);
     let more = |dir: &Path| {
         if Some(dir) == run.as_deref() {
@@ -77,6 +82,14 @@ pub(super) fn report(
         console.note(&described(dir, metadata, more(dir)));
     }
     let is_enough = has_more || !expects_more(question);
+    if let Some(untraced) = of_program.first() {
+        let own = shown(question.program);
+        console.warn(&format!(
+            "{own} recorded nothing itself: {}",
+            why_not(untraced)
+        ));
+        return;
+    }
     if !found.is_empty() || known || (mine.is_some() && is_enough) {
         return;
     }
@@ -127,6 +140,31 @@ fn tell_of_started(started: &Moved, console: &mut Console<'_>) {
             instr_trace::new_file::plain(io::Error::from(error.kind()))
         ));
     }
+}
+
+/// Started processes that wanted to record something and could not.
+fn tell_of_untraced(untraced: &[Untraced], console: &mut Console<'_>) {
+    let Some(first) = untraced.first() else {
+        return;
+    };
+    let others = match untraced.len() - 1 {
+        0 => String::new(),
+        others => format!(" (and {others} more)"),
+    };
+    console.warn(&format!(
+        "the started process {}{others} recorded nothing: {}",
+        first.pid,
+        why_not(first)
+    ));
+}
+
+fn why_not(untraced: &Untraced) -> String {
+    let error = untraced.error.as_ref();
+    let why = error.and_then(io::Error::raw_os_error).map_or_else(
+        || "its place is not this user's alone, or holds something else".to_owned(),
+        |code| instr_trace::new_file::plain(io::Error::from_raw_os_error(code)).to_string(),
+    );
+    format!("its trace could not be made: {why}")
 }
 
 /// A program that calls OpenMP, or was built to be traced, should have a trace of its own.

@@ -16,6 +16,8 @@ use crate::runs;
 pub(super) const VARIABLE: &str = "INSTR_TREE";
 /// Begin of the traces' names, before the number of the process.
 const STARTED: &str = "exec-";
+/// Begin of the names of empty folders: `untraced-PID-ERROR`, of processes that could make no trace.
+const UNTRACED: &str = "untraced-";
 /// Names that are tried for a number that was used again.
 const MOST_NAMES: u32 = 1000;
 
@@ -52,6 +54,9 @@ impl Tree {
         prefix.push(place.file_name().unwrap_or_default());
         prefix.push(".tree-");
         let is_empty = |folder: &Path| {
+            for (path, _) in untraced_in(folder) {
+                let _ = std::fs::remove_dir(path);
+            }
             let first = std::fs::read_dir(folder).map(|mut entries| entries.next().is_none());
             first.unwrap_or(false)
         };
@@ -78,6 +83,12 @@ impl Tree {
     /// The traces that are there.
     pub(super) fn traces(&self) -> Vec<PathBuf> {
         traces_in(self.folder.path())
+    }
+
+    /// The processes that could make no trace, and why.
+    pub(super) fn untraced(&self) -> Vec<Untraced> {
+        let found = untraced_in(self.folder.path());
+        found.into_iter().map(|(_, untraced)| untraced).collect()
     }
 
     /// Puts the traces of processes that have ended into the trace `run`. The folder goes, unless it is still used.
@@ -107,6 +118,32 @@ impl Tree {
         }
         moved
     }
+}
+
+/// A process that could make no trace.
+#[derive(Debug)]
+pub(super) struct Untraced {
+    pub(super) pid: u64,
+    /// Why; `None`: the system did not refuse.
+    pub(super) error: Option<io::Error>,
+}
+
+/// The folders of processes without a trace, and what their names say. Other names are left out.
+fn untraced_in(folder: &Path) -> Vec<(PathBuf, Untraced)> {
+    let read = |entry: std::fs::DirEntry| {
+        let name = entry.file_name();
+        let (pid, error) = name.to_str()?.strip_prefix(UNTRACED)?.split_once('-')?;
+        let error = error.parse::<i32>().ok()?;
+        let untraced = Untraced {
+            pid: pid.parse().ok()?,
+            error: (error != 0).then(|| io::Error::from_raw_os_error(error)),
+        };
+        Some((entry.path(), untraced))
+    };
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut found: Vec<_> = entries.filter_map(read).collect();
+    found.sort_by_key(|(_, untraced)| untraced.pid);
+    found
 }
 
 fn traces_in(folder: &Path) -> Vec<PathBuf> {

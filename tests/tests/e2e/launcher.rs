@@ -17,6 +17,10 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("launcher::hard-programs-of-a-user", || hard(true)),
         trial("launcher::what-it-leaves-when-killed-goes", killed),
         trial("launcher::few-descriptors", few_descriptors),
+        trial(
+            "launcher::a-program-that-allows-itself-few-descriptors",
+            allows_itself_few,
+        ),
         trial("launcher::a-program-for-32-bits", bits),
     ]
 }
@@ -206,6 +210,30 @@ fn few_descriptors() -> Check {
         let is_told = outcome.errors().contains("no trace was made");
         ensure(has_trace != is_told, || format!("{most}: {outcome}"))?;
         let _ = std::fs::remove_dir_all(place.dir.path().join("hard.instr"));
+    }
+    Ok(())
+}
+
+/// Where the program itself leaves no descriptor for its trace, that is said, whether switches are recorded or not; of a started one, too.
+fn allows_itself_few() -> Check {
+    let place = Place::new()?;
+    let why = "recorded nothing itself: its trace could not be made: Too many open files";
+    let child = "recorded nothing: its trace could not be made: Too many open files";
+    for (switches, words, told) in [
+        ("1", &["./hard", "few", "3"][..], why),
+        ("1", &["./hard", "few", "4"], why),
+        ("0", &["./hard", "few", "4"], why),
+        ("1", &["sh", "-c", "./hard few 3; exit $?"], child),
+    ] {
+        let run = place.instr(&["run", "-o", "t", "--"])?.args(words);
+        let outcome = run.env("INSTR_SWITCHES", switches).output()?;
+        let ended = outcome.status == Status::Code(6) && outcome.text() == "has few\n";
+        ensure(ended && outcome.errors().contains(told), || {
+            format!("{outcome}")
+        })?;
+        let _ = std::fs::remove_dir_all(place.dir.path().join("t"));
+        let names = place.names()?;
+        ensure(names == ["hard"], || format!("{names:?}"))?;
     }
     Ok(())
 }

@@ -150,6 +150,8 @@ fn impossible_places() -> Check {
     let long = format!("/tmp/{}", "x/".repeat(4000));
     let wide = "y".repeat(300);
     let below_a_file = format!("{}/trace", guest.plain.display());
+    let beside_root = Path::new("/-2");
+    let was_there = beside_root.exists();
     for place in [
         "",
         "/",
@@ -163,7 +165,9 @@ fn impossible_places() -> Check {
     ] {
         guest.compare(&[], &[("INSTR_TRACE", place)])?;
     }
-    Ok(())
+    ensure(beside_root.exists() == was_there, || {
+        "a trace that was to be / is in /-2".into()
+    })
 }
 
 fn closes() -> Check {
