@@ -134,6 +134,12 @@ static void set_policy(struct instr_settings *s)
         refuse("INSTR_POLICY", " is not stream, end or ring; the default is used");
 }
 
+#if INSTR_CFG_MAX_BYTES == 1024u * 1024u * 1024u
+#define LARGEST ", 1G,"
+#else
+#define LARGEST /* the build has its own */
+#endif
+
 static void set_buffer(struct instr_settings *s)
 {
     uint64_t bytes = DEFAULT_BYTES(s->policy);
@@ -145,8 +151,11 @@ static void set_buffer(struct instr_settings *s)
         } else if (wanted < INSTR_CFG_MIN_BYTES) {
             bytes = INSTR_CFG_MIN_BYTES;
             refuse("INSTR_BUFFER", " is too small; the smallest size, 4096 bytes, is used");
+        } else if (wanted > INSTR_CFG_MAX_BYTES) {
+            bytes = INSTR_CFG_MAX_BYTES;
+            refuse("INSTR_BUFFER", " is too large; the largest size" LARGEST " is used");
         } else {
-            bytes = wanted < INSTR_CFG_MAX_BYTES ? wanted : INSTR_CFG_MAX_BYTES;
+            bytes = wanted;
         }
     }
     s->slots = 1;

@@ -100,7 +100,13 @@ pub(crate) fn parse(text: &str) -> Result<File, Vec<Mistake>> {
         };
         return Err(errors.iter().map(mistake).collect());
     }
-    let values: BTreeMap<String, toml::Value> = toml::from_str(text).unwrap_or_default();
+    // What is written as TOML wants it may still be no value: an integer of more than 64 bits.
+    let values: BTreeMap<String, toml::Value> = toml::from_str(text).map_err(|error| {
+        vec![Mistake::new(
+            &error.span().unwrap_or_default(),
+            error.message(),
+        )]
+    })?;
     let mut reader = Reader::default();
     for (key, value) in table.get_ref() {
         reader.top(key.get_ref(), &key.span(), value, &values);
@@ -331,6 +337,13 @@ mod tests {
         let names: Vec<_> = file.series.events.iter().map(Named::name).collect();
         assert_eq!(names, ["context-switches", "r1a2"]);
         assert!(!file.series.threads);
+    }
+
+    #[test]
+    fn integers_that_are_no_values_are_refused() {
+        let mistakes = refused("policy = \"ring\"\nkeep = 99999999999999999999\n");
+        assert_eq!(mistakes.len(), 1, "{mistakes:?}");
+        assert!(mistakes[0].starts_with("2:"), "{mistakes:?}");
     }
 
     #[test]

@@ -286,5 +286,10 @@ fn buffer_larger_than_memory() -> Check {
             ("INSTR_BUFFER", "1024G"),
         ],
     )?;
-    Ok(())
+    let summary = cases::summary(&trace)?;
+    let told = summary["setting_trouble"].as_str().unwrap_or("");
+    ensure(
+        told.contains("is too large; the largest size, 1G, is used"),
+        || format!("the trace has the trouble {told:?}"),
+    )
 }
