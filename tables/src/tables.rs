@@ -351,7 +351,7 @@ tables! {
         call: Text;
         /// The block that is got.
         address: Option<i64>;
-        /// Bytes that are got; of `stack` in use; of `heap` handed out to the program.
+        /// Bytes that are got, nothing where they are refused; of `stack` in use; of `heap` handed out to the program.
         bytes: Option<i64>, "bytes";
         /// Bytes that are given back, where the block is known.
         freed_bytes: Option<i64>, "bytes";

@@ -66,8 +66,7 @@ impl<const ALL: bool> Rows<'_, '_, ALL> {
         match *memory {
             Memory::Heap(call) => {
                 row.call = self.word(words::heap(call.function));
-                let asked = call.got.is_some() || call.refused;
-                row.bytes = asked.then(|| int(call.bytes));
+                row.bytes = call.got.map(|_| int(call.bytes));
                 row.address = call.got.map(|_| int(call.address));
                 row.freed_bytes = match call.gone {
                     Some(Gone::Block { bytes, .. }) => Some(int(bytes)),

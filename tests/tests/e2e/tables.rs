@@ -40,6 +40,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             questions(target)
         }));
     }
+    trials.push(trial("tables::requests-in-vain", requests_in_vain));
     trials.push(trial("tables::cluster::dask", || {
         cluster("dask", "profile_dask.py")
     }));
@@ -131,6 +132,21 @@ fn questions(target: Target) -> Check {
     let found = run.args([&ran.trace, &parquet]).arg(exact).succeed()?;
     ensure(found.text().contains(" numbers computed otherwise"), || {
         format!("{found}")
+    })
+}
+
+/// Requests in vain have no bytes, however many were asked for: sums are of what was got.
+fn requests_in_vain() -> Check {
+    let source = workspace::root()?.join("tests/tables/refused.c");
+    let ran = Ran::new(&source, Target::X86_64, &["--instr-memory"])?;
+    let asked = "select sum(bytes), min(bytes), sum(case when refused then 1 else 0 end), \
+                 sum(case when refused and bytes is not null then 1 else 0 end) from memory where function = 'main' or refused";
+    let run = Run::new(&tools()?.instr).args(["query", "--format", "csv"]);
+    let outcome = run.arg(&ran.trace).arg(asked).succeed()?;
+    let (got, least, in_vain) = (1000 + 40 * 25 + 500 + 2000, 500, 5);
+    let row = outcome.text().lines().nth(1).map(str::to_owned);
+    ensure(row == Some(format!("{got},{least},{in_vain},0")), || {
+        format!("{outcome}")
     })
 }
 
