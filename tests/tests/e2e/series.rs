@@ -24,6 +24,10 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("series::of-a-killed-program", killed),
         trial("series::tables-and-times", tables_and_times),
         trial("series::in-paraver", in_paraver),
+        trial(
+            "series::of-a-process-whose-stream-is-damaged",
+            in_paraver_without_row,
+        ),
         trial("perfetto::series", in_perfetto),
         trial("series::without-context-switches", without_switches),
     ]
@@ -296,6 +300,41 @@ fn columns(line: &str) -> Check<(&str, &str, &str, &str, i128)> {
         }
         _ => Err(line.to_owned().into()),
     }
+}
+
+/// A process whose stream cannot be read has series and no row.
+fn in_paraver_without_row() -> Check {
+    let dir = workspace::work_dir("series")?;
+    of_a_team(dir.path())?;
+    std::fs::remove_dir_all(dir.path().join("trace"))?;
+    let path = dir.path().join("team").display().to_string();
+    let config = "[counters]\nevents = [\"task-clock\"]\nrate = 50\n[process]\nrate = 50\n";
+    let script = format!("{path} 100; {path} 100");
+    run(dir.path(), config, &["sh", "-c", &script])?.succeed()?;
+    let mut started = Vec::new();
+    for entry in std::fs::read_dir(dir.path().join("trace"))? {
+        let entry = entry?;
+        if entry.file_name().to_string_lossy().starts_with("exec-") {
+            started.push(entry.path());
+        }
+    }
+    started.sort();
+    let (Some(last), true) = (started.last(), started.len() == 2) else {
+        return Err(format!("started: {started:?}").into());
+    };
+    for entry in std::fs::read_dir(last)? {
+        let entry = entry?;
+        if entry.file_name().to_string_lossy().starts_with("thread_") {
+            // The head of the packet, with numbers that cannot be, and hardly more.
+            let mut bytes = std::fs::read(entry.path())?;
+            bytes.truncate(90);
+            bytes[50..66].fill(0xff);
+            std::fs::write(entry.path(), bytes)?;
+        }
+    }
+    let merge = Run::new(&tools()?.instr).args(["merge", "trace", "-o", "out"]);
+    merge.dir(dir.path()).succeed()?;
+    Ok(())
 }
 
 /// Levels are the readings, totals what they grew by: their sum is the last reading. All are on the row of the first thread.

@@ -71,7 +71,10 @@ impl AllSeries {
         for (process, trace) in session.traces().iter().enumerate() {
             let pid = number(trace.metadata().pid);
             let first = rows.first[process];
-            all.places.processes.entry(pid).or_insert(first);
+            // Of a process whose streams cannot be read there is no row.
+            if !trace.threads().is_empty() {
+                all.places.processes.entry(pid).or_insert(first);
+            }
             for (position, thread) in trace.threads().iter().enumerate() {
                 let thread = (pid, number(thread.os_tid.into()));
                 all.places.threads.entry(thread).or_insert(first + position);
