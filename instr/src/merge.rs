@@ -8,7 +8,7 @@ use instr_trace::paraver::{self, Options, Stats};
 
 use crate::cli::{Comms, MergeOptions};
 use crate::console::{Console, NO_OUTPUT, WrongUsage};
-use crate::output::{is_folder, is_special};
+use crate::output::{check_outside, is_folder, is_special};
 use crate::progress::Progress;
 use crate::summary::units::{count, counted};
 use crate::symbols::{
@@ -48,6 +48,7 @@ pub fn run(options: &MergeOptions, console: &mut Console<'_>) -> Result<()> {
     let traces = session.traces().iter();
     traces.for_each(|trace| warn_of_losses(trace, console));
     let base = base_name(options.output.as_deref(), &session);
+    check_outside(&base)?;
     let symbols = of_session(&session, &options.symbols);
     let names = as_names(&symbols);
     let mut bar = Progress::new("merging", console);

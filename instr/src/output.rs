@@ -2,20 +2,65 @@
 //! replaced, not the link.
 
 use std::fs::OpenOptions;
-use std::io::{BufWriter, Write};
-use std::path::Path;
+use std::io::{BufWriter, Read as _, Write};
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use instr_export::NewFolder;
 use instr_trace::new_file::NewFile;
 
 use crate::console::{Console, NO_OUTPUT, Refusal};
+use crate::quote::shown;
+use crate::runs::folder_of;
 
 const BUFFER_BYTES: usize = 1 << 18;
 
 /// Whether an output is a folder, or was meant to be one.
 pub fn is_folder(path: &Path) -> bool {
     path.as_os_str().as_encoded_bytes().ends_with(b"/") || path.is_dir()
+}
+
+/// Refuses a place in the folder of a trace: what is written there might take the place of one of its files, and the next run of the program would
+/// not take the folder any more.
+///
+/// # Errors
+///
+/// The place lies there.
+pub fn check_outside(path: &Path) -> Result<()> {
+    // What a link leads to is written, not the link. The file need not be there.
+    let whole = path.canonicalize().or_else(|_| {
+        let around = folder_of(path).canonicalize()?;
+        Ok::<_, std::io::Error>(around.join(path.file_name().unwrap_or_default()))
+    });
+    let Ok(whole) = whole else {
+        return Ok(()); // it cannot be written, which is said elsewhere
+    };
+    let around = whole.ancestors().skip(1).find(|dir| holds_trace(dir));
+    match around {
+        None => Ok(()),
+        Some(trace) => Err(Refusal {
+            message: format!("cannot write {}: {} is a trace", shown(path), shown(trace)),
+            notes: Vec::new(),
+            help: Some("name a place outside of it: -o NAME".to_owned()),
+        }
+        .into()),
+    }
+}
+
+/// Whether a folder is a trace, damaged or not: others have files of the name `metadata`, too.
+fn holds_trace(dir: &Path) -> bool {
+    let begin = |path: PathBuf| {
+        let mut bytes = Vec::new();
+        let file = std::fs::File::open(path).ok()?;
+        file.take(6).read_to_end(&mut bytes).ok()?;
+        Some(bytes)
+    };
+    let metadata = dir.join("metadata");
+    metadata.is_file()
+        && (begin(metadata).is_some_and(|bytes| bytes == b"/* CTF")
+            || ["thread_0000", "processor_0000"]
+                .iter()
+                .any(|name| dir.join(name).is_file()))
 }
 
 /// Calls `write` with the place that `path` names: standard output for `-`, else a file that appears only when
@@ -44,6 +89,7 @@ pub fn write_to(
         write(&mut out).with_context(cannot)?;
         return out.flush().with_context(cannot);
     }
+    check_outside(path)?;
     let file = NewFile::create(path).with_context(cannot)?;
     let mut out = BufWriter::with_capacity(BUFFER_BYTES, file.file());
     write(&mut out).with_context(cannot)?;
@@ -77,6 +123,7 @@ pub fn write_folder(
             "cannot write {format} to standard output: it is a folder of files"
         )));
     }
+    check_outside(path)?;
     let with_help = |error| match error {
         taken @ instr_export::Error::Taken { .. } => refused(taken.to_string()),
         other => other.into(),
@@ -137,6 +184,41 @@ mod tests {
         with_console(|console| write_to(&null, console, |out| Ok(out.write_all(b"x")?)).unwrap());
         assert!(null.is_symlink() && !null.metadata().unwrap().is_file());
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 4);
+    }
+
+    #[test]
+    fn no_file_of_a_trace_is_replaced_and_none_comes_into_its_folder() {
+        let around = tempfile::tempdir().unwrap();
+        let trace = around.path().join("a.instr");
+        std::fs::create_dir_all(trace.join("own")).unwrap();
+        std::fs::write(trace.join("metadata"), "/* CTF 1.8 */").unwrap();
+        let link = around.path().join("link");
+        std::os::unix::fs::symlink(trace.join("metadata"), &link).unwrap();
+        let write = |path: &Path| {
+            let mut result = Ok(());
+            with_console(|console| {
+                result = write_to(path, console, |out| Ok(out.write_all(b"x")?));
+            });
+            result
+        };
+        for name in ["metadata", "thread_0000", "new", "own/new"] {
+            let error = write(&trace.join(name)).unwrap_err().to_string();
+            assert!(error.contains("is a trace"), "{error}");
+            let folder = write_folder(&trace.join(name), "csv", |_| Ok(()));
+            assert!(folder.unwrap_err().to_string().contains("is a trace"));
+        }
+        write(&link).unwrap_err();
+        // What has lost the begin of its metadata is one.
+        std::fs::write(trace.join("metadata"), "").unwrap();
+        std::fs::write(trace.join("thread_0000"), "").unwrap();
+        write(&trace.join("new")).unwrap_err();
+        assert_eq!(std::fs::read_dir(&trace).unwrap().count(), 3);
+        // Others have a file of this name.
+        let others = around.path().join("others");
+        std::fs::create_dir(&others).unwrap();
+        std::fs::write(others.join("metadata"), "of a book").unwrap();
+        write(&others.join("new")).unwrap();
+        write(&others.join("metadata")).unwrap();
     }
 
     #[test]
