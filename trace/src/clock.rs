@@ -7,6 +7,13 @@ const MIN_SPACING_NS: u64 = 10_000_000;
 /// Most segments kept; beyond, the spacing is doubled.
 const MAX_POINTS: usize = 1 << 16;
 
+/// A clock that is read twice is not this many times faster than its frequency, after so many nanoseconds that a thread may wait between its two
+/// clocks. Damaged pairs seldom keep to that.
+const MAX_RATE: u64 = 2;
+const MAX_DELAY_NS: u64 = 1_000_000_000;
+/// Times end here, 2.3 years: what is later is damaged, and sums of such times over many threads would leave the range of 64 bits.
+pub(crate) const MAX_NS: u64 = 1 << 56;
+
 /// One segment: `ns + ((t - ticks) * factor >> shift)` from `ticks` on.
 #[derive(Clone, Copy, Debug)]
 struct Segment {
@@ -42,6 +49,7 @@ impl Segment {
         let ns = (u128::from(elapsed) * u128::from(self.factor)) >> self.shift;
         self.ns
             .saturating_add(u64::try_from(ns).unwrap_or(u64::MAX))
+            .min(MAX_NS)
     }
 }
 
@@ -49,6 +57,8 @@ impl Segment {
 #[derive(Clone, Debug)]
 pub struct Clock {
     segments: Vec<Segment>,
+    /// Pairs that cannot be, and were left out.
+    refused: usize,
 }
 
 impl Clock {
@@ -61,12 +71,19 @@ impl Clock {
             metadata.clock.freq
         };
         let mut points = vec![start];
+        let mut refused = pairs.refused;
         for (ticks, monotonic) in pairs.sorted() {
             let Some(ns) = monotonic.checked_sub(metadata.start_monotonic_ns) else {
                 continue;
             };
             let (last_ticks, last_ns) = points[points.len() - 1];
             if ticks <= last_ticks || ns <= last_ns {
+                continue;
+            }
+            let expected = u128::from(ticks - last_ticks) * 1_000_000_000 / u128::from(freq);
+            let most = expected * u128::from(MAX_RATE) + u128::from(MAX_DELAY_NS);
+            if metadata.clock.freq != 0 && u128::from(ns - last_ns) > most {
+                refused += 1;
                 continue;
             }
             points.push((ticks, ns));
@@ -88,7 +105,12 @@ impl Clock {
             (Some(last), Some(&(ticks, ns))) => segments.push(Segment { ticks, ns, ..last }),
             _ => segments.push(Segment::new(start.0, 0, freq, 1_000_000_000)),
         }
-        Self { segments }
+        Self { segments, refused }
+    }
+
+    /// How many pairs were left out, since no clock goes like that.
+    pub(crate) fn refused(&self) -> usize {
+        self.refused
     }
 
     /// Nanoseconds since the trace's start; 0 for anything earlier.
@@ -133,6 +155,7 @@ fn thin(points: Vec<(u64, u64)>, spacing: u64) -> Vec<(u64, u64)> {
 pub(crate) struct SyncPairs {
     pairs: Vec<(u64, u64)>,
     spacing: u64,
+    refused: usize,
 }
 
 impl Default for SyncPairs {
@@ -140,11 +163,17 @@ impl Default for SyncPairs {
         Self {
             pairs: Vec::new(),
             spacing: 1,
+            refused: 0,
         }
     }
 }
 
 impl SyncPairs {
+    /// A pair whose ticks are not those of its event is left out.
+    pub(crate) fn refuse(&mut self) {
+        self.refused += 1;
+    }
+
     /// Adds (ticks, monotonic ns).
     pub(crate) fn push(&mut self, ticks: u64, monotonic_ns: u64) {
         self.pairs.push((ticks, monotonic_ns));
@@ -229,6 +258,32 @@ mod tests {
     #[test]
     fn extreme_ticks_saturate() {
         let clock = Clock::new(&metadata(1, 0), SyncPairs::default());
-        assert_eq!(clock.to_ns(u64::MAX), u64::MAX);
+        assert_eq!(clock.to_ns(u64::MAX), MAX_NS);
+    }
+
+    /// A pair with any one bit of its nanoseconds flipped moves no time by more than some seconds, and a large jump is noticed.
+    #[test]
+    fn pairs_that_cannot_be_are_left_out() {
+        let start = 7_000_000_000_000;
+        for bit in 0..64 {
+            let mut pairs = SyncPairs::default();
+            for at in 1..5u64 {
+                let ns = 5_000 + at * 100_000_000;
+                let told = if at == 3 { ns ^ 1 << bit } else { ns };
+                pairs.push(start + at * 240_000_000, told);
+            }
+            let clock = Clock::new(&metadata(2_400_000_000, start), pairs);
+            let (mut hint, mut last) = (0, 0);
+            for ms in 0..800 {
+                let ns = clock.to_ns_near(start + ms * 2_400_000, &mut hint);
+                assert!(
+                    ns.abs_diff(ms * 1_000_000) <= 10 * MAX_DELAY_NS,
+                    "bit {bit}, {ms} ms: {ns}"
+                );
+                assert!(ns >= last, "bit {bit}");
+                last = ns;
+            }
+            assert_eq!(clock.refused() > 0, bit >= 31, "bit {bit}");
+        }
     }
 }

@@ -381,6 +381,15 @@ impl Trace {
             )?);
         }
         self.clock = Clock::new(&self.metadata, pairs);
+        if self.clock.refused() > 0 {
+            let what = match self.clock.refused() {
+                1 => "a reading of the clock cannot be, and is left out: times may be wrong".into(),
+                many => format!(
+                    "{many} readings of the clock cannot be, and are left out: times may be wrong"
+                ),
+            };
+            self.warnings.add(&self.dir, 0, what);
+        }
         let mut with_events = Vec::new();
         for (stream, scan) in self.streams.iter_mut().zip(&found) {
             self.has_tasks |= scan.tasks
@@ -508,7 +517,12 @@ fn scan_stream(
         let mut end = stream.packets[number].offset + packet::HEADER_BYTES;
         while left > 0 && reader.advance()? {
             if let Some(event) = reader.current() {
-                scan.event(stream.thread, &event.payload, pairs);
+                let payload = &event.payload;
+                let late = matches!(payload, Payload::ClockSync { ticks, .. } if is_late(*ticks, event.ticks, metadata));
+                match late {
+                    true => pairs.refuse(),
+                    false => scan.event(stream.thread, payload, pairs),
+                }
             }
             end = reader.position();
             scan.first_ticks.get_or_insert(reader.ticks());
@@ -530,6 +544,15 @@ fn scan_stream(
         }
     }
     Ok(scan)
+}
+
+/// A thread that is about to write its reading of the clock waits no longer for a processor, seconds.
+const MAX_SECONDS: u64 = 10;
+
+/// Whether a clock was read long after the event that has the reading, ticks.
+fn is_late(ticks: u64, event: u64, metadata: &Metadata) -> bool {
+    let longest = metadata.clock.freq.saturating_mul(MAX_SECONDS);
+    longest != 0 && ticks > event.saturating_add(longest)
 }
 
 impl Scan {

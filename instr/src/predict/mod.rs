@@ -159,7 +159,7 @@ pub(crate) fn of_trace(
     let end = trace.end_time().max(1);
     // The second pass takes longer than the first.
     let mut at = Steps::default();
-    let found = first(trace, |time| at.tell(time, end * 4, seen))?;
+    let found = first(trace, |time| at.tell(time, end.saturating_mul(4), seen))?;
     may_be_predicted(trace, &found)?;
     let read = |others: &[Trace]| {
         let others = others.iter().map(|other| {

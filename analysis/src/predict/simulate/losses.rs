@@ -36,12 +36,13 @@ pub struct Losses {
 
 impl Losses {
     pub(super) fn spend(&mut self, cost: Cost, ns: u64) {
-        self.overhead[cost as usize] += ns;
+        let sum = &mut self.overhead[cost as usize];
+        *sum = sum.saturating_add(ns);
     }
 
     pub(super) fn idle(&mut self, cause: Cause, ns: u64) {
         match self.idle.iter_mut().find(|(known, _)| *known == cause) {
-            Some((_, sum)) => *sum += ns,
+            Some((_, sum)) => *sum = sum.saturating_add(ns),
             None => self.idle.push((cause, ns)),
         }
     }
