@@ -26,6 +26,7 @@ use instr_trace::{Names, Trace};
 use self::options::PredictOptions;
 use crate::console::{Console, NO_OUTPUT, Refusal, WrongUsage};
 use crate::progress::Progress;
+use crate::quote::shown;
 use crate::summary::units::{count, counted, percent, time};
 use crate::symbols::{self, Symbols};
 use model::Prediction;
@@ -153,6 +154,19 @@ pub(crate) fn of_trace(
     for trace in all {
         is_complete(trace)?;
     }
+    let mut runs = vec![identity(trace)];
+    for other in known.same {
+        if runs.contains(&identity(other)) {
+            return Err(Refusal {
+                message: format!("{} is there twice", other.dir().display()),
+                notes: Vec::new(),
+                help: Some("name each run once".to_owned()),
+            }
+            .into());
+        }
+        runs.push(identity(other));
+        is_of_program(trace, other)?;
+    }
     for other in known.costs {
         has_its_library(trace, other)?;
     }
@@ -170,6 +184,23 @@ pub(crate) fn of_trace(
         others.collect::<Result<Vec<First>>>()
     };
     let (others, costs) = (read(known.same)?, read(known.costs)?);
+    let mut like = Vec::new();
+    let mut notes = Vec::new();
+    for (other, first) in known.same.iter().zip(&others) {
+        match other_work(&found, first) {
+            None if first.survey.team == found.survey.team => notes.push(format!(
+                "{} has {}, too: it does not show how work changes with their number.",
+                other.dir().display(),
+                counted(first.survey.team as u64, "thread")
+            )),
+            None => {}
+            Some(why) => notes.push(format!(
+                "{} did other work ({why}): it counts for costs, not for how work changes with the number of threads.",
+                other.dir().display()
+            )),
+        }
+        like.extend(other_work(&found, first).is_none().then_some(first));
+    }
     if !costs.is_empty() && costs.iter().all(|first| first.survey.team <= 1) {
         return Err(WrongUsage(
             "--costs: no trace has a region of several threads\n  help: name one that was recorded with OMP_NUM_THREADS=2 or more"
@@ -181,7 +212,7 @@ pub(crate) fn of_trace(
         names,
         texts: &found.survey.texts,
     };
-    let mut question = question(&found, &others, &namer, asked, library(trace))?;
+    let mut question = question(&found, &like, &namer, asked, library(trace))?;
     question.several = with_several(found.measured(), &measured(&others), &measured(&costs));
     let forecaster = Forecaster::new(&found.survey, &found.spots, &found.totals, &question);
     let mut collector = Collector::new(trace.threads(), Some(found.survey.team), forecaster);
@@ -190,10 +221,9 @@ pub(crate) fn of_trace(
     })?;
     let (forecaster, ..) = collector.finish();
     let forecast = forecaster.finish();
-    let all: Vec<&First> = others.iter().collect();
-    Ok(build::prediction(
-        trace, &found, &all, &question, &forecast, &namer,
-    ))
+    let mut prediction = build::prediction(trace, &found, &like, &question, &forecast, &namer);
+    prediction.notes.extend(notes);
+    Ok(prediction)
 }
 
 /// Tells how far the work is, now and then.
@@ -238,6 +268,51 @@ fn has_its_library(trace: &Trace, other: &Trace) -> Result<()> {
         ),
     }
     .into())
+}
+
+/// What a process has that no other one has.
+fn identity(trace: &Trace) -> (Option<[u8; 16]>, u64) {
+    let metadata = trace.metadata();
+    (metadata.uuid, metadata.pid)
+}
+
+/// Only runs of the same program show how its work changes with the number of threads.
+fn is_of_program(trace: &Trace, other: &Trace) -> Result<()> {
+    let (own, others) = (trace.metadata(), other.metadata());
+    let dir = other.dir().display();
+    let refusal = |message: String, help: &str| Refusal {
+        message,
+        notes: Vec::new(),
+        help: Some(help.to_owned()),
+    };
+    if own.program != others.program {
+        let why = format!(
+            "{dir} does not show how the work of {} changes: it is a trace of {}",
+            shown(&own.program),
+            shown(&others.program)
+        );
+        let help = "name runs of the same program; --costs TRACE takes what the OpenMP library's work costs from one of any program";
+        return Err(refusal(why, help).into());
+    }
+    has_its_library(trace, other)
+}
+
+/// Counts of the same work differ by no more than this share, or one.
+const SAME_WORK: f64 = 0.01;
+
+/// What another run has more of, or less, than the first: its regions, tasks or iterations. `None`: it did the same work, as far as they show.
+fn other_work(found: &First, other: &First) -> Option<String> {
+    let counts = |first: &First| {
+        let (survey, totals) = (&first.survey, &first.totals);
+        [survey.regions, totals.tasks, totals.iterations]
+    };
+    let words = ["parallel region", "task", "iteration"];
+    let all = counts(found).into_iter().zip(counts(other)).zip(words);
+    let mut differ = all.filter(|((own, others), _)| {
+        own.abs_diff(*others) as f64 > (*own.max(others) as f64 * SAME_WORK).max(1.0)
+    });
+    let ((own, others), what) = differ.next()?;
+    Some(format!("{}, not {}", counted(others, what), count(own)))
 }
 
 /// A trace of which events are missing cannot be run again.
@@ -306,7 +381,7 @@ fn may_be_predicted(trace: &Trace, found: &First) -> Result<()> {
 /// What the user asks, in terms of the trace.
 fn question(
     found: &First,
-    others: &[First],
+    others: &[&First],
     namer: &Namer<'_>,
     asked: &Asked,
     library: Library,
@@ -358,7 +433,7 @@ fn question(
 }
 
 /// How much longer all work takes with twice as many threads: the mean of what the other traces show.
-fn inflation(found: &First, others: &[First]) -> f64 {
+fn inflation(found: &First, others: &[&First]) -> f64 {
     let rates = others.iter().filter_map(|other| {
         let doublings = (other.survey.team as f64 / found.survey.team as f64).log2();
         let ratio = other.totals.work() as f64 / found.totals.work().max(1) as f64;

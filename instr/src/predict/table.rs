@@ -103,7 +103,7 @@ fn limit(limit: &Point, last: &Point) -> String {
     };
     if limit.threads <= last.threads {
         return format!(
-            "It is fastest with {}.{cause}",
+            "Of the numbers tried it is fastest with {}.{cause}",
             counted(limit.threads, "thread")
         );
     }

@@ -31,6 +31,8 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("predict::children", children),
         trial("predict::costs-of-another-program", other_costs),
         trial("predict::costs-of-another-library", costs_of_no_use),
+        trial("predict::runs-of-other-work", other_work),
+        trial("predict::fastest-alone", fastest_alone),
     ];
     // Runs of some milliseconds, whose times other work on the machine moves by more than is allowed here.
     if cases::all() {
@@ -105,6 +107,79 @@ fn has_switches(trace: &Path) -> Check {
             "context switches cannot be recorded here".into(),
         )),
     }
+}
+
+const TASKS: &str = "#include <stdlib.h>\nint main(int argc, char **argv) {\n  long sum = 0;\n#pragma omp parallel\n#pragma omp single\n\
+    for (int i = 0; i < (argc > 1 ? atoi(argv[1]) : 1); i++) {\n#pragma omp task\n#pragma omp atomic\n    sum += i;\n  }\n  return sum < 0;\n}\n";
+
+/// A program that makes as many tasks as it is told to, and a run of it.
+fn tasks(dir: &Path, name: &str) -> Check<PathBuf> {
+    let source = dir.join("tasks.c");
+    std::fs::write(&source, TASKS)?;
+    let program = dir.join(name);
+    Build::openmp(Target::X86_64).traced(&[&source], &program)?;
+    Ok(program)
+}
+
+/// Only runs of the same work show how work changes with the number of threads.
+fn other_work() -> Check {
+    let dir = workspace::work_dir("predict")?;
+    let (own, others) = (tasks(dir.path(), "own")?, tasks(dir.path(), "others")?);
+    let record = |program: &Path, name: &str, count: &str, threads: &str| -> Check<PathBuf> {
+        let trace = dir.path().join(name);
+        let run = Run::new(program).arg(count).env("INSTR_TRACE", &trace);
+        run.env("OMP_NUM_THREADS", threads).succeed()?;
+        Ok(trace)
+    };
+    let first = record(&own, "a", "200", "1")?;
+    let same = record(&own, "b", "200", "2")?;
+    let more = record(&own, "c", "800", "2")?;
+    let alike = record(&own, "d", "200", "1")?;
+    let foreign = record(&others, "e", "200", "2")?;
+    let refused = |other: &Path, why: &str| {
+        let run = Run::new(&tools()?.instr).arg("predict").arg(&first);
+        let outcome = run.arg(other).output()?;
+        ensure(
+            outcome.status == Status::Code(1) && outcome.errors().contains(why),
+            || format!("{outcome}"),
+        )
+    };
+    refused(&foreign, "it is a trace of others")?;
+    refused(&first, "is there twice")?;
+    let notes = |other: &Path| -> Check<String> {
+        let other = other.display().to_string();
+        Ok(predict(&first, &[&other])?["notes"].to_string())
+    };
+    let told = notes(&same)?;
+    ensure(told.contains("(1 other trace)"), || told.clone())?;
+    ensure(!told.contains("other work"), || told.clone())?;
+    let told = notes(&more)?;
+    let why = "did other work (800 tasks, not 200): it counts for costs";
+    ensure(
+        told.contains(why) && !told.contains("(1 other trace)"),
+        || told.clone(),
+    )?;
+    let told = notes(&alike)?;
+    ensure(told.contains("has 1 thread, too"), || told.clone())
+}
+
+/// Tasks that do nothing are fastest with one thread, whether one is asked for or not.
+fn fastest_alone() -> Check {
+    let dir = workspace::work_dir("predict")?;
+    let program = tasks(dir.path(), "tiny")?;
+    let trace = dir.path().join("trace");
+    let run = Run::new(&program).arg("2000").env("INSTR_TRACE", &trace);
+    run.env("OMP_NUM_THREADS", "2").succeed()?;
+    for threads in ["8", "1,8"] {
+        let found = predict(&trace, &["--threads", threads])?;
+        let alone = found["alone_ns"].as_u64();
+        let limit = &found["limit"];
+        let is_alone = limit["threads"] == 1 && limit["time_ns"].as_u64() == alone;
+        ensure(alone.is_some() && is_alone, || {
+            format!("{threads}: {found}")
+        })?;
+    }
+    Ok(())
 }
 
 /// The prediction from a run with one thread, and that from the run with two: the time that this one took where nobody took a processor from it.

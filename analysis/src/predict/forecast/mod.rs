@@ -99,7 +99,7 @@ pub struct Forecast {
     pub alone: u64,
     /// By number of threads.
     pub points: Vec<Point>,
-    /// With so many threads that more do not help.
+    /// The fastest of the points, of one thread, and of so many that more do not help.
     pub limit: Point,
     /// The most helpful first, with the most threads that were asked for.
     pub gains: Vec<Gain>,
@@ -140,6 +140,8 @@ impl<'s> Forecaster<'s> {
             .max(2 * widest);
         let mut threads = question.threads.clone();
         threads.push(limit as usize);
+        // One thread may be the fastest, whether it was asked for or not.
+        threads.extend((!question.threads.contains(&1)).then_some(1));
         let merged = totals.spots.keys().filter_map(|spot| match spot {
             Spot::Loop(code, number) if *number > LOOPS => Some(*code),
             _ => None,
@@ -238,8 +240,9 @@ impl<'s> Forecaster<'s> {
         let mut points: Vec<Point> = (0..self.threads.len())
             .map(|point| self.point(point, residual))
             .collect();
-        let mut limit = points.remove(self.question.threads.len());
-        for point in &points {
+        let mut others = points.split_off(self.question.threads.len());
+        let mut limit = others.remove(0);
+        for point in points.iter().chain(&others) {
             if point.account.elapsed < limit.account.elapsed {
                 limit = point.clone();
             }
