@@ -8,7 +8,7 @@ use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use instr_trace::new_file::plain;
+use instr_trace::new_file::{Unfinished, plain};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use tempfile::TempDir;
 
@@ -26,7 +26,9 @@ const MODE: u32 = 0o777;
 /// A folder that has no name yet. Without [`NewFolder::publish`] nothing is left of it.
 #[derive(Debug)]
 pub struct NewFolder {
+    // It goes first.
     folder: TempDir,
+    _unfinished: Unfinished,
     path: PathBuf,
 }
 
@@ -47,7 +49,11 @@ impl NewFolder {
             .permissions(std::fs::Permissions::from_mode(MODE))
             .tempdir_in(around.unwrap_or(Path::new(".")))
             .map_err(|error| Error::io("create", &path)(plain(error)))?;
-        Ok(Self { folder, path })
+        Ok(Self {
+            _unfinished: Unfinished::new(folder.path()),
+            folder,
+            path,
+        })
     }
 
     /// Where it is filled.

@@ -24,6 +24,7 @@ mod find;
 #[cfg(test)]
 mod fixture;
 pub mod graph;
+mod interrupted;
 mod kept;
 mod kernel;
 mod launch;

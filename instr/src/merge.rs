@@ -49,6 +49,7 @@ pub fn run(options: &MergeOptions, console: &mut Console<'_>) -> Result<()> {
     traces.for_each(|trace| warn_of_losses(trace, console));
     let base = base_name(options.output.as_deref(), &session);
     check_outside(&base)?;
+    crate::interrupted::removes_outputs();
     let symbols = of_session(&session, &options.symbols);
     let names = as_names(&symbols);
     let mut bar = Progress::new("merging", console);

@@ -90,6 +90,7 @@ pub fn write_to(
         return out.flush().with_context(cannot);
     }
     check_outside(path)?;
+    crate::interrupted::removes_outputs();
     let file = NewFile::create(path).with_context(cannot)?;
     let mut out = BufWriter::with_capacity(BUFFER_BYTES, file.file());
     write(&mut out).with_context(cannot)?;
@@ -124,6 +125,7 @@ pub fn write_folder(
         )));
     }
     check_outside(path)?;
+    crate::interrupted::removes_outputs();
     let with_help = |error| match error {
         taken @ instr_export::Error::Taken { .. } => refused(taken.to_string()),
         other => other.into(),

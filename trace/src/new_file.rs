@@ -4,6 +4,7 @@ use std::fs::{File, Permissions};
 use std::io;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, fchown};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use tempfile::NamedTempFile;
 
@@ -13,11 +14,62 @@ const MAX_LINKS: usize = 40;
 const NEW: u32 = 0o666;
 /// Mode bits that a file keeps when it is replaced. The others are for programs.
 const KEPT: u32 = 0o777;
+/// How often a folder that is still filled is cleared.
+const REMOVALS: usize = 100;
+
+/// Temporary files and folders that are there now.
+static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// That a temporary file or folder is there, as long as this lives: a signal that ends the process leaves it behind, unless somebody removes it first
+/// ([`remove_unfinished`]).
+#[derive(Debug)]
+pub struct Unfinished(PathBuf);
+
+impl Unfinished {
+    /// Of a path that will go, or get another name, before this does.
+    #[must_use]
+    pub fn new(path: &Path) -> Self {
+        // Names stay right where the process changes its folder meanwhile.
+        let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        let mut all = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
+        all.push(path.clone());
+        Self(path)
+    }
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        let mut all = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(at) = all.iter().position(|path| *path == self.0) {
+            all.swap_remove(at);
+        }
+    }
+}
+
+/// Removes all that is unfinished. The process ends now: who writes there, or wants to begin another file, waits for ever.
+pub fn remove_unfinished() {
+    let all = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
+    for path in all.iter() {
+        for _ in 0..REMOVALS {
+            let gone = match path.is_dir() {
+                // Others may put files into it while it is cleared.
+                true => std::fs::remove_dir_all(path),
+                false => std::fs::remove_file(path),
+            };
+            if gone.is_ok() || path.symlink_metadata().is_err() {
+                break;
+            }
+        }
+    }
+    std::mem::forget(all);
+}
 
 /// A file that has no name yet. Without [`NewFile::publish`] nothing is left of it.
 #[derive(Debug)]
 pub struct NewFile {
+    // The file goes first.
     file: NamedTempFile,
+    unfinished: Unfinished,
     path: PathBuf,
     before: Option<Before>,
 }
@@ -60,7 +112,13 @@ impl NewFile {
             .permissions(Permissions::from_mode(mode))
             .tempfile_in(folder)
             .map_err(plain)?;
-        Ok(Self { file, path, before })
+        let unfinished = Unfinished::new(file.path());
+        Ok(Self {
+            file,
+            unfinished,
+            path,
+            before,
+        })
     }
 
     /// Where it is written.
@@ -82,6 +140,7 @@ impl NewFile {
             file.set_permissions(Permissions::from_mode(before.mode))?;
         }
         let renamed = self.file.persist(&self.path);
+        drop(self.unfinished);
         renamed.map(|_| ()).map_err(|error| plain(error.error))
     }
 }

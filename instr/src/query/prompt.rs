@@ -43,6 +43,7 @@ pub(super) fn run(
     interrupted: &Arc<AtomicBool>,
     console: &mut Console<'_>,
 ) -> Result<()> {
+    crate::interrupted::ends_statements();
     let config = Config::builder()
         .max_history_size(REMEMBERED)
         .map(|config| config.auto_add_history(false).build());

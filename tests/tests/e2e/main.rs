@@ -14,6 +14,7 @@ mod figures;
 mod footprint;
 mod install;
 mod installed;
+mod interrupted;
 mod kept_names;
 mod launcher;
 mod layers;
@@ -68,6 +69,7 @@ const PARTS: &[fn() -> Vec<Trial>] = &[
     bindings::trials,
     bindings_of_sources::trials,
     boundaries::trials,
+    interrupted::trials,
     launcher::trials,
     layers::trials,
     figures::trials,
