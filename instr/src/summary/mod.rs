@@ -118,8 +118,10 @@ pub(crate) fn of_session(
     let mut summaries = Vec::new();
     for (process, trace) in session.traces().iter().enumerate() {
         let mut summary = of_process(trace, symbols, wanted, console)?;
-        summary.core_allocation = crate::processors::of_trace(trace.dir())?;
-        summary.series = instr_analysis::series::series(trace.dir())?;
+        summary.core_allocation =
+            of_kernel(trace, crate::processors::of_trace(trace.dir()), console);
+        let series = instr_analysis::series::series(trace.dir());
+        summary.series = of_kernel(trace, series.map_err(anyhow::Error::from), console);
         if let Some(found) = summary
             .core_allocation
             .as_ref()
@@ -289,6 +291,18 @@ fn summarize_by(
     summary.verdict = verdict;
     summary.remarks = remarks;
     Ok(summary)
+}
+
+/// What the launcher recorded. Where that is damaged the rest is shown; it is said once.
+fn of_kernel<T>(trace: &Trace, found: Result<Option<T>>, console: &mut Console<'_>) -> Option<T> {
+    found.unwrap_or_else(|error| {
+        let text = error.to_string();
+        let mut told = trace.warnings().iter().map(ToString::to_string);
+        if !told.any(|told| told.contains(&text)) {
+            console.warn(&text);
+        }
+        None
+    })
 }
 
 /// What a trace says of its context switches where the launcher was to record them (`runtime/core/switches.c`).

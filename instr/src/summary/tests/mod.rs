@@ -585,3 +585,24 @@ fn no_sequence_of_events_takes_longer_than_linear() {
         assert!(took < 10_000_000_000, "{what} took {took} ns");
     }
 }
+
+/// What the launcher recorded is a part: where it is damaged, the rest is shown, and one warning says so.
+#[test]
+fn a_damaged_recording_of_processors_hides_nothing_else() {
+    let fixture = Fixture::new(synth::layouts()[0]);
+    let kernel = std::path::Path::new(fixture.path()).join("kernel");
+    std::fs::create_dir(&kernel).unwrap();
+    std::fs::write(kernel.join("metadata"), "damaged").unwrap();
+    let page = fixture.out.path().join("page.html");
+    let page = page.to_str().unwrap();
+    for command in [
+        &["summary", fixture.path()][..],
+        &["summary", "--json", fixture.path()],
+        &["report", fixture.path(), "-o", page],
+    ] {
+        let (status, out, err) = instr(command);
+        assert_eq!(status, Status::Done, "{command:?}: {err}");
+        assert!(!out.is_empty());
+        assert_eq!(err.matches("kernel/metadata").count(), 1, "{err}");
+    }
+}
