@@ -10,6 +10,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     vec![
         trial("plot::heap-of-known-size", heap),
         trial("plot::processors", processors),
+        trial("plot::task-graph-of-a-program-that-forked", of_one_process),
         trial("plot::nothing-of-the-machine-is-needed", bare),
     ]
 }
@@ -30,6 +31,49 @@ fn program() -> Check<tempfile::TempDir> {
         .flag("--instr-memory");
     build.traced(&[&file], &program)?;
     Ok(dir)
+}
+
+/// `TASKS`: of the process itself, of its child. The child has forked before OpenMP began.
+const FORKS: &str = "#include <sys/wait.h>\n#include <unistd.h>\n\
+    static void tasks(int count)\n{\n#pragma omp parallel num_threads(2)\n#pragma omp single\n    for (int i = 0; i < count; i++) {\n\
+    #pragma omp task\n        usleep(10);\n    }\n}\n\
+    int main(void)\n{\n    if (fork() == 0) {\n        tasks(OF_CHILD);\n        return 0;\n    }\n    wait(0);\n    tasks(OF_PARENT);\n    return 0;\n}\n";
+
+/// A graph is of one process: the only one that has tasks, else the trace's own.
+fn of_one_process() -> Check {
+    let dir = workspace::work_dir("plot")?;
+    let (file, program) = (dir.path().join("forks.c"), dir.path().join("forks"));
+    std::fs::write(&file, FORKS)?;
+    let other = "other processes have tasks, too";
+    for (of_child, of_parent, drawn, told) in [
+        (3, 4, Some(4), true),
+        (0, 4, Some(4), false),
+        (3, 0, Some(3), false),
+        (0, 0, None, false),
+    ] {
+        let trace = dir.path().join(format!("trace{of_child}{of_parent}"));
+        Build::openmp(Target::X86_64)
+            .flag("-w")
+            .flag(format!("-DOF_CHILD={of_child}"))
+            .flag(format!("-DOF_PARENT={of_parent}"))
+            .traced(&[&file], &program)?;
+        Run::new(&program).env("INSTR_TRACE", &trace).succeed()?;
+        let run = Run::new(&tools()?.instr).args(["plot", "--kind", "tdg", "-o", "-"]);
+        let outcome = run.arg(&trace).output()?;
+        let Some(drawn) = drawn else {
+            ensure(outcome.errors().contains("has no tasks"), || {
+                format!("{outcome}")
+            })?;
+            continue;
+        };
+        ensure(outcome.errors().contains(other) == told, || {
+            format!("{of_child}, {of_parent}: {}", outcome.errors())
+        })?;
+        // A box each, and the paper.
+        let nodes = outcome.text().matches("<rect").count() - 1;
+        ensure(nodes == drawn, || format!("{nodes} tasks, not {drawn}"))?;
+    }
+    Ok(())
 }
 
 fn plot(dir: &tempfile::TempDir, words: &[&str]) -> Check<Vec<u8>> {
