@@ -120,6 +120,10 @@ fn may_replace(path: &Path) -> Result<(), Error> {
     let Ok(status) = path.symlink_metadata() else {
         return Ok(());
     };
+    let whole = path.canonicalize().ok();
+    if whole.is_some() && whole == std::env::current_dir().ok() {
+        return taken("it is the current folder, and would be replaced".into());
+    }
     if !status.is_dir() {
         return taken("it is there, and no folder".into());
     }

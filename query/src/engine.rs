@@ -135,6 +135,14 @@ impl<'s> Engine<'s> {
     }
 
     fn prepare(&self, sql: &str) -> Result<Statement<'_>, QueryError> {
+        if let Some(at) = sql.find('\0') {
+            // SQLite would take what is before it for all.
+            return Err(QueryError::Statement {
+                message: "a zero byte is no part of a statement".to_owned(),
+                offset: Some(at),
+                help: None,
+            });
+        }
         if let Ok(mut refused) = self.refused.lock() {
             *refused = None;
         }

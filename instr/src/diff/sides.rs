@@ -125,7 +125,11 @@ fn of_folder(folder: &Path, inside: Vec<PathBuf>) -> Result<Vec<PathBuf>> {
 }
 
 /// No run is there twice.
-fn once(sides: &[Vec<PathBuf>; 2]) -> Result<()> {
+///
+/// # Errors
+///
+/// One is.
+pub(crate) fn once(sides: &[Vec<PathBuf>; 2]) -> Result<()> {
     let mut seen = BTreeSet::new();
     for path in sides.iter().flatten() {
         let own = fs::canonicalize(path).unwrap_or_else(|_| path.clone());

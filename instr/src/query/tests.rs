@@ -116,6 +116,9 @@ fn errors_name_the_place_and_what_was_meant() {
     let err = refused("SELECT 1; SELECT 2");
     assert!(err.contains("more than one statement"), "{err}");
     assert!(refused(" ").contains("there is no statement"));
+    // SQLite would stop there, and answer what stands before.
+    let err = refused("SELECT count(*) FROM tasks\0 WHERE 1 = 0");
+    assert!(err.contains("line 1, column 27: a zero byte"), "{err}");
     let (status, _, err) = instr(&["query", "/nonexistent/a", "waitng-tasks"]);
     assert_eq!(status, Status::Refused);
     assert!(err.contains("did you mean waiting-tasks?"), "{err}");

@@ -114,12 +114,16 @@ fn compared(options: &ReportOptions, console: &mut Console<'_>) -> Result<(Diff,
         let runs = options.traces.len();
         return Err(WrongUsage(format!("`--compare` takes two runs, not {runs}")).into());
     };
+    let named = [
+        diff::sides::expanded(before)?,
+        diff::sides::expanded(after)?,
+    ];
+    diff::sides::once(&named)?;
     let mut sides = Vec::new();
     let mut warnings = diff::Warnings::default();
-    for (word, side) in [(before, "before"), (after, "after")] {
-        let paths = diff::sides::expanded(word)?;
+    for (paths, side) in named.iter().zip(["before", "after"]) {
         sides.push(diff::runs(
-            &paths,
+            paths,
             side,
             &options.symbols,
             &mut warnings,

@@ -214,6 +214,11 @@ fn in_report() -> Check {
         .args([&before, &after]);
     run.arg("-o").arg(&page).succeed()?;
     let text = std::fs::read_to_string(&page)?;
+    let twice = Run::new(&tools()?.instr).args(["report", "--compare", "-o", "-"]);
+    let outcome = twice.args([&before, &before]).output()?;
+    ensure(outcome.errors().contains("is there twice"), || {
+        format!("{outcome}")
+    })?;
     let found = diff(&[&before, &after])?;
     let notes = found["notes"]
         .as_array()

@@ -144,6 +144,16 @@ fn requests_in_vain() -> Check {
     let run = Run::new(&tools()?.instr).args(["query", "--format", "csv"]);
     let outcome = run.arg(&ran.trace).arg(asked).succeed()?;
     let (got, least, in_vain) = (1000 + 40 * 25 + 500 + 2000, 500, 5);
+    // The current folder cannot be replaced.
+    let place = workspace::work_dir("tables")?;
+    for to in [".", "./", &place.path().display().to_string()] {
+        let run = Run::new(&tools()?.instr).args(["export", "-f", "csv", "-o", to]);
+        let refused = run.arg(&ran.trace).dir(place.path()).output()?;
+        ensure(
+            refused.errors().contains("it is the current folder"),
+            || format!("{refused}"),
+        )?;
+    }
     let row = outcome.text().lines().nth(1).map(str::to_owned);
     ensure(row == Some(format!("{got},{least},{in_vain},0")), || {
         format!("{outcome}")
