@@ -103,7 +103,7 @@ mod tests {
     #[test]
     fn the_file_is_named_on_standard_output() {
         let fixture = Fixture::new(synth::layouts()[0]);
-        let file = fixture.dir.path().join("x.perfetto-trace");
+        let file = fixture.out.path().join("x.perfetto-trace");
         let file = file.to_str().unwrap();
         let (status, out, err) = instr(&["export", fixture.path(), "-o", file]);
         assert_eq!(status, Status::Done, "{err}");
@@ -119,7 +119,7 @@ mod tests {
     #[test]
     fn tables_are_a_folder_that_the_next_export_replaces() {
         let fixture = Fixture::new(synth::layouts()[3]);
-        let folder = fixture.dir.path().join("x");
+        let folder = fixture.out.path().join("x");
         let folder = folder.to_str().unwrap();
         for format in ["parquet", "arrow", "arrow-mapped", "csv", "json", "parquet"] {
             let words = ["export", fixture.path(), "-f", format, "-o", folder];

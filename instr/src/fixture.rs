@@ -24,6 +24,8 @@ use tempfile::TempDir;
 pub(crate) struct Fixture {
     /// Holds the directory.
     pub(crate) dir: TempDir,
+    /// A place for what commands write: none of it comes into a trace.
+    pub(crate) out: TempDir,
 }
 
 type Script<'s> = &'s [(u64, u8, &'s dyn Fn(&mut Body))];
@@ -133,7 +135,10 @@ impl Fixture {
         synth::begin(dir.path(), layout, 1_000_000_000).unwrap();
         first_thread(dir.path(), layout);
         second_thread(dir.path(), layout);
-        Self { dir }
+        Self {
+            dir,
+            out: tempfile::tempdir().unwrap(),
+        }
     }
 
     /// Opened.

@@ -113,7 +113,7 @@ mod tests {
     /// Merges the fixture with `options`: the .prv file's text, and what was printed.
     fn merged(options: &[&str]) -> (String, String) {
         let fixture = Fixture::new(synth::layouts()[0]);
-        let base = fixture.dir.path().join("out");
+        let base = fixture.out.path().join("out");
         let mut arguments: Vec<OsString> = vec![
             "merge".into(),
             fixture.path().into(),
@@ -164,16 +164,16 @@ mod tests {
     #[test]
     fn the_name_may_be_given_with_its_ending() {
         let fixture = Fixture::new(synth::layouts()[0]);
-        let file = fixture.dir.path().join("x.prv");
+        let file = fixture.out.path().join("x.prv");
         let (status, ..) = instr(&["merge", fixture.path(), "-o", file.to_str().unwrap()]);
         assert_eq!(status, Status::Done);
-        assert!(file.is_file() && !fixture.dir.path().join("x.prv.prv").exists());
+        assert!(file.is_file() && !fixture.out.path().join("x.prv.prv").exists());
     }
 
     #[test]
     fn a_folder_gets_files_of_the_programs_name() {
         let fixture = Fixture::new(synth::layouts()[0]);
-        let folder = format!("{}/", fixture.dir.path().display());
+        let folder = format!("{}/", fixture.out.path().display());
         let (status, out, err) = instr(&["merge", fixture.path(), "-o", &folder]);
         assert_eq!(status, Status::Done, "{err}");
         let file = out.split(": ").next().unwrap();
@@ -187,7 +187,7 @@ mod tests {
     fn files_that_are_there_keep_their_mode() {
         use std::os::unix::fs::PermissionsExt as _;
         let fixture = Fixture::new(synth::layouts()[0]);
-        let base = fixture.dir.path().join("x");
+        let base = fixture.out.path().join("x");
         for ending in ["prv", "pcf", "row"] {
             let file = base.with_extension(ending);
             std::fs::write(&file, "").unwrap();

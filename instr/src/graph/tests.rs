@@ -187,7 +187,7 @@ fn one_function_has_one_colour() {
 fn the_graph_goes_to_a_file_on_request_and_the_tables_to_the_error_stream() {
     let fixture = Fixture::new(synth::layouts()[0]);
     for format in ["dot", "json", "graphml", "svg"] {
-        let file = fixture.dir.path().join("graph");
+        let file = fixture.out.path().join("graph");
         let name = file.to_str().unwrap();
         let arguments = ["graph", fixture.path(), "--format", format, "-o", name];
         let (status, out, err) = instr(&arguments);
