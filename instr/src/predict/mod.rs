@@ -27,6 +27,7 @@ use self::options::PredictOptions;
 use crate::console::{Console, NO_OUTPUT, Refusal, WrongUsage};
 use crate::progress::Progress;
 use crate::quote::shown;
+use crate::summary::notes::WITHOUT_MUTEXES;
 use crate::summary::units::{count, counted, percent, time};
 use crate::symbols::{self, Symbols};
 use model::Prediction;
@@ -222,6 +223,12 @@ pub(crate) fn of_trace(
     let (forecaster, ..) = collector.finish();
     let forecast = forecaster.finish();
     let mut prediction = build::prediction(trace, &found, &like, &question, &forecast, &namer);
+    if trace.metadata().openmp.contains(WITHOUT_MUTEXES) {
+        notes.push(
+            "Critical sections, locks and ordered are not recorded (instr summary says why): what threads waited for them counts as work."
+                .to_owned(),
+        );
+    }
     prediction.notes.extend(notes);
     Ok(prediction)
 }

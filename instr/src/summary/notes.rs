@@ -12,7 +12,7 @@ pub struct Told {
 }
 
 /// What the runtime says of libomp where it asked for no mutual exclusion (`runtime/ompt/tool.c`).
-const WITHOUT_MUTEXES: &str = "mutual exclusion is not recorded";
+pub(crate) const WITHOUT_MUTEXES: &str = "mutual exclusion is not recorded";
 
 /// What is missing from the trace of one process, most serious first: the numbers are of what is there.
 pub fn losses(summary: &Summary) -> Vec<String> {
