@@ -675,6 +675,9 @@ bool instr_place_open_child(uint32_t pid)
     turn_end(true); /* it may have been that of a thread which is not here */
     const size_t name = strlen(place) + 1;
     const int parent = folder();
+#if INSTR_KEEPS_RUNS
+    const int why = errno;
+#endif
     bool made = false;
     bool ok = parent >= 0 && instr_text_append(place, sizeof place, "/fork-") && append_number(place, sizeof place, pid, 1);
     const size_t length = strlen(place);
@@ -684,6 +687,14 @@ bool instr_place_open_child(uint32_t pid)
         ok = in >= 0;
         close(in);
     }
+#if INSTR_KEEPS_RUNS
+    if (parent < 0)
+        error = why;
+#endif
     close(parent);
+#if INSTR_KEEPS_RUNS
+    if (!ok || !made)
+        leave_reason();
+#endif
     return ok && made;
 }

@@ -212,13 +212,28 @@ static int few(int most)
     return 6;
 }
 
+/* The same in a child, after the trace has begun. */
+static int few_in_child(int most)
+{
+    pthread_t thread;
+    int status = 0;
+    if (pthread_create(&thread, NULL, nothing, NULL) != 0)
+        return 1;
+    pthread_join(thread, NULL);
+    const pid_t child = fork();
+    if (child == 0)
+        exit(few(most));
+    waitpid(child, &status, 0);
+    return WEXITSTATUS(status);
+}
+
 int main(int argc, char **argv)
 {
     const char *const what = argc > 1 ? argv[1] : "";
     const int number = argc > 2 ? atoi(argv[2]) : 0;
     const char *const names[] = {"chain", "thread-exec", "leaf",   "spawn", "vfork",   "clone",  "tree",  "daemon",
                                  "filter", "strict",     "state", "signal", "stop", "orphans", "sleep", "setsid",
-                                 "few"};
+                                 "few", "few-in-child"};
     unsigned chosen = 0;
     while (chosen < sizeof names / sizeof *names && strcmp(what, names[chosen]) != 0)
         chosen++;
@@ -272,6 +287,8 @@ int main(int argc, char **argv)
         return 0;
     case 16:
         return few(number);
+    case 17:
+        return few_in_child(number);
     default:
         return 99;
     }

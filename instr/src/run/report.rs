@@ -142,7 +142,7 @@ fn tell_of_started(started: &Moved, console: &mut Console<'_>) {
     }
 }
 
-/// Started processes that wanted to record something and could not.
+/// Processes that were started or forked, wanted to record something and could not.
 fn tell_of_untraced(untraced: &[Untraced], console: &mut Console<'_>) {
     let Some(first) = untraced.first() else {
         return;
@@ -152,7 +152,7 @@ fn tell_of_untraced(untraced: &[Untraced], console: &mut Console<'_>) {
         others => format!(" (and {others} more)"),
     };
     console.warn(&format!(
-        "the started process {}{others} recorded nothing: {}",
+        "process {}{others} recorded nothing: {}",
         first.pid,
         why_not(first)
     ));

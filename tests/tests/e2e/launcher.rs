@@ -224,6 +224,7 @@ fn allows_itself_few() -> Check {
         ("1", &["./hard", "few", "4"], why),
         ("0", &["./hard", "few", "4"], why),
         ("1", &["sh", "-c", "./hard few 3; exit $?"], child),
+        ("1", &["./hard", "few-in-child", "3"], child),
     ] {
         let run = place.instr(&["run", "-o", "t", "--"])?.args(words);
         let outcome = run.env("INSTR_SWITCHES", switches).output()?;
