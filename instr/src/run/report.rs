@@ -82,12 +82,12 @@ pub(super) fn report(
         console.note(&described(dir, metadata, more(dir)));
     }
     let is_enough = has_more || !expects_more(question);
-    if let Some(untraced) = of_program.first() {
-        let own = shown(question.program);
-        console.warn(&format!(
-            "{own} recorded nothing itself: {}",
-            why_not(untraced)
-        ));
+    if let Some(untraced) = of_program.first().filter(|_| found.is_empty()) {
+        let (own, why) = (shown(question.program), why_not(untraced));
+        console.warn(&match mine {
+            Some(_) => format!("{own} recorded nothing itself: its trace could not be made: {why}"),
+            None => format!("no trace was made at {}: {why}", shown(&place)),
+        });
         return;
     }
     if !found.is_empty() || known || (mine.is_some() && is_enough) {
@@ -152,19 +152,18 @@ fn tell_of_untraced(untraced: &[Untraced], console: &mut Console<'_>) {
         others => format!(" (and {others} more)"),
     };
     console.warn(&format!(
-        "process {}{others} recorded nothing: {}",
+        "process {}{others} recorded nothing: its trace could not be made: {}",
         first.pid,
         why_not(first)
     ));
 }
 
 fn why_not(untraced: &Untraced) -> String {
-    let error = untraced.error.as_ref();
-    let why = error.and_then(io::Error::raw_os_error).map_or_else(
-        || "its place is not this user's alone, or holds something else".to_owned(),
-        |code| instr_trace::new_file::plain(io::Error::from_raw_os_error(code)).to_string(),
-    );
-    format!("its trace could not be made: {why}")
+    let code = untraced.error.as_ref().and_then(io::Error::raw_os_error);
+    match code {
+        Some(code) => io::Error::from_raw_os_error(code).to_string(),
+        None => "its place is not this user's alone, or holds something else".to_owned(),
+    }
 }
 
 /// A program that calls OpenMP, or was built to be traced, should have a trace of its own.

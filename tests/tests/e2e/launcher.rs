@@ -217,12 +217,13 @@ fn few_descriptors() -> Check {
 /// Where the program itself leaves no descriptor for its trace, that is said, whether switches are recorded or not; of a started one, too.
 fn allows_itself_few() -> Check {
     let place = Place::new()?;
-    let why = "recorded nothing itself: its trace could not be made: Too many open files";
+    let why = "./hard recorded nothing itself: its trace could not be made: Too many open files";
+    let none = "no trace was made at t: Too many open files";
     let child = "recorded nothing: its trace could not be made: Too many open files";
     for (switches, words, told) in [
         ("1", &["./hard", "few", "3"][..], why),
         ("1", &["./hard", "few", "4"], why),
-        ("0", &["./hard", "few", "4"], why),
+        ("0", &["./hard", "few", "4"], none),
         ("1", &["sh", "-c", "./hard few 3; exit $?"], child),
         ("1", &["./hard", "few-in-child", "3"], child),
     ] {
