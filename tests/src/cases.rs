@@ -680,13 +680,15 @@ pub fn summary(trace: &Path) -> Check<Value> {
         .map_err(|error| Stop::Fail(format!("summary --json: {error}\n{outcome}")))
 }
 
-/// Merges a trace to Paraver beside it, reads the result back and proves it right.
+/// Merges a trace to Paraver, reads the result back and proves it right.
 ///
 /// # Errors
 ///
 /// When the merge fails or the result is wrong.
 pub fn paraver(trace: &Path, options: prv::check::Options) -> Check<prv::Trace> {
-    let name = trace.with_extension("merged");
+    // Not beside it: the trace of a forked process lies in that of its parent.
+    let place = workspace::work_dir("merged")?;
+    let name = place.path().join("merged");
     Run::new(&tools()?.instr)
         .arg("merge")
         .arg(trace)
