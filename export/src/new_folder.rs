@@ -8,7 +8,7 @@ use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use instr_trace::new_file::{Unfinished, plain};
+use instr_trace::new_file::{Unfinished, plain, while_kept};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use tempfile::TempDir;
 
@@ -77,16 +77,18 @@ impl NewFolder {
         std::fs::write(self.path().join(MARK), list).map_err(cannot)?;
         may_replace(&self.path)?;
         if self.path.symlink_metadata().is_err() {
-            std::fs::rename(self.path(), &self.path).map_err(cannot)?;
+            while_kept(|| std::fs::rename(self.path(), &self.path)).map_err(cannot)?;
             // Its temporary name is free now: nothing is to be removed.
             let _ = self.folder.keep();
             return Ok(());
         }
         // The old one gets the temporary name, and goes with it.
-        renameat_with(CWD, self.path(), CWD, &self.path, RenameFlags::EXCHANGE)
-            .map_err(io::Error::from)
-            .or_else(|_| swap(self.path(), &self.path))
-            .map_err(cannot)
+        while_kept(|| {
+            renameat_with(CWD, self.path(), CWD, &self.path, RenameFlags::EXCHANGE)
+                .map_err(io::Error::from)
+                .or_else(|_| swap(self.path(), &self.path))
+        })
+        .map_err(cannot)
     }
 }
 

@@ -24,7 +24,8 @@ pub(crate) fn removes_outputs() {
         let all = [SIGINT, SIGTERM, SIGHUP].into_iter();
         let wanted = all.filter(|signal| ignored & 1 << (signal - 1) == 0);
         let wanted = wanted.filter(|signal| *signal != SIGINT || !ASKS.load(Ordering::Relaxed));
-        let Ok(mut signals) = Signals::new(wanted) else {
+        let wanted: Vec<i32> = wanted.collect();
+        let Ok(mut signals) = Signals::new(&wanted) else {
             return;
         };
         let wait = move || {
@@ -36,7 +37,7 @@ pub(crate) fn removes_outputs() {
         let thread = std::thread::Builder::new().name("signals".into());
         if thread.spawn(wait).is_err() {
             // Nobody reads the signals, which would do nothing now.
-            for signal in [SIGINT, SIGTERM, SIGHUP] {
+            for signal in wanted {
                 let end = move || _ = emulate_default_handler(signal);
                 // SAFETY: the function may be called in a signal handler, as its documentation says.
                 let _ = unsafe { signal_hook::low_level::register(signal, end) };

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use instr_export::NewFolder;
-use instr_trace::new_file::NewFile;
+use instr_trace::new_file::{NewFile, behind_links};
 
 use crate::console::{Console, NO_OUTPUT, Refusal};
 use crate::quote::shown;
@@ -28,6 +28,7 @@ pub fn is_folder(path: &Path) -> bool {
 /// The place lies there.
 pub fn check_outside(path: &Path) -> Result<()> {
     // What a link leads to is written, not the link. The file need not be there.
+    let path = &behind_links(path);
     let whole = path.canonicalize().or_else(|_| {
         let around = folder_of(path).canonicalize()?;
         Ok::<_, std::io::Error>(around.join(path.file_name().unwrap_or_default()))
@@ -210,6 +211,9 @@ mod tests {
             assert!(folder.unwrap_err().to_string().contains("is a trace"));
         }
         write(&link).unwrap_err();
+        let dangling = around.path().join("dangling");
+        std::os::unix::fs::symlink(trace.join("not-there"), &dangling).unwrap();
+        write(&dangling).unwrap_err();
         // What has lost the begin of its metadata is one.
         std::fs::write(trace.join("metadata"), "").unwrap();
         std::fs::write(trace.join("thread_0000"), "").unwrap();

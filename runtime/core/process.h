@@ -51,6 +51,9 @@ void instr_memory_heap(void) __attribute__((weak));
 /* Where there are probes of threads (probes/pthread_settings.c): tells the name of a thread that ends. Not where code size counts. */
 void instr_pthread_end(struct instr_thread *t) __attribute__((weak));
 
+/* Where there is libomp's tool (ompt/tool.c): a thread begins to end, of which libomp has not heard yet. */
+void instr_ompt_initial_ends(void) __attribute__((weak));
+
 /* There in programs that are linked with probes of the heap; the probes themselves may be there for libraries. */
 extern const char instr_memory_wrapped __attribute__((weak));
 

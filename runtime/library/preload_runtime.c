@@ -99,9 +99,14 @@ static void leave_reason(const char *file)
     const char *const from = tree != NULL ? strchr(tree, ':') : NULL;
     const char *const end = from != NULL ? strstr(from, "//") : NULL;
     char path[PATH_BYTES];
-    if (fd >= 0 || end == NULL || (error != EMFILE && error != ENFILE))
+    struct stat status;
+    if (fd >= 0 || end == NULL || from[1] != '/' || end == from + 1 || (error != EMFILE && error != ENFILE))
         return;
-    const int length = snprintf(path, sizeof path, "%.*s/untraced-%ld-%d", (int)(end - from - 1), from + 1, (long)getpid(), error);
+    int length = snprintf(path, sizeof path, "%.*s", (int)(end - from - 1), from + 1);
+    if (length <= 0 || (size_t)length >= sizeof path || lstat(path, &status) != 0 || !S_ISDIR(status.st_mode) || status.st_uid != geteuid() ||
+        (status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+        return;
+    length = snprintf(path, sizeof path, "%.*s/untraced-%ld-%d", (int)(end - from - 1), from + 1, (long)getpid(), error);
     if (length > 0 && (size_t)length < sizeof path)
         (void)mkdirat(AT_FDCWD, path, S_IRWXU);
 }

@@ -14,6 +14,12 @@ void instr_ompt_mutex_event(struct instr_thread *t, unsigned id, unsigned kind, 
     }
 }
 
+/* Releases are not told any more. */
+static inline bool is_off(void)
+{
+    return __builtin_expect(__atomic_load_n(&instr_ompt_without_mutexes, __ATOMIC_RELAXED), 0);
+}
+
 static unsigned kind_of(int kind)
 {
     switch (kind) {
@@ -38,7 +44,7 @@ void instr_ompt_mutex_acquire(int kind, unsigned hint, unsigned impl, uint64_t o
     (void)impl;
     (void)site;
     struct instr_thread *t = instr_ompt_enter();
-    if (t == NULL)
+    if (t == NULL || is_off())
         return;
     struct instr_ompt_state *state = instr_ompt_state(t);
     const unsigned recorded = kind_of(kind);
@@ -53,7 +59,7 @@ void instr_ompt_mutex_acquire(int kind, unsigned hint, unsigned impl, uint64_t o
 static void acquired(unsigned kind, uint64_t object)
 {
     struct instr_thread *t = instr_self;
-    if (t == NULL)
+    if (t == NULL || is_off())
         return;
     struct instr_ompt_state *state = instr_ompt_state(t);
     if (state->wants == INSTR_OMPT_WANTS_LOCK && state->object == (uintptr_t)object)

@@ -139,6 +139,9 @@ void instr_ompt_created(struct instr_thread *t, struct instr_ompt_state *s, cons
 /* The body of an implicit task has ended (region.c). */
 void instr_ompt_body_ended(struct instr_thread *t, struct instr_ompt_level *level);
 
+/* The thread whose data libomp reads at the end of critical sections has ended: mutual exclusion is not recorded any more (tool.c). */
+extern bool instr_ompt_without_mutexes;
+
 /* A mutex event (mutex.c). */
 void instr_ompt_mutex_event(struct instr_thread *t, unsigned id, unsigned kind, uintptr_t object);
 

@@ -86,13 +86,22 @@ static void find_runtime(void *arg, uintptr_t base, uintptr_t end, const uint8_t
 static char version_text[256];
 
 /* The host looks for the words before the colon (instr/src/summary/notes.rs). */
-#define WITHOUT_MUTEXES ", mutual exclusion is not recorded: OpenMP began in another thread than the initial one"
+#define WITHOUT_MUTEXES ", mutual exclusion is not recorded: the thread that began with OpenMP may end before others"
 
 /*
  * What tells of mutual exclusion. At the end of a critical section libomp reads data of its first thread where a tool asks for the release,
  * whichever thread ends it (__kmpc_end_critical of version 14; others are treated alike). They are gone when that thread has ended, and the
- * program would crash. The initial thread ends with the process. Where another one is the first, nothing of this is asked for.
+ * program would crash. Where another thread than the initial one is the first, nothing of this is asked for. The initial one mostly ends with the
+ * process; where it ends before (pthread_exit), no more is asked for from then on: instr_ompt_initial_ends().
  */
+static ompt_set_callback_t set_callback; /* while the initial thread is libomp's first one */
+
+static void say_without_mutexes(void)
+{
+    if (runtime.version == version_text)
+        strncat(version_text, WITHOUT_MUTEXES, sizeof version_text - strlen(version_text) - 1);
+}
+
 static bool is_mutual_exclusion(int event)
 {
     return event == OMPT_MUTEX_RELEASED || event == OMPT_MUTEX_ACQUIRE || event == OMPT_MUTEX_ACQUIRED || event == OMPT_NEST_LOCK;
@@ -132,9 +141,24 @@ static int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t *da
     for (size_t i = 0; i < sizeof callbacks / sizeof callbacks[0]; i++)
         if (first_stays || !is_mutual_exclusion(callbacks[i].event))
             (void)set(callbacks[i].event, callbacks[i].fn);
-    if (!first_stays && runtime.version == version_text)
-        strncat(version_text, WITHOUT_MUTEXES, sizeof version_text - strlen(version_text) - 1);
+    if (first_stays)
+        set_callback = set;
+    else
+        say_without_mutexes();
     return 1;
+}
+
+bool instr_ompt_without_mutexes;
+
+/* Another thread that has just seen that there is a callback, and calls it now, would still crash: libomp has no other way. */
+void instr_ompt_initial_ends(void)
+{
+    if (set_callback == NULL || !instr_platform_is_initial_thread())
+        return;
+    __atomic_store_n(&instr_ompt_without_mutexes, true, __ATOMIC_RELAXED);
+    (void)set_callback(OMPT_MUTEX_RELEASED, NULL);
+    set_callback = NULL;
+    say_without_mutexes();
 }
 
 static void finalize(ompt_data_t *data)

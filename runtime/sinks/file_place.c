@@ -266,18 +266,34 @@ static int open_behind_standard(int in, const char *name, int flags, mode_t mode
 #endif
 
 #if INSTR_KEEPS_RUNS
-static bool is_same(const struct stat *a, const struct stat *b)
+struct file_id {
+    dev_t device;
+    ino_t inode;
+};
+
+/* Which file a descriptor is of; where there is a name, which file has it in this folder. Not a part of its callers: its frame is large. */
+__attribute__((noinline)) static bool identify(int fd, const char *name, struct file_id *to)
 {
-    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+    struct stat status;
+    if ((name != NULL ? fstatat(fd, name, &status, AT_SYMLINK_NOFOLLOW) : fstat(fd, &status)) != 0)
+        return false;
+    to->device = status.st_dev;
+    to->inode = status.st_ino;
+    return true;
+}
+
+static bool is_same(const struct file_id *a, const struct file_id *b)
+{
+    return a->device == b->device && a->inode == b->inode;
 }
 
 static bool are_comparable; /* open files have the numbers that their names have: not every file system does that */
 
 /* Closes a descriptor that is still of this file; the program may have closed it, and opened another one under its number. */
-static void close_if(int fd, const struct stat *file)
+static void close_if(int fd, const struct file_id *file)
 {
-    struct stat now;
-    if (fstat(fd, &now) == 0 && is_same(&now, file))
+    struct file_id now;
+    if (identify(fd, NULL, &now) && is_same(&now, file))
         close(fd);
 }
 
@@ -286,26 +302,36 @@ static void close_if(int fd, const struct stat *file)
  * neither another thread's file nor one of the program's then has the number in the next moment, and no packet goes there. -1: what was opened
  * is closed already, or the name is of another file.
  */
-static int of_thread(int fd, int in, const char *name, uint32_t number)
+__attribute__((noinline)) static int of_thread(int fd, int in, const char *name, uint32_t number)
 {
-    struct stat named;
-    struct stat opened;
-    const int other = fcntl(fd, F_DUPFD_CLOEXEC, THREAD_FD + (int)(number % THREAD_FDS));
-    const int mine = other >= 0 ? other : fd;
-    if (fstat(mine, &opened) != 0)
-        return -1;
-    if (fstatat(in, name, &named, AT_SYMLINK_NOFOLLOW) == 0 && is_same(&named, &opened)) {
+    struct file_id named;
+    struct file_id opened;
+    int mine = fcntl(fd, F_DUPFD_CLOEXEC, THREAD_FD + (int)(number % THREAD_FDS));
+    if (mine < 0 || !identify(mine, NULL, &opened)) {
+        mine = fd; /* there is no other number, or it was closed at once */
+        if (!identify(mine, NULL, &opened))
+            return -1;
+    }
+    /* Where the folder is closed already, nobody can say whose file it is: it is taken for ours, which it mostly is. */
+    const bool is_known = identify(in, name, &named);
+    if (is_known && is_same(&named, &opened)) {
         __atomic_store_n(&are_comparable, true, __ATOMIC_RELAXED);
-    } else if (__atomic_load_n(&are_comparable, __ATOMIC_RELAXED)) {
-        close(other);
+    } else if (is_known && __atomic_load_n(&are_comparable, __ATOMIC_RELAXED)) {
+        if (mine != fd)
+            close(mine);
         return -1;
     }
-    if (other >= 0)
+    if (mine != fd)
         close_if(fd, &opened);
     return mine;
 }
 
-#define leave(in) close_if((in), &taken)
+/* The folder that was opened. */
+__attribute__((noinline)) static void leave(int in)
+{
+    const struct file_id file = {taken.st_dev, taken.st_ino};
+    close_if(in, &file);
+}
 #else
 #define of_thread(fd, in, name, number) (fd)
 #define leave(in) close(in)
@@ -414,8 +440,12 @@ static bool take_folder(int in, const char *program, int *moved)
     if (instr_place_look(in, 0, false) == CONTENT_FOREIGN)
         return false;
     const int fd = instr_place_open_ours(in, ".lock", O_RDWR | O_CREAT, S_IRUSR | S_IWUSR);
-    if (fd < 0)
+    if (fd < 0) {
+#if INSTR_KEEPS_RUNS
+        error = errno;
+#endif
         return false;
+    }
     const bool free = flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK; /* not every file system has locks */
     const enum instr_content now = free ? instr_place_look(in, 0, false) : CONTENT_FOREIGN;
     if (now == CONTENT_FOREIGN || (now == CONTENT_OURS && !instr_place_is_earlier(in, program, head))) {
@@ -642,6 +672,9 @@ bool instr_place_open(const char *wanted, const char *program)
     }
 #endif
     bool ok = first_place(wanted, program);
+#if INSTR_KEEPS_RUNS
+    error = ok ? 0 : ENAMETOOLONG;
+#endif
     if (ok && wanted != NULL)
         make_parents();
     size_t length = ok ? strlen(place) : 0;
@@ -674,6 +707,7 @@ bool instr_place_open_child(uint32_t pid)
 {
     turn_end(true); /* it may have been that of a thread which is not here */
     const size_t name = strlen(place) + 1;
+    errno = 0;
     const int parent = folder();
 #if INSTR_KEEPS_RUNS
     const int why = errno;
@@ -693,7 +727,8 @@ bool instr_place_open_child(uint32_t pid)
 #endif
     close(parent);
 #if INSTR_KEEPS_RUNS
-    if (!ok || !made)
+    /* Where not even the folder could be opened, a sandbox may have refused it, and end the process for other calls. */
+    if ((!ok || !made) && (parent >= 0 || lacks_descriptors()))
         leave_reason();
 #endif
     return ok && made;

@@ -46,6 +46,12 @@ impl Drop for Unfinished {
     }
 }
 
+/// Calls `rename`, which gives something unfinished its name: nobody removes it meanwhile. `rename` begins nothing unfinished itself.
+pub fn while_kept<T>(rename: impl FnOnce() -> T) -> T {
+    let _all = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
+    rename()
+}
+
 /// Removes all that is unfinished. The process ends now: who writes there, or wants to begin another file, waits for ever.
 pub fn remove_unfinished() {
     let all = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -146,7 +152,8 @@ impl NewFile {
 }
 
 /// Where symbolic links lead to, which need not be there.
-fn behind_links(path: &Path) -> PathBuf {
+#[must_use]
+pub fn behind_links(path: &Path) -> PathBuf {
     let mut path = path.to_owned();
     for _ in 0..MAX_LINKS {
         let Ok(to) = std::fs::read_link(&path) else {

@@ -278,9 +278,18 @@ fn has_its_library(trace: &Trace, other: &Trace) -> Result<()> {
 }
 
 /// What a process has that no other one has.
-fn identity(trace: &Trace) -> (Option<[u8; 16]>, u64) {
+fn identity(trace: &Trace) -> (Option<[u8; 16]>, u64, u64, Option<PathBuf>) {
     let metadata = trace.metadata();
-    (metadata.uuid, metadata.pid)
+    let dir = trace.dir();
+    // On boards two runs may have all of this in common: then the place counts as well.
+    let is_board = metadata.target.ends_with("-rtems");
+    let place = is_board.then(|| dir.canonicalize().unwrap_or_else(|_| dir.to_owned()));
+    (
+        metadata.uuid,
+        metadata.pid,
+        metadata.start_realtime_ns,
+        place,
+    )
 }
 
 /// Only runs of the same program show how its work changes with the number of threads.
@@ -301,7 +310,15 @@ fn is_of_program(trace: &Trace, other: &Trace) -> Result<()> {
         let help = "name runs of the same program; --costs TRACE takes what the OpenMP library's work costs from one of any program";
         return Err(refusal(why, help).into());
     }
-    has_its_library(trace, other)
+    if own.target != others.target || library(trace) != library(other) {
+        let why = format!(
+            "{dir} does not show how work changes with the number of threads: it is of {} with {}, not of {} with {}",
+            others.target, others.openmp, own.target, own.openmp
+        );
+        let help = "name runs on the same machine with the same OpenMP library";
+        return Err(refusal(why, help).into());
+    }
+    Ok(())
 }
 
 /// Counts of the same work differ by no more than this share, or one.
@@ -315,8 +332,13 @@ fn other_work(found: &First, other: &First) -> Option<String> {
     };
     let words = ["parallel region", "task", "iteration"];
     let all = counts(found).into_iter().zip(counts(other)).zip(words);
+    let differs =
+        |own: f64, others: f64| (own - others).abs() > (own.max(others) * SAME_WORK).max(1.0);
+    // Tasks may be made for each thread: a taskloop makes as many as there are.
+    let teams = other.survey.team as f64 / found.survey.team.max(1) as f64;
     let mut differ = all.filter(|((own, others), _)| {
-        own.abs_diff(*others) as f64 > (*own.max(others) as f64 * SAME_WORK).max(1.0)
+        let (own, others) = (*own as f64, *others as f64);
+        differs(own, others) && differs(own * teams, others)
     });
     let ((own, others), what) = differ.next()?;
     Some(format!("{}, not {}", counted(others, what), count(own)))

@@ -88,7 +88,18 @@ impl Tree {
     /// The processes that could make no trace, and why.
     pub(super) fn untraced(&self) -> Vec<Untraced> {
         let found = untraced_in(self.folder.path());
-        found.into_iter().map(|(_, untraced)| untraced).collect()
+        // It may have come to a trace later.
+        let traced: Vec<u64> = self
+            .traces()
+            .iter()
+            .filter_map(|trace| {
+                let metadata = Metadata::read(&trace.join("metadata")).ok()?;
+                Some(metadata.pid)
+            })
+            .collect();
+        let all = found.into_iter().map(|(_, untraced)| untraced);
+        all.filter(|untraced| !traced.contains(&untraced.pid))
+            .collect()
     }
 
     /// Puts the traces of processes that have ended into the trace `run`. The folder goes, unless it is still used.

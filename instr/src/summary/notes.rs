@@ -81,8 +81,8 @@ pub fn of(summary: &Summary, told: &mut Told, detailed: bool) -> Vec<String> {
     let mut notes = Vec::new();
     if summary.openmp.contains(WITHOUT_MUTEXES) {
         notes.push(
-            "critical sections, locks and ordered are not recorded: OpenMP began in another thread than the initial one, \
-             and libomp crashes where a tool asks for them and that thread has ended"
+            "critical sections, locks and ordered are not recorded, or not to the end: the thread that began with OpenMP may end \
+             before others, and libomp crashes then where a tool asks for them"
                 .to_owned(),
         );
     }

@@ -399,6 +399,8 @@ static void thread_ended(void *thread)
 {
     struct instr_thread *const t = thread;
     const int error = errno;
+    if (!t->ending && instr_ompt_initial_ends != NULL)
+        instr_ompt_initial_ends(); /* the key of libomp, which it makes later, is behind ours */
     const bool is_last = t->ending || !has_thread_key || pthread_setspecific(thread_key, t) != 0;
     t->ending = true;
     if (is_last)
