@@ -48,10 +48,8 @@ pub fn run(options: &MergeOptions, console: &mut Console<'_>) -> Result<()> {
     let traces = session.traces().iter();
     traces.for_each(|trace| warn_of_losses(trace, console));
     let base = base_name(options.output.as_deref(), &session);
-    for ending in [".prv", ".pcf", ".row"] {
-        let mut file = base.clone().into_os_string();
-        file.push(ending);
-        check_outside(Path::new(&file))?;
+    for file in paraver::outputs(&base) {
+        check_outside(&file)?;
     }
     crate::interrupted::removes_outputs();
     let symbols = of_session(&session, &options.symbols);

@@ -11,6 +11,8 @@ const MAX_POINTS: usize = 1 << 16;
 /// clocks. Damaged pairs seldom keep to that.
 const MAX_RATE: u64 = 2;
 const MAX_DELAY_NS: u64 = 1_000_000_000;
+/// A thread that is about to write its reading of the clock waits no longer for a processor, seconds.
+const MAX_SECONDS: u64 = 10;
 /// Times end here, 2.3 years: what is later is damaged, and sums of such times over many threads would leave the range of 64 bits.
 pub(crate) const MAX_NS: u64 = 1 << 56;
 
@@ -156,6 +158,8 @@ pub(crate) struct SyncPairs {
     pairs: Vec<(u64, u64)>,
     spacing: u64,
     refused: usize,
+    /// Ticks that a reading is later than its event at most; 0: not known.
+    longest: u64,
 }
 
 impl Default for SyncPairs {
@@ -164,14 +168,27 @@ impl Default for SyncPairs {
             pairs: Vec::new(),
             spacing: 1,
             refused: 0,
+            longest: 0,
         }
     }
 }
 
 impl SyncPairs {
-    /// A pair whose ticks are not those of its event is left out.
-    pub(crate) fn refuse(&mut self) {
-        self.refused += 1;
+    /// For the streams of a trace.
+    pub(crate) fn of(metadata: &Metadata) -> Self {
+        Self {
+            longest: metadata.clock.freq.saturating_mul(MAX_SECONDS),
+            ..Self::default()
+        }
+    }
+
+    /// Adds (ticks, monotonic ns) of an event with this time, ticks. A reading that was made long after it is left out.
+    pub(crate) fn push_of_event(&mut self, event: u64, ticks: u64, monotonic_ns: u64) {
+        if self.longest != 0 && ticks > event.saturating_add(self.longest) {
+            self.refused += 1;
+            return;
+        }
+        self.push(ticks, monotonic_ns);
     }
 
     /// Adds (ticks, monotonic ns).

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::clock::{Clock, SyncPairs};
 use crate::error::{Error, Warning};
-use crate::event::{Payload, thread_flags};
+use crate::event::{Event, Payload, thread_flags};
 use crate::index::{FORKED, Files, STARTED, SWITCHES, child, index};
 use crate::kernel::{FOLDER, Part};
 use crate::merge::Merge;
@@ -370,7 +370,7 @@ impl Trace {
 
     /// Reads first and last packets, and the first events of the others: clock pairs, ends of torn packets, thread names.
     fn scan(&mut self) -> Result<(), Error> {
-        let mut pairs = SyncPairs::default();
+        let mut pairs = SyncPairs::of(&self.metadata);
         let mut found = Vec::with_capacity(self.streams.len());
         for stream in &self.streams {
             found.push(scan_stream(
@@ -517,12 +517,7 @@ fn scan_stream(
         let mut end = stream.packets[number].offset + packet::HEADER_BYTES;
         while left > 0 && reader.advance()? {
             if let Some(event) = reader.current() {
-                let payload = &event.payload;
-                let late = matches!(payload, Payload::ClockSync { ticks, .. } if is_late(*ticks, event.ticks, metadata));
-                match late {
-                    true => pairs.refuse(),
-                    false => scan.event(stream.thread, payload, pairs),
-                }
+                scan.event(stream.thread, &event, pairs);
             }
             end = reader.position();
             scan.first_ticks.get_or_insert(reader.ticks());
@@ -546,15 +541,6 @@ fn scan_stream(
     Ok(scan)
 }
 
-/// A thread that is about to write its reading of the clock waits no longer for a processor, seconds.
-const MAX_SECONDS: u64 = 10;
-
-/// Whether a clock was read long after the event that has the reading, ticks.
-fn is_late(ticks: u64, event: u64, metadata: &Metadata) -> bool {
-    let longest = metadata.clock.freq.saturating_mul(MAX_SECONDS);
-    longest != 0 && ticks > event.saturating_add(longest)
-}
-
 impl Scan {
     /// Nothing yet tells whether it is a worker.
     fn may_be_worker(&self) -> bool {
@@ -562,7 +548,8 @@ impl Scan {
     }
 
     /// What an event says of its thread.
-    fn event(&mut self, thread: u32, payload: &Payload<'_>, pairs: &mut SyncPairs) {
+    fn event(&mut self, thread: u32, event: &Event<'_>, pairs: &mut SyncPairs) {
+        let payload = &event.payload;
         if self.worker.is_none() {
             self.worker = is_worker(thread, payload);
         }
@@ -571,7 +558,7 @@ impl Scan {
                 ticks,
                 monotonic_ns,
                 ..
-            } => pairs.push(ticks, monotonic_ns),
+            } => pairs.push_of_event(event.ticks, ticks, monotonic_ns),
             Payload::ThreadBegin { os_tid, flags } => {
                 self.os_tid = os_tid;
                 self.initial = flags & thread_flags::INITIAL != 0;

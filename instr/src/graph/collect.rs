@@ -103,9 +103,9 @@ impl<'a, 'n> Collector<'a, 'n> {
                 self.times.slack.extend(slack);
                 let function = function(&mut self.functions, place);
                 function.tasks += 1;
-                function.work_ns = function.work_ns.saturating_add(task.work);
+                function.work_ns += task.work;
                 function.critical_tasks += u64::from(critical.is_some());
-                function.span_ns = function.span_ns.saturating_add(critical.unwrap_or(0));
+                function.span_ns += critical.unwrap_or(0);
             }
             let node = node(&task, place, slack, critical.is_some());
             if let Err(error) = self.sink.node(&node) {

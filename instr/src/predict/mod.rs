@@ -25,6 +25,7 @@ use instr_trace::{Names, Trace};
 
 use self::options::PredictOptions;
 use crate::console::{Console, NO_OUTPUT, Refusal, WrongUsage};
+use crate::diff::sides;
 use crate::progress::Progress;
 use crate::quote::shown;
 use crate::summary::notes::WITHOUT_MUTEXES;
@@ -155,17 +156,9 @@ pub(crate) fn of_trace(
     for trace in all {
         is_complete(trace)?;
     }
-    let mut runs = vec![identity(trace)];
+    let runs = std::iter::once(trace).chain(known.same);
+    sides::once(&[runs.map(|run| run.dir().to_owned()).collect(), Vec::new()])?;
     for other in known.same {
-        if runs.contains(&identity(other)) {
-            return Err(Refusal {
-                message: format!("{} is there twice", other.dir().display()),
-                notes: Vec::new(),
-                help: Some("name each run once".to_owned()),
-            }
-            .into());
-        }
-        runs.push(identity(other));
         is_of_program(trace, other)?;
     }
     for other in known.costs {
@@ -174,7 +167,7 @@ pub(crate) fn of_trace(
     let end = trace.end_time().max(1);
     // The second pass takes longer than the first.
     let mut at = Steps::default();
-    let found = first(trace, |time| at.tell(time, end.saturating_mul(4), seen))?;
+    let found = first(trace, |time| at.tell(time, end * 4, seen))?;
     may_be_predicted(trace, &found)?;
     let read = |others: &[Trace]| {
         let others = others.iter().map(|other| {
@@ -188,19 +181,20 @@ pub(crate) fn of_trace(
     let mut like = Vec::new();
     let mut notes = Vec::new();
     for (other, first) in known.same.iter().zip(&others) {
-        match other_work(&found, first) {
-            None if first.survey.team == found.survey.team => notes.push(format!(
-                "{} has {}, too: it does not show how work changes with their number.",
-                other.dir().display(),
-                counted(first.survey.team as u64, "thread")
-            )),
-            None => {}
-            Some(why) => notes.push(format!(
-                "{} did other work ({why}): it counts for costs, not for how work changes with the number of threads.",
-                other.dir().display()
-            )),
+        let dir = other.dir().display();
+        if let Some(why) = other_work(&found, first) {
+            notes.push(format!(
+                "{dir} did other work ({why}): it counts for costs, not for how work changes with the number of threads."
+            ));
+            continue;
         }
-        like.extend(other_work(&found, first).is_none().then_some(first));
+        if first.survey.team == found.survey.team {
+            let threads = counted(first.survey.team as u64, "thread");
+            notes.push(format!(
+                "{dir} has {threads}, too: it does not show how work changes with their number."
+            ));
+        }
+        like.push(first);
     }
     if !costs.is_empty() && costs.iter().all(|first| first.survey.team <= 1) {
         return Err(WrongUsage(
@@ -275,21 +269,6 @@ fn has_its_library(trace: &Trace, other: &Trace) -> Result<()> {
         ),
     }
     .into())
-}
-
-/// What a process has that no other one has.
-fn identity(trace: &Trace) -> (Option<[u8; 16]>, u64, u64, Option<PathBuf>) {
-    let metadata = trace.metadata();
-    let dir = trace.dir();
-    // On boards two runs may have all of this in common: then the place counts as well.
-    let is_board = metadata.target.ends_with("-rtems");
-    let place = is_board.then(|| dir.canonicalize().unwrap_or_else(|_| dir.to_owned()));
-    (
-        metadata.uuid,
-        metadata.pid,
-        metadata.start_realtime_ns,
-        place,
-    )
 }
 
 /// Only runs of the same program show how its work changes with the number of threads.

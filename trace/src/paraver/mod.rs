@@ -426,6 +426,16 @@ impl<'p> Progress<'p> {
     }
 }
 
+/// The files that are written for a base name.
+#[must_use]
+pub fn outputs(base: &Path) -> [PathBuf; 3] {
+    [".prv", ".pcf", ".row"].map(|extension| {
+        let mut path = OsString::from(base);
+        path.push(extension);
+        path.into()
+    })
+}
+
 /// The three files under temporary names.
 struct Outputs {
     dir: PathBuf,
@@ -439,10 +449,7 @@ impl Outputs {
             _ => PathBuf::from("."),
         };
         let mut files = Vec::new();
-        for extension in [".prv", ".pcf", ".row"] {
-            let mut path = OsString::from(base);
-            path.push(extension);
-            let path = PathBuf::from(path);
+        for path in outputs(base) {
             let file = NewFile::create(&path).map_err(Error::io("create", &path))?;
             files.push((file, path));
         }

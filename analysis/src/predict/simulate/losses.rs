@@ -36,13 +36,12 @@ pub struct Losses {
 
 impl Losses {
     pub(super) fn spend(&mut self, cost: Cost, ns: u64) {
-        let sum = &mut self.overhead[cost as usize];
-        *sum = sum.saturating_add(ns);
+        self.overhead[cost as usize] += ns;
     }
 
     pub(super) fn idle(&mut self, cause: Cause, ns: u64) {
         match self.idle.iter_mut().find(|(known, _)| *known == cause) {
-            Some((_, sum)) => *sum = sum.saturating_add(ns),
+            Some((_, sum)) => *sum += ns,
             None => self.idle.push((cause, ns)),
         }
     }
