@@ -88,12 +88,6 @@ static char version_text[256];
 /* The host looks for the words before the colon (instr/src/summary/notes.rs). */
 #define WITHOUT_MUTEXES ", mutual exclusion is not recorded: the thread that began with OpenMP may end before others"
 
-/*
- * What tells of mutual exclusion. At the end of a critical section libomp reads data of its first thread where a tool asks for the release,
- * whichever thread ends it (__kmpc_end_critical of version 14; others are treated alike). They are gone when that thread has ended, and the
- * program would crash. Where another thread than the initial one is the first, nothing of this is asked for. The initial one mostly ends with the
- * process; where it ends before (pthread_exit), no more is asked for from then on: instr_ompt_initial_ends().
- */
 static ompt_set_callback_t set_callback; /* while the initial thread is libomp's first one */
 
 static void say_without_mutexes(void)
@@ -102,6 +96,12 @@ static void say_without_mutexes(void)
         strncat(version_text, WITHOUT_MUTEXES, sizeof version_text - strlen(version_text) - 1);
 }
 
+/*
+ * What tells of mutual exclusion. At the end of a critical section libomp reads data of its first thread where a tool asks for the release,
+ * whichever thread ends it (__kmpc_end_critical of version 14; others are treated alike). They are gone when that thread has ended, and the
+ * program would crash. Where another thread than the initial one is the first, nothing of this is asked for. The initial one mostly ends with the
+ * process; where it ends before (pthread_exit), no more is asked for from then on: instr_ompt_initial_ends().
+ */
 static bool is_mutual_exclusion(int event)
 {
     return event == OMPT_MUTEX_RELEASED || event == OMPT_MUTEX_ACQUIRE || event == OMPT_MUTEX_ACQUIRED || event == OMPT_NEST_LOCK;
