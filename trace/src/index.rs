@@ -185,12 +185,21 @@ pub(crate) fn index(
         for stream in source.split(number) {
             match streams.entry(stream.thread) {
                 Entry::Vacant(place) => drop(place.insert(stream)),
-                Entry::Occupied(_) => {
+                // A packet that went astray is not to hide the thread's own.
+                Entry::Occupied(mut place) => {
+                    let less = if stream.packets.len() > place.get().packets.len() {
+                        place.insert(stream)
+                    } else {
+                        stream
+                    };
                     let what = format!(
                         "thread {} is in another stream too, ignored here",
-                        stream.thread
+                        less.thread
                     );
-                    warnings.add(&path, 0, what);
+                    let first = less.packets.first();
+                    let path = first.and_then(|packet| less.path(packet));
+                    let offset = first.map_or(0, |packet| packet.offset);
+                    warnings.add(path.unwrap_or(Path::new("")), offset, what);
                     repairable = true;
                 }
             }

@@ -328,7 +328,8 @@ pub(crate) fn index_file(
 ) -> Result<Vec<PacketInfo>, Error> {
     let file = input::open(path).map_err(Error::io("read", path))?;
     let length = file.metadata().map_err(Error::io("read", path))?.len();
-    let mut packets: Vec<PacketInfo> = Vec::new();
+    // Each with whether something that is no packet was before it.
+    let mut found: Vec<(PacketInfo, bool)> = Vec::new();
     let mut offset = 0;
     let mut lost = false;
     while offset < length {
@@ -361,10 +362,59 @@ pub(crate) fn index_file(
             );
         }
         offset = offset.saturating_add(info.bytes);
-        push(&mut packets, info, lost, path, warnings);
+        found.push((info, lost));
         lost = torn_header;
     }
+    let mut packets = Vec::with_capacity(found.len());
+    for (info, lost) in without_strays(found, path, warnings) {
+        push(&mut packets, info, lost, path, warnings);
+    }
     Ok(packets)
+}
+
+/// Leaves out packets of other streams. Where a program closes descriptors that it does not know beside its threads, and opens files meanwhile,
+/// a packet may get into the file of another thread, whose descriptor has the same number by then. The runtime has counted it as lost.
+///
+/// The threads that wrote a stream did so one after the other, and numbers of its packets rise. So a packet is a stray if packets of the thread
+/// before it follow, or if its number does not fit theirs.
+fn without_strays(
+    found: Vec<(PacketInfo, bool)>,
+    path: &Path,
+    warnings: &mut Warnings,
+) -> Vec<(PacketInfo, bool)> {
+    let ends: HashMap<u32, usize> = found
+        .iter()
+        .enumerate()
+        .map(|(at, (packet, _))| (packet.thread, at))
+        .collect();
+    let mut kept: Vec<(PacketInfo, bool)> = Vec::with_capacity(found.len());
+    // Where the packets of the last thread begin in `kept`.
+    let mut begin = 0;
+    let mut stray = |packet: &PacketInfo| {
+        let (seq, thread) = (packet.seq, packet.thread);
+        let what = format!("packet {seq} of thread {thread} is none of this stream, ignored");
+        warnings.add(path, packet.offset, what);
+    };
+    let mut at = 0;
+    for run in found.chunk_by(|(a, _), (b, _)| a.thread == b.thread) {
+        at += run.len();
+        if let (Some(&(last, _)), Some((first, _))) = (kept.last(), run.first())
+            && last.thread != first.thread
+        {
+            let comes_again = ends.get(&last.thread).is_some_and(|&end| end >= at);
+            let falls = first.seq <= last.seq;
+            if comes_again || (falls && run.len() <= kept.len() - begin) {
+                run.iter().for_each(|(packet, _)| stray(packet));
+                continue;
+            }
+            if falls {
+                kept.drain(begin..).for_each(|(packet, _)| stray(&packet));
+            }
+            begin = kept.len();
+        }
+        kept.extend_from_slice(run);
+    }
+    kept
 }
 
 /// Adds a packet, and marks it when something is missing before it.

@@ -271,6 +271,46 @@ fn a_thread_in_two_streams_is_damage() {
     }
 }
 
+/// A packet that got into another thread's file is left out, wherever it is there, and the threads' own packets stay.
+#[test]
+fn packets_of_other_streams_are_left_out() {
+    let layout = Layout::default();
+    let own = |seq: u64| packet(layout, 0, seq, 100 * seq, 5, true);
+    let next = |seq: u64| packet(layout, 2, seq, 100 * seq, 7, true);
+    let stray = |seq: u64| packet(layout, 1, seq, 100 * seq, 3, true);
+    // Thread 1's own stream, which is without the packet that went astray.
+    let other = [
+        packet(layout, 1, 0, 0, 4, true),
+        packet(layout, 1, 1, 50, 4, true),
+    ]
+    .concat();
+    let all = [own(0), own(1), own(2), next(3), next(4)];
+    // A number that is later, or earlier, than those around it.
+    for seq in [2, 9] {
+        for place in 0..=all.len() {
+            let mut packets = all.to_vec();
+            packets.insert(place, stray(seq));
+            let dir = folder(
+                layout,
+                &[("thread_0000", &packets.concat()), ("thread_0001", &other)],
+            );
+            let trace = Trace::open(dir.path()).expect("a trace");
+            // At the end, a later number may be one behind a gap.
+            let text = match (seq, place) {
+                (9, 5) => "thread 1 is in another stream too, ignored here".to_owned(),
+                _ => format!("packet {seq} of thread 1 is none of this stream, ignored"),
+            };
+            let told = trace.warnings().iter().any(|w| w.what == text);
+            assert!(told, "{place}, {seq}: {:?}", trace.warnings());
+            assert_eq!(
+                threads(&trace),
+                [(0, 15, false), (1, 8, false), (2, 14, false)],
+                "{place}, {seq}"
+            );
+        }
+    }
+}
+
 /// A closed trace has the number of each stream's packets: what is missing as a whole, or at the end, is told.
 #[test]
 fn missing_streams_and_ends_are_told() {
