@@ -20,6 +20,7 @@
 
 #include "library/scope.h"
 #include "library/table.h"
+#include "sinks/tree.h"
 
 /* Longer paths are not loaded. */
 #define PATH_BYTES 4096u
@@ -95,19 +96,12 @@ static void leave_reason(const char *file)
     const int error = errno;
     if (fd >= 0)
         close(fd);
-    const char *const tree = secure_getenv("INSTR_TREE");
-    const char *const from = tree != NULL ? strchr(tree, ':') : NULL;
-    const char *const end = from != NULL ? strstr(from, "//") : NULL;
     char path[PATH_BYTES];
-    struct stat status;
-    if (fd >= 0 || end == NULL || from[1] != '/' || end == from + 1 || (error != EMFILE && error != ENFILE))
+    if (fd >= 0 || (error != EMFILE && error != ENFILE) || instr_tree_folder(secure_getenv("INSTR_TREE"), path, sizeof path) == NULL)
         return;
-    int length = snprintf(path, sizeof path, "%.*s", (int)(end - from - 1), from + 1);
-    if (length <= 0 || (size_t)length >= sizeof path || lstat(path, &status) != 0 || !S_ISDIR(status.st_mode) || status.st_uid != geteuid() ||
-        (status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
-        return;
-    length = snprintf(path, sizeof path, "%.*s/untraced-%ld-%d", (int)(end - from - 1), from + 1, (long)getpid(), error);
-    if (length > 0 && (size_t)length < sizeof path)
+    const size_t length = strlen(path);
+    const int more = snprintf(path + length, sizeof path - length, "/untraced-%ld-%d", (long)getpid(), error);
+    if (more > 0 && (size_t)more < sizeof path - length)
         (void)mkdirat(AT_FDCWD, path, S_IRWXU);
 }
 

@@ -101,6 +101,27 @@ static inline bool instr_platform_is_privileged(void)
 bool instr_platform_is_privileged(void);
 #endif
 
+#if INSTR_KEEPS_RUNS
+/*
+ * Where the program has closed its standard input, output or errors, other threads may read or write these at any moment, as the program does
+ * without us. While a file is opened, its numbers are taken by what nobody can read or write (sinks/file_place.c), and another descriptor of ours
+ * that had one of them may not be closed meanwhile. So threads open theirs one after another: in a turn, where turns are needed. False: there are
+ * none, or others kept it for a second. The one whose turn it is holds its signals, so that no handler keeps the others waiting.
+ */
+bool instr_platform_turn_begin(void);
+void instr_platform_turn_end(bool had);
+void instr_platform_turns_needed(void);
+#else
+static inline bool instr_platform_turn_begin(void)
+{
+    return false;
+}
+static inline void instr_platform_turn_end(bool had)
+{
+    (void)had;
+}
+#endif
+
 /* The value of a setting, from the environment or else from the program's configuration (core/static_config.h), or NULL. */
 const char *instr_platform_getenv(const char *name);
 

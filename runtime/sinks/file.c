@@ -27,52 +27,36 @@
  */
 struct ours {
     int fd;
-#if !INSTR_ARCH_SMALL
-    dev_t device; /* as it was opened */
-    ino_t inode;
+#if INSTR_KEEPS_RUNS
+    struct instr_file_id file; /* as it was opened */
     off_t bytes;
 #endif
 };
 
-#if !INSTR_ARCH_SMALL
-/* Which regular file a descriptor is of. Not a part of its callers: its frame is large. */
-__attribute__((noinline)) static bool look(int fd, struct ours *to)
-{
-    struct stat now;
-    if (fd < 0 || fstat(fd, &now) != 0 || !S_ISREG(now.st_mode))
-        return false;
-    to->device = now.st_dev;
-    to->inode = now.st_ino;
-    to->bytes = now.st_size;
-    return true;
-}
-#endif
-
 static bool is_ours(const struct ours *o)
 {
-#if INSTR_ARCH_SMALL
+#if INSTR_KEEPS_RUNS
+    return instr_place_is(o->fd, &o->file);
+#else
     (void)o;
     return true;
-#else
-    struct ours now;
-    return look(o->fd, &now) && now.device == o->device && now.inode == o->inode;
 #endif
 }
 
 static bool take(struct ours *o, int fd)
 {
     o->fd = fd;
-#if INSTR_ARCH_SMALL
-    return fd >= 0;
+#if INSTR_KEEPS_RUNS
+    return fd >= 0 && instr_place_identify(fd, NULL, &o->file, &o->bytes); /* else it is no longer what was opened */
 #else
-    return look(fd, o); /* else it is no longer what was opened */
+    return fd >= 0;
 #endif
 }
 
 /* False where what was written may be lost. */
 static bool give_back(const struct ours *o)
 {
-    return !is_ours(o) || close(o->fd) == 0 || (!INSTR_ARCH_SMALL && errno == EBADF); /* closed since the look */
+    return !is_ours(o) || close(o->fd) == 0 || (INSTR_KEEPS_RUNS && errno == EBADF); /* closed since the look */
 }
 
 static struct {
@@ -171,13 +155,13 @@ static int stream_file(uint32_t stream)
 /* Opens the file of a stream. Again, where the program has closed it since. */
 static bool take_stream(struct ours *o, uint32_t stream)
 {
-    for (unsigned tries = INSTR_ARCH_SMALL ? 1 : 8; tries > 0; tries--)
+    for (unsigned tries = INSTR_KEEPS_RUNS ? 8 : 1; tries > 0; tries--)
         if (take(o, stream_file(stream)))
             return true;
     return false;
 }
 
-#if !INSTR_ARCH_SMALL
+#if INSTR_KEEPS_RUNS
 /* Whether a stream whose file was taken away grew from `begin` to `end` all the same. Else it is as long as before. */
 static bool has_arrived(uint32_t stream, off_t begin, off_t end)
 {
@@ -197,13 +181,13 @@ static bool append_packets(uint32_t stream, const void *bytes, size_t count)
     struct ours o;
     if (!take_stream(&o, stream))
         return false;
-#if INSTR_ARCH_SMALL
-    const off_t end = lseek(o.fd, 0, SEEK_END);
-#else
+#if INSTR_KEEPS_RUNS
     const off_t end = o.bytes; /* of the file that was looked at, not of what has its number now */
+#else
+    const off_t end = lseek(o.fd, 0, SEEK_END);
 #endif
     bool ok = end >= 0 && within_limit(end + (off_t)count) && write_all(o.fd, bytes, count);
-#if !INSTR_ARCH_SMALL
+#if INSTR_KEEPS_RUNS
     if (!is_ours(&o))
         return end >= 0 && has_arrived(stream, end, end + (off_t)count);
 #endif

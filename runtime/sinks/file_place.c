@@ -29,6 +29,7 @@
 #include "platform/platform.h"
 #include "sinks/file_runs.h"
 #include "sinks/sink.h"
+#include "sinks/tree.h"
 
 #define NAME_BYTES 32u
 #define MOST_NAMES 1000u
@@ -38,8 +39,8 @@
 #if INSTR_KEEPS_RUNS
 #define STANDARD 3  /* descriptors below are standard input, output and errors, also where the program has closed them */
 #define LOCK_FD 63 /* the lock's descriptor, where the program may have so many: the last one that takes no room of the kernel's */
-#define THREAD_FD 32 /* those of streams while they are written, and how many there are */
-#define THREAD_FDS 31
+#define THREAD_FD 32 /* the first one of the threads' files while they are written, and how many there are; the next one is the metadata's */
+#define THREAD_FDS 30
 #endif
 
 static char place[INSTR_CFG_PATH_BYTES];
@@ -105,9 +106,14 @@ static bool is_ours_beside(const char *name)
 
 /* ---- the folder ---- */
 
+static int open_folder(int parent, const char *name)
+{
+    return openat(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
 FOR_RUNS int instr_place_enter(int parent, const char *name, struct stat *status)
 {
-    const int fd = openat(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    const int fd = open_folder(parent, name);
     if (fd >= 0 && fstat(fd, status) != 0) {
         close(fd);
         return -1;
@@ -115,12 +121,21 @@ FOR_RUNS int instr_place_enter(int parent, const char *name, struct stat *status
     return fd;
 }
 
+/*
+ * Not a part of its caller, as the others here that look at a file: their frames are large, and none is to be on the stack while a function of
+ * the C library that takes much of it is called.
+ */
+__attribute__((noinline)) static bool is_taken(int fd)
+{
+    struct stat status;
+    return fstat(fd, &status) == 0 && status.st_dev == taken.st_dev && status.st_ino == taken.st_ino && status.st_uid == taken.st_uid;
+}
+
 /* The folder that was taken, if it is still there; else -1. */
 static int folder(void)
 {
-    struct stat status;
-    const int fd = place[0] != '\0' ? instr_place_enter(AT_FDCWD, place, &status) : -1;
-    if (fd >= 0 && (status.st_dev != taken.st_dev || status.st_ino != taken.st_ino || status.st_uid != taken.st_uid)) {
+    const int fd = place[0] != '\0' ? open_folder(AT_FDCWD, place) : -1;
+    if (fd >= 0 && !is_taken(fd)) {
         close(fd);
         return -1;
     }
@@ -192,65 +207,39 @@ FOR_RUNS enum instr_content instr_place_look(int in, unsigned depth, bool clear)
 
 /* ---- files ---- */
 
+/* Whether it is a regular file; one that may have been made here is given to its owner. */
+__attribute__((noinline)) static bool is_file(int fd, bool made)
+{
+    const mode_t owner = S_IRUSR | S_IWUSR;
+    struct stat status;
+    if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
+        return false;
+    if (made && (status.st_mode & owner) != owner)
+        (void)fchmod(fd, (status.st_mode & 07777) | owner); /* refused for a file of another user: it is as it was */
+    return true;
+}
+
 FOR_RUNS int instr_place_open_ours(int in, const char *name, int flags, mode_t mode)
 {
     const int fd = openat(in, name, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, mode);
-    const mode_t owner = S_IRUSR | S_IWUSR;
-    struct stat status;
-    if (fd < 0)
-        return -1;
-    if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
+    if (fd >= 0 && !is_file(fd, (flags & O_CREAT) != 0)) {
         close(fd);
         return -1;
     }
-    if ((flags & O_CREAT) != 0 && (status.st_mode & owner) != owner)
-        (void)fchmod(fd, (status.st_mode & 07777) | owner); /* refused for a file of another user: it is as it was */
     return fd;
 }
 
 #if INSTR_KEEPS_RUNS
 /*
- * Where the program has closed its standard input, output or errors, other threads may read or write these at any moment, as the program does
- * without us. The folder takes their numbers while a file of the trace is opened: nothing can be read there or written. Threads do so one after
- * another, since one would free the numbers that another one counts on. A handler of signals that interrupts the one whose turn it is does not
- * wait for ever.
+ * Opens a file of the trace, in the folder `in`, which takes the numbers of standard input, output and errors meanwhile where the program has
+ * closed these. In a turn.
  */
-static bool are_closed; /* some of them are, or were */
-static bool is_turn;
-
-static bool turn_begin(void)
-{
-    if (!__atomic_load_n(&are_closed, __ATOMIC_RELAXED))
-        return false;
-    for (unsigned i = 0; i < MOST_ATTEMPTS; i++) {
-        if (!__atomic_exchange_n(&is_turn, true, __ATOMIC_ACQUIRE))
-            return true;
-        instr_platform_yield();
-    }
-    return false;
-}
-
-static void turn_end(bool had)
-{
-    if (had)
-        __atomic_store_n(&is_turn, false, __ATOMIC_RELEASE);
-}
-
-/* At the begin, while there is one thread. */
-static void look_for_closed(void)
-{
-    for (int fd = 0; fd < STANDARD; fd++)
-        if (fcntl(fd, F_GETFD) < 0)
-            are_closed = true;
-}
-
-/* Opens a file of the trace, in the folder `in`. */
 static int open_behind_standard(int in, const char *name, int flags, mode_t mode)
 {
     int numbers[STANDARD] = {-1, -1, -1};
     int last = in;
     if (in < STANDARD)
-        __atomic_store_n(&are_closed, true, __ATOMIC_RELAXED);
+        instr_platform_turns_needed();
     for (unsigned i = 0; i < STANDARD && last >= 0 && last < STANDARD; i++)
         last = numbers[i] = fcntl(in, F_DUPFD_CLOEXEC, 0);
     const int fd = instr_place_open_ours(in, name, flags, mode);
@@ -260,60 +249,64 @@ static int open_behind_standard(int in, const char *name, int flags, mode_t mode
 }
 #else
 #define open_behind_standard instr_place_open_ours
-#define turn_begin() false
-#define turn_end(had) (void)(had)
-#define look_for_closed() (void)0
 #endif
 
 #if INSTR_KEEPS_RUNS
-struct file_id {
-    dev_t device;
-    ino_t inode;
-};
-
-/* Which file a descriptor is of; where there is a name, which file has it in this folder. Not a part of its callers: its frame is large. */
-__attribute__((noinline)) static bool identify(int fd, const char *name, struct file_id *to)
+__attribute__((noinline)) bool instr_place_identify(int fd, const char *name, struct instr_file_id *to, off_t *bytes)
 {
     struct stat status;
-    if ((name != NULL ? fstatat(fd, name, &status, AT_SYMLINK_NOFOLLOW) : fstat(fd, &status)) != 0)
+    if ((name != NULL ? fstatat(fd, name, &status, AT_SYMLINK_NOFOLLOW) : fstat(fd, &status)) != 0 || (bytes != NULL && !S_ISREG(status.st_mode)))
         return false;
     to->device = status.st_dev;
     to->inode = status.st_ino;
+    if (bytes != NULL)
+        *bytes = status.st_size;
     return true;
 }
 
-static bool is_same(const struct file_id *a, const struct file_id *b)
+static bool is_same(const struct instr_file_id *a, const struct instr_file_id *b)
 {
     return a->device == b->device && a->inode == b->inode;
+}
+
+/* Inline: stack below a full buffer is dear. */
+static inline __attribute__((always_inline)) bool is_of(int fd, const struct instr_file_id *file)
+{
+    struct instr_file_id now;
+    return instr_place_identify(fd, NULL, &now, NULL) && is_same(&now, file);
+}
+
+bool instr_place_is(int fd, const struct instr_file_id *file)
+{
+    return is_of(fd, file);
 }
 
 static bool are_comparable; /* open files have the numbers that their names have: not every file system does that */
 
 /* Closes a descriptor that is still of this file; the program may have closed it, and opened another one under its number. */
-static void close_if(int fd, const struct file_id *file)
+static inline __attribute__((always_inline)) void close_if(int fd, const struct instr_file_id *file)
 {
-    struct file_id now;
-    if (identify(fd, NULL, &now) && is_same(&now, file))
+    if (is_of(fd, file))
         close(fd);
 }
 
 /*
- * A stream's file gets a number of its thread's own, far from those that are given out first. Where the program closes all descriptors beside us,
- * neither another thread's file nor one of the program's then has the number in the next moment, and no packet goes there. -1: what was opened
- * is closed already, or the name is of another file.
+ * A file gets a number of its thread's own. Where the program closes all descriptors beside us, neither another thread's file nor one of the
+ * program's then has the number in the next moment, and hardly a packet goes there. -1: what was opened is closed already, or the name is of
+ * another file.
  */
-__attribute__((noinline)) static int of_thread(int fd, int in, const char *name, uint32_t number)
+static int of_thread(int fd, int in, const char *name, uint32_t number)
 {
-    struct file_id named;
-    struct file_id opened;
-    int mine = fcntl(fd, F_DUPFD_CLOEXEC, THREAD_FD + (int)(number % THREAD_FDS));
-    if (mine < 0 || !identify(mine, NULL, &opened)) {
+    struct instr_file_id named;
+    struct instr_file_id opened;
+    int mine = fcntl(fd, F_DUPFD_CLOEXEC, THREAD_FD + (int)(number != UINT32_MAX ? number % THREAD_FDS : THREAD_FDS));
+    if (mine < 0 || !instr_place_identify(mine, NULL, &opened, NULL)) {
         mine = fd; /* there is no other number, or it was closed at once */
-        if (!identify(mine, NULL, &opened))
+        if (!instr_place_identify(mine, NULL, &opened, NULL))
             return -1;
     }
     /* Where the folder is closed already, nobody can say whose file it is: it is taken for ours, which it mostly is. */
-    const bool is_known = identify(in, name, &named);
+    const bool is_known = instr_place_identify(in, name, &named, NULL);
     if (is_known && is_same(&named, &opened)) {
         __atomic_store_n(&are_comparable, true, __ATOMIC_RELAXED);
     } else if (is_known && __atomic_load_n(&are_comparable, __ATOMIC_RELAXED)) {
@@ -327,9 +320,9 @@ __attribute__((noinline)) static int of_thread(int fd, int in, const char *name,
 }
 
 /* The folder that was opened. */
-__attribute__((noinline)) static void leave(int in)
+static void leave(int in)
 {
-    const struct file_id file = {taken.st_dev, taken.st_ino};
+    const struct instr_file_id file = {taken.st_dev, taken.st_ino};
     close_if(in, &file);
 }
 #else
@@ -342,11 +335,11 @@ int instr_place_file(const char *name, uint32_t number, enum instr_file_use use)
     char file[NAME_BYTES];
     file[0] = '\0';
     const bool fits = instr_text_append(file, sizeof file, name) && (number == UINT32_MAX || append_number(file, sizeof file, number, 4));
-    const bool had_turn = turn_begin();
+    const bool had_turn = instr_platform_turn_begin();
     const int in = fits ? folder() : -1;
     int fd = -1;
     if (in < 0) {
-        turn_end(had_turn);
+        instr_platform_turn_end(had_turn);
         return -1;
     }
     /* Who may read the folder may read the trace. */
@@ -355,18 +348,21 @@ int instr_place_file(const char *name, uint32_t number, enum instr_file_use use)
         (void)unlinkat(in, file, 0);
     if (use != INSTR_FILE_NONE)
         fd = open_behind_standard(in, file, O_CREAT | O_RDWR | (use == INSTR_FILE_APPEND ? O_APPEND : O_EXCL), mode);
-    if (fd >= 0 && use == INSTR_FILE_APPEND)
+    if (fd >= 0)
         fd = of_thread(fd, in, file, number);
     leave(in);
-    turn_end(had_turn);
+    instr_platform_turn_end(had_turn);
     return fd;
 }
 
 bool instr_place_rename(const char *from, const char *to)
 {
+    const bool had_turn = instr_platform_turn_begin();
     const int in = folder();
     const bool ok = in >= 0 && renameat(in, from, in, to) == 0;
-    close(in);
+    if (in >= 0)
+        leave(in);
+    instr_platform_turn_end(had_turn);
     return ok;
 }
 
@@ -615,21 +611,10 @@ static const char *refusal(int error)
 #endif
 
 #if INSTR_KEEPS_RUNS
-/* The launcher's folder, in `place`. Where INSTR_TREE goes on behind its name; NULL: there is no such folder any more, or no run. */
+/* The launcher's folder, in `place`, as instr_tree_folder(). */
 static const char *enter_tree(void)
 {
-    const char *const tree = instr_platform_getenv("INSTR_TREE");
-    const char *const from = tree != NULL ? strchr(tree, ':') : NULL;
-    const char *const end = from != NULL && from[1] == '/' ? strstr(from + 1, "//") : NULL;
-    struct stat status;
-    const size_t length = end != NULL ? (size_t)(end - from) - 1 : sizeof place;
-    if (length >= sizeof place)
-        return NULL;
-    memcpy(place, from + 1, length);
-    place[length] = '\0';
-    const bool is_own = lstat(place, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid() &&
-                        (status.st_mode & INSTR_WRITE_BY_OTHERS) == 0;
-    return is_own ? end : NULL;
+    return instr_tree_folder(instr_platform_getenv("INSTR_TREE"), place, sizeof place);
 }
 
 /* The launcher finds a folder untraced-PID-ERROR, and says why this process has no trace. To make it takes no descriptor. */
@@ -642,7 +627,7 @@ static void leave_reason(void)
 
 /*
  * A program that another one started, below `instr run`: its trace is exec-PID in a folder that the launcher made, and puts into the trace of the
- * run when that is over. INSTR_TREE=LAUNCHER:FOLDER//TRACE, where TRACE is the launcher's INSTR_TRACE: who sets another one means that.
+ * run when that is over. Who sets another INSTR_TRACE than the launcher's means that.
  * False: this is the run's own process, there is no such folder any more, or no run.
  */
 static bool open_in_tree(const char *wanted, const char *program)
@@ -663,7 +648,11 @@ static bool open_in_tree(const char *wanted, const char *program)
 
 bool instr_place_open(const char *wanted, const char *program)
 {
-    look_for_closed();
+#if INSTR_KEEPS_RUNS
+    for (int fd = 0; fd < STANDARD; fd++) /* while there is one thread */
+        if (fcntl(fd, F_GETFD) < 0)
+            instr_platform_turns_needed();
+#endif
 #if INSTR_KEEPS_RUNS
     if (open_in_tree(wanted, program)) {
         instr_sink_trouble = NULL;
@@ -705,7 +694,7 @@ bool instr_place_open(const char *wanted, const char *program)
 
 bool instr_place_open_child(uint32_t pid)
 {
-    turn_end(true); /* it may have been that of a thread which is not here */
+    instr_platform_turn_end(true); /* it may have been that of a thread which is not here */
     const size_t name = strlen(place) + 1;
     errno = 0;
     const int parent = folder();

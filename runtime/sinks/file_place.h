@@ -33,6 +33,23 @@ int instr_place_file(const char *name, uint32_t number, enum instr_file_use use)
 /* Gives a file of the trace another name. */
 bool instr_place_rename(const char *from, const char *to);
 
+#if INSTR_KEEPS_RUNS
+/* Which file a descriptor is of: the program may close every descriptor at any moment, and open another file under its number. */
+struct instr_file_id {
+    dev_t device;
+    ino_t inode;
+};
+
+/*
+ * Which file a descriptor is of; with `name` it is a folder's, and which file has this name there. With `bytes` it must be a regular file, which
+ * is so long.
+ */
+bool instr_place_identify(int fd, const char *name, struct instr_file_id *to, off_t *bytes);
+
+/* Whether a descriptor is of this file, still. */
+bool instr_place_is(int fd, const struct instr_file_id *file);
+#endif
+
 enum instr_content { CONTENT_EMPTY, CONTENT_OURS, CONTENT_FOREIGN };
 
 /* Of a metadata file: its entries up to the loaded objects. */

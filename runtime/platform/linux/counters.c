@@ -209,15 +209,17 @@ static uint32_t open_one(struct open_counters *o, uint32_t i, uint32_t leader)
 {
     struct perf_event_attr attr = counters[i].attr;
     const bool has_group = leader != i && o->fd[leader] >= 0;
+    const bool had_turn = instr_platform_turn_begin();
     int fd = has_group ? open_event(&attr, o->fd[leader]) : -1;
     if (fd < 0) {
         attr.disabled = 1;
         fd = open_event(&attr, -1);
         leader = i;
     }
+    fd = instr_high_descriptor(fd);
+    instr_platform_turn_end(had_turn);
     if (fd < 0)
         return i;
-    fd = instr_high_descriptor(fd);
     o->fd[i] = fd;
     o->group[i] = (uint8_t)leader;
     o->members[leader]++;
@@ -257,8 +259,11 @@ void instr_counters_open(struct instr_thread *t)
         if (o->members[i] != 0)
             (void)ioctl(o->fd[i], PERF_EVENT_IOC_ENABLE, 0);
     struct stat status;
-    if (o->uses_schedstat)
+    if (o->uses_schedstat) {
+        const bool had_turn = instr_platform_turn_begin();
         o->schedstat = instr_high_descriptor(open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC));
+        instr_platform_turn_end(had_turn);
+    }
     if (o->schedstat >= 0 && fstat(o->schedstat, &status) == 0)
         o->schedstat_inode = (uint64_t)status.st_ino;
     t->counters = o;

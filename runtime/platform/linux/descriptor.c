@@ -1,4 +1,4 @@
-/* A file of its own: sampling needs it where no sensors are (docs/decisions/0013). */
+/* Numbers of descriptors. A file of its own: sampling needs it where no sensors are (docs/decisions/0013). */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
 
@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "platform/linux/files.h"
+#include "platform/platform.h"
 
 /* The program keeps three quarters of the descriptors that it may have, from the lowest number on. */
 int instr_high_descriptor(int fd)
@@ -27,3 +28,38 @@ int instr_high_descriptor(int fd)
     errno = error;
     return high;
 }
+
+#if INSTR_KEEPS_RUNS
+#define TURN_NS 1000000000u /* the longest that a thread waits for its turn */
+
+static bool are_needed;
+static uint32_t is_turn;
+
+void instr_platform_turns_needed(void)
+{
+    __atomic_store_n(&are_needed, true, __ATOMIC_RELAXED);
+}
+
+bool instr_platform_turn_begin(void)
+{
+    if (!__atomic_load_n(&are_needed, __ATOMIC_RELAXED))
+        return false;
+    const uint64_t give_up = instr_platform_monotonic_ns() + TURN_NS;
+    while (__atomic_exchange_n(&is_turn, 1, __ATOMIC_ACQUIRE) != 0) {
+        if (instr_platform_monotonic_ns() > give_up)
+            return false;
+        instr_platform_sleep_on(&is_turn, 1, 1000000);
+    }
+    return true;
+}
+
+void instr_platform_turn_end(bool had)
+{
+    if (!had)
+        return;
+    const int error = errno;
+    __atomic_store_n(&is_turn, 0, __ATOMIC_RELEASE);
+    instr_platform_wake(&is_turn);
+    errno = error;
+}
+#endif

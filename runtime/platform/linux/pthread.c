@@ -98,10 +98,12 @@ void instr_platform_name_of(uint32_t os_tid, char *name, size_t bytes)
         char digits[INSTR_DECIMAL_BYTES];
         (void)instr_text_append(path, sizeof path, instr_decimal(os_tid, 1, digits));
         (void)instr_text_append(path, sizeof path, "/comm");
+        const bool had_turn = instr_platform_turn_begin();
         const int fd = open(path, O_RDONLY | O_CLOEXEC);
         const ssize_t count = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
         if (fd >= 0)
             close(fd);
+        instr_platform_turn_end(had_turn);
         text[count > 0 ? count : 0] = '\0';
     }
     text[sizeof text - 1] = '\0';

@@ -292,12 +292,15 @@ static int open_clock(uint64_t period_ns)
     attr.disabled = 1;
     attr.exclude_hv = 1;
     attr.exclude_kernel = !is_harmless(number); /* see above */
+    const bool had_turn = instr_platform_turn_begin();
     int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
     if (fd < 0 && !attr.exclude_kernel) { /* what is spent in the kernel then counts at the next sample outside */
         attr.exclude_kernel = 1;
         fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
     }
-    return instr_high_descriptor(fd);
+    fd = instr_high_descriptor(fd);
+    instr_platform_turn_end(had_turn);
+    return fd;
 }
 
 /* Whether the descriptor is still the clock's. */

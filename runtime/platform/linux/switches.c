@@ -84,11 +84,13 @@ const char *instr_platform_switches_refused(bool forced)
     if (!forced && prctl(PR_GET_SECCOMP, 0, 0, 0, 0) == SECCOMP_FILTER)
         return "no: a seccomp filter is in place (INSTR_SWITCHES=1 tries)";
     /* The first event of a thread since a second takes some 8 ms, in which the kernel waits until all processors look at events. */
+    const bool had_turn = instr_platform_turn_begin();
     const int fd = open_event();
-    if (fd >= 0) {
+    if (fd >= 0)
         close(fd);
+    instr_platform_turn_end(had_turn);
+    if (fd >= 0)
         return NULL;
-    }
     switch (errno) {
     case EACCES:
     case EPERM:
@@ -110,14 +112,15 @@ bool instr_platform_switches_open(bool forced, struct instr_switch_ring *ring, u
     unsigned pages = 0;
     if (!forced && prctl(PR_GET_SECCOMP, 0, 0, 0, 0) == SECCOMP_FILTER) /* the program's own, since it began */
         return false;
+    const bool had_turn = instr_platform_turn_begin();
     const int fd = open_event();
-    if (fd < 0)
-        return false;
-    for (size_t i = 0; i < sizeof PAGES / sizeof PAGES[0] && map == MAP_FAILED; i++) {
+    for (size_t i = 0; fd >= 0 && i < sizeof PAGES / sizeof PAGES[0] && map == MAP_FAILED; i++) {
         pages = PAGES[i];
         map = mmap(NULL, (1 + pages) * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     }
-    close(fd);
+    if (fd >= 0)
+        close(fd);
+    instr_platform_turn_end(had_turn);
     if (map == MAP_FAILED)
         return false;
     struct perf_event_mmap_page *const head = map;

@@ -30,17 +30,17 @@ const COSTS: [(&str, f64, u64); 10] = [
 ];
 
 /// Construct, and the most bytes of stack that tracing adds below the construct's caller: the first event of a thread and full buffers are
-/// part of it. What GCC 12 makes takes 800 to 1,168 bytes, and 1,440 where a task that libgomp runs at once fills the buffer; the limits have room
+/// part of it. What GCC 12 makes takes 720 to 1,072 bytes, and 1,344 where a task that libgomp runs at once fills the buffer; the limits have room
 /// for other releases.
 const STACK: [(&str, i64); 8] = [
-    ("event", 1024),
-    ("region", 1088),
-    ("counter", 1088),
-    ("parallel", 1024),
-    ("loop", 1280),
-    ("critical", 1088),
-    ("task", 1536),
-    ("depend", 1536),
+    ("event", 900),
+    ("region", 960),
+    ("counter", 960),
+    ("parallel", 900),
+    ("loop", 1152),
+    ("critical", 960),
+    ("task", 1408),
+    ("depend", 1408),
 ];
 
 /// What the documentation promises of the slow path: the packets of who ran where are written below those of the thread.
