@@ -20,7 +20,7 @@
 
 #include "library/scope.h"
 #include "library/table.h"
-#include "sinks/tree.h"
+#include "sinks/file_tree.h"
 
 /* Longer paths are not loaded. */
 #define PATH_BYTES 4096u

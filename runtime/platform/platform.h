@@ -111,6 +111,9 @@ bool instr_platform_is_privileged(void);
 bool instr_platform_turn_begin(void);
 void instr_platform_turn_end(bool had);
 void instr_platform_turns_needed(void);
+
+/* In a forked child: the thread whose turn it was is not here. */
+void instr_platform_turns_anew(void);
 #else
 static inline bool instr_platform_turn_begin(void)
 {

@@ -28,8 +28,8 @@
 #include "core/thread.h"
 #include "platform/platform.h"
 #include "sinks/file_runs.h"
+#include "sinks/file_tree.h"
 #include "sinks/sink.h"
-#include "sinks/tree.h"
 
 #define NAME_BYTES 32u
 #define MOST_NAMES 1000u
@@ -694,7 +694,6 @@ bool instr_place_open(const char *wanted, const char *program)
 
 bool instr_place_open_child(uint32_t pid)
 {
-    instr_platform_turn_end(true); /* it may have been that of a thread which is not here */
     const size_t name = strlen(place) + 1;
     errno = 0;
     const int parent = folder();

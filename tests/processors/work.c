@@ -122,13 +122,23 @@ static void two(void *(*run)(void *))
     pthread_join(other, NULL);
 }
 
+/*
+ * Prints the switches of all processes as wait4(2) knows them, and as each has seen its own just before it ended (`seen_…`): the last switch of a
+ * process is among the first ones or not, as its parent was slower or faster.
+ */
 static void forks(int count)
 {
     struct rusage own, children;
+    long *const seen = mmap(NULL, 2 * sizeof *seen, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (seen == MAP_FAILED)
+        return;
     for (int i = 0; i < count; i++) {
         const pid_t pid = fork();
         if (pid == 0) {
             usleep(200);
+            getrusage(RUSAGE_SELF, &own);
+            seen[0] += own.ru_nvcsw;
+            seen[1] += own.ru_nivcsw;
             _exit(0);
         }
         while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
@@ -136,7 +146,8 @@ static void forks(int count)
     }
     getrusage(RUSAGE_SELF, &own);
     getrusage(RUSAGE_CHILDREN, &children);
-    printf("voluntary=%ld involuntary=%ld\n", own.ru_nvcsw + children.ru_nvcsw, own.ru_nivcsw + children.ru_nivcsw);
+    printf("voluntary=%ld involuntary=%ld ", own.ru_nvcsw + children.ru_nvcsw, own.ru_nivcsw + children.ru_nivcsw);
+    printf("seen_voluntary=%ld seen_involuntary=%ld\n", own.ru_nvcsw + seen[0], own.ru_nivcsw + seen[1]);
 }
 
 int main(int argc, char **argv)

@@ -53,6 +53,11 @@ bool instr_platform_turn_begin(void)
     return true;
 }
 
+void instr_platform_turns_anew(void)
+{
+    __atomic_store_n(&is_turn, 0, __ATOMIC_RELAXED);
+}
+
 void instr_platform_turn_end(bool had)
 {
     if (!had)

@@ -444,6 +444,9 @@ static bool in_child; /* of fork */
 static void forked(void)
 {
     in_child = true;
+#if INSTR_KEEPS_RUNS
+    instr_platform_turns_anew();
+#endif
     instr_forked();
 }
 

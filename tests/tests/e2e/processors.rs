@@ -229,15 +229,15 @@ fn forks(by: Option<&'static str>) -> Check {
     ensure(all.len() == 201, || format!("{} processes", all.len()))?;
     let times = &list(&found, "applications")?[0];
     let voluntary = number(times, "voluntary")?;
-    let known = told["voluntary"] - 200.0;
+    let known = told["seen_voluntary"];
     between("voluntary", voluntary, known - BEHIND, known + BEHIND)?;
     let involuntary = number(times, "involuntary")?;
-    let known = told["involuntary"];
+    let known = told["seen_involuntary"];
     between(
         "involuntary",
         involuntary,
-        known - 200.0 - BEHIND,
-        known + BEHIND,
+        known - BEHIND,
+        known + 200.0 + BEHIND,
     )?;
     let ended = all.iter().filter(|process| process["end_ns"].is_u64());
     ensure(ended.count() == 201, || "some have no end".to_owned())

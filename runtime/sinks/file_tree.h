@@ -4,8 +4,8 @@
  *
  * Not a unit of its own: libinstr-preload.so has no other part of the sinks.
  */
-#ifndef INSTR_TREE_H
-#define INSTR_TREE_H
+#ifndef INSTR_FILE_TREE_H
+#define INSTR_FILE_TREE_H
 
 #include <stdbool.h>
 #include <stddef.h>
