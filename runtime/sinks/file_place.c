@@ -57,10 +57,16 @@ static const char OTHER_NAME_UNSAFE[] =
     OTHER_NAME "its place is not a directory that this user owns and nobody else may write to";
 #define UNSAFE (OTHER_NAME_UNSAFE + sizeof OTHER_NAME - 1)
 
+/*
+ * APART: what looks at a file is not a part of its callers. Its frame is large, and none is to be on the stack while a function of the C library
+ * that takes much of it is called.
+ */
 #if INSTR_KEEPS_RUNS
 #define FOR_RUNS /* sinks/file_runs.c uses it as well */
+#define APART __attribute__((noinline))
 #else
 #define FOR_RUNS static
+#define APART
 #endif
 
 /* `digits`: the fewest. */
@@ -121,11 +127,7 @@ FOR_RUNS int instr_place_enter(int parent, const char *name, struct stat *status
     return fd;
 }
 
-/*
- * Not a part of its caller, as the others here that look at a file: their frames are large, and none is to be on the stack while a function of
- * the C library that takes much of it is called.
- */
-__attribute__((noinline)) static bool is_taken(int fd)
+APART static bool is_taken(int fd)
 {
     struct stat status;
     return fstat(fd, &status) == 0 && status.st_dev == taken.st_dev && status.st_ino == taken.st_ino && status.st_uid == taken.st_uid;
@@ -208,7 +210,7 @@ FOR_RUNS enum instr_content instr_place_look(int in, unsigned depth, bool clear)
 /* ---- files ---- */
 
 /* Whether it is a regular file; one that may have been made here is given to its owner. */
-__attribute__((noinline)) static bool is_file(int fd, bool made)
+APART static bool is_file(int fd, bool made)
 {
     const mode_t owner = S_IRUSR | S_IWUSR;
     struct stat status;
@@ -252,7 +254,7 @@ static int open_behind_standard(int in, const char *name, int flags, mode_t mode
 #endif
 
 #if INSTR_KEEPS_RUNS
-__attribute__((noinline)) bool instr_place_identify(int fd, const char *name, struct instr_file_id *to, off_t *bytes)
+APART bool instr_place_identify(int fd, const char *name, struct instr_file_id *to, off_t *bytes)
 {
     struct stat status;
     if ((name != NULL ? fstatat(fd, name, &status, AT_SYMLINK_NOFOLLOW) : fstat(fd, &status)) != 0 || (bytes != NULL && !S_ISREG(status.st_mode)))
@@ -360,8 +362,7 @@ bool instr_place_rename(const char *from, const char *to)
     const bool had_turn = instr_platform_turn_begin();
     const int in = folder();
     const bool ok = in >= 0 && renameat(in, from, in, to) == 0;
-    if (in >= 0)
-        leave(in);
+    leave(in);
     instr_platform_turn_end(had_turn);
     return ok;
 }
