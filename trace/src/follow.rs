@@ -9,14 +9,12 @@ use std::path::{Path, PathBuf};
 
 use crate::error::Error;
 use crate::event::Event;
-use crate::input;
-use crate::packet::{HEADER_BYTES, PacketInfo, RawHeader, Stream, read_at};
+use crate::packet::{PacketInfo, Stream};
 use crate::stream::StreamReader;
 use crate::trace::Trace;
 
-/// Bytes of windows that are copied before anything is read, and of one packet later.
+/// Bytes of windows that are copied before anything is read.
 const MOST_COPIED: u64 = 256 << 20;
-const MOST_COPY: u64 = 1 << 30;
 /// Looks for which packets that are missing are waited for: they may be on their way from a window to their stream.
 const PATIENCE: u32 = 5;
 /// Bytes that are read of a stream file at a time.
@@ -190,7 +188,7 @@ impl<'t> Head<'t> {
             if self.ended || !packet.in_window || packet.bytes > *room {
                 continue;
             }
-            if let Some(bytes) = self.copy(packet)? {
+            if let Some(bytes) = self.stream.copy_of(packet, self.trace.metadata())? {
                 *room -= packet.bytes.min(*room);
                 self.copies.push((packet.seq, bytes));
             }
@@ -277,39 +275,9 @@ impl<'t> Head<'t> {
         let copied = self.copies.iter().position(|(seq, _)| *seq == packet.seq);
         let bytes = match copied {
             Some(at) => Some(self.copies.swap_remove(at).1),
-            None => self.copy(packet)?,
+            None => self.stream.copy_of(packet, self.trace.metadata())?,
         };
         Ok(bytes.map(|bytes| reader.with_bytes(bytes)))
-    }
-
-    /// The events of a packet in a window; `None`: the program has written another one over it.
-    fn copy(&self, packet: &PacketInfo) -> Result<Option<Vec<u8>>, Error> {
-        let Some(path) = self.stream.window.as_deref() else {
-            return Ok(None);
-        };
-        let file = match input::open(path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(Error::io("read", path)(error)),
-        };
-        let length = file.metadata().map_err(Error::io("read", path))?.len();
-        let wanted = packet
-            .bytes
-            .min(MOST_COPY)
-            .min(length.saturating_sub(packet.offset));
-        let mut bytes = vec![0; wanted.saturating_sub(HEADER_BYTES) as usize];
-        let got = read_at(&file, &mut bytes, packet.offset + HEADER_BYTES)
-            .map_err(Error::io("read", path))?;
-        bytes.truncate(got);
-        let mut header = [0; HEADER_BYTES as usize];
-        let got = read_at(&file, &mut header, packet.offset).map_err(Error::io("read", path))?;
-        let same = RawHeader::parse(&header[..got], self.trace.metadata().layout);
-        let same = same.is_some_and(|now| {
-            now.info.seq == packet.seq
-                && now.info.thread == packet.thread
-                && now.belongs(self.trace.metadata().uuid)
-        });
-        Ok(same.then_some(bytes))
     }
 }
 

@@ -10,6 +10,7 @@ use crate::error::{Error, Warning};
 use crate::event::{RegionId, TaskId};
 use crate::input;
 use crate::layout::{ByteOrder, Layout};
+use crate::metadata::Metadata;
 
 /// Bytes of header and context.
 pub(crate) const HEADER_BYTES: u64 = 104;
@@ -21,6 +22,8 @@ pub(crate) const FLAG_OVERWROTE: u32 = 1;
 const FLAG_CUT: u32 = 2;
 /// Offset of the flags in a packet's header.
 const FLAGS_AT: usize = 96;
+/// Bytes that are copied of one packet in a window.
+const MOST_COPY: u64 = 1 << 30;
 /// Warnings kept word for word; the rest are only counted.
 pub(crate) const MAX_WARNINGS: usize = 100;
 
@@ -261,6 +264,39 @@ impl Stream {
                 warnings.add(path, *offset, what);
             }
         }
+    }
+
+    /// The events of a packet in a window; `None`: the program has written another one over it. Events behind a header are written over after the
+    /// header itself, so it is looked at again when they were read.
+    pub(crate) fn copy_of(
+        &self,
+        packet: &PacketInfo,
+        metadata: &Metadata,
+    ) -> Result<Option<Vec<u8>>, Error> {
+        let Some(path) = self.window.as_deref() else {
+            return Ok(None);
+        };
+        let file = match input::open(path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(Error::io("read", path)(error)),
+        };
+        let length = file.metadata().map_err(Error::io("read", path))?.len();
+        let wanted = packet
+            .bytes
+            .min(MOST_COPY)
+            .min(length.saturating_sub(packet.offset));
+        let mut bytes = vec![0; wanted.saturating_sub(HEADER_BYTES) as usize];
+        let got = read_at(&file, &mut bytes, packet.offset + HEADER_BYTES)
+            .map_err(Error::io("read", path))?;
+        bytes.truncate(got);
+        let expect = Expect {
+            layout: metadata.layout,
+            uuid: metadata.uuid,
+        };
+        let same = header_at(&file, path, packet.offset, expect)?
+            .is_some_and(|now| now.info.seq == packet.seq && now.info.thread == packet.thread);
+        Ok(same.then_some(bytes))
     }
 
     pub(crate) fn path(&self, packet: &PacketInfo) -> Option<&Path> {

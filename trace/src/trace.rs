@@ -155,6 +155,8 @@ impl Trace {
             has_tasks: false,
             repairable: indexed.repairable,
         };
+        #[cfg(test)]
+        tests::meanwhile();
         trace.scan()?;
         Ok(trace)
     }
@@ -509,12 +511,22 @@ fn scan_stream(
         StreamReader::new(stream, clock, metadata.layout, buffer).packets(packets)
     };
     let mut last_with_events = 0;
-    for number in 0..count {
+    let mut is_written_over = false;
+    for (number, packet) in stream.packets.iter().enumerate() {
         let is_edge = number == 0 || number + 1 == count;
         let whole = is_edge || (number < WORKER_SEARCH && scan.may_be_worker());
         let mut reader = read(number..number + 1, if whole { MAX_BUFFER } else { 4096 });
         let mut left = if whole { usize::MAX } else { SYNC_SEARCH };
-        let mut end = stream.packets[number].offset + packet::HEADER_BYTES;
+        let mut end = packet.offset + packet::HEADER_BYTES;
+        if packet.in_window {
+            let Some(bytes) = stream.copy_of(packet, metadata)? else {
+                // The program runs: where this packet was there is another one.
+                is_written_over = true;
+                scan.end = end;
+                continue;
+            };
+            reader = reader.with_bytes(bytes);
+        }
         while left > 0 && reader.advance()? {
             if let Some(event) = reader.current() {
                 scan.event(stream.thread, &event, pairs);
@@ -531,7 +543,7 @@ fn scan_stream(
         scan.damaged |= reader.damaged() > 0;
         scan.end = end;
     }
-    if last_with_events + 1 < count {
+    if last_with_events + 1 < count && !is_written_over {
         // Nothing can be read of the last packets, which may have been cut off.
         let mut reader = read(last_with_events..count, MAX_BUFFER);
         while reader.advance()? {
@@ -629,5 +641,90 @@ fn thread_info(stream: &Stream, scan: &Scan, clock: &Clock) -> ThreadInfo {
         truncated: torn || scan.damaged || stream.packets.iter().any(PacketInfo::is_cut),
         packets: stream.packets.len(),
         bytes: stream.packets.iter().map(|packet| packet.bytes).sum(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+    use std::fs;
+    use std::path::PathBuf;
+
+    use super::*;
+    use crate::follow::{Follow, Follower};
+    use crate::layout::ByteOrder;
+    use crate::synth::{self, START_TICKS, StreamWriter};
+
+    thread_local! {
+        /// What the program writes when the packets are known, and before they are read.
+        static PROGRAM: RefCell<Option<(PathBuf, Vec<u8>)>> = const { RefCell::new(None) };
+    }
+
+    pub(super) fn meanwhile() {
+        if let Some((path, bytes)) = PROGRAM.take() {
+            fs::write(path, bytes).unwrap();
+        }
+    }
+
+    #[derive(Default)]
+    struct Seen {
+        /// Index and name of each thread that was shown.
+        threads: Vec<(u32, String)>,
+        events: usize,
+    }
+
+    impl Follower for Seen {
+        fn opened(&mut self, trace: &Trace) {
+            let threads = trace.threads().iter();
+            self.threads = threads
+                .map(|info| (info.index, info.name.clone()))
+                .collect();
+        }
+
+        fn event(&mut self, _: &Event<'_>) {
+            self.events += 1;
+        }
+    }
+
+    /// The program writes its next packet over the one in the window: where the new events end, words of the old ones are no events. Here they look
+    /// like the begin of a thread of the runtime's own.
+    #[test]
+    fn what_is_written_over_meanwhile_says_nothing_of_its_thread() {
+        for layout in synth::layouts() {
+            let dir = tempfile::tempdir().unwrap();
+            let metadata = synth::metadata(layout, 1_000_000_000, false);
+            fs::write(dir.path().join("metadata"), metadata).unwrap();
+            let ticks = START_TICKS + 1;
+            let time = (ticks & 0x1ff_ffff) as u32;
+            let (begin, value) = match layout.order {
+                ByteOrder::Little => (1 | time << 7, u64::from(thread_flags::OWN) << 32),
+                ByteOrder::Big => (1 << 25 | time, u64::from(thread_flags::OWN)),
+            };
+            let packet = |seq: u64, begins: bool, events: u32| {
+                let mut stream = StreamWriter::new(Vec::new(), layout, 0, usize::MAX);
+                stream.seq = seq;
+                if begins {
+                    let written = stream.event(ticks, 1, |body| _ = body.u32(4000).u32(0));
+                    written.expect("memory takes it");
+                }
+                for _ in 0..events {
+                    let written = stream.event(ticks, 8, |body| _ = body.u32(begin).u64(value));
+                    written.expect("memory takes it");
+                }
+                stream.packet(false)
+            };
+            let path = dir.path().join(".window_0000");
+            let before = synth::window(layout, 0, &[packet(0, true, 9)], 0, 0);
+            let mut after = synth::window(layout, 0, &[packet(1, false, 1)], 0, 1);
+            let end = 4096 + packet(1, false, 1).len();
+            after.truncate(end);
+            after.extend_from_slice(&before[end..]);
+            fs::write(&path, before).unwrap();
+            PROGRAM.set(Some((path, after)));
+            let (mut seen, mut follow) = (Seen::default(), Follow::new(dir.path()));
+            follow.look(|_| Some(u64::MAX), &mut seen).unwrap();
+            assert_eq!(seen.threads, [(0, "thread 0".to_owned())], "{layout:?}");
+            assert_eq!(seen.events, 0, "{layout:?}");
+        }
     }
 }
