@@ -106,7 +106,7 @@ bool instr_platform_is_privileged(void);
  * Where the program has closed its standard input, output or errors, other threads may read or write these at any moment, as the program does
  * without us. While a file is opened, its numbers are taken by what nobody can read or write (sinks/file_place.c), and another descriptor of ours
  * that had one of them may not be closed meanwhile. So threads open theirs one after another: in a turn, where turns are needed. False: there are
- * none, or others kept it for a second. The one whose turn it is holds its signals, so that no handler keeps the others waiting.
+ * none, it is the caller's already (in a handler), or another thread keeps it for a second, and left it perhaps by a jump out of a handler.
  */
 bool instr_platform_turn_begin(void);
 void instr_platform_turn_end(bool had);

@@ -244,7 +244,12 @@ static int open_behind_standard(int in, const char *name, int flags, mode_t mode
         instr_platform_turns_needed();
     for (unsigned i = 0; i < STANDARD && last >= 0 && last < STANDARD; i++)
         last = numbers[i] = fcntl(in, F_DUPFD_CLOEXEC, 0);
-    const int fd = instr_place_open_ours(in, name, flags, mode);
+    int fd = instr_place_open_ours(in, name, flags, mode);
+    if (fd >= 0 && fd < STANDARD) { /* another descriptor had the number, and was closed in this moment */
+        const int low = fd;
+        fd = fcntl(low, F_DUPFD_CLOEXEC, STANDARD);
+        close(low);
+    }
     for (unsigned i = 0; i < STANDARD && numbers[i] >= 0; i++)
         close(numbers[i]);
     return fd;

@@ -1,7 +1,7 @@
 //! The files of a trace directory and the packets in them.
 
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use crate::error::Error;
@@ -176,18 +176,29 @@ pub(crate) fn index(
     }
     missing(dir, metadata, &sources, warnings);
     let mut streams = BTreeMap::<u32, Stream>::new();
+    // Threads that have a stream for themselves.
+    let mut alone = HashSet::new();
     for (number, mut source) in sources {
         let path = source.file.clone().or_else(|| source.window.clone());
         let path = path.unwrap_or_default();
         let before = warnings.count;
         packet::reconcile(&mut source.packets, &path, warnings);
         repairable |= warnings.count != before;
-        for stream in source.split(number) {
+        let parts = source.split(number);
+        let is_alone = parts.len() == 1;
+        for stream in parts {
             match streams.entry(stream.thread) {
-                Entry::Vacant(place) => drop(place.insert(stream)),
+                Entry::Vacant(place) => {
+                    if is_alone {
+                        alone.insert(stream.thread);
+                    }
+                    place.insert(stream);
+                }
                 // A packet that went astray is not to hide the thread's own.
                 Entry::Occupied(mut place) => {
-                    let less = if stream.packets.len() > place.get().packets.len() {
+                    let (here, there) = (stream.packets.len(), place.get().packets.len());
+                    let was_alone = alone.contains(&stream.thread);
+                    let less = if here > there || (here == there && is_alone && !was_alone) {
                         place.insert(stream)
                     } else {
                         stream
@@ -273,6 +284,17 @@ fn join(source: &mut Source, path: PathBuf, window: window::Window, warnings: &m
     for packet in window.packets {
         let last = source.packets.last();
         if last.is_some_and(|last| last.torn && last.seq == packet.seq) {
+            source.packets.pop();
+        }
+        // Behind the last packet of the stream there may be another stream's.
+        if let [.., before, last] = source.packets.as_slice()
+            && last.thread != before.thread
+            && last.thread != packet.thread
+            && before.seq.wrapping_add(1) == packet.seq
+            && packet.seq <= last.seq
+        {
+            let stream = source.file.as_deref().unwrap_or(&path);
+            warnings.add(stream, last.offset, packet::stray(last));
             source.packets.pop();
         }
         if source

@@ -1,7 +1,8 @@
 //! Packets: header, context, and the index of those in a stream file.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;
+use std::ops::Bound;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -273,13 +274,8 @@ impl Stream {
         packet: &PacketInfo,
         metadata: &Metadata,
     ) -> Result<Option<Vec<u8>>, Error> {
-        let Some(path) = self.window.as_deref() else {
+        let Some((path, file)) = self.open_window()? else {
             return Ok(None);
-        };
-        let file = match input::open(path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(Error::io("read", path)(error)),
         };
         let length = file.metadata().map_err(Error::io("read", path))?.len();
         let wanted = packet
@@ -290,13 +286,35 @@ impl Stream {
         let got = read_at(&file, &mut bytes, packet.offset + HEADER_BYTES)
             .map_err(Error::io("read", path))?;
         bytes.truncate(got);
-        let expect = Expect {
-            layout: metadata.layout,
-            uuid: metadata.uuid,
-        };
-        let same = header_at(&file, path, packet.offset, expect)?
-            .is_some_and(|now| now.info.seq == packet.seq && now.info.thread == packet.thread);
+        let same = is_still(&file, path, packet, metadata)?;
         Ok(same.then_some(bytes))
+    }
+
+    /// Whether a packet is where it was found: what was read of it before is its own.
+    pub(crate) fn has_still(
+        &self,
+        packet: &PacketInfo,
+        metadata: &Metadata,
+    ) -> Result<bool, Error> {
+        if !packet.in_window {
+            return Ok(true);
+        }
+        match self.open_window()? {
+            Some((path, file)) => is_still(&file, path, packet, metadata),
+            None => Ok(false),
+        }
+    }
+
+    /// The window's file; `None`: there is none, or none any more.
+    fn open_window(&self) -> Result<Option<(&Path, File)>, Error> {
+        let Some(path) = self.window.as_deref() else {
+            return Ok(None);
+        };
+        match input::open(path) {
+            Ok(file) => Ok(Some((path, file))),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(Error::io("read", path)(error)),
+        }
     }
 
     pub(crate) fn path(&self, packet: &PacketInfo) -> Option<&Path> {
@@ -411,46 +429,149 @@ pub(crate) fn index_file(
 /// Leaves out packets of other streams. Where a program closes descriptors that it does not know beside its threads, and opens files meanwhile,
 /// a packet may get into the file of another thread, whose descriptor has the same number by then. The runtime has counted it as lost.
 ///
-/// The threads that wrote a stream did so one after the other, and numbers of its packets rise. So a packet is a stray if packets of the thread
-/// before it follow, or if its number does not fit theirs.
+/// The threads that wrote a stream did so one after the other, and numbers of its packets rise. Where this does not hold, the most packets with
+/// which it does are kept, and those of the threads around them.
 fn without_strays(
     found: Vec<(PacketInfo, bool)>,
     path: &Path,
     warnings: &mut Warnings,
 ) -> Vec<(PacketInfo, bool)> {
-    let ends: HashMap<u32, usize> = found
-        .iter()
-        .enumerate()
-        .map(|(at, (packet, _))| (packet.thread, at))
-        .collect();
-    let mut kept: Vec<(PacketInfo, bool)> = Vec::with_capacity(found.len());
-    // Where the packets of the last thread begin in `kept`.
-    let mut begin = 0;
-    let mut stray = |packet: &PacketInfo| {
-        let (seq, thread) = (packet.seq, packet.thread);
-        let what = format!("packet {seq} of thread {thread} is none of this stream, ignored");
-        warnings.add(path, packet.offset, what);
-    };
-    let mut at = 0;
-    for run in found.chunk_by(|(a, _), (b, _)| a.thread == b.thread) {
-        at += run.len();
-        if let (Some(&(last, _)), Some((first, _))) = (kept.last(), run.first())
-            && last.thread != first.thread
-        {
-            let comes_again = ends.get(&last.thread).is_some_and(|&end| end >= at);
-            let falls = first.seq <= last.seq;
-            if comes_again || (falls && run.len() <= kept.len() - begin) {
-                run.iter().for_each(|(packet, _)| stray(packet));
-                continue;
-            }
-            if falls {
-                kept.drain(begin..).for_each(|(packet, _)| stray(&packet));
-            }
-            begin = kept.len();
+    if is_in_order(&found) {
+        return found;
+    }
+    let mut keeps = rising(&found);
+    keep_neighbours(&found, &mut keeps);
+    leave_out_returning(&found, &mut keeps);
+    let mut kept = Vec::with_capacity(found.len());
+    for (entry, keep) in found.into_iter().zip(keeps) {
+        if keep {
+            kept.push(entry);
+        } else {
+            warnings.add(path, entry.0.offset, stray(&entry.0));
         }
-        kept.extend_from_slice(run);
     }
     kept
+}
+
+/// What is said of a packet that is left out.
+pub(crate) fn stray(packet: &PacketInfo) -> String {
+    let (seq, thread) = (packet.seq, packet.thread);
+    format!("packet {seq} of thread {thread} is none of this stream, ignored")
+}
+
+/// Whether no thread comes again behind another one, and numbers rise where a thread begins.
+fn is_in_order(found: &[(PacketInfo, bool)]) -> bool {
+    let mut known = HashSet::new();
+    let mut last: Option<&PacketInfo> = None;
+    found.iter().all(|(packet, _)| {
+        let before = last.replace(packet);
+        match before {
+            Some(before) if before.thread == packet.thread => true,
+            Some(before) => known.insert(packet.thread) && packet.seq > before.seq,
+            None => known.insert(packet.thread),
+        }
+    })
+}
+
+/// The chain of packets whose numbers do not fall that has the most packets, of threads that have many here.
+fn rising(found: &[(PacketInfo, bool)]) -> Vec<bool> {
+    let mut counts = HashMap::<u32, u64>::new();
+    for (packet, _) in found {
+        *counts.entry(packet.thread).or_default() += 1;
+    }
+    // By the last number: the weight of the best chain that ends with it, and its last packet. Later numbers have greater weights.
+    let mut best = BTreeMap::<u64, (u64, usize)>::new();
+    let mut before = vec![usize::MAX; found.len()];
+    for (at, (packet, _)) in found.iter().enumerate() {
+        let chain = best.range(..=packet.seq).next_back();
+        let (weight, last) = chain.map_or((0, usize::MAX), |(_, chain)| *chain);
+        before[at] = last;
+        let weight = weight.saturating_add(counts.get(&packet.thread).copied().unwrap_or(1));
+        best.insert(packet.seq, (weight, at));
+        while let Some((&seq, _)) = best
+            .range((Bound::Excluded(packet.seq), Bound::Unbounded))
+            .next()
+            .filter(|(_, (other, _))| *other <= weight)
+        {
+            best.remove(&seq);
+        }
+    }
+    let mut keeps = vec![false; found.len()];
+    let mut at = best.last_key_value().map_or(usize::MAX, |(_, (_, at))| *at);
+    while let Some(keep) = keeps.get_mut(at) {
+        *keep = true;
+        at = before[at];
+    }
+    keeps
+}
+
+/// A packet beside one of its own thread that is kept is damaged at most, and is kept as well.
+fn keep_neighbours(found: &[(PacketInfo, bool)], keeps: &mut [bool]) {
+    // The thread of the next packet that is kept, from each place on.
+    let mut next = vec![None; found.len() + 1];
+    for at in (0..found.len()).rev() {
+        next[at] = if keeps[at] {
+            Some(found[at].0.thread)
+        } else {
+            next[at + 1]
+        };
+    }
+    let (mut end, mut last) = (0, None);
+    for run in found.chunk_by(|(a, _), (b, _)| a.thread == b.thread) {
+        let thread = run.first().map(|(packet, _)| packet.thread);
+        let mine = end..end + run.len();
+        end = mine.end;
+        if keeps[mine.clone()].contains(&true) || last == thread || next[end] == thread {
+            keeps[mine].fill(true);
+            last = thread;
+        }
+    }
+}
+
+/// Where a thread comes again behind others, those are strays, or some of its own are: the fewer.
+fn leave_out_returning(found: &[(PacketInfo, bool)], keeps: &mut [bool]) {
+    let kept: Vec<usize> = (0..found.len()).filter(|&at| keeps[at]).collect();
+    let mut left = HashMap::<u32, usize>::new();
+    for &at in &kept {
+        *left.entry(found[at].0.thread).or_default() += 1;
+    }
+    // Of each run that is kept so far: where it is in `kept`, and how many packets were kept with it.
+    let mut runs: Vec<(Vec<usize>, usize)> = Vec::new();
+    let mut places = HashMap::<u32, usize>::new();
+    for run in kept.chunk_by(|&a, &b| found[a].0.thread == found[b].0.thread) {
+        let Some(thread) = run.first().map(|&at| found[at].0.thread) else {
+            continue;
+        };
+        let after = left.get(&thread).copied().unwrap_or(0);
+        left.insert(thread, after - run.len());
+        let sum = |runs: &[(Vec<usize>, usize)]| runs.last().map_or(0, |(_, sum)| *sum);
+        if let Some(&place) = places.get(&thread) {
+            let (before, between) = (runs[place].0.len(), sum(&runs) - runs[place].1);
+            if between <= before.min(after) {
+                for (packets, _) in runs.drain(place + 1..) {
+                    for at in packets {
+                        keeps[at] = false;
+                        places.remove(&found[at].0.thread);
+                    }
+                }
+                let (packets, sum) = &mut runs[place];
+                packets.extend_from_slice(run);
+                *sum += run.len();
+                continue;
+            }
+            if after <= before {
+                run.iter().for_each(|&at| keeps[at] = false);
+                continue;
+            }
+            // What it has here is left out; the sums behind it may stay: they are compared alone.
+            std::mem::take(&mut runs[place].0)
+                .into_iter()
+                .for_each(|at| keeps[at] = false);
+        }
+        places.insert(thread, runs.len());
+        let sum = sum(&runs) + run.len();
+        runs.push((run.to_vec(), sum));
+    }
 }
 
 /// Adds a packet, and marks it when something is missing before it.
@@ -544,6 +665,21 @@ fn header_at(
     let got = read_at(file, &mut bytes, offset).map_err(Error::io("read", path))?;
     let header = RawHeader::parse(&bytes[..got], expect.layout);
     Ok(header.filter(|raw| raw.belongs(expect.uuid)))
+}
+
+/// Whether the header of a packet in this window file is the one that was found.
+fn is_still(
+    file: &File,
+    path: &Path,
+    packet: &PacketInfo,
+    metadata: &Metadata,
+) -> Result<bool, Error> {
+    let expect = Expect {
+        layout: metadata.layout,
+        uuid: metadata.uuid,
+    };
+    let header = header_at(file, path, packet.offset, expect)?;
+    Ok(header.is_some_and(|now| now.info.seq == packet.seq && now.info.thread == packet.thread))
 }
 
 /// The packet at `offset`, and whether its end is missing.

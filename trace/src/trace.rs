@@ -418,7 +418,7 @@ impl Trace {
                 Kind::Processor => self.processor_infos.push(info),
                 Kind::Own => self.own.push(info),
                 Kind::Thread => {
-                    with_events.push(scan.first_ticks.is_some());
+                    with_events.push(scan.has_events());
                     self.threads.push(info);
                 }
             }
@@ -426,7 +426,7 @@ impl Trace {
         self.place_empty(&with_events);
         let (mut program, mut runtime) = (Vec::new(), Vec::new());
         for (mut stream, scan) in std::mem::take(&mut self.streams).into_iter().zip(&found) {
-            stream.empty = scan.first_ticks.is_none();
+            stream.empty = !scan.has_events();
             match scan.kind {
                 Kind::Switches => self.switches.push(stream),
                 Kind::Processor => self.processors.push(stream),
@@ -468,6 +468,7 @@ enum Kind {
 }
 
 /// What [`Trace::scan`] learns of a stream.
+#[derive(Clone)]
 struct Scan {
     os_tid: u32,
     initial: bool,
@@ -483,6 +484,10 @@ struct Scan {
     end_ticks: u64,
     /// File offset behind the last complete event of the last packet.
     end: u64,
+    /// The program wrote over a packet while it was read.
+    is_written_over: bool,
+    /// Readings of the clock in the packet that is read: when the event was, ticks, and ns.
+    readings: Vec<(u64, u64, u64)>,
 }
 
 fn scan_stream(
@@ -506,30 +511,24 @@ fn scan_stream(
         first_ticks: None,
         end_ticks: 0,
         end: 0,
+        is_written_over: false,
+        readings: Vec::new(),
     };
     let read = |packets, buffer| {
         StreamReader::new(stream, clock, metadata.layout, buffer).packets(packets)
     };
     let mut last_with_events = 0;
-    let mut is_written_over = false;
     for (number, packet) in stream.packets.iter().enumerate() {
         let is_edge = number == 0 || number + 1 == count;
         let whole = is_edge || (number < WORKER_SEARCH && scan.may_be_worker());
         let mut reader = read(number..number + 1, if whole { MAX_BUFFER } else { 4096 });
         let mut left = if whole { usize::MAX } else { SYNC_SEARCH };
         let mut end = packet.offset + packet::HEADER_BYTES;
-        if packet.in_window {
-            let Some(bytes) = stream.copy_of(packet, metadata)? else {
-                // The program runs: where this packet was there is another one.
-                is_written_over = true;
-                scan.end = end;
-                continue;
-            };
-            reader = reader.with_bytes(bytes);
-        }
+        let before = packet.in_window.then(|| scan.clone());
+        let events = last_with_events;
         while left > 0 && reader.advance()? {
             if let Some(event) = reader.current() {
-                scan.event(stream.thread, &event, pairs);
+                scan.event(stream.thread, &event);
             }
             end = reader.position();
             scan.first_ticks.get_or_insert(reader.ticks());
@@ -542,12 +541,32 @@ fn scan_stream(
         }
         scan.damaged |= reader.damaged() > 0;
         scan.end = end;
+        if let Some(before) = before
+            && !stream.has_still(packet, metadata)?
+        {
+            // The program runs: where this packet was there is another one.
+            scan = before;
+            scan.is_written_over = true;
+            scan.end = packet.offset + packet::HEADER_BYTES;
+            last_with_events = events;
+        }
+        for (event, ticks, monotonic_ns) in scan.readings.drain(..) {
+            pairs.push_of_event(event, ticks, monotonic_ns);
+        }
     }
-    if last_with_events + 1 < count && !is_written_over {
+    if last_with_events + 1 < count && !scan.is_written_over {
         // Nothing can be read of the last packets, which may have been cut off.
         let mut reader = read(last_with_events..count, MAX_BUFFER);
+        let mut end_ticks = scan.end_ticks;
         while reader.advance()? {
-            scan.end_ticks = reader.ticks();
+            end_ticks = reader.ticks();
+        }
+        let mut are_there = true;
+        for packet in &stream.packets[last_with_events..] {
+            are_there &= stream.has_still(packet, metadata)?;
+        }
+        if are_there {
+            scan.end_ticks = end_ticks;
         }
     }
     Ok(scan)
@@ -559,8 +578,13 @@ impl Scan {
         self.worker.is_none() && !self.initial && self.kind == Kind::Thread
     }
 
+    /// Whether there are events, which may have moved to the stream meanwhile.
+    fn has_events(&self) -> bool {
+        self.first_ticks.is_some() || self.is_written_over
+    }
+
     /// What an event says of its thread.
-    fn event(&mut self, thread: u32, event: &Event<'_>, pairs: &mut SyncPairs) {
+    fn event(&mut self, thread: u32, event: &Event<'_>) {
         let payload = &event.payload;
         if self.worker.is_none() {
             self.worker = is_worker(thread, payload);
@@ -570,7 +594,7 @@ impl Scan {
                 ticks,
                 monotonic_ns,
                 ..
-            } => pairs.push_of_event(event.ticks, ticks, monotonic_ns),
+            } => self.readings.push((event.ticks, ticks, monotonic_ns)),
             Payload::ThreadBegin { os_tid, flags } => {
                 self.os_tid = os_tid;
                 self.initial = flags & thread_flags::INITIAL != 0;

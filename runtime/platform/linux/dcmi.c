@@ -49,10 +49,11 @@ static struct {
 static int open_meter(void)
 {
     struct stat status;
-    int fd = open(meter.path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+    const bool had_turn = instr_platform_turn_begin();
+    const int fd = instr_high_descriptor(open(meter.path, O_RDWR | O_CLOEXEC | O_NONBLOCK));
+    instr_platform_turn_end(had_turn);
     if (fd < 0)
         return errno;
-    fd = instr_high_descriptor(fd);
     if (fstat(fd, &status) != 0) {
         const int error = errno;
         close(fd);

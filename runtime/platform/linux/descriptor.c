@@ -30,10 +30,12 @@ int instr_high_descriptor(int fd)
 }
 
 #if INSTR_KEEPS_RUNS
-#define TURN_NS 1000000000u /* the longest that a thread waits for its turn */
+#define TURN_NS 1000000000u /* the longest that a thread waits for its turn; and, where another one did so in vain, until somebody has it again */
+#define STUCK_NS 2000000u
 
 static bool are_needed;
-static uint32_t is_turn;
+static bool is_stuck;
+static uint32_t owner; /* the thread whose turn it is; 0: nobody's */
 
 void instr_platform_turns_needed(void)
 {
@@ -44,18 +46,27 @@ bool instr_platform_turn_begin(void)
 {
     if (!__atomic_load_n(&are_needed, __ATOMIC_RELAXED))
         return false;
-    const uint64_t give_up = instr_platform_monotonic_ns() + TURN_NS;
-    while (__atomic_exchange_n(&is_turn, 1, __ATOMIC_ACQUIRE) != 0) {
-        if (instr_platform_monotonic_ns() > give_up)
+    const uint32_t self = instr_platform_tid();
+    const uint64_t longest = __atomic_load_n(&is_stuck, __ATOMIC_RELAXED) ? STUCK_NS : TURN_NS;
+    const uint64_t give_up = instr_platform_monotonic_ns() + longest;
+    uint32_t found = 0;
+    while (!__atomic_compare_exchange_n(&owner, &found, self, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+        if (found == self) /* a handler of a signal that is not held has interrupted it */
             return false;
-        instr_platform_sleep_on(&is_turn, 1, 1000000);
+        if (instr_platform_monotonic_ns() > give_up) {
+            __atomic_store_n(&is_stuck, true, __ATOMIC_RELAXED);
+            return false;
+        }
+        instr_platform_sleep_on(&owner, found, 1000000);
+        found = 0;
     }
+    __atomic_store_n(&is_stuck, false, __ATOMIC_RELAXED);
     return true;
 }
 
 void instr_platform_turns_anew(void)
 {
-    __atomic_store_n(&is_turn, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&owner, 0, __ATOMIC_RELAXED);
 }
 
 void instr_platform_turn_end(bool had)
@@ -63,8 +74,8 @@ void instr_platform_turn_end(bool had)
     if (!had)
         return;
     const int error = errno;
-    __atomic_store_n(&is_turn, 0, __ATOMIC_RELEASE);
-    instr_platform_wake(&is_turn);
+    __atomic_store_n(&owner, 0, __ATOMIC_RELEASE);
+    instr_platform_wake(&owner);
     errno = error;
 }
 #endif

@@ -142,7 +142,9 @@ const char *instr_file_open(struct instr_sensor *s)
 {
     struct instr_file_sensor *f = (struct instr_file_sensor *)(void *)s;
     struct stat status;
-    s->handle = open_regular(f->path, &status);
+    const bool had_turn = instr_platform_turn_begin();
+    s->handle = instr_high_descriptor(open_regular(f->path, &status));
+    instr_platform_turn_end(had_turn);
     if (s->handle < 0)
         switch (errno) {
         case ESPIPE:
@@ -160,7 +162,6 @@ const char *instr_file_open(struct instr_sensor *s)
         default:
             return "it cannot be opened";
         }
-    s->handle = instr_high_descriptor(s->handle);
     if (fstat(s->handle, &status) != 0)
         return "its state cannot be read";
     f->device = (uint64_t)status.st_dev;
