@@ -27,29 +27,28 @@
  */
 struct ours {
     int fd;
-#if INSTR_KEEPS_RUNS
     struct instr_file_id file; /* as it was opened */
     off_t bytes;
-#endif
 };
 
 static bool is_ours(const struct ours *o)
 {
 #if INSTR_KEEPS_RUNS
-    return instr_place_is(o->fd, &o->file);
+    return instr_place_is(o->fd, &o->file, NULL);
 #else
     (void)o;
     return true;
 #endif
 }
 
-static bool take(struct ours *o, int fd)
+/* Opens a file of the trace. False: there is none, or it is closed already. Inline: stack below a full buffer is dear. */
+static inline __attribute__((always_inline)) bool take(struct ours *o, const char *name, uint32_t number, enum instr_file_use use)
 {
-    o->fd = fd;
+    o->fd = instr_place_file(name, number, use, &o->file);
 #if INSTR_KEEPS_RUNS
-    return fd >= 0 && instr_place_identify(fd, NULL, &o->file, &o->bytes); /* else it is no longer what was opened */
+    return o->fd >= 0 && instr_place_is(o->fd, &o->file, &o->bytes);
 #else
-    return fd >= 0;
+    return o->fd >= 0;
 #endif
 }
 
@@ -114,7 +113,7 @@ static void *window(uint32_t number, size_t bytes)
 {
     const size_t page = (size_t)getpagesize();
     struct ours o;
-    if (!take(&o, instr_place_file(".window_", number, INSTR_FILE_PRIVATE)))
+    if (!take(&o, ".window_", number, INSTR_FILE_PRIVATE))
         return NULL;
     void *block = NULL;
     bytes = (bytes + page - 1) / page * page; /* a part of a page is not shared by emulators whose own pages are smaller */
@@ -122,13 +121,13 @@ static void *window(uint32_t number, size_t bytes)
         block = map(o.fd, page, bytes);
     (void)give_back(&o);
     if (block == NULL)
-        (void)instr_place_file(".window_", number, INSTR_FILE_NONE);
+        (void)instr_place_file(".window_", number, INSTR_FILE_NONE, NULL);
     return block;
 }
 
 static void window_remove(uint32_t number)
 {
-    (void)instr_place_file(".window_", number, INSTR_FILE_NONE);
+    (void)instr_place_file(".window_", number, INSTR_FILE_NONE, NULL);
 }
 
 static bool write_all(int fd, const char *bytes, size_t count)
@@ -146,17 +145,12 @@ static bool write_all(int fd, const char *bytes, size_t count)
     return true;
 }
 
-static int stream_file(uint32_t stream)
-{
-    const bool own = (stream & INSTR_SWITCHES_BIT) == 0;
-    return instr_place_file(own ? "thread_" : "switches_", stream & ~INSTR_SWITCHES_BIT, INSTR_FILE_APPEND);
-}
-
 /* Opens the file of a stream. Again, where the program has closed it since. */
 static bool take_stream(struct ours *o, uint32_t stream)
 {
+    const char *const name = (stream & INSTR_SWITCHES_BIT) == 0 ? "thread_" : "switches_";
     for (unsigned tries = INSTR_KEEPS_RUNS ? 8 : 1; tries > 0; tries--)
-        if (take(o, stream_file(stream)))
+        if (take(o, name, stream & ~INSTR_SWITCHES_BIT, INSTR_FILE_APPEND))
             return true;
     return false;
 }
@@ -199,7 +193,7 @@ static bool append_packets(uint32_t stream, const void *bytes, size_t count)
 static bool text_begin(void)
 {
     text.used = 0;
-    text.ok = take(&text.file, instr_place_file(".metadata.new", UINT32_MAX, INSTR_FILE_NEW));
+    text.ok = take(&text.file, ".metadata.new", UINT32_MAX, INSTR_FILE_NEW);
     return text.ok;
 }
 
@@ -235,7 +229,7 @@ static bool text_end(void)
         text.ok = false;
     if (text.ok)
         return instr_place_rename(".metadata.new", "metadata"); /* a complete draft without the name is of use to the host */
-    (void)instr_place_file(".metadata.new", UINT32_MAX, INSTR_FILE_NONE);
+    (void)instr_place_file(".metadata.new", UINT32_MAX, INSTR_FILE_NONE, NULL);
     return false;
 }
 
@@ -243,9 +237,9 @@ static bool text_end(void)
 /* A name takes no block of a full disk. */
 static void lost(uint32_t events)
 {
-    const int fd = instr_place_file(".discarded_", events, INSTR_FILE_PRIVATE);
-    if (fd >= 0)
-        close(fd);
+    struct ours o;
+    if (take(&o, ".discarded_", events, INSTR_FILE_PRIVATE))
+        (void)give_back(&o);
 }
 #endif
 

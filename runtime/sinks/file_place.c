@@ -277,15 +277,15 @@ static bool is_same(const struct instr_file_id *a, const struct instr_file_id *b
 }
 
 /* Inline: stack below a full buffer is dear. */
-static inline __attribute__((always_inline)) bool is_of(int fd, const struct instr_file_id *file)
+static inline __attribute__((always_inline)) bool is_of(int fd, const struct instr_file_id *file, off_t *bytes)
 {
     struct instr_file_id now;
-    return instr_place_identify(fd, NULL, &now, NULL) && is_same(&now, file);
+    return instr_place_identify(fd, NULL, &now, bytes) && is_same(&now, file);
 }
 
-bool instr_place_is(int fd, const struct instr_file_id *file)
+bool instr_place_is(int fd, const struct instr_file_id *file, off_t *bytes)
 {
-    return is_of(fd, file);
+    return is_of(fd, file, bytes);
 }
 
 static bool are_comparable; /* open files have the numbers that their names have: not every file system does that */
@@ -293,8 +293,15 @@ static bool are_comparable; /* open files have the numbers that their names have
 /* Closes a descriptor that is still of this file; the program may have closed it, and opened another one under its number. */
 static inline __attribute__((always_inline)) void close_if(int fd, const struct instr_file_id *file)
 {
-    if (is_of(fd, file))
+    if (is_of(fd, file, NULL))
         close(fd);
+}
+
+/* The folder that was opened. */
+static void leave(int in)
+{
+    const struct instr_file_id file = {taken.st_dev, taken.st_ino};
+    close_if(in, &file);
 }
 
 /*
@@ -302,7 +309,7 @@ static inline __attribute__((always_inline)) void close_if(int fd, const struct 
  * program's then has the number in the next moment, and hardly a packet goes there. -1: what was opened is closed already, or the name is of
  * another file.
  */
-static int of_thread(int fd, int in, const char *name, uint32_t number)
+static int of_thread(int fd, int in, const char *name, uint32_t number, struct instr_file_id *file)
 {
     struct instr_file_id named;
     struct instr_file_id opened;
@@ -312,32 +319,31 @@ static int of_thread(int fd, int in, const char *name, uint32_t number)
         if (!instr_place_identify(mine, NULL, &opened, NULL))
             return -1;
     }
-    /* Where the folder is closed already, nobody can say whose file it is: it is taken for ours, which it mostly is. */
-    const bool is_known = instr_place_identify(in, name, &named, NULL);
+    bool is_known = instr_place_identify(in, name, &named, NULL);
+    if (!is_known) { /* the folder is closed already */
+        const int again = folder();
+        is_known = instr_place_identify(again, name, &named, NULL);
+        leave(again);
+    }
     if (is_known && is_same(&named, &opened)) {
         __atomic_store_n(&are_comparable, true, __ATOMIC_RELAXED);
-    } else if (is_known && __atomic_load_n(&are_comparable, __ATOMIC_RELAXED)) {
+    } else if (__atomic_load_n(&are_comparable, __ATOMIC_RELAXED)) {
         if (mine != fd)
             close(mine);
         return -1;
     }
     if (mine != fd)
         close_if(fd, &opened);
+    *file = opened;
     return mine;
 }
 
-/* The folder that was opened. */
-static void leave(int in)
-{
-    const struct instr_file_id file = {taken.st_dev, taken.st_ino};
-    close_if(in, &file);
-}
 #else
-#define of_thread(fd, in, name, number) (fd)
+#define of_thread(fd, in, name, number, file) ((void)(file), (fd))
 #define leave(in) close(in)
 #endif
 
-int instr_place_file(const char *name, uint32_t number, enum instr_file_use use)
+int instr_place_file(const char *name, uint32_t number, enum instr_file_use use, struct instr_file_id *opened)
 {
     char file[NAME_BYTES];
     file[0] = '\0';
@@ -356,7 +362,7 @@ int instr_place_file(const char *name, uint32_t number, enum instr_file_use use)
     if (use != INSTR_FILE_NONE)
         fd = open_behind_standard(in, file, O_CREAT | O_RDWR | (use == INSTR_FILE_APPEND ? O_APPEND : O_EXCL), mode);
     if (fd >= 0)
-        fd = of_thread(fd, in, file, number);
+        fd = of_thread(fd, in, file, number, opened);
     leave(in);
     instr_platform_turn_end(had_turn);
     return fd;

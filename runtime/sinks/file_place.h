@@ -27,13 +27,6 @@ enum instr_file_use {
     INSTR_FILE_NONE,    /* it is removed */
 };
 
-/* Opens the file `name`, or `nameNNNN` with number != UINT32_MAX, of the trace. -1 when it cannot be made, or is no file. */
-int instr_place_file(const char *name, uint32_t number, enum instr_file_use use);
-
-/* Gives a file of the trace another name. */
-bool instr_place_rename(const char *from, const char *to);
-
-#if INSTR_KEEPS_RUNS
 /* Which file a descriptor is of: the program may close every descriptor at any moment, and open another file under its number. */
 struct instr_file_id {
     dev_t device;
@@ -41,14 +34,24 @@ struct instr_file_id {
 };
 
 /*
+ * Opens the file `name`, or `nameNNNN` with number != UINT32_MAX, of the trace. -1 when it cannot be made, or is no file. What was opened, which the
+ * descriptor is of as long as nobody else closes it, is *opened; not on SPARC. NULL with INSTR_FILE_NONE.
+ */
+int instr_place_file(const char *name, uint32_t number, enum instr_file_use use, struct instr_file_id *opened);
+
+#if INSTR_KEEPS_RUNS
+/*
  * Which file a descriptor is of; with `name` it is a folder's, and which file has this name there. With `bytes` it must be a regular file, which
  * is so long.
  */
 bool instr_place_identify(int fd, const char *name, struct instr_file_id *to, off_t *bytes);
 
-/* Whether a descriptor is of this file, still. */
-bool instr_place_is(int fd, const struct instr_file_id *file);
+/* Whether a descriptor is of this file, still; and how long it is, unless NULL. */
+bool instr_place_is(int fd, const struct instr_file_id *file, off_t *bytes);
 #endif
+
+/* Gives a file of the trace another name. */
+bool instr_place_rename(const char *from, const char *to);
 
 enum instr_content { CONTENT_EMPTY, CONTENT_OURS, CONTENT_FOREIGN };
 
