@@ -259,7 +259,11 @@ static int open_behind_standard(int in, const char *name, int flags, mode_t mode
 #endif
 
 #if INSTR_KEEPS_RUNS
-APART bool instr_place_identify(int fd, const char *name, struct instr_file_id *to, off_t *bytes)
+/*
+ * Which file a descriptor is of; with `name` it is a folder's, and which file has this name there. With `bytes` it must be a regular file, which
+ * is so long.
+ */
+APART static bool identify(int fd, const char *name, struct instr_file_id *to, off_t *bytes)
 {
     struct stat status;
     if ((name != NULL ? fstatat(fd, name, &status, AT_SYMLINK_NOFOLLOW) : fstat(fd, &status)) != 0 || (bytes != NULL && !S_ISREG(status.st_mode)))
@@ -280,7 +284,7 @@ static bool is_same(const struct instr_file_id *a, const struct instr_file_id *b
 static inline __attribute__((always_inline)) bool is_of(int fd, const struct instr_file_id *file, off_t *bytes)
 {
     struct instr_file_id now;
-    return instr_place_identify(fd, NULL, &now, bytes) && is_same(&now, file);
+    return identify(fd, NULL, &now, bytes) && is_same(&now, file);
 }
 
 bool instr_place_is(int fd, const struct instr_file_id *file, off_t *bytes)
@@ -314,15 +318,15 @@ static int of_thread(int fd, int in, const char *name, uint32_t number, struct i
     struct instr_file_id named;
     struct instr_file_id opened;
     int mine = fcntl(fd, F_DUPFD_CLOEXEC, THREAD_FD + (int)(number != UINT32_MAX ? number % THREAD_FDS : THREAD_FDS));
-    if (mine < 0 || !instr_place_identify(mine, NULL, &opened, NULL)) {
+    if (mine < 0 || !identify(mine, NULL, &opened, NULL)) {
         mine = fd; /* there is no other number, or it was closed at once */
-        if (!instr_place_identify(mine, NULL, &opened, NULL))
+        if (!identify(mine, NULL, &opened, NULL))
             return -1;
     }
-    bool is_known = instr_place_identify(in, name, &named, NULL);
+    bool is_known = identify(in, name, &named, NULL);
     if (!is_known) { /* the folder is closed already */
         const int again = folder();
-        is_known = instr_place_identify(again, name, &named, NULL);
+        is_known = identify(again, name, &named, NULL);
         leave(again);
     }
     if (is_known && is_same(&named, &opened)) {
@@ -664,8 +668,6 @@ bool instr_place_open(const char *wanted, const char *program)
     for (int fd = 0; fd < STANDARD; fd++) /* while there is one thread */
         if (fcntl(fd, F_GETFD) < 0)
             instr_platform_turns_needed();
-#endif
-#if INSTR_KEEPS_RUNS
     if (open_in_tree(wanted, program)) {
         instr_sink_trouble = NULL;
         instr_sink_where = place;

@@ -40,13 +40,7 @@ struct instr_file_id {
 int instr_place_file(const char *name, uint32_t number, enum instr_file_use use, struct instr_file_id *opened);
 
 #if INSTR_KEEPS_RUNS
-/*
- * Which file a descriptor is of; with `name` it is a folder's, and which file has this name there. With `bytes` it must be a regular file, which
- * is so long.
- */
-bool instr_place_identify(int fd, const char *name, struct instr_file_id *to, off_t *bytes);
-
-/* Whether a descriptor is of this file, still; and how long it is, unless NULL. */
+/* Whether a descriptor is of this file, still. With `bytes` it must be a regular file, which is so long. */
 bool instr_place_is(int fd, const struct instr_file_id *file, off_t *bytes);
 #endif
 
