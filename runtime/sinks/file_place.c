@@ -154,10 +154,12 @@ static int enter(int parent, const char *name, mode_t mode, bool *made)
     char path[NAME_BYTES] = "/proc/self/fd/";
     int fd;
     unsigned attempts = 0;
-    do { /* again, where it was there and is gone: other processes rename theirs */
+    bool is_there;
+    do { /* again, where it was there and is gone: other processes rename theirs, and remove empty ones */
         *made = mkdirat(parent, name, mode) == 0;
-        fd = *made || errno == EEXIST ? instr_place_enter(parent, name, &taken) : -1;
-    } while (INSTR_KEEPS_RUNS && fd < 0 && !*made && errno == ENOENT && attempts++ < MOST_ATTEMPTS);
+        is_there = *made || errno == EEXIST;
+        fd = is_there ? instr_place_enter(parent, name, &taken) : -1;
+    } while (INSTR_KEEPS_RUNS && fd < 0 && is_there && errno == ENOENT && attempts++ < MOST_ATTEMPTS);
 #if INSTR_KEEPS_RUNS
     error = fd < 0 ? errno : 0;
 #endif
@@ -500,6 +502,12 @@ static bool lacks_descriptors(void)
 {
     return error == EMFILE || error == ENFILE;
 }
+
+/* The place was not refused: another process had its lock, renamed it or removed it, in this moment. */
+static bool is_in_motion(void)
+{
+    return error == 0 || error == ENOENT;
+}
 #endif
 
 /* Takes the directory `place` for this process. */
@@ -538,7 +546,7 @@ static bool take_place(const char *program)
     close(in);
     if (!ok && made && rmdir(place) == 0) {
 #if INSTR_KEEPS_RUNS
-        was_there = false; /* nobody else wanted it */
+        was_there = is_in_motion(); /* else nobody else wanted it */
 #endif
     }
     return ok;
@@ -569,7 +577,8 @@ static bool another_name_helps(uint32_t attempt)
         return false;
 #endif
     }
-    return attempt > 1 || !S_ISDIR(status.st_mode) || status.st_uid != geteuid() || access(place, W_OK) == 0; /* it can be written */
+    return attempt > 1 || !S_ISDIR(status.st_mode) || status.st_uid != geteuid() || access(place, W_OK) == 0 /* it can be written */
+           || (INSTR_KEEPS_RUNS && errno == ENOENT); /* it has another name by now */
 }
 
 /* The absolute path of the first place, which may be the only one, in `place`. */

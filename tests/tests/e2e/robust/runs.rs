@@ -8,12 +8,12 @@ use instr_tests::cases;
 use instr_tests::ctf;
 use instr_tests::outcome::{Check, ensure, trial};
 use instr_tests::process::Run;
-use instr_tests::toolchain::{Target, tools};
+use instr_tests::toolchain::{Build, Target, tools};
 use libtest_mimic::Trial;
 use serde_json::Value;
 
 use super::places::{compare_on_disk, content, utf8};
-use super::{Guest, contiguous, only_entry, sound, values};
+use super::{Guest, contiguous, only_entry, sound, source, values};
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
@@ -34,6 +34,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             child_outlives,
         ),
         trial("robust::runs::fifty-at-once", fifty_at_once),
+        trial("robust::runs::others-move-the-folder", others_move),
         trial("robust::runs::killed-at-any-moment", killed_at_any_moment),
         trial("robust::runs::what-lies-in-the-way-stays", in_the_way),
         trial("robust::runs::names-of-any-kind", odd_names),
@@ -315,6 +316,31 @@ fn one_and_fifty(guest: &Guest) -> Check {
     ensure(counts == expected, || {
         format!("events and traces: {counts:?}")
     })
+}
+
+/// What is chance among fifty, one by one: the folder goes away between two calls of the run that wants it.
+fn others_move() -> Check {
+    let library = Guest::build("events")?;
+    let build = Build::openmp(Target::X86_64).flag("-shared").flag("-fPIC");
+    let others = library.path("others.so");
+    build.plain(&[&source("others")?], &others)?;
+    for (call, name) in [
+        ("mkdirat", "trace"),
+        ("flock", "trace-2"),
+        ("access", "trace-2"),
+    ] {
+        let guest = Guest::build("events")?;
+        let place = guest.path("trace");
+        let env = [
+            ("INSTR_TRACE", "trace"),
+            ("LD_PRELOAD", utf8(&others)),
+            ("OTHERS_DO", call),
+            ("OTHERS_PLACE", utf8(&place)),
+        ];
+        guest.compare(&["50"], &env)?;
+        has(&guest.path(name), 50).map_err(|_| format!("moved at {call}: no whole {name}"))?;
+    }
+    Ok(())
 }
 
 /// Runs are killed after a longer and longer time: what was complete before is complete afterwards, and the next run has a trace.
