@@ -145,10 +145,15 @@ static bool write_all(int fd, const char *bytes, size_t count)
     return true;
 }
 
+static const char *prefix_of(uint32_t stream)
+{
+    return (stream & INSTR_SWITCHES_BIT) == 0 ? "thread_" : "switches_";
+}
+
 /* Opens the file of a stream. Again, where the program has closed it since. */
 static bool take_stream(struct ours *o, uint32_t stream)
 {
-    const char *const name = (stream & INSTR_SWITCHES_BIT) == 0 ? "thread_" : "switches_";
+    const char *const name = prefix_of(stream);
     for (unsigned tries = INSTR_KEEPS_RUNS ? 8 : 1; tries > 0; tries--)
         if (take(o, name, stream & ~INSTR_SWITCHES_BIT, INSTR_FILE_APPEND))
             return true;
@@ -187,6 +192,10 @@ static bool append_packets(uint32_t stream, const void *bytes, size_t count)
 #endif
     if (!ok && end >= 0 && ftruncate(o.fd, end) != 0)
         ok = false; /* a torn packet stays: the host cuts it off */
+#if INSTR_KEEPS_RUNS
+    if (!ok && end == 0) /* nothing was written: an empty file in a folder without a metadata would keep later runs from it */
+        (void)instr_place_file(prefix_of(stream), stream & ~INSTR_SWITCHES_BIT, INSTR_FILE_NONE, NULL);
+#endif
     return give_back(&o) && ok;
 }
 

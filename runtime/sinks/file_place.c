@@ -34,6 +34,7 @@
 #define NAME_BYTES 32u
 #define MOST_NAMES 1000u
 #define MOST_ATTEMPTS 100u
+#define MOST_NESTED 16u /* traces of children in those of children */
 #define READ_BY_OTHERS (S_IRGRP | S_IROTH)
 #define LOOK_BY_OTHERS (READ_BY_OTHERS | S_IXGRP | S_IXOTH)
 #if INSTR_KEEPS_RUNS
@@ -197,7 +198,7 @@ FOR_RUNS enum instr_content instr_place_look(int in, unsigned depth, bool clear)
         found = child || beside || is_ours(name) ? CONTENT_OURS : CONTENT_FOREIGN;
         if (!clear)
             continue;
-        const int inner = child && depth < 16 ? instr_place_enter(in, name, &status) : -1;
+        const int inner = child && depth < MOST_NESTED ? instr_place_enter(in, name, &status) : -1;
         if (inner >= 0) {
             (void)instr_place_look(inner, depth + 1, true);
             close(inner);
@@ -416,7 +417,8 @@ FOR_RUNS long instr_place_number(const char *text, const char *key)
     return value;
 }
 
-FOR_RUNS bool instr_place_is_earlier(int in, const char *program, char head[INSTR_HEAD_BYTES])
+/* Reads the begin of a trace's metadata. */
+static bool read_head(int in, char head[INSTR_HEAD_BYTES])
 {
     const int fd = instr_place_open_ours(in, "metadata", O_RDONLY, 0);
     if (fd < 0)
@@ -426,10 +428,55 @@ FOR_RUNS bool instr_place_is_earlier(int in, const char *program, char head[INST
     if (count <= 0)
         return false;
     head[count] = '\0';
-    const pid_t pid = (pid_t)instr_place_number(head, "\n    pid = ");
-    const bool open_still = strstr(head, "\n    closed = 0;") != NULL && pid > 0 && (kill(pid, 0) == 0 || errno == EPERM);
-    return instr_place_is_text(head, "\n    program = \"", program) && !open_still;
+    return true;
 }
+
+static bool lives(long pid)
+{
+    return pid > 0 && (kill((pid_t)pid, 0) == 0 || errno == EPERM);
+}
+
+static bool is_written(const char *head)
+{
+    return strstr(head, "\n    closed = 0;") != NULL && lives(instr_place_number(head, "\n    pid = "));
+}
+
+FOR_RUNS bool instr_place_is_earlier(int in, const char *program, char head[INSTR_HEAD_BYTES])
+{
+    return read_head(in, head) && instr_place_is_text(head, "\n    program = \"", program) && !is_written(head);
+}
+
+#if INSTR_KEEPS_RUNS
+/* Apart: the head is on the stack for no longer. */
+APART static bool is_folder_written(int in)
+{
+    char head[INSTR_HEAD_BYTES];
+    return read_head(in, head) && is_written(head);
+}
+
+bool instr_place_has_writers(int in, unsigned depth)
+{
+    bool found = false;
+    const int fd = openat(in, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *const d = fd >= 0 ? fdopendir(fd) : NULL;
+    if (d == NULL) {
+        close(fd);
+        return false;
+    }
+    for (const struct dirent *e = readdir(d); e != NULL && !found; e = readdir(d)) {
+        struct stat status;
+        const char *const dash = strchr(e->d_name, '-');
+        const int inner = dash != NULL && is_folder_of_ours(e->d_name) ? instr_place_enter(in, e->d_name, &status) : -1;
+        if (inner < 0)
+            continue;
+        found = (lives(instr_place_number(dash, "-")) && is_folder_written(inner)) ||
+                (status.st_nlink != 2 && depth < MOST_NESTED && instr_place_has_writers(inner, depth + 1)); /* 2: there is no folder in it */
+        close(inner);
+    }
+    closedir(d);
+    return found;
+}
+#endif
 
 #if INSTR_KEEPS_RUNS
 /* The lock stays open: with a number that the program does not count on, and none of those that it may write to blindly. */
@@ -444,6 +491,26 @@ static int out_of_the_way(int fd)
 }
 #endif
 
+/* Without locks only who made the lock's file takes an empty folder: a run that has just begun there has nothing else in it for a while. */
+static int open_lock(int in, bool *first)
+{
+#if INSTR_KEEPS_RUNS
+    const int fd = instr_place_open_ours(in, ".lock", O_RDWR | O_CREAT | O_EXCL, S_IRUSR | S_IWUSR);
+    *first = fd >= 0;
+    if (fd >= 0 || errno != EEXIST)
+        return fd;
+#else
+    *first = true;
+#endif
+    return instr_place_open_ours(in, ".lock", O_RDWR | O_CREAT, S_IRUSR | S_IWUSR);
+}
+
+/* Whether the trace in a folder, whose lock this process holds, is an earlier one, and nobody writes there: children may have lost the lock. */
+static bool is_over(int in, const char *program, char head[INSTR_HEAD_BYTES])
+{
+    return instr_place_is_earlier(in, program, head) && (!INSTR_KEEPS_RUNS || !instr_place_has_writers(in, 0));
+}
+
 /*
  * Takes an open folder: it must be empty, or hold an earlier trace of the same program, and no other process writes there. Where that trace is
  * kept, the folder has got another name and was not taken: *moved is the descriptor of its lock, which is held until a new one was taken.
@@ -453,16 +520,18 @@ static bool take_folder(int in, const char *program, int *moved)
     char head[INSTR_HEAD_BYTES];
     if (instr_place_look(in, 0, false) == CONTENT_FOREIGN)
         return false;
-    const int fd = instr_place_open_ours(in, ".lock", O_RDWR | O_CREAT, S_IRUSR | S_IWUSR);
+    bool first;
+    const int fd = open_lock(in, &first);
     if (fd < 0) {
 #if INSTR_KEEPS_RUNS
         error = errno;
 #endif
         return false;
     }
-    const bool free = flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK; /* not every file system has locks */
+    const bool locked = flock(fd, LOCK_EX | LOCK_NB) == 0;
+    const bool free = locked || errno != EWOULDBLOCK; /* not every file system has locks */
     const enum instr_content now = free ? instr_place_look(in, 0, false) : CONTENT_FOREIGN;
-    if (now == CONTENT_FOREIGN || (now == CONTENT_OURS && !instr_place_is_earlier(in, program, head))) {
+    if (now == CONTENT_FOREIGN || (now == CONTENT_OURS && !is_over(in, program, head)) || (now == CONTENT_EMPTY && !locked && !first)) {
         close(fd);
         return false;
     }
@@ -502,12 +571,6 @@ static bool lacks_descriptors(void)
 {
     return error == EMFILE || error == ENFILE;
 }
-
-/* The place was not refused: another process had its lock, renamed it or removed it, in this moment. */
-static bool is_in_motion(void)
-{
-    return error == 0 || error == ENOENT;
-}
 #endif
 
 /* Takes the directory `place` for this process. */
@@ -546,7 +609,7 @@ static bool take_place(const char *program)
     close(in);
     if (!ok && made && rmdir(place) == 0) {
 #if INSTR_KEEPS_RUNS
-        was_there = is_in_motion(); /* else nobody else wanted it */
+        was_there = error == ENOENT || (error == 0 && in >= 0); /* another process had it, or moved it, in this moment */
 #endif
     }
     return ok;
@@ -585,11 +648,25 @@ static bool another_name_helps(uint32_t attempt)
 static bool first_place(const char *wanted, const char *program)
 {
     place[0] = '\0';
+#if INSTR_KEEPS_RUNS
+    errno = ERANGE; /* of what fails without a reason */
+#endif
     if ((wanted == NULL || wanted[0] != '/') &&
         (getcwd(place, sizeof place) == NULL || !instr_text_append(place, sizeof place, "/")))
         return false;
     return instr_text_append(place, sizeof place, wanted != NULL ? wanted : program) &&
            (wanted != NULL || instr_text_append(place, sizeof place, ".instr"));
+}
+
+/* Cuts off what adds nothing to a path: "/" and "/." at its end. Its length. */
+static size_t trim_place(void)
+{
+    size_t length = strlen(place);
+    while (length > 1 && (place[length - 1] == '/' || (INSTR_KEEPS_RUNS && place[length - 1] == '.' && place[length - 2] == '/')))
+        length--;
+    if (INSTR_KEEPS_RUNS) /* elsewhere the first attempt's name ends there */
+        place[length] = '\0';
+    return length;
 }
 
 /* The place's name, of `length` bytes, for an attempt to make it: NAME, NAME-2, NAME-3 … */
@@ -685,13 +762,11 @@ bool instr_place_open(const char *wanted, const char *program)
 #endif
     bool ok = first_place(wanted, program);
 #if INSTR_KEEPS_RUNS
-    error = ok ? 0 : ENAMETOOLONG;
+    error = ok ? 0 : errno == ERANGE ? ENAMETOOLONG : errno;
 #endif
+    const size_t length = ok ? trim_place() : 0;
     if (ok && wanted != NULL)
         make_parents();
-    size_t length = ok ? strlen(place) : 0;
-    while (length > 1 && place[length - 1] == '/')
-        length--;
     instr_sink_trouble = NULL;
     for (uint32_t attempt = 1; ok && attempt < MOST_NAMES && name_attempt(length, attempt); attempt++) {
         if (take_place(program)) {
@@ -706,7 +781,7 @@ bool instr_place_open(const char *wanted, const char *program)
     }
 #if INSTR_KEEPS_RUNS
     struct stat status;
-    if (instr_sink_trouble == NULL || (instr_sink_trouble == UNSAFE && lstat(place, &status) != 0))
+    if (instr_sink_trouble == NULL || (instr_sink_trouble == UNSAFE && error != 0 && lstat(place, &status) != 0))
         instr_sink_trouble = refusal(error);
     instr_sink_where = wanted != NULL ? wanted : "";
     leave_reason();

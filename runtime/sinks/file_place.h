@@ -86,6 +86,9 @@ long instr_place_number(const char *text, const char *key);
  * process lives stays: it is being written (the process may have lost its lock), or it is the part of this very run before exec.
  */
 bool instr_place_is_earlier(int in, const char *program, char head[INSTR_HEAD_BYTES]);
+
+/* Whether a child's trace in a folder is still written: the process that made the folder is over, and a daemon that it forked has closed the lock. */
+bool instr_place_has_writers(int in, unsigned depth);
 #endif
 
 #endif

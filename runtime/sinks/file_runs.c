@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "core/config.h"
+#include "core/registry.h"
 #include "core/settings.h"
 #include "core/text.h"
 #include "platform/platform.h"
@@ -110,12 +111,13 @@ enum instr_run_before instr_runs_before(const char *place, const struct stat *ta
         return INSTR_RUN_REPLACED;
     }
     const bool empty = instr_place_number(head, "\n    empty = ") != 0;
-    if (instr_settings.keep == 0 || empty) {
-        instr_sink_run = empty ? number : number + 1;
-        return INSTR_RUN_REPLACED;
-    }
     const int parent = open_parent(place, &base);
     const bool there = parent >= 0 && fstatat(parent, base, &status, AT_SYMLINK_NOFOLLOW) == 0 && same(&status, taken);
+    if (there && (instr_settings.keep == 0 || empty)) {
+        instr_sink_run = empty ? number : number + 1;
+        close(parent);
+        return INSTR_RUN_REPLACED;
+    }
     const bool here = stat(".", &status) == 0 && same(&status, taken); /* who works in a folder does not want it renamed */
     const uint64_t moved = there && !here ? move(parent, base, number) : 0;
     close(parent);
@@ -151,19 +153,21 @@ static bool same_arguments(const char *head)
 /* Removes the trace in the folder `name`, unless it holds anything else, or somebody still writes there. */
 static void remove_trace(int parent, const char *name, int in)
 {
-    if (instr_place_look(in, 0, false) != CONTENT_OURS)
+    if (instr_place_look(in, 0, false) != CONTENT_OURS || instr_place_has_writers(in, 0))
         return;
     const int fd = instr_place_open_ours(in, ".lock", O_RDWR | O_CREAT, S_IRUSR | S_IWUSR);
-    if (fd >= 0 && (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)) {
+    const bool free = fd >= 0 && (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK);
+    if (free)
         (void)instr_place_look(in, 0, true);
-        (void)unlinkat(in, ".lock", 0);
-        if (unlinkat(parent, name, AT_REMOVEDIR) == 0 && instr_settings.verbose) {
-            instr_platform_say("instr: note: removed: ");
-            instr_platform_say(name);
-            instr_platform_say("\n");
-        }
+    close(fd); /* before its name goes: NFS keeps a file that is open, by another name */
+    if (!free)
+        return;
+    (void)unlinkat(in, ".lock", 0);
+    if (unlinkat(parent, name, AT_REMOVEDIR) == 0 && instr_settings.verbose) {
+        instr_platform_say("instr: note: removed: ");
+        instr_platform_say(name);
+        instr_platform_say("\n");
     }
-    close(fd);
 }
 
 /* Opens the folder of an earlier run of the program, and reads the begin of its metadata; -1: it is none, or not this user's alone. */
@@ -246,7 +250,6 @@ void instr_runs_give_way(const char *place, const struct stat *taken, bool vanis
 {
     char name[NAME_BYTES];
     char head[INSTR_HEAD_BYTES];
-    char path[INSTR_CFG_PATH_BYTES];
     const char *base;
     struct stat status;
     if (vanish) {
@@ -261,7 +264,8 @@ void instr_runs_give_way(const char *place, const struct stat *taken, bool vanis
     name[0] = '\0';
     if (parent >= 0 && instr_text_append(name, sizeof name, base) && instr_text_append(name, sizeof name, ".empty") &&
         fstatat(parent, base, &status, AT_SYMLINK_NOFOLLOW) == 0 && same(&status, taken)) {
-        const char *const program = instr_platform_executable(path, sizeof path) ? strrchr(path, '/') : NULL;
+        /* Its name from the begin: of a file that was built again since, the system says another one. */
+        const char *const program = instr_registry.has_executable ? strrchr(instr_registry.executable, '/') : NULL;
         const int in = program != NULL ? open_run(parent, name, program + 1, head) : -1;
         if (in >= 0)
             remove_trace(parent, name, in);

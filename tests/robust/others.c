@@ -3,6 +3,10 @@
 // - mkdirat: one that gave up removes the folder, just after it was made here.
 // - flock: one took the folder, and was over and moved away; another has just made the next one.
 // - access: one took the folder, and is moved away just before it is looked at.
+// - gone: the folder was moved away just before its lock is taken.
+// And what file systems do that are not like others:
+// - shared: folders that are made can be written by a group.
+// - unlocked: there are no locks.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -33,6 +37,9 @@ int mkdirat(int in, const char *name, mode_t mode)
 {
     static bool done;
     const long made = syscall(SYS_mkdirat, in, name, mode);
+    static int tries;
+    if (is_now("shared") && (tries++ > 3 || chmod(name, 0770) != 0))
+        abort(); /* another name is no better */
     if (made == 0 && !done && is_now("mkdirat")) {
         done = true;
         if (unlinkat(in, name, AT_REMOVEDIR) != 0)
@@ -51,6 +58,14 @@ int flock(int fd, int operation)
             mkdir(getenv("OTHERS_PLACE"), S_IRWXU);
         }
         errno = EWOULDBLOCK;
+        return -1;
+    }
+    if (!done && is_now("gone")) {
+        done = true;
+        move_away();
+    }
+    if (is_now("unlocked")) {
+        errno = ENOLCK;
         return -1;
     }
     return (int)syscall(SYS_flock, fd, operation);

@@ -35,6 +35,16 @@ pub(crate) fn trials() -> Vec<Trial> {
         ),
         trial("robust::runs::fifty-at-once", fifty_at_once),
         trial("robust::runs::others-move-the-folder", others_move),
+        trial("robust::runs::an-empty-run-gives-way-meanwhile", gone),
+        trial("robust::runs::file-systems-without-locks", without_locks),
+        trial("robust::runs::a-new-folder-is-not-ones-own", shared_folders),
+        trial(
+            "robust::runs::a-daemon-that-closes-its-descriptors",
+            daemon_closes,
+        ),
+        trial("robust::runs::begun-on-a-full-disk", begun_on_full_disk),
+        trial("robust::runs::rebuilt-during-an-empty-run", rebuilt),
+        trial("robust::runs::slashes-behind-the-name", slashes),
         trial("robust::runs::killed-at-any-moment", killed_at_any_moment),
         trial("robust::runs::what-lies-in-the-way-stays", in_the_way),
         trial("robust::runs::names-of-any-kind", odd_names),
@@ -318,18 +328,23 @@ fn one_and_fifty(guest: &Guest) -> Check {
     })
 }
 
+/// The library of `tests/robust/others.c`.
+fn others(guest: &Guest) -> Check<PathBuf> {
+    let library = guest.path("others.so");
+    let build = Build::openmp(Target::X86_64).flag("-shared").flag("-fPIC");
+    build.plain(&[&source("others")?], &library)?;
+    Ok(library)
+}
+
 /// What is chance among fifty, one by one: the folder goes away between two calls of the run that wants it.
 fn others_move() -> Check {
-    let library = Guest::build("events")?;
-    let build = Build::openmp(Target::X86_64).flag("-shared").flag("-fPIC");
-    let others = library.path("others.so");
-    build.plain(&[&source("others")?], &others)?;
     for (call, name) in [
         ("mkdirat", "trace"),
         ("flock", "trace-2"),
         ("access", "trace-2"),
     ] {
         let guest = Guest::build("events")?;
+        let others = others(&guest)?;
         let place = guest.path("trace");
         let env = [
             ("INSTR_TRACE", "trace"),
@@ -339,6 +354,134 @@ fn others_move() -> Check {
         ];
         guest.compare(&["50"], &env)?;
         has(&guest.path(name), 50).map_err(|_| format!("moved at {call}: no whole {name}"))?;
+    }
+    Ok(())
+}
+
+/// An empty run had the name, and gives it back while another one waits for its lock: the folder is not the name's any more.
+fn gone() -> Check {
+    let guest = Guest::build("events")?;
+    let others = others(&guest)?;
+    let place = guest.path("trace");
+    record(&guest, "0", &[("INSTR_TRACE", "trace")])?;
+    let env = [
+        ("INSTR_TRACE", "trace"),
+        ("LD_PRELOAD", utf8(&others)),
+        ("OTHERS_DO", "gone"),
+        ("OTHERS_PLACE", utf8(&place)),
+    ];
+    // By name in the folder.
+    let held = |dir: &Path| -> Check<Vec<_>> {
+        let files = content(dir)?.into_iter();
+        Ok(files
+            .map(|(path, bytes)| (path.file_name().map(ToOwned::to_owned), bytes))
+            .collect())
+    };
+    let before = held(&place)?;
+    guest.compare(&["50"], &env)?;
+    ensure(held(&guest.path("trace.away"))? == before, || {
+        "the folder that was moved away was taken".into()
+    })?;
+    has(&guest.path("trace-2"), 50)
+}
+
+/// Where no file can be locked, of many that begin at once each has a folder of its own.
+fn without_locks() -> Check {
+    let guest = Guest::build("events")?;
+    let others = others(&guest)?;
+    let run = guest.traced().arg("100").env("INSTR_BUFFER", "8192");
+    let run = run.env("LD_PRELOAD", &others).env("OTHERS_DO", "unlocked");
+    let mut children = Vec::new();
+    for _ in 0..20 {
+        children.push(run.spawn()?);
+    }
+    for mut child in children {
+        let status = child.wait()?;
+        ensure(status.success(), || format!("{status}"))?;
+    }
+    let traces = entries(guest.dir.path(), "events.instr")?;
+    for name in &traces {
+        has(&guest.path(name), 100)?;
+    }
+    ensure(traces.len() == 20, || format!("{traces:?}"))
+}
+
+/// A folder that was just made, and which others may write to all the same: the reason is said, and no thousand names are tried.
+fn shared_folders() -> Check {
+    let guest = Guest::build("events")?;
+    let others = others(&guest)?;
+    let run = guest.traced().arg("50").env("INSTR_VERBOSE", "1");
+    let run = run.env("LD_PRELOAD", &others).env("OTHERS_DO", "shared");
+    let outcome = run.succeed()?;
+    let reason =
+        "not traced: its place is not a directory that this user owns and nobody else may write to";
+    ensure(outcome.errors().contains(reason), || format!("{outcome}"))?;
+    are(&guest, &[])
+}
+
+/// A child that closed every descriptor, the lock's among them, still writes into the folder of its parent, which is over.
+fn daemon_closes() -> Check {
+    let guest = Guest::build("daemon")?;
+    let script = r#"
+        INSTR_BUFFER=4096 "$1" 4000 closes
+        wait_for() { for i in $(seq 400); do test ! -e "$1" || return 0; sleep 0.05; done; echo "no $1"; exit 1; }
+        wait_for half
+        "$1" 30 | cat
+        touch go
+        wait_for done"#;
+    for keep in ["8", "0"] {
+        let trace = guest.path("daemon.instr");
+        let run = Run::words(["sh", "-c", script, "sh"]).arg(&guest.traced);
+        run.dir(guest.dir.path())
+            .env("INSTR_KEEP", keep)
+            .succeed()?;
+        has(&only_entry(&trace, "fork-")?, 4000)?;
+        has(&only_entry(&guest.path("daemon.instr-2"), "fork-")?, 30)?;
+        for name in ["half", "go", "done"] {
+            std::fs::remove_file(guest.path(name))?;
+        }
+        for name in entries(guest.dir.path(), "daemon.instr")? {
+            std::fs::remove_dir_all(guest.path(&name))?;
+        }
+    }
+    Ok(())
+}
+
+/// What a run leaves that found no room for anything does not keep the next one from the name.
+fn begun_on_full_disk() -> Check {
+    let guest = Guest::build("events")?;
+    let script = r#"head -c 10m /dev/zero >disk/fills 2>/dev/null; "$@" || exit
+        rm disk/fills; "$@" || exit 94
+        case "$1" in *traced*) test -s disk/trace/metadata || exit 95; test ! -e disk/trace-2 || exit 96;; esac"#;
+    let env = [("INSTR_TRACE", "disk/trace"), ("INSTR_BUFFER", "4096")];
+    compare_on_disk(&guest, "2m", script, &["2000"], &env)
+}
+
+/// A run that records nothing gives way also where its program was built again meanwhile.
+fn rebuilt() -> Check {
+    let guest = Guest::build("events")?;
+    record(&guest, "40", &[])?;
+    record(&guest, "0", &[])?;
+    are(&guest, &["events.instr", "events.instr.empty"])?;
+    let again = r#"cp "$1" new; mkfifo input; "$1" 0 waits <input & exec 3>input; sleep 0.3; mv new "$1"; exec 3>&-; wait"#;
+    let run = Run::words(["sh", "-c", again, "sh"]).arg(&guest.traced);
+    run.dir(guest.dir.path()).succeed()?;
+    are(&guest, &["events.instr", "events.instr.empty"])?;
+    has(&guest.path("events.instr"), 40)
+}
+
+/// Slashes and dots behind a name are no parents of it: its folder is the user's alone.
+fn slashes() -> Check {
+    let guest = Guest::build("events")?;
+    for (wanted, name) in [
+        ("one//", "one"),
+        ("two/.", "two"),
+        ("in/three/./", "in/three"),
+    ] {
+        record(&guest, "40", &[("INSTR_TRACE", wanted)])?;
+        let mode = std::fs::metadata(guest.path(name))?.permissions().mode() & 0o777;
+        ensure(mode == 0o700, || format!("{wanted}: {mode:o}"))?;
+        has(&guest.path(name), 40)?;
     }
     Ok(())
 }
