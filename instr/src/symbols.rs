@@ -52,7 +52,7 @@ struct Loaded {
     image: OnceCell<Option<Image>>,
     frames: OnceCell<CallFrames>,
     /// Link addresses of the runtime's code in it.
-    tracer: OnceCell<std::ops::Range<u64>>,
+    tracer: OnceCell<Vec<std::ops::Range<u64>>>,
 }
 
 /// Load bias and end of each module. A file that was loaded to the same place again is there once: later ones are empty.

@@ -41,6 +41,8 @@ pub(crate) struct Elf {
     pub(crate) endian: Endianness,
     pub(crate) machine: u16,
     pub(crate) relocatable: bool,
+    /// A program that is loaded where it was linked, so that code holds addresses as numbers.
+    pub(crate) fixed: bool,
     /// Read when first asked for.
     symbols: OnceLock<Symbols>,
     /// Places of all sections, by number.
@@ -188,6 +190,7 @@ fn parse_class<Class: FileHeader<Endian = Endianness>>(elf: &ElfFile<'_, Class>)
     let endian = elf.endian();
     let header = elf.elf_header();
     let relocatable = header.e_type(endian) == constants::ET_REL;
+    let fixed = header.e_type(endian) == constants::ET_EXEC;
     let table = elf.elf_section_table();
     let mut places = Vec::with_capacity(table.len());
     let mut sections = Vec::with_capacity(table.len());
@@ -233,6 +236,7 @@ fn parse_class<Class: FileHeader<Endian = Endianness>>(elf: &ElfFile<'_, Class>)
         endian,
         machine: header.e_machine(endian).0,
         relocatable,
+        fixed,
         symbols: OnceLock::new(),
         places,
         code,

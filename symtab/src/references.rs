@@ -13,7 +13,8 @@ const MAX_SEARCHED: usize = 256 << 20;
 /// address is four bytes that count from behind them (`lea f(%rip), %rdi`, `call f`), or four bytes of its own in
 /// programs of fixed addresses (`mov $f, %edi`).
 ///
-/// Four bytes that only look like this are as likely as one of 2³² numbers in a code of a few million bytes.
+/// Four bytes that only look like this are as likely as one of 2³² numbers in a code of a few million bytes. In programs that are loaded anywhere, whose
+/// addresses begin at 0, small numbers in code would be such: there no number is an address.
 pub(crate) fn references(elf: &Elf, targets: &[u64]) -> BTreeMap<u64, Vec<u64>> {
     let mut found: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
     let (Some(&first), Some(&last)) = (targets.first(), targets.last()) else {
@@ -32,7 +33,8 @@ pub(crate) fn references(elf: &Elf, targets: &[u64]) -> BTreeMap<u64, Vec<u64>> 
             let relative = place
                 .wrapping_add(4)
                 .wrapping_add_signed(i64::from(operand as i32));
-            for target in [relative, u64::from(operand)] {
+            let own = elf.fixed.then(|| u64::from(operand));
+            for target in std::iter::once(relative).chain(own) {
                 if (first..=last).contains(&target) && targets.binary_search(&target).is_ok() {
                     found.entry(target).or_default().push(place);
                 }

@@ -137,6 +137,34 @@ fn clangs_names_or_the_code_tell_the_function() {
     }
 }
 
+/// In code that is loaded anywhere, addresses begin at 0, and small numbers in other code look like them: they refer to nothing.
+#[test]
+fn numbers_that_look_like_addresses_refer_to_no_function() {
+    if !CLANG.is_installed() {
+        return;
+    }
+    let mark = "numbers in code.";
+    let source = format!(
+        "{NESTED}__asm__(\".text\\n.globl numbers\\nnumbers: .ascii \\\"{mark}\\\"\\n\");\n"
+    );
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("nested.c"), source).unwrap();
+    let flags = ["-fopenmp", "-O2", "-gdwarf-4", "-fPIE", "-pie"];
+    let program = CLANG.compile(folder.path(), "nested.c", &flags, "nested");
+    let before = directives(&image(&program));
+    assert!(before.iter().all(|directive| directive.function.is_some()));
+    let bytes = std::fs::read(&program).unwrap();
+    let at = bytes
+        .windows(mark.len())
+        .position(|part| part == mark.as_bytes());
+    for directive in &before {
+        let mut other = bytes.clone();
+        let entry = u32::try_from(directive.entry).unwrap().to_le_bytes();
+        other[at.unwrap()..][..4].copy_from_slice(&entry);
+        assert_eq!(directives(&Image::parse(&other).unwrap()), before);
+    }
+}
+
 #[test]
 fn without_debug_information_function_and_number_remain() {
     for target in gcc_targets() {

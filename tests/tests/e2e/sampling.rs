@@ -47,6 +47,13 @@ pub(crate) fn trials() -> Vec<Trial> {
             format!("sampling::chains-of-copied-stacks::{}", family.name()),
             move || chains(Target::X86_64, family, "-fomit-frame-pointer", 16384),
         ));
+        trials.push(trial(
+            format!(
+                "sampling::chains-without-debug-information::{}",
+                family.name()
+            ),
+            move || chains(Target::X86_64, family, "-g0", 16384),
+        ));
     }
     trials.push(trial("sampling::chains-without-frames", || {
         chains(Target::X86_64, Family::Gcc, "-fomit-frame-pointer", 0)
