@@ -64,6 +64,21 @@ fn holds_trace(dir: &Path) -> bool {
                 .any(|name| dir.join(name).is_file()))
 }
 
+/// Refuses to replace an executable, an object or a library: `-o app` is easily typed, and a trace's names are read from its program.
+fn is_no_program(path: &Path) -> Result<()> {
+    let mut begin = Vec::new();
+    let read = std::fs::File::open(path).and_then(|file| file.take(4).read_to_end(&mut begin));
+    if read.is_err() || begin != b"\x7fELF" {
+        return Ok(());
+    }
+    Err(Refusal {
+        message: format!("cannot write {}: it is a program", shown(path)),
+        notes: Vec::new(),
+        help: Some("name another file: -o NAME".to_owned()),
+    }
+    .into())
+}
+
 /// Calls `write` with the place that `path` names: standard output for `-`, else a file that appears only when
 /// everything is written.
 ///
@@ -91,6 +106,7 @@ pub fn write_to(
         return out.flush().with_context(cannot);
     }
     check_outside(path)?;
+    is_no_program(path)?;
     crate::interrupted::removes_outputs();
     let file = NewFile::create(path).with_context(cannot)?;
     let mut out = BufWriter::with_capacity(BUFFER_BYTES, file.file());

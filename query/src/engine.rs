@@ -6,8 +6,8 @@
 use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use instr_tables::{TABLES, Texts};
 use instr_trace::{Names, Session};
@@ -15,7 +15,8 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags, Statement};
 
 use crate::error::QueryError;
-use crate::guard::{self, Refused};
+use crate::guard::{self, Refused, Watch};
+use crate::patterns;
 use crate::store::{Loader, Store};
 use crate::virtual_table;
 
@@ -71,6 +72,7 @@ pub struct Engine<'s> {
     session: &'s Session,
     names: &'s [Box<dyn Names + 's>],
     limits: Limits,
+    watch: Arc<Watch>,
     refused: Refused,
 }
 
@@ -91,6 +93,8 @@ impl<'s> Engine<'s> {
         let connection = Connection::open_in_memory_with_flags(flags).map_err(wrong)?;
         let store = Rc::new(Store::new(limits.memory));
         virtual_table::register(&connection, &store).map_err(wrong)?;
+        let watch = Arc::new(Watch::of(limits.interrupted.clone()));
+        patterns::register(&connection, &watch).map_err(wrong)?;
         let refused = guard::close(&connection, limits.memory).map_err(wrong)?;
         Ok(Self {
             connection,
@@ -98,6 +102,7 @@ impl<'s> Engine<'s> {
             session,
             names,
             limits,
+            watch,
             refused,
         })
     }
@@ -118,19 +123,17 @@ impl<'s> Engine<'s> {
         self.load(progress)?;
         let mut statement = self.prepare(sql)?;
         self.load(progress)?;
-        let end = self.limits.time.map(|time| Instant::now() + time);
-        let interrupted = self.limits.interrupted.clone();
-        let is_over = move || {
-            interrupted.load(Ordering::Relaxed) || end.is_some_and(|end| Instant::now() > end)
-        };
-        self.connection.progress_handler(STEPS, Some(is_over));
+        self.watch.begin(self.limits.time);
+        let watch = self.watch.clone();
+        self.connection
+            .progress_handler(STEPS, Some(move || watch.is_over()));
         let given = self.give(&mut statement, sql, to);
         self.connection.progress_handler(0, None::<fn() -> bool>);
-        match (given, end) {
-            (Err(QueryError::Interrupted), Some(end)) if Instant::now() > end => Err(
-                QueryError::TooLong(self.limits.time.unwrap_or_default().as_secs()),
-            ),
-            (given, _) => given,
+        match given {
+            Err(QueryError::Interrupted) if self.watch.is_late() => Err(QueryError::TooLong(
+                self.limits.time.unwrap_or_default().as_secs(),
+            )),
+            given => given,
         }
     }
 

@@ -1,7 +1,9 @@
 //! What a statement may do: read the tables and calculate. It writes no file, opens none, loads no code and changes no setting; texts, expressions and memory
 //! have limits.
 
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use rusqlite::config::DbConfig;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
@@ -15,6 +17,40 @@ pub(crate) type Refused = Arc<Mutex<Option<String>>>;
 pub(crate) const NO_RESULT: &str = "ATTACH or VACUUM";
 /// Functions that reach beyond the statement.
 const FORBIDDEN: &[&str] = &["load_extension", "fts3_tokenizer", "sqlite_log"];
+
+/// Whether a statement has to end.
+#[derive(Debug, Default)]
+pub(crate) struct Watch {
+    /// It is to be ended.
+    pub(crate) interrupted: Arc<AtomicBool>,
+    /// When its time is over.
+    end: Mutex<Option<Instant>>,
+}
+
+impl Watch {
+    pub(crate) fn of(interrupted: Arc<AtomicBool>) -> Self {
+        Self {
+            interrupted,
+            end: Mutex::default(),
+        }
+    }
+
+    /// A statement begins, and may take so long.
+    pub(crate) fn begin(&self, time: Option<Duration>) {
+        *self.end.lock().unwrap_or_else(PoisonError::into_inner) =
+            time.map(|time| Instant::now() + time);
+    }
+
+    /// It took longer than it may.
+    pub(crate) fn is_late(&self) -> bool {
+        let end = *self.end.lock().unwrap_or_else(PoisonError::into_inner);
+        end.is_some_and(|end| Instant::now() > end)
+    }
+
+    pub(crate) fn is_over(&self) -> bool {
+        self.interrupted.load(Ordering::Relaxed) || self.is_late()
+    }
+}
 
 /// Limits of SQLite: far above what questions need, far below what would hurt.
 const LIMITS: &[(Limit, i32)] = &[

@@ -15,6 +15,7 @@ mod engine;
 mod error;
 mod guard;
 mod index;
+mod patterns;
 mod plan;
 pub mod questions;
 mod store;

@@ -6,7 +6,7 @@ use instr_query::{Receive, Value};
 
 use super::options::AnswerFormat;
 use crate::processors::csv::quoted;
-use crate::quote::harmless;
+use crate::quote::shown;
 
 /// Rows of a table that its widths are made for. Later ones may be wider.
 const LOOKED_AT: usize = 1000;
@@ -130,6 +130,23 @@ impl<'o> Answer<'o> {
     }
 }
 
+/// Names of columns as keys of an object: another one of a name has a number behind it.
+fn distinct(columns: &[&str]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::with_capacity(columns.len());
+    for column in columns {
+        let numbered = |number: usize| match number {
+            1 => (*column).to_owned(),
+            _ => format!("{column}_{number}"),
+        };
+        let free = |name: &String| {
+            !names.contains(name) && (name == column || !columns.contains(&name.as_str()))
+        };
+        let name = (1..).map(numbered).find(free).unwrap_or_default();
+        names.push(name);
+    }
+    names
+}
+
 /// A value as text; a missing one is empty.
 fn plain(value: &Value<'_>) -> String {
     match value {
@@ -141,10 +158,19 @@ fn plain(value: &Value<'_>) -> String {
     }
 }
 
+/// Six digits behind the point; of small numbers, such as the joules of a short region, six that count.
+fn real(number: f64) -> String {
+    match number.abs() {
+        0.0 => "0.000000".to_owned(),
+        small if small < 1e-3 => format!("{number:.5e}"),
+        _ => format!("{number:.6}"),
+    }
+}
+
 fn cell(value: &Value<'_>) -> Cell {
     let text = match value {
-        Value::Real(number) => format!("{number:.6}"),
-        other => harmless(&plain(other)),
+        Value::Real(number) => real(*number),
+        other => shown(plain(other)),
     };
     let text = match text.chars().count() > WIDEST {
         true => text.chars().take(WIDEST - 1).chain(['…']).collect(),
@@ -158,8 +184,10 @@ fn cell(value: &Value<'_>) -> Cell {
 
 impl Receive for Answer<'_> {
     fn header(&mut self, columns: &[&str]) -> io::Result<()> {
-        let name = |name: &&str| (*name).to_owned();
-        self.columns = columns.iter().map(name).collect();
+        self.columns = match self.format {
+            AnswerFormat::Json => distinct(columns),
+            _ => columns.iter().map(|name| (*name).to_owned()).collect(),
+        };
         if self.format == AnswerFormat::Csv {
             let names: Vec<_> = columns.iter().map(|name| Value::Text(name)).collect();
             self.csv(&names)?;

@@ -19,7 +19,7 @@ use crate::console::{Console, NO_OUTPUT, Refusal, WrongUsage};
 use crate::find;
 use crate::output::write_to;
 use crate::progress::Progress;
-use crate::quote::harmless;
+use crate::quote::{harmless, shown};
 use crate::symbols::{as_names, of_session, open_session, warn_of_losses, warn_of_unreadable};
 
 use answer::Answer;
@@ -146,6 +146,7 @@ fn ask(
 ) -> Result<()> {
     let mut bar = Progress::new("reading", console);
     let path = options.output.as_deref().unwrap_or(Path::new("-"));
+    is_not_read(path, options)?;
     let mut failed = None;
     let written = write_to(path, console, |out| {
         let mut answer = Answer::new(options.format, out);
@@ -160,6 +161,22 @@ fn ask(
         }
     });
     failed.map_or(written, Err)
+}
+
+/// The answer does not take the place of the question.
+fn is_not_read(output: &Path, options: &QueryOptions) -> Result<()> {
+    let Some(file) = options.file.as_deref().filter(|_| output != Path::new("-")) else {
+        return Ok(());
+    };
+    match (output.canonicalize(), file.canonicalize()) {
+        (Ok(one), Ok(other)) if one == other => Err(Refusal {
+            message: format!("cannot write {}: the statement is in it", shown(output)),
+            notes: Vec::new(),
+            help: Some("name another file: -o NAME".to_owned()),
+        }
+        .into()),
+        _ => Ok(()),
+    }
 }
 
 /// The error, with its place in the statement and what helps.

@@ -164,6 +164,50 @@ fn a_query_only_reads() {
 }
 
 #[test]
+fn answers_are_as_they_are_read() {
+    let fixture = Fixture::new(synth::layouts()[0]);
+    let sql = "SELECT 1e-9, -2.5e-7, 0.0, 0.5, 'a\nb' AS name";
+    let (_, out, err) = instr(&["query", fixture.path(), sql]);
+    let last: Vec<&str> = out
+        .lines()
+        .last()
+        .unwrap_or(&err)
+        .split_whitespace()
+        .collect();
+    assert_eq!(
+        last,
+        ["1.00000e-9", "-2.50000e-7", "0.000000", "0.500000", "a?b"],
+        "{out}"
+    );
+    let sql = "SELECT 1 AS n, 2 AS n, 3 AS n_2, 4 AS n";
+    let (_, out, _) = instr(&["query", fixture.path(), sql, "--format", "json"]);
+    let rows: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(
+        rows,
+        serde_json::json!([{ "n": 1, "n_3": 2, "n_2": 3, "n_4": 4 }])
+    );
+}
+
+#[test]
+fn an_answer_takes_no_place_of_its_question_or_of_a_program() {
+    let fixture = Fixture::new(synth::layouts()[0]);
+    let dir = tempfile::tempdir().unwrap();
+    let (sql, program) = (dir.path().join("q.sql"), dir.path().join("app"));
+    std::fs::write(&sql, "SELECT 1").unwrap();
+    std::fs::write(&program, b"\x7fELF and so on").unwrap();
+    let path = sql.to_str().unwrap();
+    let (status, _, err) = instr(&["query", fixture.path(), "-f", path, "-o", path]);
+    assert_eq!(status, Status::Refused);
+    assert!(err.contains("the statement is in it"), "{err}");
+    assert_eq!(std::fs::read(&sql).unwrap(), b"SELECT 1");
+    let output = program.to_str().unwrap();
+    let (status, _, err) = instr(&["query", fixture.path(), "-f", path, "-o", output]);
+    assert_eq!(status, Status::Refused);
+    assert!(err.contains("it is a program"), "{err}");
+    assert_eq!(std::fs::read(&program).unwrap(), b"\x7fELF and so on");
+}
+
+#[test]
 fn run_away_statements_have_an_end() {
     let fixture = Fixture::new(synth::layouts()[0]);
     let forever =
