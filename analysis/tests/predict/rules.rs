@@ -195,7 +195,7 @@ fn a_critical_section_is_entered_one_by_one() {
         // The k-th waits for k others.
         assert_eq!(outcome.losses.locks, [7 * n * (n - 1) / 2]);
         let case = Case {
-            without: Some(region.locks[0]),
+            without: [Some(region.locks[0]), None],
             ..Case::default()
         };
         assert_eq!(run(&region, threads, &case).elapsed, 27);

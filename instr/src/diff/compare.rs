@@ -228,7 +228,10 @@ impl<'r> Groups<'r> {
         let (before, after) = (side(false), side(true));
         let (before_ns, after_ns) = (location::median(&before), location::median(&after));
         before_ns.or(after_ns)?;
-        let range = |values: &[f64]| limits::of_median(values, INTERVAL).map(<[f64; 2]>::from);
+        // No time is less than none, which few values do not exclude.
+        let range = |values: &[f64]| {
+            limits::of_median(values, INTERVAL).map(|(low, high)| [low.max(0.0), high])
+        };
         let mut measure = Measure {
             before_ns,
             after_ns,

@@ -1,7 +1,7 @@
 //! `--fail-if-slower`: what is slower by a share or more.
 
 use super::compare::LEAST_SHARE;
-use super::model::{Diff, Limit, Row, Verdict};
+use super::model::{Diff, Limit, Row};
 use super::run::Kind;
 use super::table::change;
 use crate::console::Refusal;
@@ -15,17 +15,21 @@ const NAMED: usize = 5;
 /// noticeable part of the time.
 pub(super) fn find(diff: &Diff, share: f64) -> Limit {
     let slower = |row: &Row| -> Option<(String, f64)> {
-        let (measure, _) = row.telling()?;
-        let counts = match diff.level {
-            Some(_) => row.verdict == Some(Verdict::Slower),
-            None => row.share >= LEAST_SHARE,
-        };
         let is_meant =
             row.kind.is_code() && (row.kind != Kind::Run || row.label == super::run::RUN_TIME);
-        let change = measure
-            .change
-            .filter(|change| counts && is_meant && *change >= share)?;
-        Some((row.label.clone(), change))
+        let (told, _) = row.telling().filter(|_| is_meant)?;
+        let all = [row.each.as_ref(), row.total.as_ref()];
+        // One execution may be a little slower, and all of them much.
+        let changes = all
+            .into_iter()
+            .flatten()
+            .filter(|measure| match diff.level {
+                Some(_) => measure.is_different,
+                None => row.share >= LEAST_SHARE && std::ptr::eq(*measure, told),
+            });
+        let change = changes.filter_map(|measure| measure.change);
+        let change = change.max_by(f64::total_cmp)?;
+        (change >= share).then(|| (row.label.clone(), change))
     };
     let mut slower: Vec<_> = diff.rows.iter().filter_map(slower).collect();
     slower.sort_by(|a, b| b.1.total_cmp(&a.1));

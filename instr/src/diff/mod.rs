@@ -21,7 +21,7 @@ pub(crate) mod run;
 pub(crate) mod sides;
 pub(crate) mod table;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;

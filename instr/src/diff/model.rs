@@ -139,11 +139,15 @@ impl Measure {
 }
 
 impl Row {
-    /// The measure that its verdict is about: of one execution, unless only the time of all of them differs.
+    /// The measure that its verdict is about: of one execution, unless only the time of all of them differs, or differs the other way: there are more of them,
+    /// or fewer.
     pub(crate) fn telling(&self) -> Option<(&Measure, bool)> {
         let (each, total) = (self.each.as_ref(), self.total.as_ref());
         match (each, total) {
-            (Some(each), Some(total)) if !each.is_different && total.is_different => {
+            (Some(each), Some(total))
+                if total.is_different
+                    && (!each.is_different || each.is_longer() != total.is_longer()) =>
+            {
                 Some((total, true))
             }
             (Some(each), _) => Some((each, false)),

@@ -1,6 +1,6 @@
 //! One run, as far as it is compared: what its whole took, and its constructs with their executions.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use instr_analysis::Times;
@@ -184,7 +184,7 @@ impl Run {
             let serial = efficiency.elapsed_ns.saturating_sub(efficiency.parallel_ns);
             run.of_run("outside of regions", serial);
         }
-        run.add(summary);
+        run.add(summary, None);
         for executions in run.constructs.values_mut() {
             let durations = executions.durations.take();
             executions.lows_ns = durations
@@ -246,7 +246,16 @@ impl Run {
         }
     }
 
-    fn add(&mut self, summary: &Summary) {
+    /// `around`: the numbers of the process that forked this one. A forked child has its code at the same addresses.
+    fn add(&mut self, summary: &Summary, around: Option<&Unnamed>) {
+        let own;
+        let unnamed = match around.filter(|_| summary.forked) {
+            Some(around) => around,
+            None => {
+                own = Unnamed::of(summary);
+                &own
+            }
+        };
         self.capacity_ns = self.capacity_ns.saturating_add(summary.capacity_ns());
         self.is_cut |= summary.truncated_streams > 0 || summary.discarded > 0;
         let states = summary.threads.iter().map(|thread| thread.states());
@@ -263,7 +272,7 @@ impl Run {
             self.of_run("waiting of all threads", sums[1]);
             self.of_run("OpenMP library, all threads", sums[2]);
         }
-        self.code(summary);
+        self.code(summary, unnamed);
         self.named(summary);
         for lock in &summary.criticals {
             self.lock(lock);
@@ -271,15 +280,15 @@ impl Run {
         for sync in &summary.syncs {
             self.plain(Kind::Waiting, sync.kind, &sync.times, None);
         }
-        summary.children.iter().for_each(|child| self.add(child));
+        let children = summary.children.iter();
+        children.for_each(|child| self.add(child, Some(unnamed)));
     }
 
     /// Constructs that are known by their code.
-    fn code(&mut self, summary: &Summary) {
+    fn code(&mut self, summary: &Summary, unnamed: &Unnamed) {
         let durations = |construct: Construct| summary.executions.get(&construct).cloned();
         let code = |place: &Place| Code::new(place.address.unwrap_or(0), place.call_site);
-        let mut unnamed = Unnamed::default();
-        for region in by_address(&summary.parallel_regions, |region| &region.place) {
+        for region in &summary.parallel_regions {
             let key = unnamed.key(Kind::Region, &region.place, "");
             let own = durations(Construct::Region(code(&region.place)));
             let implicit = key.of_implicit_tasks();
@@ -288,12 +297,12 @@ impl Run {
                 self.executed(implicit, own.count(), own.total_ns(), Some(own));
             }
         }
-        for task in by_address(&summary.task_functions, |task| &task.place) {
+        for task in &summary.task_functions {
             let key = unnamed.key(Kind::Task, &task.place, "");
             let own = durations(Construct::Task(code(&task.place)));
             self.executed(key, task.executed, task.total_ns, own);
         }
-        for of_loop in by_address(&summary.loops, |of_loop| &of_loop.place) {
+        for of_loop in &summary.loops {
             let key = unnamed.key(Kind::Loop, &of_loop.place, of_loop.schedule);
             let around = of_loop
                 .place
@@ -346,28 +355,55 @@ impl Run {
     }
 }
 
-/// Constructs in the order of their code.
-fn by_address<T>(constructs: &[T], place: impl Fn(&T) -> &Place) -> Vec<&T> {
-    let mut sorted: Vec<&T> = constructs.iter().collect();
-    sorted.sort_by_key(|construct| place(construct).address);
-    sorted
-}
-
 /// Gives code that has no name a number by its address: addresses differ from run to run, their order does not.
 #[derive(Default)]
 struct Unnamed {
-    numbers: BTreeMap<Kind, u32>,
+    codes: BTreeMap<Kind, BTreeSet<(u64, bool, &'static str)>>,
 }
 
 impl Unnamed {
+    /// Of a process and of those that it forked.
+    fn of(summary: &Summary) -> Self {
+        let mut all = Self::default();
+        all.collect(summary);
+        all
+    }
+
+    fn collect(&mut self, summary: &Summary) {
+        for region in &summary.parallel_regions {
+            self.add(Kind::Region, &region.place, "");
+        }
+        for task in &summary.task_functions {
+            self.add(Kind::Task, &task.place, "");
+        }
+        for of_loop in &summary.loops {
+            self.add(Kind::Loop, &of_loop.place, of_loop.schedule);
+        }
+        let forked = summary.children.iter().filter(|child| child.forked);
+        forked.for_each(|child| self.collect(child));
+    }
+
+    fn add(&mut self, kind: Kind, place: &Place, schedule: &'static str) {
+        if let (None, Some(address)) = (&place.function, place.address) {
+            let codes = self.codes.entry(kind).or_default();
+            codes.insert((address, place.call_site, schedule));
+        }
+    }
+
+    /// From 1.
+    fn number(&self, kind: Kind, place: &Place, schedule: &'static str) -> Option<u32> {
+        let code = (place.address?, place.call_site, schedule);
+        let codes = self.codes.get(&kind)?;
+        u32::try_from(codes.range(..=code).count()).ok()
+    }
+
     /// `schedule` is that of a loop, else empty.
-    fn key(&mut self, kind: Kind, place: &Place, schedule: &str) -> Key {
+    fn key(&self, kind: Kind, place: &Place, schedule: &'static str) -> Key {
         let mut unnamed = None;
         let (mut label, mut name) = match (&place.function, place.address) {
             (None, Some(_)) => {
-                let number = self.numbers.entry(kind).or_default();
-                *number += 1;
-                unnamed = Some(*number);
+                let number = self.number(kind, place, schedule).unwrap_or(0);
+                unnamed = Some(number);
                 let name = format!("{} {number} without a name", kind.name());
                 (name.clone(), name)
             }

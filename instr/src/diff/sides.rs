@@ -95,10 +95,14 @@ fn range(word: &Path) -> Option<(u64, u64)> {
 }
 
 /// The runs in a folder, which are of one program.
+///
+/// # Errors
+///
+/// One of them cannot be read: that it is left out would look as if there were fewer runs.
 fn of_folder(folder: &Path, inside: Vec<PathBuf>) -> Result<Vec<PathBuf>> {
-    let read = |path: &PathBuf| Metadata::read(&path.join("metadata")).ok();
-    let known = |path: PathBuf| Some((read(&path)?, path));
-    let mut runs: Vec<(Metadata, PathBuf)> = inside.into_iter().filter_map(known).collect();
+    let known = |path: PathBuf| Ok((Metadata::read(&path.join("metadata"))?, path));
+    let runs = inside.into_iter().map(known);
+    let mut runs = runs.collect::<Result<Vec<(Metadata, PathBuf)>>>()?;
     runs.retain(|run| !run.0.empty);
     let programs: BTreeSet<&str> = runs.iter().map(|run| run.0.program.as_str()).collect();
     if programs.len() > 1 {

@@ -14,7 +14,7 @@ const REGIONS: [(u64, f64); 3] = [(0x1000, 20_000.0), (0x2000, 50_000.0), (0x300
 const EXECUTIONS: usize = 30;
 
 /// Writes a trace whose regions take so long, one after the other.
-fn trace(dir: &Path, started: u64, regions: &[(u64, u64)]) {
+pub(crate) fn trace(dir: &Path, started: u64, regions: &[(u64, u64)]) {
     let layout = synth::layouts()[0];
     synth::begin(dir, layout, 1_000_000_000).unwrap();
     let metadata = dir.join("metadata");
@@ -247,6 +247,73 @@ fn executions_that_are_more_in_number_are_seen_in_the_whole() {
         "{out}"
     );
     assert!(out.contains("executed 12 times, before 10"), "{out}");
+}
+
+/// One execution takes 2.9 % more, and there are more than twice as many.
+#[test]
+fn a_limit_sees_all_executions_as_well_as_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let [before, after] = exact(
+        dir.path(),
+        8,
+        &[(0x1000, 200_000); 40],
+        &[(0x1000, 205_800); 100],
+    );
+    let (status, _, err) = diff(&[&before, &after, "--fail-if-slower", "5%"]);
+    assert_eq!(status, Status::Refused);
+    assert!(err.contains("region 1 without a name +157"), "{err}");
+    // Each is faster, all of them are slower.
+    let [before, after] = exact(
+        &dir.path().join("more"),
+        8,
+        &[(0x1000, 200_000); 40],
+        &[(0x1000, 190_000); 100],
+    );
+    let (status, out, err) = diff(&[&before, &after, "--fail-if-slower", "5%"]);
+    assert_eq!(status, Status::Refused);
+    assert!(err.contains("region 1 without a name +137"), "{err}");
+    assert!(
+        out.contains("Slower: region 1 without a name, all executions together by +137"),
+        "{out}"
+    );
+}
+
+#[test]
+fn a_run_that_cannot_be_read_is_not_left_out() {
+    let dir = tempfile::tempdir().unwrap();
+    let [before, after] = exact(dir.path(), 3, &[(0x1000, 100)], &[(0x1000, 100)]);
+    let damaged = Path::new(&after).join("run1.instr/metadata");
+    let bytes = std::fs::read(&damaged).unwrap();
+    std::fs::write(&damaged, &bytes[..40]).unwrap();
+    let (status, _, err) = diff(&[&before, &after]);
+    assert_eq!(status, Status::Refused);
+    assert!(err.contains("run1.instr/metadata"), "{err}");
+}
+
+#[test]
+fn few_runs_have_no_range_below_no_time() {
+    let dir = tempfile::tempdir().unwrap();
+    let regions = |ns| [[(0x1000, ns)], [(0x1000, 9 * ns)]];
+    let sides = ["before", "after"].map(|side| {
+        for (number, regions) in regions(10_000).iter().enumerate() {
+            let run = dir.path().join(format!("{side}/run{number}.instr"));
+            trace(&run, START_REALTIME + number as u64, regions);
+        }
+        dir.path().join(side)
+    });
+    let json = json(&sides);
+    let mut ranges = 0;
+    for row in json["rows"].as_array().unwrap() {
+        for range in [
+            &row["each"]["before_range_ns"],
+            &row["total"]["before_range_ns"],
+        ] {
+            let low = range[0].as_f64();
+            ranges += u32::from(low.is_some());
+            assert!(low.is_none_or(|low| low >= 0.0), "{row}");
+        }
+    }
+    assert!(ranges > 0, "{json}");
 }
 
 #[test]

@@ -168,10 +168,12 @@ pub(crate) fn of_trace(
     // The second pass takes longer than the first.
     let mut at = Steps::default();
     let found = first(trace, |time| at.tell(time, end * 4, seen))?;
+    is_readable(trace)?;
     may_be_predicted(trace, &found)?;
     let read = |others: &[Trace]| {
         let others = others.iter().map(|other| {
             let other_found = first(other, |_| {})?;
+            is_readable(other)?;
             may_be_predicted(other, &other_found)?;
             Ok(other_found)
         });
@@ -222,6 +224,17 @@ pub(crate) fn of_trace(
             "Critical sections, locks and ordered are not recorded (instr summary says why): what threads waited for them counts as work."
                 .to_owned(),
         );
+    }
+    let processes = trace.children().len() as u64;
+    if processes > 0 {
+        notes.push(format!(
+            "{} in {} of processes that it forked or started: nothing of those is predicted, and the time in which the program waits for them counts as work outside of regions.",
+            match processes {
+                1 => "There is a trace".to_owned(),
+                more => format!("There are {} traces", count(more)),
+            },
+            trace.dir().display()
+        ));
     }
     prediction.notes.extend(notes);
     Ok(prediction)
@@ -329,26 +342,39 @@ fn is_complete(trace: &Trace) -> Result<()> {
     if lost == 0 && trace.warning_count() == 0 {
         return Ok(());
     }
+    if lost == 0 {
+        return Err(damaged(trace));
+    }
+    let what = format!(
+        "{} of it were discarded while tracing",
+        counted(lost, "event")
+    );
+    let help =
+        "record it again with INSTR_POLICY=stream, or a larger INSTR_BUFFER (docs/environment.md)";
+    Err(incomplete(trace, &what, help))
+}
+
+/// The same for what was met only when it was read.
+fn is_readable(trace: &Trace) -> Result<()> {
+    match trace.unreadable().1 {
+        0 => Ok(()),
+        _ => Err(damaged(trace)),
+    }
+}
+
+fn damaged(trace: &Trace) -> anyhow::Error {
+    let what = "parts of it are damaged".to_owned();
+    incomplete(trace, &what, "record the program again")
+}
+
+fn incomplete(trace: &Trace, what: &str, help: &str) -> anyhow::Error {
     let dir = trace.dir().display();
-    let (what, help) = match lost {
-        0 => (
-            "parts of it are damaged".to_owned(),
-            "record the program again",
-        ),
-        _ => (
-            format!(
-                "{} of it were discarded while tracing",
-                counted(lost, "event")
-            ),
-            "record it again with INSTR_POLICY=stream, or a larger INSTR_BUFFER (docs/environment.md)",
-        ),
-    };
-    Err(Refusal {
+    Refusal {
         message: format!("nothing can be predicted from {dir}: {what}"),
         notes: Vec::new(),
         help: Some(help.to_owned()),
     }
-    .into())
+    .into()
 }
 
 fn may_be_predicted(trace: &Trace, found: &First) -> Result<()> {
@@ -417,6 +443,16 @@ fn question(
         None => None,
     };
     if let Some(chunk) = asked.chunk {
+        if found.totals.iterations == 0 {
+            return Err(Refusal {
+                message: format!(
+                    "--chunk {chunk}: the trace has no loop that is given out in chunks"
+                ),
+                notes: Vec::new(),
+                help: Some("instr summary shows the loops of a trace".to_owned()),
+            }
+            .into());
+        }
         let chunks = found.totals.iterations / chunk;
         if chunks > MAX_PIECES {
             return Err(WrongUsage(format!(

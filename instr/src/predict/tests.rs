@@ -1,5 +1,7 @@
 //! Messages and numbers of small traces.
 
+use std::path::Path;
+
 use instr_trace::synth;
 use serde_json::Value;
 
@@ -74,6 +76,48 @@ fn names_that_nothing_has_are_wrong_usage() {
         let (status, out, err) = instr(&["predict", fixture.path(), option, name]);
         assert_eq!((status, out.as_str()), (Status::Usage, ""), "{err}");
         assert!(err.contains("nothing") && err.contains(known), "{err}");
+    }
+}
+
+/// What only shows when events are read: the words of a packet's events are no events.
+#[test]
+fn a_trace_with_a_damaged_packet_is_refused() {
+    let fixture = Fixture::new(synth::layouts()[0]);
+    let stream = Path::new(fixture.path()).join("thread_0000");
+    let mut bytes = std::fs::read(&stream).unwrap();
+    let end = bytes.len();
+    bytes[end - 200..end - 100].fill(0xff);
+    std::fs::write(&stream, bytes).unwrap();
+    let (status, out, err) = instr(&["predict", fixture.path(), "--threads", "2"]);
+    assert_eq!((status, out.as_str()), (Status::Refused, ""), "{err}");
+    assert!(err.contains("parts of it are damaged"), "{err}");
+}
+
+#[test]
+fn chunks_of_no_loop_are_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    crate::diff::tests::trace(dir.path(), synth::START_REALTIME, &[(0x1000, 100_000); 4]);
+    let dir = dir.path().to_str().unwrap();
+    let (status, _, err) = instr(&["predict", dir, "--chunk", "4"]);
+    assert_eq!(status, Status::Refused);
+    assert!(err.contains("--chunk 4: the trace has no loop"), "{err}");
+    // Four regions say little of what others take: the error is large, the lower bound no nothing.
+    for point in json(&[dir, "--threads", "2,4,64,1024"])["points"]
+        .as_array()
+        .unwrap()
+    {
+        assert!(point["low_ns"].as_u64() > Some(0), "{point}");
+    }
+}
+
+/// What is gained by another lock is that of a program which has neither.
+#[test]
+fn a_lock_that_is_left_out_stays_out() {
+    let fixture = Fixture::new(synth::layouts()[0]);
+    let out = json(&[fixture.path(), "--threads", "2", "--without-lock", "0x9000"]);
+    let time = out["points"][0]["time_ns"].as_u64();
+    for gain in out["gains"].as_array().unwrap() {
+        assert!(gain["gone_ns"].as_u64() <= time, "{gain} {time:?}");
     }
 }
 

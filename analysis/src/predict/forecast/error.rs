@@ -82,11 +82,20 @@ impl Forecaster<'_> {
         let high = (high as f64 + error) / (1.0 - self.waited());
         Point {
             threads,
-            low: (low as f64 - error).max(0.0).round() as u64,
+            low: lowered(low as f64, error).round() as u64,
             high: high.round() as u64,
             unchanged: unchanged.unwrap_or(account.elapsed),
             account,
         }
+    }
+}
+
+/// The lower bound of a time with an error. An error of more than half of it is taken as a factor: no run takes no time.
+fn lowered(time: f64, error: f64) -> f64 {
+    let half = time / 2.0;
+    match error <= half {
+        true => time - error,
+        false => half * ((half - error) / half.max(1.0)).exp(),
     }
 }
 

@@ -78,12 +78,12 @@ impl Forecaster<'_> {
             library: question.library,
             costs: means(measures),
             factors: factors.to_vec(),
-            without: None,
+            without: [None; 2],
             one_by_one: false,
             made: 0,
         };
         let with = |case: Case| Case {
-            without: question.without,
+            without: [question.without, None],
             ..case
         };
         let shape = |threads: usize, chunk| Shape {
@@ -163,7 +163,7 @@ impl Forecaster<'_> {
                             }
                         }
                     }
-                    Lever::Lock(lock) => case.without = Some(lock),
+                    Lever::Lock(lock) => case.without[1] = Some(lock),
                     Lever::Tasks => {
                         for cost in [Cost::Create, Cost::Dispatch] {
                             case.costs.0[cost as usize] *= share;

@@ -26,7 +26,8 @@ impl Default for LockState {
 
 impl Simulation<'_> {
     fn exists(&self, lock: u32) -> bool {
-        self.case.without != Some(self.region.locks[lock as usize])
+        let own = Some(self.region.locks[lock as usize]);
+        !self.case.without.contains(&own)
     }
 
     /// Whether the thread has to wait, or has an event.

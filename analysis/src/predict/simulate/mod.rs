@@ -46,8 +46,8 @@ pub struct Case {
     pub costs: Costs,
     /// By what the work of each spot is multiplied; 1 where there is none.
     pub factors: Vec<f64>,
-    /// This lock does not exist.
-    pub without: Option<Lock>,
+    /// These locks do not exist.
+    pub without: [Option<Lock>; 2],
     /// Creating and taking tasks happens one after the other, on whatever thread.
     pub one_by_one: bool,
     /// So many threads of the team are made for the region.
