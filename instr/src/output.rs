@@ -49,7 +49,7 @@ pub fn check_outside(path: &Path) -> Result<()> {
 }
 
 /// Whether a folder is a trace, damaged or not: others have files of the name `metadata`, too.
-fn holds_trace(dir: &Path) -> bool {
+pub(crate) fn holds_trace(dir: &Path) -> bool {
     let begin = |path: PathBuf| {
         let mut bytes = Vec::new();
         let file = std::fs::File::open(path).ok()?;

@@ -155,7 +155,8 @@ fn set(inside: &str) -> Option<(Part, &str)> {
             }
             (c, _) => {
                 ranges.push((c, c));
-                before = Some(c);
+                // One at the begin begins no range.
+                before = (c != ']').then_some(c);
             }
         }
         is_first = false;
@@ -245,6 +246,22 @@ mod tests {
                 .collect()
         };
         let of_texts = ['a', 'b', 'A', 'ä', '%', ']', '-', '^', '\\'];
+        let sets = [
+            "[]-a]", "[^]-a]", "[a-]", "[a-c]", "[^a-c]", "[]]", "[^]]", "[]", "[^", "[a-c-e]",
+            "[c-a]", "[a", "[-a]",
+        ];
+        for (pattern, text) in sets
+            .iter()
+            .flat_map(|set| ["", "]", "^", "-", "a", "b", "d", "_", "aa"].map(|text| (*set, text)))
+        {
+            let sql = "SELECT ?2 GLOB ?1";
+            let expected = ask(&theirs, sql, pattern, text);
+            assert_eq!(
+                ask(&own, sql, pattern, text),
+                expected,
+                "{pattern:?} {text:?}"
+            );
+        }
         for (sql, of_patterns) in [
             ("SELECT ?2 LIKE ?1", "abAä%%_"),
             ("SELECT ?2 LIKE ?1 ESCAPE '\\'", "abA%%_\\"),

@@ -21,6 +21,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/config.h"
@@ -34,6 +35,7 @@
 #define NAME_BYTES 32u
 #define MOST_NAMES 1000u
 #define MOST_ATTEMPTS 100u
+#define MOST_BEGINNING 60 /* seconds */
 #define MOST_NESTED 16u /* traces of children in those of children */
 #define READ_BY_OTHERS (S_IRGRP | S_IROTH)
 #define LOOK_BY_OTHERS (READ_BY_OTHERS | S_IXGRP | S_IXOTH)
@@ -431,14 +433,10 @@ static bool read_head(int in, char head[INSTR_HEAD_BYTES])
     return true;
 }
 
-static bool lives(long pid)
-{
-    return pid > 0 && (kill((pid_t)pid, 0) == 0 || errno == EPERM);
-}
-
 static bool is_written(const char *head)
 {
-    return strstr(head, "\n    closed = 0;") != NULL && lives(instr_place_number(head, "\n    pid = "));
+    const pid_t pid = (pid_t)instr_place_number(head, "\n    pid = ");
+    return strstr(head, "\n    closed = 0;") != NULL && pid > 0 && (kill(pid, 0) == 0 || errno == EPERM);
 }
 
 FOR_RUNS bool instr_place_is_earlier(int in, const char *program, char head[INSTR_HEAD_BYTES])
@@ -461,16 +459,21 @@ bool instr_place_has_writers(int in, unsigned depth)
     DIR *const d = fd >= 0 ? fdopendir(fd) : NULL;
     if (d == NULL) {
         close(fd);
-        return false;
+        return true; /* it cannot be excluded */
     }
     for (const struct dirent *e = readdir(d); e != NULL && !found; e = readdir(d)) {
         struct stat status;
         const char *const dash = strchr(e->d_name, '-');
-        const int inner = dash != NULL && is_folder_of_ours(e->d_name) ? instr_place_enter(in, e->d_name, &status) : -1;
+        if (dash == NULL || !is_folder_of_ours(e->d_name))
+            continue;
+        const long pid = instr_place_number(dash, "-");
+        const bool may_write = pid > 0 && (pid_t)pid != getpid() && kill((pid_t)pid, 0) == 0;
+        /* 2: there is no folder in it */
+        const bool nests = depth < MOST_NESTED && fstatat(in, e->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 && status.st_nlink != 2;
+        const int inner = may_write || nests ? instr_place_enter(in, e->d_name, &status) : -1;
         if (inner < 0)
             continue;
-        found = (lives(instr_place_number(dash, "-")) && is_folder_written(inner)) ||
-                (status.st_nlink != 2 && depth < MOST_NESTED && instr_place_has_writers(inner, depth + 1)); /* 2: there is no folder in it */
+        found = (may_write && is_folder_written(inner)) || (nests && instr_place_has_writers(inner, depth + 1));
         close(inner);
     }
     closedir(d);
@@ -491,7 +494,21 @@ static int out_of_the_way(int fd)
 }
 #endif
 
-/* Without locks only who made the lock's file takes an empty folder: a run that has just begun there has nothing else in it for a while. */
+#if INSTR_KEEPS_RUNS
+/* Whether a file is older than what a run needs from its lock to its metadata. */
+APART static bool is_old(int fd)
+{
+    struct stat status;
+    return fstat(fd, &status) == 0 && status.st_mtime + MOST_BEGINNING < time(NULL);
+}
+#else
+#define is_old(fd) true
+#endif
+
+/*
+ * Without locks only who made the lock's file takes an empty folder: a run that has just begun there has nothing else in it for a while. What was
+ * killed then leaves it so.
+ */
 static int open_lock(int in, bool *first)
 {
 #if INSTR_KEEPS_RUNS
@@ -531,7 +548,7 @@ static bool take_folder(int in, const char *program, int *moved)
     const bool locked = flock(fd, LOCK_EX | LOCK_NB) == 0;
     const bool free = locked || errno != EWOULDBLOCK; /* not every file system has locks */
     const enum instr_content now = free ? instr_place_look(in, 0, false) : CONTENT_FOREIGN;
-    if (now == CONTENT_FOREIGN || (now == CONTENT_OURS && !is_over(in, program, head)) || (now == CONTENT_EMPTY && !locked && !first)) {
+    if (now == CONTENT_FOREIGN || (now == CONTENT_OURS && !is_over(in, program, head)) || (now == CONTENT_EMPTY && !locked && !first && !is_old(fd))) {
         close(fd);
         return false;
     }

@@ -71,14 +71,20 @@ static bool is_free(int parent, const char *name)
     return fstatat(parent, name, &status, AT_SYMLINK_NOFOLLOW) != 0 && errno == ENOENT;
 }
 
-/* Renames `base` to the first free name from this number on; the number, or 0. A folder never takes another's place that holds anything. */
-static uint64_t move(int parent, const char *base, uint64_t number)
+/* Renames the folder `taken`, which is `base`, to the first free name from this number on; the number, or 0. A folder never takes another's place that holds anything. */
+static uint64_t move(int parent, const char *base, uint64_t number, const struct stat *taken)
 {
+    struct stat status;
     for (unsigned i = 0; i < MOST_NUMBERS && numbered(before, base, number); i++, number++) {
         if (!is_free(parent, before))
             continue;
-        if (renameat(parent, base, parent, before) == 0)
-            return number;
+        if (renameat(parent, base, parent, before) == 0) {
+            if (fstatat(parent, before, &status, AT_SYMLINK_NOFOLLOW) != 0 || same(&status, taken))
+                return number;
+            if (is_free(parent, base)) /* without locks, another run was faster: it is its new folder */
+                (void)renameat(parent, before, parent, base);
+            break;
+        }
         if (errno != EEXIST && errno != ENOTEMPTY && errno != ENOTDIR)
             break;
     }
@@ -119,7 +125,7 @@ enum instr_run_before instr_runs_before(const char *place, const struct stat *ta
         return INSTR_RUN_REPLACED;
     }
     const bool here = stat(".", &status) == 0 && same(&status, taken); /* who works in a folder does not want it renamed */
-    const uint64_t moved = there && !here ? move(parent, base, number) : 0;
+    const uint64_t moved = there && !here ? move(parent, base, number, taken) : 0;
     close(parent);
     if (moved != 0) {
         instr_sink_run = (uint32_t)moved + 1;

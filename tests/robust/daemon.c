@@ -14,7 +14,7 @@ static void make(const char *name)
     close(open(name, O_CREAT | O_WRONLY, 0600));
 }
 
-/* Behind the destructors of the trace, or before: the test waits for the process as well. */
+/* Before the trace is complete: that is when its metadata say so. */
 static void end(void)
 {
     make("done");

@@ -1,7 +1,7 @@
 //! `--fail-if-slower`: what is slower by a share or more.
 
 use super::compare::LEAST_SHARE;
-use super::model::{Diff, Limit, Row};
+use super::model::{Diff, Limit, Row, Verdict};
 use super::run::Kind;
 use super::table::change;
 use crate::console::Refusal;
@@ -17,7 +17,9 @@ pub(super) fn find(diff: &Diff, share: f64) -> Limit {
     let slower = |row: &Row| -> Option<(String, f64)> {
         let is_meant =
             row.kind.is_code() && (row.kind != Kind::Run || row.label == super::run::RUN_TIME);
-        let (told, _) = row.telling().filter(|_| is_meant)?;
+        if !is_meant || row.verdict == Some(Verdict::Faster) {
+            return None;
+        }
         let all = [row.each.as_ref(), row.total.as_ref()];
         // One execution may be a little slower, and all of them much.
         let changes = all
@@ -25,7 +27,7 @@ pub(super) fn find(diff: &Diff, share: f64) -> Limit {
             .flatten()
             .filter(|measure| match diff.level {
                 Some(_) => measure.is_different,
-                None => row.share >= LEAST_SHARE && std::ptr::eq(*measure, told),
+                None => row.share >= LEAST_SHARE,
             });
         let change = changes.filter_map(|measure| measure.change);
         let change = change.max_by(f64::total_cmp)?;

@@ -13,6 +13,7 @@ use instr_trace::Metadata;
 use super::options::DiffOptions;
 use crate::console::{Refusal, WrongUsage};
 use crate::find;
+use crate::output::holds_trace;
 use crate::quote::shown;
 use crate::runs::is_trace;
 use crate::summary::units::elide;
@@ -101,7 +102,9 @@ fn range(word: &Path) -> Option<(u64, u64)> {
 /// One of them cannot be read: that it is left out would look as if there were fewer runs.
 fn of_folder(folder: &Path, inside: Vec<PathBuf>) -> Result<Vec<PathBuf>> {
     let known = |path: PathBuf| Ok((Metadata::read(&path.join("metadata"))?, path));
-    let runs = inside.into_iter().map(known);
+    // Others have files of this name, too.
+    let ours = inside.into_iter().filter(|path| holds_trace(path));
+    let runs = ours.map(known);
     let mut runs = runs.collect::<Result<Vec<(Metadata, PathBuf)>>>()?;
     runs.retain(|run| !run.0.empty);
     let programs: BTreeSet<&str> = runs.iter().map(|run| run.0.program.as_str()).collect();

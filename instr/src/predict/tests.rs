@@ -110,17 +110,6 @@ fn chunks_of_no_loop_are_refused() {
     }
 }
 
-/// What is gained by another lock is that of a program which has neither.
-#[test]
-fn a_lock_that_is_left_out_stays_out() {
-    let fixture = Fixture::new(synth::layouts()[0]);
-    let out = json(&[fixture.path(), "--threads", "2", "--without-lock", "0x9000"]);
-    let time = out["points"][0]["time_ns"].as_u64();
-    for gain in out["gains"].as_array().unwrap() {
-        assert!(gain["gone_ns"].as_u64() <= time, "{gain} {time:?}");
-    }
-}
-
 #[test]
 fn a_trace_without_regions_is_refused() {
     let dir = tempfile::tempdir().unwrap();

@@ -271,7 +271,52 @@ fn without_lock() -> Check {
             "serial=0",
         ],
     )?;
-    near(time(&without), 200.0 / 8.0 * 0.5e6, "without it")
+    near(time(&without), 200.0 / 8.0 * 0.5e6, "without it")?;
+    two_locks(dir.path())
+}
+
+/// Two critical sections, one after the other, 40 times.
+const TWO_LOCKS: &str = r"#define _POSIX_C_SOURCE 199309L
+#include <time.h>
+static void work(long us)
+{
+    struct timespec at;
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    const long long end = at.tv_sec * 1000000LL + at.tv_nsec / 1000 + us;
+    do
+        clock_gettime(CLOCK_MONOTONIC, &at);
+    while (at.tv_sec * 1000000LL + at.tv_nsec / 1000 < end);
+}
+int main(void)
+{
+    #pragma omp parallel for schedule(dynamic, 1) num_threads(1)
+    for (int i = 0; i < 40; i++) {
+        work(50);
+        #pragma omp critical(alpha)
+        work(300);
+        #pragma omp critical(beta)
+        work(200);
+    }
+    return 0;
+}
+";
+
+/// Without one of two locks, what the other one costs is counted without both: the first would hide it.
+fn two_locks(dir: &Path) -> Check {
+    let source = dir.join("two.c");
+    std::fs::write(&source, TWO_LOCKS)?;
+    let program = dir.join("two");
+    Build::openmp(Target::X86_64).traced(&[&source], &program)?;
+    Run::new(&program).dir(dir).succeed()?;
+    let words = ["--threads", "8", "--without-lock", "alpha"];
+    let without = predict(&dir.join("two.instr"), &words)?;
+    let time = without["points"][0]["time_ns"].as_f64();
+    let gains = without["gains"].as_array().into_iter().flatten();
+    let mut locks = gains.filter(|gain| gain["kind"] == "lock");
+    let gone = locks.next().and_then(|gain| gain["half_ns"].as_f64());
+    // 40 times 0.2 ms one after the other become 40 times 0.55 ms on 8 threads.
+    let is_less = gone.zip(time).is_some_and(|(gone, time)| gone < 0.7 * time);
+    ensure(is_less && locks.next().is_none(), || format!("{without}"))
 }
 
 /// A trace that ends inside of its only region holds nothing to predict from, and says so.

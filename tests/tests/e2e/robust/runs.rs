@@ -390,7 +390,10 @@ fn without_locks() -> Check {
     let guest = Guest::build("events")?;
     let others = others(&guest)?;
     let run = guest.traced().arg("100").env("INSTR_BUFFER", "8192");
-    let run = run.env("LD_PRELOAD", &others).env("OTHERS_DO", "unlocked");
+    let run = run
+        .env("LD_PRELOAD", &others)
+        .env("OTHERS_DO", "unlocked")
+        .env("INSTR_KEEP", "60");
     let mut children = Vec::new();
     for _ in 0..20 {
         children.push(run.spawn()?);
@@ -428,7 +431,8 @@ fn daemon_closes() -> Check {
         wait_for half
         "$1" 30 | cat
         touch go
-        wait_for done"#;
+        wait_for done
+        for i in $(seq 400); do grep -q "closed = 0;" daemon.instr/fork-*/metadata || break; sleep 0.05; done"#;
     for keep in ["8", "0"] {
         let trace = guest.path("daemon.instr");
         let run = Run::words(["sh", "-c", script, "sh"]).arg(&guest.traced);
@@ -463,7 +467,8 @@ fn rebuilt() -> Check {
     record(&guest, "40", &[])?;
     record(&guest, "0", &[])?;
     are(&guest, &["events.instr", "events.instr.empty"])?;
-    let again = r#"cp "$1" new; mkfifo input; "$1" 0 waits <input & exec 3>input; sleep 0.3; mv new "$1"; exec 3>&-; wait"#;
+    let again = r#"cp "$1" new; mkfifo input; "$1" 0 waits <input & exec 3>input
+        for i in $(seq 400); do test ! -e events.instr.1 || break; sleep 0.05; done; mv new "$1"; exec 3>&-; wait"#;
     let run = Run::words(["sh", "-c", again, "sh"]).arg(&guest.traced);
     run.dir(guest.dir.path()).succeed()?;
     are(&guest, &["events.instr", "events.instr.empty"])?;
