@@ -525,7 +525,11 @@ static int open_lock(int in, bool *first)
 /* Whether the trace in a folder, whose lock this process holds, is an earlier one, and nobody writes there: children may have lost the lock. */
 static bool is_over(int in, const char *program, char head[INSTR_HEAD_BYTES])
 {
-    return instr_place_is_earlier(in, program, head) && (!INSTR_KEEPS_RUNS || !instr_place_has_writers(in, 0));
+#if INSTR_KEEPS_RUNS
+    return instr_place_is_earlier(in, program, head) && !instr_place_has_writers(in, 0);
+#else
+    return instr_place_is_earlier(in, program, head);
+#endif
 }
 
 /*
