@@ -145,8 +145,9 @@ fn storm(mode: &str, each: u32, buffer: &str) -> Check<i128> {
 fn leaves(stack: &str) -> Check {
     for buffer in ["4K", "1M"] {
         let ([program, _, last], lost, [issued, left]) = handlers("leaves", stack, buffer)?;
-        ensure(last == 1000 && left == 150, || {
-            format!("{last} of the last 1000 events are there")
+        // On a busy machine one more signal comes before the timer is off.
+        ensure(last == 1000 && (150..160).contains(&left), || {
+            format!("{last} of the last 1000 events are there, {left} handlers did not return")
         })?;
         // An event may be complete when the handler leaves its caller, which has not counted it then. In the last three of its instructions
         // it is in the trace, and the guard is still taken: then it is counted as lost, too.
