@@ -20,6 +20,9 @@ use crate::workspace;
 /// Tests at once, at least: each starts compilers and programs of several threads.
 const THREADS: usize = 2;
 
+/// Tests at once beyond the number of processors: browsers, and programs that sleep, leave a tenth of the time to others.
+const BESIDE: usize = 1;
+
 /// How many of the longest tests are printed.
 const SHOWN: usize = 10;
 
@@ -69,7 +72,7 @@ pub fn run(mut trials: Vec<Trial>) -> ! {
     let processors = std::thread::available_parallelism().map_or(THREADS, usize::from);
     arguments
         .test_threads
-        .get_or_insert(processors.max(THREADS));
+        .get_or_insert(processors.max(THREADS) + BESIDE);
     let known = remembered();
     trials.sort_by(|a, b| expected(&known, b.name()).total_cmp(&expected(&known, a.name())));
     let begin = Instant::now();
