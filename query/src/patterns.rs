@@ -3,6 +3,7 @@
 //!
 //! What they match is what SQLite's match (<https://www.sqlite.org/lang_expr.html#the_like_glob_regexp_match_and_extract_operators>): `LIKE` takes the letters A to Z as a to z.
 
+use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rusqlite::functions::{Context, FunctionFlags};
@@ -83,18 +84,18 @@ fn answer(
 }
 
 /// A value as SQLite makes a text of it.
-fn text(value: ValueRef<'_>, numbers: &Mutex<Connection>) -> Result<Option<String>> {
+fn text<'v>(value: ValueRef<'v>, numbers: &Mutex<Connection>) -> Result<Option<Cow<'v, str>>> {
     Ok(Some(match value {
         ValueRef::Null => return Ok(None),
-        ValueRef::Integer(number) => number.to_string(),
+        ValueRef::Integer(number) => Cow::Owned(number.to_string()),
         ValueRef::Real(number) => {
             let numbers = numbers.lock().unwrap_or_else(PoisonError::into_inner);
             let mut statement = numbers.prepare_cached("SELECT CAST(?1 AS TEXT)")?;
-            statement.query_row([number], |row| row.get(0))?
+            Cow::Owned(statement.query_row([number], |row| row.get(0))?)
         }
         ValueRef::Text(bytes) | ValueRef::Blob(bytes) => {
             let end = bytes.iter().position(|byte| *byte == 0);
-            String::from_utf8_lossy(&bytes[..end.unwrap_or(bytes.len())]).into_owned()
+            String::from_utf8_lossy(&bytes[..end.unwrap_or(bytes.len())])
         }
     }))
 }

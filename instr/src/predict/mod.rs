@@ -351,7 +351,7 @@ fn is_complete(trace: &Trace) -> Result<()> {
     );
     let help =
         "record it again with INSTR_POLICY=stream, or a larger INSTR_BUFFER (docs/environment.md)";
-    Err(incomplete(trace, &what, help))
+    Err(refusal(trace, &what, Vec::new(), help))
 }
 
 /// The same for what was met only when it was read.
@@ -364,36 +364,31 @@ fn is_readable(trace: &Trace) -> Result<()> {
 
 fn damaged(trace: &Trace) -> anyhow::Error {
     let what = "parts of it are damaged".to_owned();
-    incomplete(trace, &what, "record the program again")
+    refusal(trace, &what, Vec::new(), "record the program again")
 }
 
-fn incomplete(trace: &Trace, what: &str, help: &str) -> anyhow::Error {
+fn refusal(trace: &Trace, why: &str, notes: Vec<String>, help: &str) -> anyhow::Error {
     let dir = trace.dir().display();
     Refusal {
-        message: format!("nothing can be predicted from {dir}: {what}"),
-        notes: Vec::new(),
+        message: format!("nothing can be predicted from {dir}: {why}"),
+        notes,
         help: Some(help.to_owned()),
     }
     .into()
 }
 
 fn may_be_predicted(trace: &Trace, found: &First) -> Result<()> {
-    let dir = trace.dir().display();
     let survey = &found.survey;
-    let refusal = |why: String, help: &str| Refusal {
-        message: format!("nothing can be predicted from {dir}: {why}"),
-        notes: survey
-            .gaps
-            .iter()
-            .map(|(why, number, ns)| {
-                format!("{} ({}, {})", names::why(*why), count(*number), time(*ns))
-            })
-            .collect(),
-        help: Some(help.to_owned()),
+    let refused = |why: &str, help: &str| {
+        let gaps = survey.gaps.iter();
+        let notes = gaps.map(|(why, number, ns)| {
+            format!("{} ({}, {})", names::why(*why), count(*number), time(*ns))
+        });
+        Err(refusal(trace, why, notes.collect(), help))
     };
     if survey.overlapping {
-        let why = "several threads run parallel regions at the same time".to_owned();
-        return Err(refusal(why, "instr summary shows what they do").into());
+        let why = "several threads run parallel regions at the same time";
+        return refused(why, "instr summary shows what they do");
     }
     let missing = survey.gaps.iter().filter(|(why, ..)| why.is_region());
     let missing: u64 = missing.map(|(.., ns)| ns).sum();
@@ -403,11 +398,11 @@ fn may_be_predicted(trace: &Trace, found: &First) -> Result<()> {
             "{} of its time is in regions that are not modelled",
             percent(share)
         );
-        return Err(refusal(why, "docs/predict.md says what is modelled").into());
+        return refused(&why, "docs/predict.md says what is modelled");
     }
     if survey.regions == 0 {
-        let why = "it has no parallel region of OpenMP that is complete".to_owned();
-        return Err(refusal(why, "instr summary shows what the trace has").into());
+        let why = "it has no parallel region of OpenMP that is complete";
+        return refused(why, "instr summary shows what the trace has");
     }
     Ok(())
 }
