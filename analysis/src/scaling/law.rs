@@ -5,6 +5,9 @@ use super::{Estimate, Observation, REACH, Refusal, VAGUE, distinct};
 
 /// A law that is off by more than this share does not fit.
 const MISS: f64 = 0.05;
+/// So many half widths of its interval a coherency must lie above 0. One is enough where the errors of runs grow with their times. What a start takes varies by as much on any number of
+/// threads, so most in proportion on the largest, where a coherency shows: there one half width is passed by chance in every tenth sweep.
+const SURE: f64 = 3.0;
 
 /// Which law.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
@@ -142,6 +145,16 @@ impl Fitted {
                 ]
             }
         }
+    }
+
+    /// Whether coherency is above 0 for sure: more than runs that follow Amdahl's law have by chance.
+    pub fn is_coherent(&self) -> bool {
+        let parameters = self.parameters();
+        let coherency = match self.law {
+            Law::Universal => parameters.get(2),
+            Law::Amdahl | Law::Gustafson => None,
+        };
+        coherency.is_some_and(|it| it.estimate.value > SURE * (it.estimate.value - it.estimate.low))
     }
 
     /// The number of threads with the shortest time; none where more are always better.
@@ -286,6 +299,26 @@ mod tests {
         }
         // Gunther: sqrt((1 - sigma) / kappa) = 44.3.
         assert!((fitted.best_threads().unwrap() - (0.98_f64 / 0.0005).sqrt()).abs() < 1e-6);
+    }
+
+    /// A tenth of 0.3 s is serial, a start takes 2 ms and more. Coherency is seen where it is, and in at most one of a hundred sweeps where it is not.
+    #[test]
+    fn a_coherency_is_no_chance() {
+        let mut random = fastrand::Rng::with_seed(36);
+        let counts = [1.0, 2.0, 4.0, 8.0, 16.0].map(|p| [p; 5]).concat();
+        let mut seen = |kappa: f64| {
+            let sweeps = 1000;
+            let found = (0..sweeps).filter(|_| {
+                let sweep = runs(&counts, |p| {
+                    let start = 2e-3 - 3e-4 * random.f64().ln();
+                    0.3 * (0.1 + 0.9 / p + kappa * (p - 1.0)) + start
+                });
+                Law::Universal.fit(&sweep).unwrap().is_coherent()
+            });
+            found.count() as f64 / f64::from(sweeps)
+        };
+        let (none, some) = (seen(0.0), seen(5e-4));
+        assert!(none <= 0.01 && some >= 0.99, "{none} {some}");
     }
 
     #[test]

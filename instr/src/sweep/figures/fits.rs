@@ -27,9 +27,8 @@ pub(super) fn best_law(
     };
     let amdahl = checked(Law::Amdahl.fit(observations)?);
     let universal = Law::Universal.fit(observations).ok().map(checked);
-    let coherency = |fitted: &law::Fitted| fitted.parameters()[2].estimate.low > 0.0;
     let is_better = |(fitted, misses): &(law::Fitted, Option<Refusal>)| {
-        coherency(fitted) || amdahl.1.is_some() && misses.is_none()
+        fitted.is_coherent() || amdahl.1.is_some() && misses.is_none()
     };
     let (fitted, misses) = universal.filter(is_better).unwrap_or(amdahl);
     let predict = |threads: &u32| {
