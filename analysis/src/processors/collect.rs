@@ -39,6 +39,8 @@ pub(super) struct Collector<'a> {
     waits: Waits,
     wakes: Wakes,
     lost: u64,
+    /// When events were lost last.
+    last_loss: u64,
     told: &'a mut dyn Each,
 }
 
@@ -78,6 +80,7 @@ impl<'a> Collector<'a> {
             waits: Waits::default(),
             wakes: Wakes::default(),
             lost: 0,
+            last_loss: 0,
             told,
         }
     }
@@ -151,7 +154,17 @@ impl<'a> Collector<'a> {
         if id.tid == 0 {
             return; // the processor has nothing to do
         }
-        let thread = self.thread(part, id, time);
+        let thread = match self.threads.find(part, id.tid) {
+            Some(thread) => thread,
+            None => match self.threads.revive(part, id.tid, self.last_loss) {
+                Some(thread) => {
+                    // It has left its processor before, or it could not come.
+                    self.threads.all[thread].times.voluntary += 1;
+                    thread
+                }
+                None => self.thread(part, id, time),
+            },
+        };
         self.set(thread, time, State::Runs(lane));
     }
 
@@ -159,9 +172,19 @@ impl<'a> Collector<'a> {
         if id.tid == 0 {
             return;
         }
-        let Some(thread) = self.threads.find(part, id.tid) else {
+        let found = self.threads.find(part, id.tid);
+        let found = match leave {
+            Leave::Blocked => found,
+            Leave::Ready | Leave::Yielded => {
+                found.or_else(|| self.threads.revive(part, id.tid, self.last_loss))
+            }
+        };
+        let Some(thread) = found else {
             return; // it has ended, and leaves for the last time
         };
+        if leave == Leave::Blocked && self.threads.all[thread].has_exited {
+            return self.set(thread, time, State::Ended);
+        }
         let times = &mut self.threads.all[thread].times;
         let to = match leave {
             Leave::Blocked => {
@@ -269,6 +292,7 @@ impl<'a> Collector<'a> {
     /// What the processor did since its last event is not known.
     fn loses(&mut self, lane: usize, time: u64, count: u64) {
         self.lost = self.lost.saturating_add(count);
+        self.last_loss = time;
         let last = self.lanes[lane].last.min(time);
         self.vacate(lane, last, State::Unknown);
     }
@@ -276,6 +300,10 @@ impl<'a> Collector<'a> {
     /// Nobody runs on the processor any more.
     fn vacate(&mut self, lane: usize, time: u64, to: State) {
         if let Some((thread, _)) = self.lanes[lane].runs {
+            let to = match self.threads.all[thread].has_exited {
+                true => State::Ended,
+                false => to,
+            };
             self.set(thread, time, to);
         }
     }

@@ -289,6 +289,51 @@ fn processes_have_parents_names_and_ends() {
     assert_eq!(processes[1].threads.len(), 2);
 }
 
+/// perf reports an exit before the thread leaves its processor: it may be preempted in between, or wait. It is the same thread, and ends where it leaves last.
+#[test]
+fn a_thread_may_run_on_behind_its_exit() {
+    let one = id(10, 10);
+    let events = |more: &[(u32, u64, ThreadId, What)]| {
+        let begin = [(0, 0, one, exec("app")), (0, 100, one, What::Exit)];
+        [&begin[..], more].concat()
+    };
+    let preempted = [
+        (0, 110, one, PREEMPTED),
+        (1, 150, one, What::In),
+        (1, 160, one, OUT),
+    ];
+    let waits = [
+        (0, 110, one, OUT),
+        (0, 150, one, What::In),
+        (0, 160, one, OUT),
+    ];
+    for (more, expected, unknown, migrations) in [
+        (&preempted, [100 + 10, 40, 0, 0, 1], 10, 1),
+        (&waits, [100 + 10, 0, 0, 1, 0], 50, 0),
+    ] {
+        let found = of(1000, Recorded::System, &events(more));
+        let processes = &found.applications[0].processes;
+        assert_eq!(processes.len(), 1, "{processes:?}");
+        assert_eq!(
+            (processes[0].end_ns, processes[0].name.as_str()),
+            (Some(160), "app")
+        );
+        let thread = thread(&found, 10);
+        assert_eq!(times(thread)[..5], expected);
+        assert_eq!(
+            (thread.times.unknown_ns, thread.times.migrations),
+            (unknown, migrations)
+        );
+    }
+    // Where events were lost since, the number may be another thread's.
+    let lost = [
+        (0, 120, ThreadId::default(), What::Lost(9)),
+        (0, 150, one, What::In),
+    ];
+    let found = of(1000, Recorded::System, &events(&lost));
+    assert_eq!(found.applications[0].processes.len(), 2);
+}
+
 #[test]
 fn an_exec_ends_the_other_threads() {
     let (first, second) = (id(10, 10), id(10, 11));

@@ -41,6 +41,8 @@ pub(super) struct Live {
     pub(super) woken: Option<usize>,
     /// The kernel's priority that it ran with last.
     pub(super) priority: Option<u32>,
+    /// Its exit was reported: what it still does belongs to it, and it ends where it leaves its processor.
+    pub(super) has_exited: bool,
     /// Of its ready time what its waits hold that are followed.
     pub(super) preempted_ns: u64,
     begin: u64,
@@ -78,6 +80,22 @@ impl Threads {
     pub(super) fn find(&self, part: usize, tid: u32) -> Option<usize> {
         let at = *self.by_tid.get(&(part, tid))?;
         (self.all[at].state != State::Ended).then_some(at)
+    }
+
+    /// The thread with this number that has ended since `from`, if no other one has the number now. It is taken for alive again: perf reports the exit of a thread some 0.1 ms before
+    /// the thread leaves its processor for the last time, and until then it may be preempted, or wait. What it did since the report is not known.
+    pub(super) fn revive(&mut self, part: usize, tid: u32, from: u64) -> Option<usize> {
+        let at = *self.by_tid.get(&(part, tid))?;
+        let thread = &mut self.all[at];
+        let end = thread.end.filter(|end| *end >= from)?;
+        thread.end = None;
+        thread.since = end;
+        thread.state = State::Unknown;
+        thread.has_exited = true;
+        let process = &mut self.processes[thread.process];
+        process.end = None;
+        process.threads.insert(at);
+        Some(at)
     }
 
     /// The process with this number, if it lives.
@@ -130,6 +148,7 @@ impl Threads {
             times: Times::default(),
             woken: None,
             priority: None,
+            has_exited: false,
             preempted_ns: 0,
             begin: time,
             end: None,

@@ -10,6 +10,28 @@ use perf_event_open_sys::bindings::{
 /// Bytes behind every record: process, thread, time (`sample_id_all`).
 const ID_BYTES: usize = 16;
 
+/// What perf has as the number of a thread that its process has reaped. It still has to leave its processor then.
+const REAPED: u32 = u32::MAX;
+
+/// Who runs on a processor, by its records.
+#[derive(Debug, Default)]
+pub(super) struct Running(Option<ThreadId>);
+
+impl Running {
+    /// The record with the thread that it is about; [`None`] where that has no number any more.
+    pub(super) fn complete(&mut self, mut record: Record) -> Option<Record> {
+        match record.what {
+            What::In | What::Out(_) if record.thread.tid == REAPED => {
+                record.thread = self.0.take().filter(|_| record.what != What::In)?;
+            }
+            What::In => self.0 = Some(record.thread),
+            What::Out(_) | What::Lost(_) => self.0 = None,
+            _ => {}
+        }
+        Some(record)
+    }
+}
+
 /// The event that a record holds; `None`: one that does not matter.
 pub(super) fn event(bytes: &[u8], processor: u32) -> Option<Record> {
     let number = |at: usize| {
@@ -130,6 +152,34 @@ mod tests {
         let lost = read(2, 0, &[1, 0, 77, 1]);
         assert_eq!(lost.map(|(_, what)| what), Some(What::Lost(77 + (1 << 32))));
         assert_eq!(read(9, 0, &[1, 2]), None);
+    }
+
+    #[test]
+    fn who_was_reaped_leaves_under_its_own_number() {
+        let mut running = Running::default();
+        let thread = |tid| ThreadId { pid: 20, tid };
+        let mut complete = |tid, what| {
+            let record = Record {
+                time: 5,
+                processor: 1,
+                thread: thread(tid),
+                what,
+            };
+            running.complete(record).map(|record| record.thread.tid)
+        };
+        let out = || What::Out(Leave::Blocked);
+        assert_eq!(complete(22, What::In), Some(22));
+        assert_eq!(complete(21, What::Exit), Some(21));
+        assert_eq!(complete(REAPED, out()), Some(22));
+        // It came without a number: nobody can say who it is.
+        assert_eq!(complete(REAPED, What::In), None);
+        assert_eq!(complete(REAPED, out()), None);
+        // Others may have come where records were lost.
+        assert_eq!(complete(23, What::In), Some(23));
+        assert_eq!(complete(0, What::Lost(1)), Some(0));
+        assert_eq!(complete(REAPED, out()), None);
+        assert_eq!(complete(24, out()), Some(24));
+        assert_eq!(complete(REAPED, out()), None);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::os::fd::BorrowedFd;
 use instr_trace::kernel::Record;
 
 use super::perf::Ring;
-use super::records;
+use super::records::{self, Running};
 
 /// Something that has records of processors.
 pub(super) trait Source: Debug + Send {
@@ -25,7 +25,7 @@ pub(super) trait Source: Debug + Send {
 /// perf's rings.
 #[derive(Debug)]
 pub(super) struct Rings {
-    rings: Vec<Ring>,
+    rings: Vec<(Ring, Running)>,
     buffer: Vec<u8>,
 }
 
@@ -34,18 +34,24 @@ const PERIOD_NS: i64 = 20_000_000;
 
 impl Rings {
     pub(super) fn new(rings: Vec<Ring>) -> Self {
-        let buffer = Vec::new();
-        Self { rings, buffer }
+        let rings = rings.into_iter().map(|ring| (ring, Running::default()));
+        Self {
+            rings: rings.collect(),
+            buffer: Vec::new(),
+        }
     }
 }
 
 impl Source for Rings {
     fn processors(&self) -> Vec<u32> {
-        self.rings.iter().map(|ring| ring.processor).collect()
+        self.rings.iter().map(|(ring, _)| ring.processor).collect()
     }
 
     fn descriptors(&self) -> Vec<BorrowedFd<'_>> {
-        self.rings.iter().map(Ring::descriptor).collect()
+        self.rings
+            .iter()
+            .map(|(ring, _)| ring.descriptor())
+            .collect()
     }
 
     fn period_ns(&self) -> i64 {
@@ -53,10 +59,11 @@ impl Source for Rings {
     }
 
     fn drain(&mut self, each: &mut dyn FnMut(Record)) {
-        for ring in &mut self.rings {
+        for (ring, running) in &mut self.rings {
             let processor = ring.processor;
             ring.drain(&mut self.buffer, |bytes| {
-                if let Some(record) = records::event(bytes, processor) {
+                let record = records::event(bytes, processor);
+                if let Some(record) = record.and_then(|record| running.complete(record)) {
                     each(record);
                 }
             });
@@ -65,7 +72,7 @@ impl Source for Rings {
 
     fn finish(&mut self, each: &mut dyn FnMut(Record)) {
         // What is refused here has ended by itself.
-        let _ = self.rings.iter().try_for_each(Ring::disable);
+        let _ = self.rings.iter().try_for_each(|(ring, _)| ring.disable());
         self.drain(each);
     }
 }
