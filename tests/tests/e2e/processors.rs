@@ -273,7 +273,7 @@ fn threads(by: Option<&'static str>) -> Check {
             known * 0.98,
             known * 1.02 + apart,
         )?;
-        between("taken", times, 3.0, 1e5)?;
+        between("taken", times, 1.0, 1e5)?;
     }
     Ok(())
 }
