@@ -6,7 +6,7 @@ use instr_trace::kernel::{Context, Info, Leave, Record, Recorded, Recorder, Thre
 use super::load::{Bins, InUse};
 use super::model::{Allocation, Application, Counted, Processor};
 use super::threads::{State, Threads};
-use super::waits::{Queue, Waits};
+use super::waits::{DIRECT_NS, Queue, Waits};
 use super::wakes::Wakes;
 use super::{Each, Slice, Stretch, Woken};
 
@@ -22,6 +22,15 @@ struct Lane {
     others: u64,
     switches: u64,
     bins: Bins,
+}
+
+/// A thread that comes to a processor on which one of another recording still runs.
+#[derive(Debug, Clone, Copy)]
+struct Early {
+    part: usize,
+    id: ThreadId,
+    lane: usize,
+    time: u64,
 }
 
 /// Takes the events of all recordings in order of time.
@@ -41,6 +50,10 @@ pub(super) struct Collector<'a> {
     lost: u64,
     /// When events were lost last.
     last_loss: u64,
+    /// Each recording looks at the clock for itself: of one switch, that of who comes may do so before that of who leaves. They wait for the other's event.
+    early: Vec<Early>,
+    /// The last event of each recording.
+    last_of_part: Vec<u64>,
     told: &'a mut dyn Each,
 }
 
@@ -81,6 +94,8 @@ impl<'a> Collector<'a> {
             wakes: Wakes::default(),
             lost: 0,
             last_loss: 0,
+            early: Vec::new(),
+            last_of_part: vec![0; infos.len()],
             told,
         }
     }
@@ -91,6 +106,65 @@ impl<'a> Collector<'a> {
             return;
         };
         let time = record.time.saturating_sub(self.begin);
+        self.last_of_part[part] = time;
+        if !self.early.is_empty() && self.settle(part, record, lane, time) {
+            return;
+        }
+        if self.infos.len() > 1 && self.is_early(part, record, lane) {
+            let id = record.thread;
+            self.early.push(Early {
+                part,
+                id,
+                lane,
+                time,
+            });
+            return;
+        }
+        self.take(part, record, lane, time);
+    }
+
+    /// Whether a thread comes although one of another recording has not left.
+    fn is_early(&self, part: usize, record: &Record, lane: usize) -> bool {
+        let runs = self.lanes[lane].runs;
+        let other = runs.is_some_and(|(thread, _)| self.threads.all[thread].part != part);
+        record.what == What::In && other
+    }
+
+    /// Lets those come that waited for this event, or for longer than one switch takes. Whether that was all.
+    fn settle(&mut self, part: usize, record: &Record, lane: usize, time: u64) -> bool {
+        let runs = self.lanes[lane].runs.map(|(thread, _)| thread);
+        let leaves = matches!(record.what, What::Out(_))
+            && runs.is_some()
+            && self.threads.find(part, record.thread.tid) == runs;
+        let tells = matches!(
+            record.what,
+            What::In | What::Out(_) | What::Exec(_) | What::Lost(_)
+        );
+        let mut waits_for_this = None;
+        let mut over = Vec::new();
+        self.early.retain(|early| {
+            let is_here = early.lane == lane && tells;
+            if is_here && leaves {
+                waits_for_this = Some(*early);
+            } else if is_here || early.time.saturating_add(DIRECT_NS) < time {
+                over.push(*early);
+            } else {
+                return true;
+            }
+            false
+        });
+        for early in over {
+            self.runs(early.part, early.id, early.lane, early.time);
+        }
+        let Some(early) = waits_for_this else {
+            return false;
+        };
+        self.take(part, record, lane, time);
+        self.runs(early.part, early.id, early.lane, time);
+        true
+    }
+
+    fn take(&mut self, part: usize, record: &Record, lane: usize, time: u64) {
         let id = record.thread;
         match &record.what {
             What::In => self.runs(part, id, lane, time),
@@ -157,11 +231,7 @@ impl<'a> Collector<'a> {
         let thread = match self.threads.find(part, id.tid) {
             Some(thread) => thread,
             None => match self.threads.revive(part, id.tid, self.last_loss) {
-                Some(thread) => {
-                    // It has left its processor before, or it could not come.
-                    self.threads.all[thread].times.voluntary += 1;
-                    thread
-                }
+                Some(thread) => thread,
                 None => self.thread(part, id, time),
             },
         };
@@ -172,17 +242,11 @@ impl<'a> Collector<'a> {
         if id.tid == 0 {
             return;
         }
-        let found = self.threads.find(part, id.tid);
-        let found = match leave {
-            Leave::Blocked => found,
-            Leave::Ready | Leave::Yielded => {
-                found.or_else(|| self.threads.revive(part, id.tid, self.last_loss))
-            }
-        };
-        let Some(thread) = found else {
+        let Some(thread) = self.threads.find(part, id.tid) else {
             return; // it has ended, and leaves for the last time
         };
-        if leave == Leave::Blocked && self.threads.all[thread].has_exited {
+        if self.threads.all[thread].has_exited {
+            // Whether it comes again is seen when it does: it may be reaped before, and has no number then.
             return self.set(thread, time, State::Ended);
         }
         let times = &mut self.threads.all[thread].times;
@@ -273,7 +337,14 @@ impl<'a> Collector<'a> {
 
     /// The process becomes another program: of its threads the one is left.
     fn becomes(&mut self, part: usize, id: ThreadId, lane: usize, time: u64, name: &str) {
-        let thread = self.thread(part, id, time);
+        let mut thread = self.thread(part, id, time);
+        if self.threads.all[thread].has_exited {
+            // The first thread, in its last steps: another one has its number from now on.
+            let process = self.threads.all[thread].process;
+            self.set(thread, time, State::Ended);
+            let state = State::Unknown;
+            thread = self.threads.add(part, id, process, state, time);
+        }
         let process = self.threads.all[thread].process;
         let others = self.threads.processes[process].threads.clone();
         for other in others.into_iter().filter(|other| *other != thread) {
@@ -416,8 +487,11 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// What there was. States that last at the end of their recording end there.
-    pub(super) fn finish(mut self) -> Allocation {
+    /// What there was. States that last at the end of their recording end there; those of a recording that broke off (`is_broken`, by part) at its last event.
+    pub(super) fn finish(mut self, is_broken: &[bool]) -> Allocation {
+        for early in std::mem::take(&mut self.early) {
+            self.runs(early.part, early.id, early.lane, early.time);
+        }
         let last = self.lanes.iter().map(|lane| lane.last).max().unwrap_or(0);
         for thread in 0..self.threads.all.len() {
             let process = self.threads.all[thread].process;
@@ -430,6 +504,20 @@ impl<'a> Collector<'a> {
             let state = self.threads.all[thread].state;
             // The state stays: the thread has not ended.
             let end = end.max(self.threads.all[thread].since);
+            let part = self.threads.all[thread].part;
+            let state = match state {
+                State::Ended => state,
+                _ if is_broken.get(part) == Some(&true) => {
+                    let known = match state {
+                        State::Runs(lane) => self.lanes[lane].last,
+                        _ => self.last_of_part[part],
+                    };
+                    let known = known.max(self.threads.all[thread].since).min(end);
+                    self.set(thread, known, State::Unknown);
+                    State::Unknown
+                }
+                _ => state,
+            };
             match state {
                 State::Ended => {}
                 State::Runs(_) => self.set(thread, end, State::Unknown),

@@ -12,7 +12,7 @@ mod wakes;
 
 use instr_trace::Error;
 pub use instr_trace::kernel::Context;
-use instr_trace::kernel::{Part, Recorded, Records};
+use instr_trace::kernel::{Info, Part, Recorded, Records};
 
 use collect::Collector;
 pub use model::Allocation;
@@ -165,7 +165,12 @@ pub fn each(parts: &[&Part], told: &mut dyn Each) -> Result<Allocation, Error> {
             collector.add(at, &record);
         }
     }
-    let mut allocation = collector.finish();
+    // A recording whose events could not be written says so; of one that is damaged, what came behind is missing.
+    let is_broken = |(stream, info): (&Records, &&Info)| {
+        stream.damaged() > 0 || info.trouble.is_some() && info.recorded != Recorded::Sums
+    };
+    let is_broken: Vec<bool> = streams.iter().zip(&infos).map(is_broken).collect();
+    let mut allocation = collector.finish(&is_broken);
     allocation.damaged_streams = streams.iter().map(Records::damaged).sum();
     Ok(allocation)
 }

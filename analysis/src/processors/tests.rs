@@ -307,24 +307,48 @@ fn a_thread_may_run_on_behind_its_exit() {
         (0, 150, one, What::In),
         (0, 160, one, OUT),
     ];
-    for (more, expected, unknown, migrations) in [
-        (&preempted, [100 + 10, 40, 0, 0, 1], 10, 1),
-        (&waits, [100 + 10, 0, 0, 1, 0], 50, 0),
+    let reaped = [(0, 110, one, PREEMPTED)];
+    let behind = [
+        (0, 150, one, What::In),
+        (0, 155, one, PREEMPTED),
+        (0, 157, one, What::In),
+        (0, 160, one, OUT),
+    ];
+    // On the processor, unknown, migrations, end.
+    for (more, on, unknown, migrations, end) in [
+        (&preempted[..], 110, 50, 1, 160),
+        (&waits[..], 110, 50, 0, 160),
+        (&reaped[..], 100, 0, 0, 100),
+        (&behind[..], 108, 52, 0, 160),
     ] {
         let found = of(1000, Recorded::System, &events(more));
         let processes = &found.applications[0].processes;
         assert_eq!(processes.len(), 1, "{processes:?}");
         assert_eq!(
             (processes[0].end_ns, processes[0].name.as_str()),
-            (Some(160), "app")
+            (Some(end), "app")
         );
         let thread = thread(&found, 10);
-        assert_eq!(times(thread)[..5], expected);
-        assert_eq!(
-            (thread.times.unknown_ns, thread.times.migrations),
-            (unknown, migrations)
-        );
+        assert_eq!(times(thread), [on, 0, 0, 0, 0, migrations]);
+        assert_eq!(thread.times.unknown_ns, unknown);
     }
+    // Another thread executes a program and gets the number of the first one, which is in its last steps.
+    let other = id(10, 11);
+    let exec = [
+        (0, 0, one, exec("app")),
+        (0, 10, other, What::Fork(one)),
+        (0, 100, one, What::Exit),
+        (0, 110, one, PREEMPTED),
+        (0, 120, one, What::In),
+        (1, 130, one, exec("next")),
+        (1, 200, one, OUT),
+        (1, 300, one, What::In),
+    ];
+    let found = of(1000, Recorded::System, &exec);
+    let processes = &found.applications[0].processes;
+    assert_eq!((processes.len(), processes[0].threads.len()), (1, 3));
+    let next = &processes[0].threads[2];
+    assert_eq!(times(next)[..3], [70 + 700, 0, 100]);
     // Where events were lost since, the number may be another thread's.
     let lost = [
         (0, 120, ThreadId::default(), What::Lost(9)),
@@ -410,6 +434,107 @@ fn recordings_of_one_machine_are_put_on_one_time_line() {
         .map(|share| *share > 0.0)
         .collect();
     assert_eq!((on[29], on[30]), (true, false), "busy up to the middle");
+}
+
+/// Who comes may have looked at the clock before who leaves: each recording does so for itself.
+#[test]
+fn a_switch_between_two_recordings_has_one_order() {
+    for early in [0, 300] {
+        let dir = tempfile::tempdir().unwrap();
+        let (one, two) = (id(10, 10), id(30, 30));
+        let events = [
+            (0, 0, one, exec("a")),
+            (
+                0,
+                10_000 - early,
+                one,
+                What::Wake {
+                    by: id(0, 0),
+                    processor: 0,
+                    context: Context::Interrupt,
+                },
+            ),
+            (0, 10_000, one, PREEMPTED),
+            (0, 50_000 - early, one, What::In),
+            (0, 90_000, one, OUT),
+        ];
+        let a = part(&dir.path().join("a"), 100_000, Recorded::Tree, &events);
+        let events = [
+            (0, 10_000 - early, two, What::In),
+            (0, 50_000, two, PREEMPTED),
+            (0, 90_000 - early, two, What::In),
+            // It leaves without a word, and another one of its program comes: nobody waits for that.
+            (0, 95_000, id(30, 31), What::In),
+        ];
+        let b = part(&dir.path().join("b"), 100_000, Recorded::Tree, &events);
+        let found = allocation(&[&a, &b]).unwrap();
+        let pairs: Vec<_> = found
+            .interference
+            .iter()
+            .map(|pair| {
+                (
+                    pair.waited.tid,
+                    pair.ran.as_ref().map(|who| who.tid),
+                    pair.times,
+                    pair.ns,
+                )
+            })
+            .collect();
+        assert_eq!(
+            pairs,
+            [(10, Some(30), 1, 40_000), (30, Some(10), 1, 40_000)]
+        );
+        let threads = |at: usize| &found.applications[at].processes[0].threads;
+        assert_eq!(threads(0)[0].times.unknown_ns, 0);
+        assert_eq!(threads(1)[0].times.unknown_ns, 5_000);
+        assert_eq!(found.processors[0].busy_ns, [50_000, 40_000 + 10_000]);
+    }
+}
+
+/// Nobody knows what threads did after the last event that could be written.
+#[test]
+fn a_recording_that_broke_off_is_unknown_from_there_on() {
+    let dir = tempfile::tempdir().unwrap();
+    let (one, other) = (id(10, 10), id(10, 11));
+    let events = [
+        (0, 0, one, exec("app")),
+        (0, 10, other, What::Fork(one)),
+        (1, 20, other, What::In),
+        (1, 50, other, OUT),
+        (0, 100, one, What::Name("app".into())),
+    ];
+    let whole = part(dir.path(), 1000, Recorded::Tree, &events);
+    let found = allocation(&[&whole]).unwrap();
+    assert_eq!(times(thread(&found, 10))[0], 1000);
+    let info = Info {
+        trouble: Some("events could not be written: No space left on device".into()),
+        ..whole.info().clone()
+    };
+    write_info(dir.path(), [1; 16], &info).unwrap();
+    let broken = Part::open(dir.path()).unwrap();
+    let found = allocation(&[&broken]).unwrap();
+    let (one, other) = (thread(&found, 10), thread(&found, 11));
+    assert_eq!((times(one)[0], one.times.unknown_ns), (100, 900));
+    assert_eq!(times(other)[..3], [30, 10, 50]);
+    assert_eq!((other.times.unknown_ns, other.end_ns), (900, None));
+}
+
+/// It sleeps, is woken, and waits: somebody who is not recorded has the processor. It never lost one itself.
+#[test]
+fn waits_after_wake_ups_alone_are_others() {
+    let one = id(10, 10);
+    let events = [
+        (0, 0, one, exec("app")),
+        (0, 100, one, OUT),
+        (0, 200, one, wake(id(0, 0), 0, Context::Interrupt)),
+        (0, 250, one, What::In),
+        (0, 300, one, OUT),
+    ];
+    let found = of(1000, Recorded::Tree, &events);
+    let [pair] = &found.interference[..] else {
+        panic!("{:?}", found.interference);
+    };
+    assert_eq!((pair.ran.is_none(), pair.times, pair.ns), (true, 0, 50));
 }
 
 #[test]

@@ -25,6 +25,8 @@ pub(super) enum State {
 /// A thread.
 #[derive(Debug)]
 pub(super) struct Live {
+    /// Of which recording.
+    pub(super) part: usize,
     pub(super) tid: u32,
     pub(super) name: String,
     /// Position of its process.
@@ -41,7 +43,7 @@ pub(super) struct Live {
     pub(super) woken: Option<usize>,
     /// The kernel's priority that it ran with last.
     pub(super) priority: Option<u32>,
-    /// Its exit was reported: what it still does belongs to it, and it ends where it leaves its processor.
+    /// Its exit was reported: what it still does is its own, and it ends where it leaves its processor.
     pub(super) has_exited: bool,
     /// Of its ready time what its waits hold that are followed.
     pub(super) preempted_ns: u64,
@@ -82,8 +84,8 @@ impl Threads {
         (self.all[at].state != State::Ended).then_some(at)
     }
 
-    /// The thread with this number that has ended since `from`, if no other one has the number now. It is taken for alive again: perf reports the exit of a thread some 0.1 ms before
-    /// the thread leaves its processor for the last time, and until then it may be preempted, or wait. What it did since the report is not known.
+    /// The thread with this number that has ended since `from`, if no other one has the number now: it runs again. perf reports the exit of a thread some 0.1 ms before
+    /// the thread leaves its processor for the last time, and until then it may be preempted, or wait. What it did between the report, or its last leave, and now is not known.
     pub(super) fn revive(&mut self, part: usize, tid: u32, from: u64) -> Option<usize> {
         let at = *self.by_tid.get(&(part, tid))?;
         let thread = &mut self.all[at];
@@ -138,6 +140,7 @@ impl Threads {
     ) -> usize {
         let at = self.all.len();
         self.all.push(Live {
+            part,
             tid: id.tid,
             name: self.processes[process].name.clone(),
             process,

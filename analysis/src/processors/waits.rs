@@ -10,7 +10,7 @@ pub(super) const MOST_WAITING: usize = 64;
 /// Pairs that are kept apart.
 const MOST_PAIRS: usize = 1 << 16;
 /// Between two threads of one switch there is less time than this: else somebody ran who was not recorded.
-const DIRECT_NS: u64 = 20_000;
+pub(super) const DIRECT_NS: u64 = 20_000;
 
 /// The waits for one processor.
 #[derive(Debug, Default)]
@@ -105,12 +105,13 @@ impl Waits {
             let sum = known.entry(*waited).or_default();
             *sum = sum.saturating_add(*ns);
         }
-        // Every thread that lost a processor is in a pair.
-        let lost: Vec<usize> = known.keys().copied().collect();
-        for waited in lost {
-            let followed = threads.all[waited].preempted_ns;
-            let others = followed.saturating_sub(known[&waited]);
-            self.add(waited, None, 0, others);
+        for (waited, thread) in threads.all.iter().enumerate() {
+            let known = known.get(&waited).copied().unwrap_or(0);
+            let others = thread.preempted_ns.saturating_sub(known);
+            let is_own = threads.processes[thread.process].application.is_some();
+            if others > 0 && is_own {
+                self.add(waited, None, 0, others);
+            }
         }
         let application = |thread: usize| {
             let process = threads.all[thread].process;
