@@ -335,6 +335,9 @@ mod tests {
             Law::Amdahl.fit(&two),
             Err(Refusal::TooFew { has: 2, .. })
         ));
+        let three = Law::Amdahl.fit(&runs(&[1.0, 2.0, 4.0], |p| 1.0 / p));
+        let why = three.unwrap_err().to_string();
+        assert_eq!(why, "3 runs: at least 4 are needed");
         assert!(matches!(
             Law::Universal.fit(&runs(&[1.0, 2.0, 4.0], |p| 1.0 / p)),
             Err(Refusal::TooFew { .. })

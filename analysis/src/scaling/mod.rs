@@ -70,6 +70,14 @@ pub enum Refusal {
         /// Points that it needs.
         needs: usize,
     },
+    /// As many measurements as parameters, or one more.
+    #[error("{has} runs: at least {needs} are needed")]
+    TooFewRuns {
+        /// Runs.
+        has: usize,
+        /// Runs that the model needs.
+        needs: usize,
+    },
     /// The measurements do not separate the parameters.
     #[error("the measurements do not separate the parameters of the model")]
     Dependent,

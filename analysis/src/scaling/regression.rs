@@ -55,8 +55,15 @@ pub fn fit(
     }
     let groups = Group::of(rows);
     let has = different(&groups);
-    if has < columns + 1 || values.len() < columns + 2 {
+    if has < columns + 1 {
         return Err(too_few(has, columns));
+    }
+    // With as many measurements as that there is one degree of freedom, and no interval that is good for something.
+    if values.len() < columns + 2 {
+        return Err(Refusal::TooFewRuns {
+            has: values.len(),
+            needs: columns + 2,
+        });
     }
     // The best of all subsets: with so few columns that is the solution under the constraint, not a search for it. Where some columns together keep the constraint, no subset of them fits better.
     let mut best: Option<Regression> = None;
