@@ -9,6 +9,8 @@ use std::process::{ChildStdin, Command, ExitStatus, Output, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::inherited;
+
 /// A program with its arguments and what changes in its environment.
 #[derive(Clone, Debug, Default)]
 pub struct Call {
@@ -70,6 +72,7 @@ impl Call {
             };
         }
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
+        inherited::pass_to(&mut command);
         command
     }
 
@@ -513,10 +516,14 @@ pub fn end_instead(status: ExitStatus) -> ! {
 /// Ends this process the way another one ended: with its exit status, or by the same signal.
 pub fn end_like(status: ExitStatus) -> ! {
     if let Some(signal) = status.signal() {
-        // SAFETY: both calls take plain integers; restoring a default action and raising a signal in this process have
-        // no memory effects, and if the signal is blocked or harmless the process goes on to `exit` below.
+        // SAFETY: the set is initialized by the first call and outlives the others; restoring a default action, unblocking and raising a signal in
+        // this process have no memory effects, and if the signal is harmless the process goes on to `exit` below.
         unsafe {
+            let mut set: libc::sigset_t = std::mem::zeroed();
+            libc::sigemptyset(&raw mut set);
+            libc::sigaddset(&raw mut set, signal);
             libc::signal(signal, libc::SIG_DFL);
+            libc::pthread_sigmask(libc::SIG_UNBLOCK, &raw const set, std::ptr::null_mut());
             libc::raise(signal);
         }
         std::process::exit(128 + signal);

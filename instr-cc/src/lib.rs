@@ -20,6 +20,7 @@ pub mod driver;
 pub mod error;
 pub mod exec;
 pub mod help;
+mod inherited;
 pub mod language;
 pub mod launcher;
 pub mod parallel;

@@ -3,7 +3,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io::Read as _;
-use std::os::unix::fs::FileTypeExt as _;
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -140,7 +140,12 @@ fn record(
         .variable("INSTR_SINK")
         .is_none_or(|sink| sink == "file");
     if is("INSTR_ENABLED", "0") || !to_files {
-        return Ok(None);
+        return match options.system {
+            true => Err(anyhow!(
+                "cannot record the whole system: INSTR_ENABLED or INSTR_SINK wants no trace in files"
+            )),
+            false => Ok(None),
+        };
     }
     let (perf, ebpf) = (is("INSTR_SWITCHES", "perf"), is("INSTR_SWITCHES", "ebpf"));
     let switches = Switches {
@@ -161,8 +166,16 @@ fn record(
         folder if folder.as_os_str().is_empty() => Path::new("."),
         folder => folder,
     });
-    let Some(folder) = folder.into_iter().find(|folder| folder.is_dir()) else {
-        return Ok(None);
+    let found = folder.into_iter().find(|folder| folder.is_dir());
+    // Relative places begin in a folder that may have been removed.
+    let Some(folder) = found else {
+        return match options.system {
+            true => Err(anyhow!(
+                "cannot record the whole system: there is no folder for {}",
+                shown(&place)
+            )),
+            false => Ok(None),
+        };
     };
     let words: Vec<_> = arguments
         .iter()
@@ -181,9 +194,19 @@ fn record(
     let series = (!series.modules.is_empty()).then(|| (series, Roots::new(root)));
     let recorder = match Recorder::start(folder, &program, switches, series) {
         Ok(recorder) => recorder,
+        Err(error) if options.system => {
+            return Err(anyhow!(
+                "cannot record the whole system: cannot write into {}: {error}",
+                shown(folder)
+            ));
+        }
         // The program's own trace has the same trouble, and says so.
         Err(_) => return Ok(None),
     };
+    let by_perf = matches!(recorder.recorder(), Some((kernel::Recorder::Perf, _)));
+    if options.system && by_perf && !options.quiet && !sees_all_processes() {
+        console.note("this is a container: perf has no numbers for what runs outside of it, so processors that run that are shown as idle");
+    }
     if !options.quiet {
         say_refused(recorder.refused(), console);
     }
@@ -202,6 +225,12 @@ fn record(
         }
         _ => Ok(Some(recorder)),
     }
+}
+
+/// Whether this process is in the first namespace of process numbers (PROC_PID_INIT_INO of the kernel's proc_ns.h): others have no numbers for threads outside.
+fn sees_all_processes() -> bool {
+    let own = rustix::fs::stat("/proc/self/ns/pid");
+    own.is_ok_and(|status| status.st_ino == 0xEFFF_FFFC)
 }
 
 /// What records context switches, and what that cannot show.
@@ -283,6 +312,23 @@ pub(crate) fn check_output(dir: &Path, program: &Path) -> Result<()> {
     let Ok(entries) = std::fs::read_dir(dir) else {
         return Ok(());
     };
+    // What others may write there, a trace would be mixed with: neither this process nor the runtime uses such a folder.
+    let open = |what: &str| Refusal {
+        message: format!("cannot use {} for the trace: {what}", shown(dir)),
+        notes: Vec::new(),
+        help: Some(format!(
+            "name a folder that is not there, or chmod go-w {}",
+            typed(dir)
+        )),
+    };
+    if let Ok(status) = dir.symlink_metadata() {
+        if status.uid() != rustix::process::geteuid().as_raw() {
+            return Err(foreign("it is another user's".to_owned()).into());
+        }
+        if status.mode() & 0o022 != 0 {
+            return Err(open("others may write into it").into());
+        }
+    }
     if let Ok(metadata) = Metadata::read(&dir.join("metadata")) {
         let file = program
             .canonicalize()

@@ -291,17 +291,25 @@ pub(crate) fn online() -> Vec<u32> {
         Some(first..=last.trim().parse().ok()?)
     };
     let ranges = text.trim().split(',').filter_map(range);
-    ranges.flatten().take(8192).collect()
+    let found: Vec<u32> = ranges.flatten().take(8192).collect();
+    match found.is_empty() {
+        // Without /sys: those that may be used, at least.
+        true => affine().unwrap_or_else(|| vec![0]),
+        false => found,
+    }
+}
+
+fn affine() -> Option<Vec<u32>> {
+    let set = rustix::thread::sched_getaffinity(None).ok()?;
+    let most = rustix::thread::CpuSet::MAX_CPU;
+    let numbers = (0..most).filter(|at| set.is_set(*at));
+    let found: Vec<u32> = numbers.filter_map(|at| u32::try_from(at).ok()).collect();
+    Some(found).filter(|found| !found.is_empty())
 }
 
 /// Processors that this thread may use.
 pub(crate) fn allowed() -> Vec<u32> {
-    let Ok(set) = rustix::thread::sched_getaffinity(None) else {
-        return online();
-    };
-    let most = rustix::thread::CpuSet::MAX_CPU;
-    let numbers = (0..most).filter(|at| set.is_set(*at));
-    numbers.filter_map(|at| u32::try_from(at).ok()).collect()
+    affine().unwrap_or_else(online)
 }
 
 /// Whether a filter of system calls is in place, which may end the process for one that it does not expect.

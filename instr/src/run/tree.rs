@@ -7,6 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use instr_trace::Metadata;
+use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
 
 use crate::kernel::{Folder, abandoned};
@@ -171,13 +172,36 @@ fn traces_in(folder: &Path) -> Vec<PathBuf> {
     traces
 }
 
-/// Whether a trace may still be written.
+/// Nested folders of forked children that are looked into.
+const DEEPEST: u32 = 64;
+
+/// Whether a trace may still be written: by its process, or by one that this one forked or started, whose trace is in its folder.
 fn lives(trace: &Path) -> bool {
+    lives_below(trace, DEEPEST)
+}
+
+fn lives_below(trace: &Path, deep: u32) -> bool {
     let Ok(metadata) = Metadata::read(&trace.join("metadata")) else {
         return false;
     };
     let pid = i32::try_from(metadata.pid).ok().and_then(Pid::from_raw);
-    !metadata.closed && pid.is_some_and(|pid| test_kill_process(pid).is_ok())
+    // Another user's process is there, too.
+    let is_there = |pid| !matches!(test_kill_process(pid), Err(Errno::SRCH));
+    if !metadata.closed && pid.is_some_and(is_there) {
+        return true;
+    }
+    let Some(deeper) = deep.checked_sub(1) else {
+        return false;
+    };
+    let entries = std::fs::read_dir(trace).into_iter().flatten().flatten();
+    let of_child = |entry: &std::fs::DirEntry| {
+        let name = entry.file_name();
+        let name = name.as_encoded_bytes();
+        name.starts_with(b"fork-") || name.starts_with(STARTED.as_bytes())
+    };
+    entries
+        .filter(of_child)
+        .any(|entry| lives_below(&entry.path(), deeper))
 }
 
 fn put_one(trace: &Path, run: &Path, readers: u32) -> io::Result<PathBuf> {
@@ -214,4 +238,36 @@ fn open_to(folder: &Path, readers: u32) -> io::Result<()> {
         }
     }
     std::fs::set_permissions(folder, PermissionsExt::from_mode(0o700 | readers))
+}
+
+#[cfg(test)]
+mod tests {
+    use instr_trace::synth;
+
+    use super::*;
+
+    /// A trace of this process, closed or not.
+    fn trace(folder: &Path, closed: bool) {
+        std::fs::create_dir_all(folder).unwrap();
+        let text = synth::metadata(synth::layouts()[0], 1_000_000_000, closed);
+        let (before, behind) = text.split_once(" pid = ").unwrap();
+        let (_, behind) = behind.split_once(';').unwrap();
+        let text = format!("{before} pid = {};{behind}", std::process::id());
+        std::fs::write(folder.join("metadata"), text).unwrap();
+    }
+
+    /// The first process has ended; one that it forked goes on, and writes into its own folder by the name that this one has.
+    #[test]
+    fn who_lives_in_a_trace_keeps_it_where_it_is() {
+        let dir = tempfile::tempdir().unwrap();
+        let first = dir.path().join("exec-1");
+        trace(&first, true);
+        trace(&first.join("fork-2"), true);
+        assert!(!lives(&first));
+        trace(&first.join("fork-2/exec-3"), false);
+        assert!(lives(&first));
+        trace(&first.join("fork-2/exec-3"), true);
+        trace(&first.join("other"), false);
+        assert!(!lives(&first), "no process of its");
+    }
 }

@@ -34,6 +34,9 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("processors::names-of-a-tree-by-perf", || tree(Some("perf"))),
         trial("processors::ways-to-end", ends),
         trial("processors::a-daemon-lives-on", daemon),
+        trial("processors::what-is-ignored-stays-ignored", ignored),
+        trial("processors::folders-of-others-are-refused", open_folders),
+        trial("processors::a-system-that-cannot-be-recorded", unheard),
         trial("processors::limits-and-descriptors", limits),
         trial(
             "processors::output-and-status-are-the-programs",
@@ -422,6 +425,8 @@ fn ends() -> Check {
     for (words, status) in [
         (&["sh", "-c", "exit 3"][..], Status::Code(3)),
         (&["sh", "-c", "kill -SEGV $$"], Status::Signal(11)),
+        // This process blocks it for its own files.
+        (&["sh", "-c", "kill -XFSZ $$"], Status::Signal(25)),
         (&["./work", "kill"], Status::Signal(9)),
     ] {
         let outcome = place.traced(words)?;
@@ -436,6 +441,81 @@ fn ends() -> Check {
     ensure(names.iter().all(|name| !name.starts_with('.')), || {
         format!("something was left: {names:?}")
     })
+}
+
+/// Rust's start-up changes SIGPIPE; where SIGCHLD is ignored, nobody can wait for a child.
+fn ignored() -> Check {
+    let place = Place::new()?;
+    let instr = tools()?.instr.display().to_string();
+    let start = "import os, signal, sys\n\
+        for name in 'PIPE', 'CHLD', 'HUP', 'USR1', 'XFSZ':\n\
+        \x20   ignored = name in sys.argv[1].split()\n\
+        \x20   signal.signal(getattr(signal, 'SIG' + name), signal.SIG_IGN if ignored else signal.SIG_DFL)\n\
+        os.execvp(sys.argv[2], sys.argv[2:])\n";
+    for (signals, mask) in [
+        ("PIPE", 1 << 12),
+        ("CHLD", 1 << 16),
+        ("PIPE CHLD HUP", 1 << 12 | 1 << 16 | 1),
+        ("USR1", 1 << 9),
+        ("", 0u64),
+    ] {
+        let words = [
+            "python3", "-c", start, signals, &instr, "run", "-o", "t", "--",
+        ];
+        let run = Run::words(words).args(["grep", "SigIgn", "/proc/self/status"]);
+        let outcome = run.dir(place.dir.path()).output()?;
+        let text = outcome.text();
+        let found = text.trim().strip_prefix("SigIgn:\t");
+        let found = found.and_then(|mask| u64::from_str_radix(mask, 16).ok());
+        // glibc's posix_spawn ignores two signals of its own.
+        let found = found.map(|found| found & !(3 << 31));
+        ensure(
+            found == Some(mask) && outcome.status == Status::Code(0),
+            || format!("{signals}: {outcome}"),
+        )?;
+        // The recording is there.
+        place.shown(&["t"])?;
+    }
+    Ok(())
+}
+
+/// A folder into which others may write is refused before the program runs: no trace could be put there.
+fn open_folders() -> Check {
+    use std::os::unix::fs::PermissionsExt as _;
+    let place = Place::new()?;
+    let folder = place.at("open");
+    std::fs::create_dir(&folder)?;
+    std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o775))?;
+    let run = place.instr(&["run", "-o", "open", "--", "echo", "ran"])?;
+    let outcome = run.output()?;
+    ensure(outcome.status == Status::Code(1), || outcome.to_string())?;
+    ensure(
+        outcome.errors().contains("others may write") && !outcome.text().contains("ran"),
+        || outcome.to_string(),
+    )?;
+    std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o755))?;
+    place
+        .instr(&["run", "-o", "open", "--", "./work", "threads"])?
+        .succeed()?;
+    place.shown(&["open"])?;
+    Ok(())
+}
+
+/// Where the whole system is asked for and cannot be recorded, nothing runs.
+fn unheard() -> Check {
+    let place = Place::new()?;
+    for (name, value) in [("INSTR_ENABLED", "0"), ("INSTR_SINK", "ram")] {
+        let run = place.instr(&["run", "--system", "--", "echo", "ran"])?;
+        let outcome = run.env(name, value).output()?;
+        ensure(
+            outcome.status == Status::Code(1) && !outcome.text().contains("ran"),
+            || format!("{name}: {outcome}"),
+        )?;
+        ensure(outcome.errors().contains("whole system"), || {
+            outcome.to_string()
+        })?;
+    }
+    Ok(())
 }
 
 fn daemon() -> Check {
