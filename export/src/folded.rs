@@ -22,6 +22,7 @@ pub(crate) fn write(
         tree.add(&frame(&input.title(process)), &profile);
         stats.events += profile.nodes.iter().map(|node| node.count).sum::<u64>();
         stats.shortened += profile.shortened;
+        stats.no_period |= profile.no_period;
         Ok(())
     })?;
     tree.write(out).map_err(Error::Output)?;

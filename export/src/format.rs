@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
+use instr_trace::kernel::Part;
 use instr_trace::names::{Names, NoNames};
 use instr_trace::{Session, Trace};
 
@@ -74,6 +75,10 @@ pub struct Stats {
     pub flows: u64,
     /// Of `events`, those whose stacks are told without their innermost frames: there were too many different ones.
     pub shortened: u64,
+    /// Streams of the kernel's part that are damaged or cut, where the format has its switches.
+    pub damaged_streams: u64,
+    /// No thread's length of a sample's period is known: times of samples are numbers of periods.
+    pub no_period: bool,
 }
 
 /// Called now and then with (done, total).
@@ -260,7 +265,7 @@ impl Format {
     ) -> Result<Stats, Error> {
         let traces = input.traces();
         let is_empty = |trace: &Trace| {
-            let processors = self.processors && trace.kernel_part().is_some();
+            let processors = self.processors && trace.kernel_part().is_some_and(Part::has_switches);
             trace.threads().is_empty() && !processors
         };
         if traces.iter().all(is_empty) {

@@ -5,8 +5,10 @@
 
 use instr_trace::model::{At, Span};
 
-/// Spans below the innermost one among which one that ends is looked for: deeper it is in damaged traces only.
+/// Spans of OpenMP among which one that ends is looked for, from the innermost one on: deeper it is in damaged traces only. A task can be suspended below any number of calls.
 const LOOK_BACK: usize = 64;
+/// All spans among which it is looked for.
+const FARTHEST: usize = 1 << 12;
 
 /// What happens to a stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,12 +73,17 @@ impl<F: Copy> Nesting<F> {
     pub(crate) fn end(&mut self, at: At, span: &Span) -> &[Step<F>] {
         self.steps.clear();
         let stack = &mut self.threads[at.position];
-        let lowest = stack.len().saturating_sub(LOOK_BACK);
         let loose = is_loose(span);
         let of_thread = is_of_thread(span);
         let is = |open: &Open<F>| open.span == *span && (of_thread || open.body == at.body);
-        if let Some(found) = stack[lowest..].iter().rposition(is) {
-            let above = stack.split_off(lowest + found);
+        let mut others = 0;
+        let found = stack.iter().rev().take(FARTHEST).position(|open| {
+            others += usize::from(!is_of_thread(&open.span));
+            others > LOOK_BACK || is(open)
+        });
+        let found = found.map(|from_top| stack.len() - 1 - from_top);
+        if let Some(found) = found.filter(|at| is(&stack[*at])) {
+            let above = stack.split_off(found);
             let close = above.iter().rev().map(|open| Step::Close(open.frame));
             self.steps.extend(close);
             // What OpenMP's constructs hold ends with them.
@@ -131,6 +138,25 @@ mod tests {
         assert_eq!(nesting.end(AT, &Span::Single), []);
         assert_eq!(nesting.end_thread(0), [Close('b')]);
         assert_eq!(nesting.end_thread(0), []);
+    }
+
+    /// A task leaves its thread in the middle of a recursion, whose calls are the thread's.
+    #[test]
+    fn a_task_ends_below_many_calls() {
+        let mut nesting = Nesting::new(1);
+        nesting.begin(AT, &Span::Masked, 'm');
+        for _ in 0..1000 {
+            nesting.begin(AT, &user(1), 'c');
+        }
+        let steps = nesting.end(AT, &Span::Masked);
+        assert_eq!((steps.len(), steps[1000]), (2001, Close('m')));
+        assert_eq!(nesting.end_thread(0).len(), 1000);
+        // In a damaged trace, constructs that are open for ever do not take more and more time.
+        nesting.begin(AT, &Span::Masked, 'm');
+        for _ in 0..=LOOK_BACK {
+            nesting.begin(AT, &Span::Single, 's');
+        }
+        assert_eq!(nesting.end(AT, &Span::Masked), []);
     }
 
     #[test]

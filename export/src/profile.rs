@@ -51,6 +51,8 @@ pub(crate) struct Profile {
     pub(crate) threads: Vec<String>,
     /// Nothing: own times of spans.
     pub(crate) sampling: Option<Sampling>,
+    /// It was sampled, but the events that have the length of periods are missing: times are numbers of periods.
+    pub(crate) no_period: bool,
     /// Spans or samples whose innermost frames are left out, because there are too many different stacks.
     pub(crate) shortened: u64,
 }
@@ -115,15 +117,14 @@ impl Trie {
         }
     }
 
-    /// The stack with one more frame.
-    fn child(&mut self, parent: u32, frame: u32) -> u32 {
+    /// The stack with one more frame; nothing where that is told apart no more.
+    fn child(&mut self, parent: u32, frame: u32) -> Option<u32> {
         if let Some(known) = self.children.get(&(parent, frame)) {
-            return *known;
+            return Some(*known);
         }
         let depth = self.nodes[parent as usize].depth + 1;
         if depth > DEEPEST || self.nodes.len() >= MOST_NODES {
-            self.shortened += 1;
-            return parent;
+            return None;
         }
         let place = self.nodes.len() as u32;
         self.nodes.push(Node {
@@ -133,7 +134,18 @@ impl Trie {
             ..Node::default()
         });
         self.children.insert((parent, frame), place);
-        place
+        Some(place)
+    }
+
+    /// Makes times of numbers of periods, which are as long as this on each thread.
+    fn multiply(&mut self, mut periods: Vec<u64>) {
+        let roots = periods.len();
+        for (place, node) in self.nodes.iter_mut().enumerate() {
+            if place >= roots {
+                periods.push(periods[node.parent as usize]);
+            }
+            node.ns = node.ns.saturating_mul(periods[place]);
+        }
     }
 
     fn add(&mut self, node: u32, count: u64, ns: u64) {
@@ -143,14 +155,22 @@ impl Trie {
     }
 }
 
+/// A stack of a thread: the node of it, or of the longest one that begins like it.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    node: u32,
+    is_whole: bool,
+}
+
 /// One thread.
 #[derive(Clone, Debug, Default)]
 struct Thread {
-    /// The stacks from the outermost frame to the innermost one, by their places.
-    path: Vec<u32>,
+    /// The stacks from the outermost frame to the innermost one.
+    path: Vec<Place>,
     /// Up to when its time is counted; `None`: it has not begun, or is over.
     since: Option<u64>,
     idle: bool,
+    /// 0: not known.
     period_ns: u64,
 }
 
@@ -159,9 +179,13 @@ struct Collector<'n, 's> {
     frames: Frames<'n>,
     nesting: Nesting<u32>,
     spans: Trie,
+    /// Times are numbers of periods.
     samples: Trie,
     threads: Vec<Thread>,
     chain: Chain,
+    /// There are samples, or would be.
+    is_sampled: bool,
+    /// Of the last thread that has it.
     sampling: Option<Sampling>,
     steps: Steps<'s>,
 }
@@ -176,14 +200,30 @@ impl<'n, 's> Collector<'n, 's> {
             samples: Trie::new(threads),
             threads: vec![Thread::default(); threads],
             chain: Chain::default(),
+            is_sampled: false,
             sampling: None,
             steps,
         }
     }
 
-    fn finish(self, trace: &Trace) -> Profile {
-        let trie = match self.sampling {
-            Some(_) => self.samples,
+    fn finish(mut self, trace: &Trace) -> Profile {
+        // Where the begin of a thread's trace is missing, its periods are as long as those of the others.
+        let assumed = Sampling {
+            clock: SamplingClock::Other(0),
+            period_ns: 1,
+        };
+        let known = self.sampling;
+        let sampling = self.is_sampled.then_some(known.unwrap_or(assumed));
+        let trie = match sampling {
+            Some(sampling) => {
+                let period = |thread: &Thread| match thread.period_ns {
+                    0 => sampling.period_ns,
+                    own => own,
+                };
+                let of_threads = self.threads.iter().map(period).collect();
+                self.samples.multiply(of_threads);
+                self.samples
+            }
             None => self.spans,
         };
         Profile {
@@ -195,7 +235,8 @@ impl<'n, 's> Collector<'n, 's> {
                 .iter()
                 .map(|info| info.name.clone())
                 .collect(),
-            sampling: self.sampling,
+            sampling,
+            no_period: self.is_sampled && known.is_none(),
         }
     }
 
@@ -209,10 +250,11 @@ impl<'n, 's> Collector<'n, 's> {
             return;
         }
         let node = match thread.path.last() {
-            Some(node) => *node,
+            Some(place) => place.node,
             None if thread.idle => {
                 let idle = self.frames.word(Category::State, "idle");
-                self.spans.child(at.position as u32, idle)
+                let root = at.position as u32;
+                self.spans.child(root, idle).unwrap_or(root)
             }
             None => at.position as u32,
         };
@@ -225,8 +267,19 @@ impl<'n, 's> Collector<'n, 's> {
             match *step {
                 Step::Close(_) => _ = path.pop(),
                 Step::Open(frame) => {
-                    let parent = path.last().copied().unwrap_or(position as u32);
-                    path.push(self.spans.child(parent, frame));
+                    let parent = path.last().copied().unwrap_or(Place {
+                        node: position as u32,
+                        is_whole: true,
+                    });
+                    // Below a stack that is cut nothing is looked up: it would be another stack's.
+                    let child = match parent.is_whole {
+                        true => self.spans.child(parent.node, frame),
+                        false => None,
+                    };
+                    path.push(Place {
+                        node: child.unwrap_or(parent.node),
+                        is_whole: child.is_some(),
+                    });
                 }
             }
         }
@@ -234,20 +287,24 @@ impl<'n, 's> Collector<'n, 's> {
 
     fn taken(&mut self, at: At, periods: u32) {
         let mut node = at.position as u32;
-        for &address in self.chain.callers().iter().rev() {
-            // A return address is behind the call. What is no code was no frame.
-            if let Some(frame) = self.frames.sampled(address.wrapping_sub(1)) {
-                node = self.samples.child(node, frame);
-            }
+        let mut is_whole = true;
+        let callers = self.chain.callers().iter().rev();
+        // A return address is behind the call. What is no code was no frame.
+        let callers = callers.map(|address| (address.wrapping_sub(1), false));
+        for (address, is_innermost) in callers.chain([(self.chain.pc(), true)]) {
+            let frame = match self.frames.sampled(address) {
+                Some(frame) => frame,
+                None if is_innermost => self.frames.unknown(),
+                None => continue,
+            };
+            let Some(child) = self.samples.child(node, frame) else {
+                is_whole = false;
+                break;
+            };
+            node = child;
         }
-        let innermost = self.frames.sampled(self.chain.pc());
-        let frame = match innermost {
-            Some(frame) => frame,
-            None => self.frames.unknown(),
-        };
-        let node = self.samples.child(node, frame);
-        let ns = u64::from(periods).saturating_mul(self.threads[at.position].period_ns);
-        self.samples.add(node, 1, ns);
+        self.samples.shortened += u64::from(!is_whole);
+        self.samples.add(node, 1, periods.into());
     }
 }
 
@@ -275,9 +332,10 @@ impl Sink for Collector<'_, '_> {
         self.nesting.begin(at, span, frame);
         self.apply(at.position, &[Step::Open(frame)]);
         if how != Begin::Resumed
-            && let Some(node) = self.threads[at.position].path.last()
+            && let Some(place) = self.threads[at.position].path.last()
         {
-            self.spans.add(*node, 1, 0);
+            self.spans.shortened += u64::from(!place.is_whole);
+            self.spans.add(place.node, 1, 0);
         }
     }
 
@@ -304,10 +362,12 @@ impl Sink for Collector<'_, '_> {
     fn sample(&mut self, at: At, sample: &Sample<'_>) {
         match *sample {
             Sample::Begins { clock, period_ns } => {
+                self.is_sampled = true;
                 self.sampling = Some(Sampling { clock, period_ns });
                 self.threads[at.position].period_ns = period_ns;
             }
             Sample::Taken { frames, periods } => {
+                self.is_sampled = true;
                 self.steps.step(at.time);
                 self.chain.read(self.frames.names(), &frames);
                 self.taken(at, periods);

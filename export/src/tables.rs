@@ -24,6 +24,7 @@ fn tables(
     Ok(Stats {
         events: written.rows.iter().map(|(_, rows)| rows).sum(),
         flows: written.rows.iter().find(edges).map_or(0, |(_, rows)| *rows),
+        damaged_streams: written.damaged_streams,
         ..Stats::default()
     })
 }

@@ -281,3 +281,78 @@ fn a_place_that_takes_nothing_is_an_error() {
     let written = export(trace, &mut Full);
     assert!(matches!(written, Err(Error::Output(_))));
 }
+
+/// A switch of a processor: time, who leaves in which state, who comes.
+type Switch = (u64, (u64, u64), u64);
+
+fn switches(file: &[u8]) -> Vec<Switch> {
+    let mut found = Vec::new();
+    for packet in all(file, 1) {
+        let Value::Bytes(packet) = packet else {
+            panic!()
+        };
+        let Some(bundle) = message(packet, 1) else {
+            continue;
+        };
+        for event in all(bundle, 2) {
+            let Value::Bytes(event) = event else { panic!() };
+            if let Some(switch) = message(event, 4) {
+                let of = |field| number(switch, field).unwrap_or(0);
+                found.push((number(event, 1).unwrap(), (of(2), of(4)), of(6)));
+            }
+        }
+    }
+    found
+}
+
+/// A trace whose first event comes 5 us behind its begin, and what the kernel recorded around it: a thread that runs on behind its exit.
+#[test]
+fn switches_are_at_their_times_and_end_threads_where_they_leave() {
+    use instr_trace::kernel::{Info, Leave, Record, Recorded, ThreadId, What, Writer, write_info};
+    let dir = tempfile::tempdir().unwrap();
+    let layout = synth::layouts()[0];
+    synth::begin(dir.path(), layout, 1_000_000_000).unwrap();
+    let mut stream = StreamWriter::create(dir.path(), layout, 0, 1 << 16).unwrap();
+    stream.thread_begin(START_TICKS + 5000, 4000, 1).unwrap();
+    stream.thread_end(START_TICKS + 9000).unwrap();
+    stream.finish().unwrap();
+    let kernel = dir.path().join("kernel");
+    std::fs::create_dir(&kernel).unwrap();
+    let mut writer = Writer::new(&kernel, [1; 16], 0).unwrap();
+    let events = [
+        (100, What::In),
+        (200, What::Exit),
+        (210, What::Out(Leave::Ready)),
+        (250, What::In),
+        (260, What::Out(Leave::Blocked)),
+    ];
+    for (time, what) in events {
+        let thread = ThreadId { pid: 70, tid: 77 };
+        let record = Record {
+            time: START_MONOTONIC + time,
+            processor: 0,
+            thread,
+            what,
+        };
+        writer.add(&record).unwrap();
+    }
+    writer.flush().unwrap();
+    let info = Info {
+        recorded: Recorded::System,
+        start_monotonic_ns: START_MONOTONIC - 1000,
+        end_monotonic_ns: START_MONOTONIC + 20_000,
+        ..Info::default()
+    };
+    write_info(&kernel, [1; 16], &info).unwrap();
+    let mut file = Vec::new();
+    export(Trace::open(dir.path()).unwrap(), &mut file).unwrap();
+    const ENDED: u64 = 0x10;
+    let expected = [
+        (100, (0, 0), 77),
+        (200, (77, ENDED), 0),
+        (250, (0, 0), 77),
+        (260, (77, ENDED), 0),
+    ];
+    let shifted = expected.map(|(time, from, to)| (START_MONOTONIC + time, from, to));
+    assert_eq!(switches(&file), shifted);
+}

@@ -12,7 +12,8 @@ use crate::output::{is_folder, write_folder, write_to};
 use crate::progress::Progress;
 use crate::summary::units::{count, counted};
 use crate::symbols::{
-    as_names, of_session, open_session, program_name, warn_of_losses, warn_of_unreadable,
+    as_names, damaged_kernel_streams, of_session, open_session, program_name, warn_of_losses,
+    warn_of_unreadable,
 };
 
 /// Runs the command.
@@ -66,6 +67,12 @@ pub fn run(options: &ExportOptions, console: &mut Console<'_>) -> Result<()> {
             "{many} of them have other stacks than {} tells: there are too many different ones",
             path.display()
         ));
+    }
+    if stats.no_period {
+        console.warn("the events with the length of a sample's period are missing: times of samples are numbers of periods");
+    }
+    if stats.damaged_streams > 0 {
+        console.warn(&damaged_kernel_streams(stats.damaged_streams));
     }
     let traces = session.traces().iter();
     traces.for_each(|trace| warn_of_unreadable(trace, console));

@@ -401,6 +401,25 @@ pub fn warn_of_losses(trace: &Trace, console: &mut Console<'_>) {
             trace.dir().display()
         ));
     }
+    // Traces of one run share the part: it is in the folder of the first one.
+    let part = trace
+        .kernel_part()
+        .filter(|_| trace.dir().join("kernel").is_dir());
+    if let Some(lost) = part.map(|part| part.info().lost).filter(|lost| *lost > 0) {
+        console.warn(&format!(
+            "{}: {} of context switches lost while recording",
+            trace.dir().display(),
+            counted(lost, "event")
+        ));
+    }
+}
+
+/// What is said of streams of the kernel's part that are damaged.
+pub fn damaged_kernel_streams(count: u64) -> String {
+    format!(
+        "{} of context switches damaged: what is behind the damage is missing",
+        counted(count, "stream")
+    )
 }
 
 #[cfg(test)]

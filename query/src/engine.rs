@@ -3,6 +3,7 @@
 //! A statement is prepared, which tells the columns that it may use; those that are not in memory yet are read by one replay; then it is prepared once more, so that
 //! SQLite's planner has the true sizes, and run.
 
+use std::cell::Cell;
 use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -74,6 +75,7 @@ pub struct Engine<'s> {
     limits: Limits,
     watch: Arc<Watch>,
     refused: Refused,
+    damaged: Cell<u64>,
 }
 
 impl<'s> Engine<'s> {
@@ -104,6 +106,7 @@ impl<'s> Engine<'s> {
             limits,
             watch,
             refused,
+            damaged: Cell::new(0),
         })
     }
 
@@ -194,6 +197,7 @@ impl<'s> Engine<'s> {
         let texts: Texts = self.store.texts.take();
         let texts = instr_tables::read(self.session, self.names, texts, &mut loader, progress)?;
         self.store.texts.replace(texts);
+        self.damaged.set(self.damaged.get().max(loader.damaged()));
         if let Some(needed) = loader.too_much() {
             let needed = needed.saturating_add(self.store.bytes());
             return Err(QueryError::Memory { needed, limit });
@@ -235,6 +239,12 @@ impl<'s> Engine<'s> {
             to.row(&values)?;
         }
         Ok(())
+    }
+
+    /// Streams of the kernel's part that are damaged or cut, as far as they were read.
+    #[must_use]
+    pub fn damaged_streams(&self) -> u64 {
+        self.damaged.get()
     }
 
     /// Rows of each table that was read so far.

@@ -276,6 +276,7 @@ pub(crate) struct Loader {
     /// Rows are only counted: there are too many.
     pub(crate) needed: u64,
     too_many: bool,
+    damaged: u64,
 }
 
 impl Loader {
@@ -294,7 +295,13 @@ impl Loader {
             left,
             needed: 0,
             too_many: false,
+            damaged: 0,
         }
+    }
+
+    /// Streams of the kernel's part that are damaged.
+    pub(crate) fn damaged(&self) -> u64 {
+        self.damaged
     }
 
     /// Bytes that are needed, if they are too many.
@@ -325,6 +332,10 @@ impl Loader {
 }
 
 impl Output for Loader {
+    fn damaged(&mut self, streams: u64) {
+        self.damaged += streams;
+    }
+
     fn wants(&self, table: &Table) -> u64 {
         Self::number(table).map_or(0, |at| self.wanted[at])
     }

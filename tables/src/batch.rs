@@ -62,6 +62,11 @@ pub trait Output {
     /// What the output cannot do: nothing more is given then.
     fn batch(&mut self, batch: Batch, texts: &mut Texts) -> std::io::Result<()>;
 
+    /// So many streams of what the kernel recorded are damaged or cut: rows of `switches` are missing.
+    fn damaged(&mut self, streams: u64) {
+        let _ = streams;
+    }
+
     /// All rows of a process but those of `switches` were given; those come when the other rows of all processes were given.
     ///
     /// # Errors
@@ -185,6 +190,11 @@ impl<'o> Gathered<'o> {
         {
             self.failed = Some(error);
         }
+    }
+
+    /// Streams of the kernel's part are damaged.
+    pub(crate) fn damaged(&mut self, streams: u64) {
+        self.output.damaged(streams);
     }
 
     /// What the output could not do.

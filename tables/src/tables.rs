@@ -287,7 +287,7 @@ tables! {
         line: Option<i32>;
         /// The instruction.
         address: i64;
-        /// Functions by which the thread came there, the outermost first, with `;` between them.
+        /// Functions by which the thread came there, the outermost first, with `;` between them; one in a name is `:`.
         stack: Option<Text>;
     }
 

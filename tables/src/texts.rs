@@ -2,9 +2,13 @@
 
 use std::sync::Arc;
 
-use arrow_array::StringArray;
+use arrow_array::types::Int32Type;
+use arrow_array::{DictionaryArray, Int32Array, StringArray};
 use hashbrown::hash_table::Entry;
 use hashbrown::{HashMap, HashTable};
+
+/// Bytes of texts up to which all columns share one dictionary.
+const SHARED: usize = 1 << 20;
 
 /// The number of a text in [`Texts`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -125,8 +129,29 @@ impl Texts {
         self.bytes + self.texts.len() * (size_of::<Box<str>>() + 8)
     }
 
+    /// A column of these numbers with a dictionary: of all texts while they are few, else of its own ones, so that many columns do not hold many copies of long texts.
+    pub fn column(&mut self, keys: Int32Array) -> DictionaryArray<Int32Type> {
+        if self.bytes <= SHARED {
+            return DictionaryArray::new(keys, self.array());
+        }
+        let mut numbers: HashMap<i32, i32> = HashMap::new();
+        let mut used: Vec<&str> = Vec::new();
+        let own: Int32Array = keys
+            .iter()
+            .map(|key| {
+                let key = key?;
+                Some(*numbers.entry(key).or_insert_with(|| {
+                    used.push(self.get(key));
+                    used.len() as i32 - 1
+                }))
+            })
+            .collect();
+        let values = StringArray::from_iter_values(used);
+        DictionaryArray::new(own, Arc::new(values))
+    }
+
     /// All of them by number, as values of dictionary columns.
-    pub fn array(&mut self) -> Arc<StringArray> {
+    fn array(&mut self) -> Arc<StringArray> {
         let known = self.array.as_ref();
         match known.filter(|array| arrow_array::Array::len(&***array) == self.texts.len()) {
             Some(array) => array.clone(),

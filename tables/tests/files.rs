@@ -149,3 +149,106 @@ fn an_output_that_fails_ends_the_reading() {
     );
     assert!(error.is_err());
 }
+
+/// Regions with names of 5 KB, of which more than one batch's dictionary has some: each row keeps its own name.
+#[test]
+fn long_texts_are_kept_in_batches_of_their_own() {
+    use arrow_array::cast::AsArray as _;
+    use arrow_array::types::Int32Type;
+    const NAMES: u64 = 400;
+    let rows = ROWS as u64 + 5_000;
+    let dir = tempfile::tempdir().unwrap();
+    let layout = synth::layouts()[2];
+    synth::begin(dir.path(), layout, 1_000_000_000).unwrap();
+    let mut stream = synth::StreamWriter::create(dir.path(), layout, 0, 1 << 16).unwrap();
+    let mut at = synth::START_TICKS;
+    stream.thread_begin(at, 4000, 1).unwrap();
+    let name = |number: u64| format!("{number}-{}", "x".repeat(5000));
+    for number in 0..NAMES {
+        stream
+            .string(at, &name(number), 0x10_0000 + number)
+            .unwrap();
+    }
+    for number in 0..rows {
+        at += 10;
+        stream.region_begin(at, 0x10_0000 + number % NAMES).unwrap();
+        stream.region_end(at + 5).unwrap();
+    }
+    stream.thread_end(at + 10).unwrap();
+    stream.finish().unwrap();
+    let session = Session::open(&[dir.path()]).unwrap();
+    for kind in [FileKind::Mapped, FileKind::Arrow] {
+        let folder = tempfile::tempdir().unwrap();
+        write(kind, &session, &[], folder.path(), &mut |_, _| {}).unwrap();
+        let mut files = BTreeMap::new();
+        all(folder.path(), folder.path(), &mut files);
+        let mut seen = 0;
+        for (file, bytes) in files {
+            if !file.starts_with("spans/") {
+                continue;
+            }
+            let reader = arrow_ipc::reader::FileReader::try_new(std::io::Cursor::new(bytes), None);
+            for batch in reader.unwrap() {
+                let batch = batch.unwrap();
+                let begins = batch.column_by_name("begin_ns").unwrap();
+                let begins = begins.as_primitive::<arrow_array::types::Int64Type>();
+                let names = batch.column_by_name("name").unwrap();
+                let names = names.as_dictionary::<Int32Type>();
+                let texts = names.values().as_string::<i32>();
+                for (begin, key) in begins.values().iter().zip(names.keys().values()) {
+                    let Some(number) = (begin / 10).checked_sub(1) else {
+                        continue; // the thread
+                    };
+                    let text = texts.value(*key as usize);
+                    if let Some((first, rest)) = text.split_once("-xx") {
+                        assert_eq!(first, (number as u64 % NAMES).to_string(), "{file}");
+                        assert_eq!(rest.len(), 4998);
+                        seen += 1;
+                    }
+                }
+            }
+        }
+        assert_eq!(seen, rows, "{kind:?}");
+    }
+}
+
+/// The launcher recorded sums only: then the rows are those that the threads recorded themselves.
+#[test]
+fn switches_are_the_threads_own_where_the_launcher_has_none() {
+    use instr_trace::kernel::{Info, Recorded, write_info};
+    let dir = tempfile::tempdir().unwrap();
+    let layout = synth::layouts()[2];
+    synth::begin(dir.path(), layout, 1_000_000_000).unwrap();
+    let mut stream = synth::StreamWriter::create(dir.path(), layout, 0, 1 << 16).unwrap();
+    let begin = synth::START_TICKS;
+    stream.thread_begin(begin, 4000, 1).unwrap();
+    stream.thread_end(begin + 100).unwrap();
+    stream.finish().unwrap();
+    let file = std::fs::File::create(dir.path().join("switches_0000")).unwrap();
+    let mut own = synth::StreamWriter::new(file, layout, 1 << 31, 1 << 16);
+    // Runs on processor 3, is blocked, runs.
+    for (at, state) in [(10, 3u32), (50, 1), (90, 3), (95, 4)] {
+        own.scheduled(begin + at, state, 3).unwrap();
+    }
+    own.finish().unwrap();
+    let kernel = dir.path().join("kernel");
+    let rows = || {
+        let session = Session::open(&[dir.path()]).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let stats = write(FileKind::Csv, &session, &[], folder.path(), &mut |_, _| {}).unwrap();
+        let of = |(table, _): &&(&str, u64)| *table == "switches";
+        stats.rows.iter().find(of).map_or(0, |(_, rows)| *rows)
+    };
+    let own = rows();
+    assert!(own > 0);
+    std::fs::create_dir(&kernel).unwrap();
+    for (recorded, expected) in [(Recorded::Sums, own), (Recorded::Tree, 0)] {
+        let info = Info {
+            recorded,
+            start_monotonic_ns: synth::START_MONOTONIC,
+            ..Info::default()
+        };
+        write_info(&kernel, [1; 16], &info).unwrap();
+        assert_eq!(rows(), expected, "{recorded:?}");
+    }
+}

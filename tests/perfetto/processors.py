@@ -2,13 +2,16 @@
 """Rebuilds from the scheduler's events of a Perfetto file who ran on which processor and who woke whom, as trace_processor does, and compares
 it with what `instr processors --csv` and `instr processors --json` write.
 
-    processors.py FILE.perfetto-trace RUNS.csv PROCESSORS.json
+    processors.py FILE.perfetto-trace RUNS.csv PROCESSORS.json METADATA
+
+METADATA is that of the kernel's part: the table begins when the recording does, by the clock of the Perfetto file.
 
 Prints how many runs and wake-ups there are; the first difference ends it with status 1.
 """
 
 import csv
 import json
+import re
 import sys
 from collections import defaultdict
 
@@ -64,7 +67,8 @@ for cpu, of in events.items():
 with open(sys.argv[2], newline="", encoding="utf-8") as file:
     rows = list(csv.DictReader(file))
 expected = sorted((int(row["processor"]), int(row["begin_ns"]), int(row["tid"]), row["then"]) for row in rows)
-zero = min(begin for _, begin, *_ in found) - min(begin for _, begin, *_ in expected) if found and expected else 0
+with open(sys.argv[4], encoding="utf-8", errors="replace") as file:
+    zero = int(re.search(r"start_monotonic_ns = \"?(\d+)", file.read()).group(1))
 ours = sorted((cpu, begin - zero, tid, then) for cpu, begin, _, tid, _, then in found)
 if ours != expected:
     for mine, theirs in zip(ours, expected):

@@ -43,6 +43,8 @@ pub(super) struct Events<'w> {
     pid: u64,
     threads: u64,
     tids: HashSet<u64>,
+    /// Counters of processes.
+    counters: HashSet<(u64, String)>,
     made_up: u64,
     /// Names of the process as JSON, and their numbers.
     names: Vec<String>,
@@ -63,6 +65,7 @@ impl<'w> Events<'w> {
             pid: 0,
             threads: 0,
             tids: HashSet::new(),
+            counters: HashSet::new(),
             made_up: MADE_UP,
             names: Vec::new(),
             numbers: HashMap::new(),
@@ -270,10 +273,19 @@ impl SliceWriter for Events<'_> {
             Some(track) => (track.pid, track.tid, track.name.as_str()),
             None => (self.pid, 0, ""),
         };
-        let name = match above {
+        let mut name = match above {
             "" => name.to_owned(),
             above => format!("{name}, {above}"),
         };
+        // Readers take counters of one name in a process for one, and threads may have the same name.
+        if !self.counters.insert((pid, name.clone())) {
+            name = format!("{name} {tid}");
+            let mut number = 1;
+            while !self.counters.insert((pid, name.clone())) {
+                number += 1;
+                name = format!("{name} {number}");
+            }
+        }
         let unit = if unit.is_empty() { "value" } else { unit };
         let name = format!("{},\"args\":{{{}:", json_string(&name), json_string(unit));
         self.tracks.push(Track {
@@ -362,5 +374,39 @@ impl SliceWriter for Events<'_> {
 
     fn failure(&mut self) -> Option<Error> {
         self.failed.take()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Readers take counters of one name in a process for one.
+    #[test]
+    fn counters_of_threads_with_one_name_are_apart() {
+        let mut out = Vec::new();
+        let mut events = Events::new(&mut out, 0);
+        for pid in [10, 20] {
+            events.process(pid, "app");
+            for tid in [11, 12, 0] {
+                let thread = events.thread(tid, "worker");
+                let counter = events.counter(thread, "cycles", "");
+                events.value(5, counter, Number::Whole(tid.into()));
+            }
+        }
+        events.finish(0);
+        let text = String::from_utf8(out).unwrap();
+        let found: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let all = found["traceEvents"].as_array().unwrap();
+        let counters = all.iter().filter(|event| event["ph"] == "C");
+        let mut names: Vec<_> = counters
+            .map(|event| (event["pid"].clone(), event["name"].clone()))
+            .map(|name| format!("{name:?}"))
+            .collect();
+        assert_eq!(names.len(), 6, "{names:?}");
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), 6, "{names:?}");
+        assert!(text.contains("\"cycles, worker 12\""), "{text}");
     }
 }

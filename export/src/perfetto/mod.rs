@@ -33,13 +33,14 @@ pub(crate) fn write(
     slices::write(input, &mut packets, progress)?;
     packets.end_processors();
     packets.of_no_process();
-    processors::write(session, &mut packets)?;
+    let damaged_streams = processors::write(session, &mut packets)?;
     packets.flush();
     match packets.failure() {
         Some(error) => Err(Error::Output(error)),
         None => Ok(Stats {
             events: packets.events,
             flows: packets.flows,
+            damaged_streams,
             ..Stats::default()
         }),
     }

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use hashbrown::{HashMap, HashSet};
-use instr_trace::kernel::{Context, Leave, Part, Record, Recorded, ThreadId, What};
+use instr_trace::kernel::{Context, Leave, Part, Record, ThreadId, What};
 use instr_trace::model::Scheduled;
 use instr_trace::{Session, Trace};
 
@@ -44,6 +44,8 @@ pub(super) struct Processors {
     names: HashMap<i32, String>,
     /// As they were told last.
     priorities: HashMap<i32, i32>,
+    /// Threads whose exit was reported: they may still be preempted or wait, but end where they leave their processor.
+    exited: HashSet<i32>,
     /// Threads that are in the tree of processes.
     known: HashSet<(i32, i32)>,
 }
@@ -58,7 +60,7 @@ struct Recording<'t> {
 fn recordings(session: &Session) -> Vec<Recording<'_>> {
     let mut found: Vec<Recording<'_>> = Vec::new();
     for (number, trace) in session.traces().iter().enumerate() {
-        let Some(part) = trace.kernel_part().filter(|part| of_switches(part)) else {
+        let Some(part) = trace.kernel_part().filter(|part| part.has_switches()) else {
             continue;
         };
         let (own, start) = (part.info(), trace.metadata().start_monotonic_ns);
@@ -68,27 +70,22 @@ fn recordings(session: &Session) -> Vec<Recording<'_>> {
             .first()
             .is_none_or(|first| machine(first.part) == machine(part));
         if is_new && is_first {
-            let begin = i128::from(session.begin()) + i128::from(session.time(number, 0));
             found.push(Recording {
                 part,
-                shift: begin - i128::from(start),
+                shift: i128::from(session.offset(number)) - i128::from(start),
             });
         }
     }
     found
 }
 
-fn of_switches(part: &Part) -> bool {
-    part.info().recorded != Recorded::Sums
-}
-
 /// Whether the kernel's part of a trace has its switches.
 pub(super) fn has_switches(trace: &Trace) -> bool {
-    trace.kernel_part().is_some_and(of_switches)
+    trace.kernel_part().is_some_and(Part::has_switches)
 }
 
-/// Writes what the kernel recorded.
-pub(super) fn write(session: &Session, packets: &mut Packets<'_>) -> Result<(), Error> {
+/// Writes what the kernel recorded. Returns how many of its streams are damaged.
+pub(super) fn write(session: &Session, packets: &mut Packets<'_>) -> Result<u64, Error> {
     let mut processors = Processors::default();
     let recordings = recordings(session);
     let mut all = Vec::new();
@@ -109,7 +106,7 @@ pub(super) fn write(session: &Session, packets: &mut Packets<'_>) -> Result<(), 
         processors.add(u64::try_from(time).unwrap_or(0), record, packets);
     }
     processors.flush(packets);
-    Ok(())
+    Ok(all.iter().map(|(records, _)| records.damaged()).sum())
 }
 
 impl Processors {
@@ -151,8 +148,12 @@ impl Processors {
             self.know(time, (pid, tid), packets);
         }
         match record.what {
+            What::In => self.runs((time, cpu), tid, UNKNOWN, packets),
             // What becomes another program runs.
-            What::In | What::Exec(_) => self.runs((time, cpu), tid, UNKNOWN, packets),
+            What::Exec(_) => {
+                self.exited.remove(&tid);
+                self.runs((time, cpu), tid, UNKNOWN, packets);
+            }
             What::Out(leave) => {
                 let state = match leave {
                     Leave::Blocked => BLOCKED,
@@ -165,6 +166,7 @@ impl Processors {
                     return;
                 };
                 let name = self.name(parent_tid);
+                self.exited.remove(&tid);
                 self.names.insert(tid, name.clone());
                 self.known.insert((pid, tid));
                 let same = parent.pid == record.thread.pid;
@@ -183,6 +185,7 @@ impl Processors {
             // Its last switch comes later, if it comes.
             What::Exit => {
                 self.leaves((time, cpu), tid, ENDED, packets);
+                self.exited.insert(tid);
                 self.priorities.remove(&tid);
             }
             What::Arguments(text) => {
@@ -199,6 +202,8 @@ impl Processors {
                     self.leaves((last, cpu), runs, UNKNOWN, packets);
                 }
                 self.all.entry(cpu).or_default().lost = true;
+                // A number may be another thread's from now on.
+                self.exited.clear();
             }
             What::Wake {
                 by,
@@ -211,6 +216,14 @@ impl Processors {
                 }
             }
             What::Name(_) => {}
+        }
+    }
+
+    /// The state of a thread that leaves its processor.
+    fn state(&self, tid: i32, state: i64) -> i64 {
+        match self.exited.contains(&tid) {
+            true => ENDED,
+            false => state,
         }
     }
 
@@ -277,6 +290,7 @@ impl Processors {
         let processor = self.all.entry(cpu).or_default();
         let runs = processor.runs;
         if runs != tid || !processor.begun {
+            let before = self.state(runs, before);
             self.switch((time, cpu), (runs, before), tid, packets);
         }
     }
@@ -295,6 +309,7 @@ impl Processors {
         let processor = self.all.entry(cpu).or_default();
         // It has run there since before the recording, or is not the one that runs there.
         if processor.runs == tid || !processor.begun {
+            let state = self.state(tid, state);
             self.switch((time, cpu), (tid, state), 0, packets);
         }
     }

@@ -104,6 +104,7 @@ impl<'w> Writer<'w> {
     fn process(&mut self, title: &str, trace: &Trace, profile: &Profile) -> io::Result<()> {
         self.sampling = self.sampling.or(profile.sampling);
         self.stats.shortened += profile.shortened;
+        self.stats.no_period |= profile.no_period;
         let first_mapping = self.mappings;
         self.mappings(trace)?;
         let places: Vec<(u64, u64)> = trace

@@ -16,10 +16,12 @@ pub(super) fn write<W: SliceWriter>(
     writer: &mut W,
 ) -> Result<(), Error> {
     let traces = session.traces();
+    // A number of a process is one of its run: on another host, or later, it is another process's.
     let mut processes = HashMap::new();
-    for (trace, track) in traces.iter().zip(tracks) {
+    for (number, (trace, track)) in traces.iter().zip(tracks).enumerate() {
         let pid = u32::try_from(trace.metadata().pid).unwrap_or(0);
-        processes.entry(pid).or_insert(*track);
+        let key = (session.root(number), pid);
+        processes.entry(key).or_insert(*track);
     }
     for (number, trace) in traces.iter().enumerate() {
         let Some(mut events) = Events::of_trace(trace.dir())? else {
@@ -27,11 +29,13 @@ pub(super) fn write<W: SliceWriter>(
         };
         let first = tracks.get(number).copied().unwrap_or(0);
         let start = trace.metadata().start_monotonic_ns;
+        let shift = i128::from(session.offset(number)) - i128::from(start);
+        let run = session.root(number);
         let mut counters = Vec::new();
         while let Some(event) = events.next()? {
             let (series, value) = match event.what {
                 What::Series(_, of) => {
-                    counters.push(open(&of, first, &processes, writer));
+                    counters.push(open(&of, (run, first), &processes, writer));
                     continue;
                 }
                 What::Value(series, value) | What::Estimate { series, value, .. } => {
@@ -42,24 +46,24 @@ pub(super) fn write<W: SliceWriter>(
             let Some(counter) = counters.get(series as usize) else {
                 continue;
             };
-            let time = session.time(number, event.time.saturating_sub(start));
+            let time = u64::try_from(i128::from(event.time) + shift).unwrap_or(0);
             let value = Number::Whole(i64::try_from(value).unwrap_or(i64::MAX));
-            writer.value(session.begin().saturating_add(time), *counter, value);
+            writer.value(time, *counter, value);
         }
         check(writer)?;
     }
     Ok(())
 }
 
-/// Its track.
+/// Its track: that of its process, or of the first one of its run.
 fn open<W: SliceWriter>(
     of: &Definition,
-    first: u64,
-    processes: &HashMap<u32, u64>,
+    (run, first): (usize, u64),
+    processes: &HashMap<(usize, u32), u64>,
     writer: &mut W,
 ) -> u64 {
     let own = match of.scope {
-        Scope::Process => processes.get(&of.pid).copied(),
+        Scope::Process => processes.get(&(run, of.pid)).copied(),
         _ => None,
     };
     let unit = match of.unit {

@@ -20,7 +20,9 @@ use crate::find;
 use crate::output::write_to;
 use crate::progress::Progress;
 use crate::quote::{harmless, shown};
-use crate::symbols::{as_names, of_session, open_session, warn_of_losses, warn_of_unreadable};
+use crate::symbols::{
+    as_names, damaged_kernel_streams, of_session, open_session, warn_of_losses, warn_of_unreadable,
+};
 
 use answer::Answer;
 
@@ -61,6 +63,9 @@ pub fn run(options: &QueryOptions, console: &mut Console<'_>) -> Result<()> {
     match sql {
         Some(sql) => ask(&engine, &sql, options, console)?,
         None => prompt::run(&engine, options, &interrupted, console)?,
+    }
+    if engine.damaged_streams() > 0 {
+        console.warn(&damaged_kernel_streams(engine.damaged_streams()));
     }
     let all = session.traces().iter();
     all.for_each(|trace| warn_of_unreadable(trace, console));

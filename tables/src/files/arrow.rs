@@ -10,6 +10,7 @@ use arrow_array::{Array as _, ArrayRef, DictionaryArray, Int32Array, RecordBatch
 use arrow_ipc::CompressionType;
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions};
 use arrow_schema::{ArrowError, DataType};
+use hashbrown::HashMap;
 
 use super::{Part, buffered, close, schema};
 use crate::define::Table;
@@ -52,7 +53,7 @@ impl Writer {
                     .iter()
                     .map(|batch| batch[at].clone())
                     .collect::<Vec<_>>();
-                for (batch, column) in columns.iter_mut().zip(own_texts(&whole)) {
+                for (batch, column) in columns.iter_mut().zip(own_texts(&whole)?) {
                     batch[at] = column;
                 }
             }
@@ -63,31 +64,39 @@ impl Writer {
 }
 
 /// The same columns with one dictionary, which has their texts in the order in which they come.
-fn own_texts(columns: &[ArrayRef]) -> Vec<ArrayRef> {
-    // The last one knows all texts.
-    let Some(last) = columns.last() else {
-        return Vec::new();
-    };
-    let texts = last
-        .as_dictionary::<Int32Type>()
-        .values()
-        .as_string::<i32>();
-    let mut numbers: Vec<Option<i32>> = vec![None; texts.len()];
-    let mut used = Vec::new();
-    let mut number = |key: i32| {
-        *numbers[key as usize].get_or_insert_with(|| {
-            used.push(texts.value(key as usize));
-            used.len() as i32 - 1
-        })
-    };
-    let renumbered = |column: &ArrayRef| -> Int32Array {
-        let keys = column.as_dictionary::<Int32Type>().keys();
-        keys.iter().map(|key| key.map(&mut number)).collect()
-    };
-    let keys: Vec<Int32Array> = columns.iter().map(renumbered).collect();
+///
+/// # Errors
+///
+/// Texts of more than 2 GiB: a column cannot have them.
+fn own_texts(columns: &[ArrayRef]) -> Result<Vec<ArrayRef>, ArrowError> {
+    let mut known: HashMap<&str, i32> = HashMap::new();
+    let (mut used, mut bytes) = (Vec::new(), 0_usize);
+    let mut keys = Vec::with_capacity(columns.len());
+    for column in columns {
+        let column = column.as_dictionary::<Int32Type>();
+        let texts = column.values().as_string::<i32>();
+        let mut numbers: Vec<Option<i32>> = vec![None; texts.len()];
+        let mut number = |key: i32| {
+            let key = key as usize;
+            *numbers[key].get_or_insert_with(|| {
+                let text = texts.value(key);
+                *known.entry(text).or_insert_with(|| {
+                    bytes += text.len();
+                    used.push(text);
+                    used.len() as i32 - 1
+                })
+            })
+        };
+        let own = column.keys().iter().map(|key| key.map(&mut number));
+        keys.push(own.collect::<Int32Array>());
+    }
+    if i32::try_from(bytes).is_err() {
+        let what = "the texts of a column take more than 2 GiB; parquet has no such limit";
+        return Err(ArrowError::InvalidArgumentError(what.to_owned()));
+    }
     let values = Arc::new(StringArray::from_iter_values(used));
     let column = |keys| Arc::new(DictionaryArray::new(keys, values.clone())) as ArrayRef;
-    keys.into_iter().map(column).collect()
+    Ok(keys.into_iter().map(column).collect())
 }
 
 impl Part for Writer {

@@ -66,6 +66,8 @@ impl FileKind {
 pub struct Stats {
     /// Table and rows.
     pub rows: Vec<(&'static str, u64)>,
+    /// Streams of the kernel's part that are damaged or cut.
+    pub damaged_streams: u64,
 }
 
 /// Writes all tables of a session into the folder `dir`, which is there and empty. `names` are the symbols of each process; missing ones leave addresses.
@@ -87,8 +89,10 @@ pub fn write<'a>(
         let mut to = Sending {
             sender,
             with_process: !kind.is_partitioned(),
+            damaged_streams: 0,
         };
         let read = crate::read(session, names, Texts::default(), &mut to, progress);
+        let damaged_streams = to.damaged_streams;
         drop(to);
         let written = files
             .join()
@@ -97,7 +101,10 @@ pub fn write<'a>(
         let written = written.map_err(Error::Output)?;
         read?;
         finish(kind, dir, &written).map_err(Error::Output)?;
-        Ok(Stats { rows: written })
+        Ok(Stats {
+            rows: written,
+            damaged_streams,
+        })
     })
 }
 
@@ -126,6 +133,7 @@ enum Message {
 struct Sending {
     sender: SyncSender<Message>,
     with_process: bool,
+    damaged_streams: u64,
 }
 
 impl Sending {
@@ -151,6 +159,10 @@ impl Output for Sending {
             process,
             batch,
         })
+    }
+
+    fn damaged(&mut self, streams: u64) {
+        self.damaged_streams += streams;
     }
 
     fn process_end(&mut self, process: usize) -> io::Result<()> {

@@ -4,8 +4,7 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use arrow_array::types::Int32Type;
-use arrow_array::{ArrayRef, DictionaryArray, RecordBatch, RecordBatchOptions};
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use serde_json::{Value, json};
 
@@ -50,10 +49,7 @@ pub(super) fn record_batch(batch: Batch, texts: &mut Texts) -> RecordBatch {
             Data::Small(values) => Arc::new(values),
             Data::Real(values) => Arc::new(values),
             Data::Flag(values) => Arc::new(values),
-            Data::Text(keys) => {
-                let values = texts.array();
-                Arc::new(DictionaryArray::<Int32Type>::new(keys, values))
-            }
+            Data::Text(keys) => Arc::new(texts.column(keys)),
         }
     };
     let columns = batch.columns.into_iter().flatten().map(array).collect();

@@ -116,7 +116,7 @@ fn record(part: &Part, known: &Known<'_>, gathered: &mut Gathered<'_>) -> Result
     let wanted = gathered.wanted::<switches::Row>();
     let mut kept = Kept::new();
     let mut count = 0;
-    each_slice(&[part], &mut |slice| {
+    let allocation = each_slice(&[part], &mut |slice| {
         let begin_ns = int(slice.begin_ns).wrapping_add(shift);
         let end_ns = int(slice.end_ns).wrapping_add(shift);
         let (process, thread) = known.find(slice.pid, slice.tid, begin_ns);
@@ -142,6 +142,7 @@ fn record(part: &Part, known: &Known<'_>, gathered: &mut Gathered<'_>) -> Result
         }
     })?;
     give(&mut kept, gathered);
+    gathered.damaged(allocation.damaged_streams);
     Ok(())
 }
 

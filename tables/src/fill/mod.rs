@@ -62,9 +62,7 @@ pub fn read<'a>(
 
 /// What must be added to the times of a process, ns, so that they are those of the session.
 fn shift(session: &Session, process: usize) -> i64 {
-    // Far from both ends, where nothing saturates.
-    let middle = 1u64 << 62;
-    int(session.time(process, middle)).wrapping_sub(int(middle))
+    session.offset(process).wrapping_sub(int(session.begin()))
 }
 
 fn process(

@@ -4,6 +4,7 @@ use std::sync::mpsc::Receiver;
 
 use hashbrown::HashMap;
 use instr_trace::event::{RegionId, SyncKind};
+use instr_trace::kernel::Part;
 use instr_trace::model::{
     At, Begin, Code, End, Found, Interval, Mark, Memory, Reading, Run, Sample, Scheduled, Since,
     Sink, Span, Work,
@@ -149,8 +150,8 @@ impl<'r, 'o, const ALL: bool> Rows<'r, 'o, ALL> {
         let known = threads.iter().map(|info| Thread::new(info, texts));
         let known = known.collect();
         let mut wants = out.tables();
-        // Otherwise the launcher's record has them.
-        wants.switches &= trace.kernel_part().is_none();
+        // Otherwise the launcher's record has them. Where it recorded sums only, the threads had their own.
+        wants.switches &= !trace.kernel_part().is_some_and(Part::has_switches);
         let processors = trace.processor_infos().iter();
         Self {
             process: out.process as i32,

@@ -202,11 +202,9 @@ impl<const ALL: bool> Rows<'_, '_, ALL> {
                         let caller = self.places.sampled(address.wrapping_sub(1), texts);
                         functions.extend(caller.map(|(function, _)| function));
                     }
-                    let names: Vec<&str> = functions
-                        .iter()
-                        .rev()
-                        .map(|text| texts.get(text.0))
-                        .collect();
+                    // Names of Rust have it too: `<[u8; 4] as Debug>::fmt`.
+                    let name = |text: &Text| texts.get(text.0).replace(';', ":");
+                    let names: Vec<String> = functions.iter().rev().map(name).collect();
                     let names = names.join(";");
                     stack = Some(texts.number(&names)).filter(|_| !names.is_empty());
                 }

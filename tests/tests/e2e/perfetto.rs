@@ -99,7 +99,8 @@ fn processors() -> Check {
         std::fs::write(dir.path().join("found.json"), &json.stdout)?;
         let run = Run::new(&python).arg(&check).dir(dir.path());
         let files = ["out.perfetto-trace", "runs.csv", "found.json"];
-        let found = run.args(files).succeed()?;
+        let metadata = dir.path().join(name).join("kernel/metadata");
+        let found = run.args(files).arg(&metadata).succeed()?;
         let text = found.text();
         ensure(text.contains(" runs on "), || format!("{found}"))?;
         // By eBPF, who sleeps is woken.

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use instr_schema::kernel::HEADER_BYTES;
 
 use super::FOLDER;
-use super::info::Info;
+use super::info::{Info, Recorded};
 use super::record::Record;
 use crate::error::Error;
 use crate::packet::MAGIC;
@@ -86,6 +86,12 @@ impl Part {
             streams,
             bytes,
         })
+    }
+
+    /// Whether it has who ran where, and not only sums of the run.
+    #[must_use]
+    pub fn has_switches(&self) -> bool {
+        self.info().recorded != Recorded::Sums
     }
 
     /// What the part says of itself.

@@ -100,6 +100,25 @@ impl Session {
         shift.map_or(time, |shift| shift.output(time))
     }
 
+    /// What must be added to a time of a process, ns since the begin of its trace, for the time by the clock of [`Session::begin`]: also of what was before the first event.
+    #[must_use]
+    pub fn offset(&self, process: usize) -> i64 {
+        let shift = self.timeline.shifts.get(process);
+        let shift = shift.map_or(0, |shift| shift.ns());
+        let begin = i64::try_from(self.timeline.begin).unwrap_or(i64::MAX);
+        begin.saturating_add(shift)
+    }
+
+    /// The first process of the run that this one is of: it was not started or forked by another one of the session.
+    #[must_use]
+    pub fn root(&self, process: usize) -> usize {
+        let mut at = process;
+        while let Some(parent) = self.parent(at) {
+            at = parent;
+        }
+        at
+    }
+
     /// The session's begin by `CLOCK_MONOTONIC`, ns, where all processes ran on one host; else ns since 1970.
     #[must_use]
     pub fn begin(&self) -> u64 {

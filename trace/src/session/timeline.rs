@@ -13,6 +13,11 @@ impl Shift {
         time.saturating_add_signed(self.0)
     }
 
+    /// ns; below 0 too.
+    pub(crate) fn ns(self) -> i64 {
+        self.0
+    }
+
     /// A time of the output in the process.
     pub(crate) fn process(self, time: u64) -> u64 {
         time.saturating_add_signed(self.0.saturating_neg())
