@@ -77,7 +77,7 @@ pub struct Stats {
     pub shortened: u64,
     /// Streams of the kernel's part that are damaged or cut, where the format has its switches.
     pub damaged_streams: u64,
-    /// No thread's length of a sample's period is known: times of samples are numbers of periods.
+    /// Of a process no thread's length of a sample's period is known: times of its samples are numbers of periods.
     pub no_period: bool,
 }
 

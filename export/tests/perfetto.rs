@@ -305,20 +305,48 @@ fn switches(file: &[u8]) -> Vec<Switch> {
     found
 }
 
-/// A trace whose first event comes 5 us behind its begin, and what the kernel recorded around it: a thread that runs on behind its exit.
-#[test]
-fn switches_are_at_their_times_and_end_threads_where_they_leave() {
-    use instr_trace::kernel::{Info, Leave, Record, Recorded, ThreadId, What, Writer, write_info};
-    let dir = tempfile::tempdir().unwrap();
+/// A trace of process `pid` with one thread, whose first event comes 5 us behind its begin; and what the kernel recorded of a thread: time, what.
+fn recorded(dir: &std::path::Path, pid: u32, events: &[(u64, instr_trace::kernel::What)]) -> Trace {
+    use instr_trace::kernel::{Info, Record, Recorded, ThreadId, Writer, write_info};
     let layout = synth::layouts()[0];
-    synth::begin(dir.path(), layout, 1_000_000_000).unwrap();
-    let mut stream = StreamWriter::create(dir.path(), layout, 0, 1 << 16).unwrap();
+    synth::begin(dir, layout, 1_000_000_000).unwrap();
+    let mut stream = StreamWriter::create(dir, layout, 0, 1 << 16).unwrap();
     stream.thread_begin(START_TICKS + 5000, 4000, 1).unwrap();
     stream.thread_end(START_TICKS + 9000).unwrap();
     stream.finish().unwrap();
-    let kernel = dir.path().join("kernel");
+    let kernel = dir.join("kernel");
     std::fs::create_dir(&kernel).unwrap();
     let mut writer = Writer::new(&kernel, [1; 16], 0).unwrap();
+    for (time, what) in events {
+        let thread = ThreadId { pid, tid: pid + 7 };
+        let record = Record {
+            time: START_MONOTONIC + time,
+            processor: 0,
+            thread,
+            what: what.clone(),
+        };
+        writer.add(&record).unwrap();
+    }
+    writer.flush().unwrap();
+    let info = Info {
+        recorded: Recorded::System,
+        pid,
+        start_monotonic_ns: START_MONOTONIC - 1000,
+        end_monotonic_ns: START_MONOTONIC + 200_000,
+        ..Info::default()
+    };
+    write_info(&kernel, [1; 16], &info).unwrap();
+    Trace::open(dir).unwrap()
+}
+
+const BLOCKED: u64 = 1;
+const ENDED: u64 = 0x10;
+
+/// A thread runs on behind its exit.
+#[test]
+fn switches_are_at_their_times_and_end_threads_where_they_leave() {
+    use instr_trace::kernel::{Leave, What};
+    let dir = tempfile::tempdir().unwrap();
     let events = [
         (100, What::In),
         (200, What::Exit),
@@ -326,27 +354,9 @@ fn switches_are_at_their_times_and_end_threads_where_they_leave() {
         (250, What::In),
         (260, What::Out(Leave::Blocked)),
     ];
-    for (time, what) in events {
-        let thread = ThreadId { pid: 70, tid: 77 };
-        let record = Record {
-            time: START_MONOTONIC + time,
-            processor: 0,
-            thread,
-            what,
-        };
-        writer.add(&record).unwrap();
-    }
-    writer.flush().unwrap();
-    let info = Info {
-        recorded: Recorded::System,
-        start_monotonic_ns: START_MONOTONIC - 1000,
-        end_monotonic_ns: START_MONOTONIC + 20_000,
-        ..Info::default()
-    };
-    write_info(&kernel, [1; 16], &info).unwrap();
+    let trace = recorded(dir.path(), 70, &events);
     let mut file = Vec::new();
-    export(Trace::open(dir.path()).unwrap(), &mut file).unwrap();
-    const ENDED: u64 = 0x10;
+    export(trace, &mut file).unwrap();
     let expected = [
         (100, (0, 0), 77),
         (200, (77, ENDED), 0),
@@ -355,4 +365,53 @@ fn switches_are_at_their_times_and_end_threads_where_they_leave() {
     ];
     let shifted = expected.map(|(time, from, to)| (START_MONOTONIC + time, from, to));
     assert_eq!(switches(&file), shifted);
+}
+
+/// Of one switch, each recording looks at the clock for itself: who comes may do so before who leaves.
+#[test]
+fn a_switch_between_two_recordings_has_one_order() {
+    use instr_trace::kernel::{Leave, What};
+    let dir = tempfile::tempdir().unwrap();
+    let places = ["a", "b"].map(|name| dir.path().join(name));
+    for place in &places {
+        std::fs::create_dir(place).unwrap();
+    }
+    let blocked = || What::Out(Leave::Blocked);
+    let a = [
+        (0, What::In),
+        (10_300, blocked()),
+        (50_000, What::In),
+        (90_300, What::Exit),
+    ];
+    let b = [
+        (10_000, What::In),
+        (50_300, blocked()),
+        (90_000, What::In),
+        // Nobody leaves for it.
+        (150_000, blocked()),
+    ];
+    let traces = vec![recorded(&places[0], 70, &a), recorded(&places[1], 80, &b)];
+    let session = Session::of(traces);
+    let format = Format::named("perfetto").unwrap();
+    let mut file = Vec::new();
+    let target = Target::File(&mut file);
+    format
+        .write(&Input::unnamed(&session), target, &mut |_, _| {})
+        .unwrap();
+    let found = switches(&file);
+    let whole: Vec<_> = found
+        .iter()
+        .map(|(time, from, to)| (time - START_MONOTONIC, *from, *to))
+        .collect();
+    let expected = [
+        (0, (0, 0), 77),
+        (10_300, (77, BLOCKED), 0),
+        (10_300, (0, 0), 87),
+        (50_300, (87, BLOCKED), 0),
+        (50_300, (0, 0), 77),
+        (90_300, (77, ENDED), 0),
+        (90_300, (0, 0), 87),
+        (150_000, (87, BLOCKED), 0),
+    ];
+    assert_eq!(whole, expected);
 }

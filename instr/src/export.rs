@@ -69,7 +69,7 @@ pub fn run(options: &ExportOptions, console: &mut Console<'_>) -> Result<()> {
         ));
     }
     if stats.no_period {
-        console.warn("the events with the length of a sample's period are missing: times of samples are numbers of periods");
+        console.warn("a process has lost the events with the length of its samples' periods: their times are numbers of periods");
     }
     if stats.damaged_streams > 0 {
         console.warn(&damaged_kernel_streams(stats.damaged_streams));

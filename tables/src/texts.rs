@@ -46,6 +46,8 @@ pub struct Texts {
     words: HashMap<(usize, usize), Text>,
     /// Those that were looked up last, each where its place in memory says.
     recent: Recent,
+    /// Numbers in the dictionary of one column, by number here; -1: it is not in it.
+    own: Vec<i32>,
     /// As an array, of all or fewer.
     array: Option<Arc<StringArray>>,
 }
@@ -134,20 +136,24 @@ impl Texts {
         if self.bytes <= SHARED {
             return DictionaryArray::new(keys, self.array());
         }
-        let mut numbers: HashMap<i32, i32> = HashMap::new();
-        let mut used: Vec<&str> = Vec::new();
-        let own: Int32Array = keys
-            .iter()
-            .map(|key| {
-                let key = key?;
-                Some(*numbers.entry(key).or_insert_with(|| {
-                    used.push(self.get(key));
-                    used.len() as i32 - 1
-                }))
-            })
-            .collect();
-        let values = StringArray::from_iter_values(used);
-        DictionaryArray::new(own, Arc::new(values))
+        self.own.resize(self.texts.len(), -1);
+        let mut used: Vec<i32> = Vec::new();
+        let own = &mut self.own;
+        let number = |key: i32| {
+            let number = &mut own[key as usize];
+            if *number < 0 {
+                *number = used.len() as i32;
+                used.push(key);
+            }
+            *number
+        };
+        let mut number = number;
+        let numbers: Int32Array = keys.iter().map(|key| key.map(&mut number)).collect();
+        for key in &used {
+            self.own[*key as usize] = -1;
+        }
+        let values = StringArray::from_iter_values(used.iter().map(|key| self.get(*key)));
+        DictionaryArray::new(numbers, Arc::new(values))
     }
 
     /// All of them by number, as values of dictionary columns.

@@ -52,8 +52,8 @@ pub(super) struct Collector<'a> {
     last_loss: u64,
     /// Each recording looks at the clock for itself: of one switch, that of who comes may do so before that of who leaves. They wait for the other's event.
     early: Vec<Early>,
-    /// The last event of each recording.
-    last_of_part: Vec<u64>,
+    /// The last event of each recording on each processor.
+    last_of: Vec<Vec<u64>>,
     told: &'a mut dyn Each,
 }
 
@@ -87,6 +87,7 @@ impl<'a> Collector<'a> {
             threads: Threads::default(),
             lanes: numbers.iter().map(lane).collect(),
             by_number: numbers.iter().copied().zip(0..).collect(),
+            last_of: vec![vec![0; numbers.len()]; infos.len()],
             numbers,
             in_use: InUse::default(),
             bins: Bins::new(length),
@@ -95,7 +96,6 @@ impl<'a> Collector<'a> {
             lost: 0,
             last_loss: 0,
             early: Vec::new(),
-            last_of_part: vec![0; infos.len()],
             told,
         }
     }
@@ -106,7 +106,7 @@ impl<'a> Collector<'a> {
             return;
         };
         let time = record.time.saturating_sub(self.begin);
-        self.last_of_part[part] = time;
+        self.last_of[part][lane] = time;
         if !self.early.is_empty() && self.settle(part, record, lane, time) {
             return;
         }
@@ -133,18 +133,20 @@ impl<'a> Collector<'a> {
     /// Lets those come that waited for this event, or for longer than one switch takes. Whether that was all.
     fn settle(&mut self, part: usize, record: &Record, lane: usize, time: u64) -> bool {
         let runs = self.lanes[lane].runs.map(|(thread, _)| thread);
-        let leaves = matches!(record.what, What::Out(_))
+        // By eBPF the exit of a thread is its last leave.
+        let leaves = matches!(record.what, What::Out(_) | What::Exit)
             && runs.is_some()
             && self.threads.find(part, record.thread.tid) == runs;
         let tells = matches!(
             record.what,
-            What::In | What::Out(_) | What::Exec(_) | What::Lost(_)
+            What::In | What::Out(_) | What::Exit | What::Exec(_) | What::Lost(_)
         );
         let mut waits_for_this = None;
         let mut over = Vec::new();
         self.early.retain(|early| {
-            let is_here = early.lane == lane && tells;
-            if is_here && leaves {
+            let is_own = (early.part, early.id.tid) == (part, record.thread.tid);
+            let is_here = tells && (early.lane == lane || is_own);
+            if is_here && leaves && !is_own {
                 waits_for_this = Some(*early);
             } else if is_here || early.time.saturating_add(DIRECT_NS) < time {
                 over.push(*early);
@@ -487,11 +489,21 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// What there was. States that last at the end of their recording end there; those of a recording that broke off (`is_broken`, by part) at its last event.
-    pub(super) fn finish(mut self, is_broken: &[bool]) -> Allocation {
+    /// What there was. States that last at the end of their recording end there. On processors whose stream
+    /// broke off (`broken`, by recording) they end at its last event, and so do those of threads that ran on none: they may have run there.
+    pub(super) fn finish(mut self, broken: &[Vec<u32>]) -> Allocation {
         for early in std::mem::take(&mut self.early) {
             self.runs(early.part, early.id, early.lane, early.time);
         }
+        let broken: Vec<Vec<usize>> = broken
+            .iter()
+            .map(|numbers| {
+                let lanes = numbers
+                    .iter()
+                    .filter_map(|number| self.by_number.get(number));
+                lanes.copied().collect()
+            })
+            .collect();
         let last = self.lanes.iter().map(|lane| lane.last).max().unwrap_or(0);
         for thread in 0..self.threads.all.len() {
             let process = self.threads.all[thread].process;
@@ -507,10 +519,12 @@ impl<'a> Collector<'a> {
             let part = self.threads.all[thread].part;
             let state = match state {
                 State::Ended => state,
-                _ if is_broken.get(part) == Some(&true) => {
+                State::Runs(lane) if !broken[part].contains(&lane) => state,
+                _ if !broken[part].is_empty() => {
+                    let of_lane = |lane: &usize| self.last_of[part][*lane];
                     let known = match state {
-                        State::Runs(lane) => self.lanes[lane].last,
-                        _ => self.last_of_part[part],
+                        State::Runs(lane) => of_lane(&lane),
+                        _ => broken[part].iter().map(of_lane).min().unwrap_or(end),
                     };
                     let known = known.max(self.threads.all[thread].since).min(end);
                     self.set(thread, known, State::Unknown);

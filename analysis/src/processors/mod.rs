@@ -165,12 +165,13 @@ pub fn each(parts: &[&Part], told: &mut dyn Each) -> Result<Allocation, Error> {
             collector.add(at, &record);
         }
     }
-    // A recording whose events could not be written says so; of one that is damaged, what came behind is missing.
-    let is_broken = |(stream, info): (&Records, &&Info)| {
-        stream.damaged() > 0 || info.trouble.is_some() && info.recorded != Recorded::Sums
+    let broken = |((stream, part), info): ((&Records, &&Part), &&Info)| match info.trouble {
+        // Events could not be written: of no processor any more.
+        Some(_) if part.has_switches() => part.processors().collect(),
+        _ => stream.damaged_processors().to_vec(),
     };
-    let is_broken: Vec<bool> = streams.iter().zip(&infos).map(is_broken).collect();
-    let mut allocation = collector.finish(&is_broken);
+    let broken: Vec<Vec<u32>> = streams.iter().zip(parts).zip(&infos).map(broken).collect();
+    let mut allocation = collector.finish(&broken);
     allocation.damaged_streams = streams.iter().map(Records::damaged).sum();
     Ok(allocation)
 }

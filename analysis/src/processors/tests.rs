@@ -491,6 +491,55 @@ fn a_switch_between_two_recordings_has_one_order() {
     }
 }
 
+/// By eBPF the last leave of a thread is its exit.
+#[test]
+fn who_came_early_may_end_at_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let (one, two) = (id(10, 10), id(30, 30));
+    let events = [(0, 0, one, exec("a")), (0, 10_000, one, What::Exit)];
+    let a = part(&dir.path().join("a"), 100_000, Recorded::Tree, &events);
+    let events = [
+        (1, 0, two, What::Name("b".into())),
+        (0, 9_700, two, What::In),
+        (0, 15_000, two, What::Exit),
+    ];
+    let b = part(&dir.path().join("b"), 100_000, Recorded::Tree, &events);
+    let found = allocation(&[&a, &b]).unwrap();
+    assert_eq!(found.processors[0].busy_ns, [10_000, 5_000]);
+    let two = &found.applications[1].processes[0].threads[0];
+    assert_eq!(
+        (two.times.on_processor_ns, two.end_ns),
+        (5_000, Some(15_000))
+    );
+}
+
+/// One stream is cut: what another processor ran stays, and who may have run there is unknown.
+#[test]
+fn a_damaged_stream_is_of_one_processor() {
+    let dir = tempfile::tempdir().unwrap();
+    let (one, other, third) = (id(10, 10), id(10, 11), id(10, 12));
+    let events = [
+        (0, 0, one, exec("app")),
+        (0, 10, other, What::Fork(one)),
+        (0, 15, third, What::Fork(one)),
+        (1, 20, other, What::In),
+        (1, 50, other, OUT),
+        (1, 60, third, What::In),
+        (0, 400, one, What::Name("app".into())),
+    ];
+    part(dir.path(), 1000, Recorded::Tree, &events);
+    let stream = dir.path().join("processor_0001");
+    let mut bytes = std::fs::read(&stream).unwrap();
+    bytes.extend(b"no packet, but long enough to be taken for the begin of one, and much longer than its header");
+    std::fs::write(&stream, bytes).unwrap();
+    let found = allocation(&[&Part::open(dir.path()).unwrap()]).unwrap();
+    assert_eq!(found.damaged_streams, 1);
+    assert_eq!(times(thread(&found, 10))[0], 1000);
+    for (tid, unknown) in [(11, 940), (12, 940)] {
+        assert_eq!(thread(&found, tid).times.unknown_ns, unknown, "{tid}");
+    }
+}
+
 /// Nobody knows what threads did after the last event that could be written.
 #[test]
 fn a_recording_that_broke_off_is_unknown_from_there_on() {
@@ -515,8 +564,9 @@ fn a_recording_that_broke_off_is_unknown_from_there_on() {
     let found = allocation(&[&broken]).unwrap();
     let (one, other) = (thread(&found, 10), thread(&found, 11));
     assert_eq!((times(one)[0], one.times.unknown_ns), (100, 900));
-    assert_eq!(times(other)[..3], [30, 10, 50]);
-    assert_eq!((other.times.unknown_ns, other.end_ns), (900, None));
+    // It sleeps since the last event of the other processor, on which it may run by now.
+    assert_eq!(times(other)[..3], [30, 10, 0]);
+    assert_eq!((other.times.unknown_ns, other.end_ns), (950, None));
 }
 
 /// It sleeps, is woken, and waits: somebody who is not recorded has the processor. It never lost one itself.

@@ -19,6 +19,8 @@ use crate::error::Error;
 const EVENTS: usize = 256;
 /// `trace_processor` refuses files with processors from this number on.
 const MOST_PROCESSORS: u32 = 1024;
+/// Between who leaves and who comes at one switch there is less time than this.
+const DIRECT_NS: u64 = 20_000;
 /// What the kernel calls the thread that runs when nobody does.
 const IDLE: &str = "swapper";
 /// Priority of a thread whose own is not recorded, and of the idle one: an ordinary one.
@@ -92,6 +94,9 @@ pub(super) fn write(session: &Session, packets: &mut Packets<'_>) -> Result<u64,
     for Recording { part, shift } in &recordings {
         all.push((part.records()?, *shift));
     }
+    // Of one switch between two recordings, that of who comes may have looked at the clock before that of who leaves: it waits for the other.
+    let mut early: Vec<(usize, u64, Record)> = Vec::new();
+    let mut owners: HashMap<u32, usize> = HashMap::new();
     // Few recordings: the next event of all is looked for.
     loop {
         let times = all.iter().map(|(records, shift)| {
@@ -103,13 +108,61 @@ pub(super) fn write(session: &Session, packets: &mut Packets<'_>) -> Result<u64,
         let Some(record) = all[at].0.next()? else {
             break;
         };
-        processors.add(u64::try_from(time).unwrap_or(0), record, packets);
+        let time = u64::try_from(time).unwrap_or(0);
+        let cpu = record.processor;
+        let is_of_switch = matches!(
+            record.what,
+            What::In | What::Out(_) | What::Exit | What::Exec(_) | What::Lost(_)
+        );
+        let mut next = None;
+        let here = |(_, _, waiting): &(usize, u64, Record)| waiting.processor == cpu;
+        let is_over = |(_, begin, _): &(usize, u64, Record)| begin.saturating_add(DIRECT_NS) < time;
+        let waits = early.iter().position(|it| is_of_switch && here(it));
+        if let Some(waits) = waits.or_else(|| early.iter().position(is_over)) {
+            let (owner, begin, waiting) = early.swap_remove(waits);
+            let leaves = matches!(record.what, What::Out(_) | What::Exit);
+            if waiting.processor == cpu && leaves && processors.runs_on(cpu, record.thread.tid) {
+                next = Some((owner, waiting));
+            } else {
+                owners.insert(waiting.processor, owner);
+                processors.add(begin, waiting, packets);
+            }
+        }
+        if record.what == What::In && all.len() > 1 {
+            let is_other = owners.get(&cpu).is_some_and(|owner| *owner != at);
+            if is_other && processors.is_busy(cpu) {
+                early.push((at, time, record));
+                continue;
+            }
+            owners.insert(cpu, at);
+        }
+        processors.add(time, record, packets);
+        if let Some((owner, waiting)) = next {
+            owners.insert(cpu, owner);
+            processors.add(time, waiting, packets);
+        }
+    }
+    for (_, time, record) in early {
+        processors.add(time, record, packets);
     }
     processors.flush(packets);
     Ok(all.iter().map(|(records, _)| records.damaged()).sum())
 }
 
 impl Processors {
+    /// Whether the processor runs a thread.
+    fn is_busy(&self, cpu: u32) -> bool {
+        self.all
+            .get(&cpu)
+            .is_some_and(|processor| processor.runs != 0)
+    }
+
+    /// Whether the processor runs this one.
+    fn runs_on(&self, cpu: u32, tid: u32) -> bool {
+        let runs = self.all.get(&cpu).map_or(0, |processor| processor.runs);
+        runs != 0 && u32::try_from(runs).is_ok_and(|runs| runs == tid)
+    }
+
     fn name(&self, tid: i32) -> String {
         match (tid, self.names.get(&tid)) {
             (0, _) => IDLE.to_owned(),

@@ -78,6 +78,8 @@ struct Writer<'w> {
     mappings: u64,
     /// Of the first process that was sampled.
     sampling: Option<Sampling>,
+    /// Of one that was sampled, but whose period is not known.
+    assumed: Option<Sampling>,
     stats: Stats,
 }
 
@@ -91,6 +93,7 @@ impl<'w> Writer<'w> {
             locations: 0,
             mappings: 0,
             sampling: None,
+            assumed: None,
             stats: Stats::default(),
         }
     }
@@ -102,7 +105,10 @@ impl<'w> Writer<'w> {
     }
 
     fn process(&mut self, title: &str, trace: &Trace, profile: &Profile) -> io::Result<()> {
-        self.sampling = self.sampling.or(profile.sampling);
+        match profile.no_period {
+            true => self.assumed = profile.sampling,
+            false => self.sampling = self.sampling.or(profile.sampling),
+        }
         self.stats.shortened += profile.shortened;
         self.stats.no_period |= profile.no_period;
         let first_mapping = self.mappings;
@@ -202,6 +208,7 @@ impl<'w> Writer<'w> {
 
     /// Writes what is known at the end alone.
     fn finish(mut self, input: &Input<'_>) -> Result<Stats, io::Error> {
+        self.sampling = self.sampling.or(self.assumed);
         let strings = &mut self.strings;
         let (what, clock) = match self.sampling {
             Some(Sampling {

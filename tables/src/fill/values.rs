@@ -203,9 +203,17 @@ impl<const ALL: bool> Rows<'_, '_, ALL> {
                         functions.extend(caller.map(|(function, _)| function));
                     }
                     // Names of Rust have it too: `<[u8; 4] as Debug>::fmt`.
-                    let name = |text: &Text| texts.get(text.0).replace(';', ":");
-                    let names: Vec<String> = functions.iter().rev().map(name).collect();
-                    let names = names.join(";");
+                    let mut names = String::new();
+                    for (at, function) in functions.iter().rev().enumerate() {
+                        if at > 0 {
+                            names.push(';');
+                        }
+                        let name = texts.get(function.0);
+                        match name.contains(';') {
+                            true => names.push_str(&name.replace(';', ":")),
+                            false => names.push_str(name),
+                        }
+                    }
                     stack = Some(texts.number(&names)).filter(|_| !names.is_empty());
                 }
                 let row = samples::Row {

@@ -129,7 +129,7 @@ impl Part {
         let mut records = Records {
             streams: Vec::new(),
             next: BinaryHeap::new(),
-            damaged: 0,
+            damaged: Vec::new(),
         };
         for (processor, path) in &self.streams {
             let file = crate::input::open(path).map_err(Error::io("read", path))?;
@@ -156,7 +156,7 @@ impl Part {
 pub struct Records {
     streams: Vec<Stream>,
     next: BinaryHeap<Reverse<(u64, usize)>>,
-    damaged: u64,
+    damaged: Vec<u32>,
 }
 
 impl Records {
@@ -184,7 +184,13 @@ impl Records {
     /// Streams that are damaged or cut, as far as they were read.
     #[must_use]
     pub fn damaged(&self) -> u64 {
-        self.damaged
+        self.damaged.len() as u64
+    }
+
+    /// The processors whose streams these are.
+    #[must_use]
+    pub fn damaged_processors(&self) -> &[u32] {
+        &self.damaged
     }
 
     fn advance(&mut self, at: usize) -> Result<(), Error> {
@@ -194,7 +200,7 @@ impl Records {
                 self.next.push(Reverse((record.time, at)));
                 stream.pending = Some(record);
             }
-            Step::Damage => self.damaged += 1,
+            Step::Damage => self.damaged.push(stream.processor),
             Step::End => {}
         }
         Ok(())

@@ -30,6 +30,8 @@ struct Run {
     /// The value that is written next: time in the output, number of the series, value.
     value: (u64, usize, u64),
     process: usize,
+    /// The first process of its run.
+    root: usize,
     /// `CLOCK_MONOTONIC` of the trace's start, ns.
     start: u64,
     shift: Shift,
@@ -38,8 +40,9 @@ struct Run {
 /// Rows by the system's numbers: the first of each process, and that of each of its threads.
 #[derive(Default)]
 struct Places {
-    processes: HashMap<u32, usize>,
-    threads: HashMap<(u32, u32), usize>,
+    /// By the first process of the run, and the number: on another host, or later, that is another one's.
+    processes: HashMap<(usize, u32), usize>,
+    threads: HashMap<(usize, u32, u32), usize>,
 }
 
 /// The series of all runs in order of time.
@@ -70,13 +73,13 @@ impl AllSeries {
         let number = |wide: u64| u32::try_from(wide).unwrap_or(0);
         for (process, trace) in session.traces().iter().enumerate() {
             let pid = number(trace.metadata().pid);
-            let first = rows.first[process];
+            let (first, root) = (rows.first[process], session.root(process));
             // Of a process whose streams cannot be read there is no row.
             if !trace.threads().is_empty() {
-                all.places.processes.entry(pid).or_insert(first);
+                all.places.processes.entry((root, pid)).or_insert(first);
             }
             for (position, thread) in trace.threads().iter().enumerate() {
-                let thread = (pid, number(thread.os_tid.into()));
+                let thread = (root, pid, number(thread.os_tid.into()));
                 all.places.threads.entry(thread).or_insert(first + position);
             }
         }
@@ -90,6 +93,7 @@ impl AllSeries {
                 all: Vec::new(),
                 value: (0, 0, 0),
                 process,
+                root: session.root(process),
                 start: trace.metadata().start_monotonic_ns,
                 shift: rows.shift[process],
             });
@@ -104,7 +108,7 @@ impl AllSeries {
         while let Some(event) = run.events.next()? {
             let (series, value) = match event.what {
                 What::Series(_, definition) => {
-                    let found = self.places.of(&definition);
+                    let found = self.places.of(run.root, &definition);
                     let first = rows.first[run.process].min(rows.rows.len().saturating_sub(1));
                     let text = text(&definition, found.is_some());
                     run.all.push(Series {
@@ -160,10 +164,10 @@ impl AllSeries {
 
 impl Places {
     /// The row of the process or the thread that a series is of.
-    fn of(&self, of: &Definition) -> Option<usize> {
+    fn of(&self, root: usize, of: &Definition) -> Option<usize> {
         match of.scope {
-            Scope::Process => self.processes.get(&of.pid).copied(),
-            Scope::Thread => self.threads.get(&(of.pid, of.number)).copied(),
+            Scope::Process => self.processes.get(&(root, of.pid)).copied(),
+            Scope::Thread => self.threads.get(&(root, of.pid, of.number)).copied(),
             Scope::Machine | Scope::Node | Scope::Processor | Scope::Tree => None,
         }
     }
