@@ -72,7 +72,10 @@ impl Call {
             };
         }
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
-        inherited::pass_to(&mut command);
+        if let Some(ignore) = inherited::again() {
+            // SAFETY: between fork and exec only plain system calls are made.
+            unsafe { command.pre_exec(ignore) };
+        }
         command
     }
 

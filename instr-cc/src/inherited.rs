@@ -3,8 +3,7 @@
 //! Rust's start-up ignores SIGPIPE and gives its children the default action, whatever there was before: a server of systemd, which ignores it for
 //! services, would be killed where it got EPIPE. And where SIGCHLD is ignored, the kernel keeps no status of children, so that nobody can wait for one.
 
-use std::os::unix::process::CommandExt as _;
-use std::process::Command;
+use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 static PIPE: AtomicBool = AtomicBool::new(false);
@@ -33,22 +32,21 @@ fn is_ignored(signal: libc::c_int) -> bool {
     }
 }
 
-/// Lets the program that is started, or that this process becomes, ignore what this process ignored.
-pub(crate) fn pass_to(command: &mut Command) {
-    let pipe = PIPE.load(Ordering::Relaxed);
-    let child = CHILD.load(Ordering::Relaxed);
-    if !pipe && !child {
-        return;
-    }
+/// What a new process does before it becomes its program, so that this ignores what this process ignored; nothing where that was nothing.
+pub(crate) fn again() -> Option<impl Fn() -> io::Result<()> + Send + Sync + 'static> {
+    let signals = [
+        (libc::SIGPIPE, PIPE.load(Ordering::Relaxed)),
+        (libc::SIGCHLD, CHILD.load(Ordering::Relaxed)),
+    ];
     let ignore = move || {
-        for (signal, is_ignored) in [(libc::SIGPIPE, pipe), (libc::SIGCHLD, child)] {
-            if is_ignored {
-                // SAFETY: plain integers.
-                unsafe { libc::signal(signal, libc::SIG_IGN) };
-            }
+        for (signal, _) in signals.iter().filter(|(_, is_ignored)| *is_ignored) {
+            // SAFETY: plain integers.
+            unsafe { libc::signal(*signal, libc::SIG_IGN) };
         }
         Ok(())
     };
-    // SAFETY: between fork and exec only plain system calls are made.
-    unsafe { command.pre_exec(ignore) };
+    signals
+        .iter()
+        .any(|(_, is_ignored)| *is_ignored)
+        .then_some(ignore)
 }
