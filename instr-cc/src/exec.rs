@@ -356,9 +356,14 @@ pub fn interrupted() -> Option<i32> {
 
 /// Ends this process by a signal, so that whoever started it sees by what it ended: a loop of the shell ends on Ctrl-C, too.
 pub fn end_by(signal: i32) {
-    // SAFETY: plain integers; the handler of before is ours and is not needed any more.
+    // SAFETY: the set is initialized by the first call and outlives the others; restoring a default action, unblocking and raising a signal in
+    // this process have no memory effects. A handler of before is ours and is not needed any more.
     unsafe {
+        let mut set: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&raw mut set);
+        libc::sigaddset(&raw mut set, signal);
         libc::signal(signal, libc::SIG_DFL);
+        libc::pthread_sigmask(libc::SIG_UNBLOCK, &raw const set, std::ptr::null_mut());
         libc::raise(signal);
     }
 }
@@ -519,16 +524,7 @@ pub fn end_instead(status: ExitStatus) -> ! {
 /// Ends this process the way another one ended: with its exit status, or by the same signal.
 pub fn end_like(status: ExitStatus) -> ! {
     if let Some(signal) = status.signal() {
-        // SAFETY: the set is initialized by the first call and outlives the others; restoring a default action, unblocking and raising a signal in
-        // this process have no memory effects, and if the signal is harmless the process goes on to `exit` below.
-        unsafe {
-            let mut set: libc::sigset_t = std::mem::zeroed();
-            libc::sigemptyset(&raw mut set);
-            libc::sigaddset(&raw mut set, signal);
-            libc::signal(signal, libc::SIG_DFL);
-            libc::pthread_sigmask(libc::SIG_UNBLOCK, &raw const set, std::ptr::null_mut());
-            libc::raise(signal);
-        }
+        end_by(signal);
         std::process::exit(128 + signal);
     }
     std::process::exit(status.code().unwrap_or(1));

@@ -139,13 +139,13 @@ fn record(
     let to_files = question
         .variable("INSTR_SINK")
         .is_none_or(|sink| sink == "file");
+    // A program's own trace has the same trouble, and says so; the whole system is recorded, or nothing runs.
+    let nothing = |why: String| match options.system {
+        true => Err(anyhow!("cannot record the whole system: {why}")),
+        false => Ok(None),
+    };
     if is("INSTR_ENABLED", "0") || !to_files {
-        return match options.system {
-            true => Err(anyhow!(
-                "cannot record the whole system: INSTR_ENABLED or INSTR_SINK wants no trace in files"
-            )),
-            false => Ok(None),
-        };
+        return nothing("INSTR_ENABLED or INSTR_SINK wants no trace in files".to_owned());
     }
     let (perf, ebpf) = (is("INSTR_SWITCHES", "perf"), is("INSTR_SWITCHES", "ebpf"));
     let switches = Switches {
@@ -169,13 +169,7 @@ fn record(
     let found = folder.into_iter().find(|folder| folder.is_dir());
     // Relative places begin in a folder that may have been removed.
     let Some(folder) = found else {
-        return match options.system {
-            true => Err(anyhow!(
-                "cannot record the whole system: there is no folder for {}",
-                shown(&place)
-            )),
-            false => Ok(None),
-        };
+        return nothing(format!("there is no folder for {}", shown(&place)));
     };
     let words: Vec<_> = arguments
         .iter()
@@ -194,14 +188,7 @@ fn record(
     let series = (!series.modules.is_empty()).then(|| (series, Roots::new(root)));
     let recorder = match Recorder::start(folder, &program, switches, series) {
         Ok(recorder) => recorder,
-        Err(error) if options.system => {
-            return Err(anyhow!(
-                "cannot record the whole system: cannot write into {}: {error}",
-                shown(folder)
-            ));
-        }
-        // The program's own trace has the same trouble, and says so.
-        Err(_) => return Ok(None),
+        Err(error) => return nothing(format!("cannot write into {}: {error}", shown(folder))),
     };
     let by_perf = matches!(recorder.recorder(), Some((kernel::Recorder::Perf, _)));
     if options.system && by_perf && !options.quiet && !sees_all_processes() {
@@ -313,20 +300,20 @@ pub(crate) fn check_output(dir: &Path, program: &Path) -> Result<()> {
         return Ok(());
     };
     // What others may write there, a trace would be mixed with: neither this process nor the runtime uses such a folder.
-    let open = |what: &str| Refusal {
-        message: format!("cannot use {} for the trace: {what}", shown(dir)),
-        notes: Vec::new(),
-        help: Some(format!(
-            "name a folder that is not there, or chmod go-w {}",
-            typed(dir)
-        )),
-    };
     if let Ok(status) = dir.symlink_metadata() {
         if status.uid() != rustix::process::geteuid().as_raw() {
             return Err(foreign("it is another user's".to_owned()).into());
         }
         if status.mode() & 0o022 != 0 {
-            return Err(open("others may write into it").into());
+            let help = format!(
+                "name a folder that is not there, or chmod go-w {}",
+                typed(dir)
+            );
+            return Err(Refusal {
+                help: Some(help),
+                ..foreign("others may write into it".to_owned())
+            }
+            .into());
         }
     }
     if let Ok(metadata) = Metadata::read(&dir.join("metadata")) {

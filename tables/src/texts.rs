@@ -139,7 +139,7 @@ impl Texts {
         self.own.resize(self.texts.len(), -1);
         let mut used: Vec<i32> = Vec::new();
         let own = &mut self.own;
-        let number = |key: i32| {
+        let mut number = |key: i32| {
             let number = &mut own[key as usize];
             if *number < 0 {
                 *number = used.len() as i32;
@@ -147,7 +147,6 @@ impl Texts {
             }
             *number
         };
-        let mut number = number;
         let numbers: Int32Array = keys.iter().map(|key| key.map(&mut number)).collect();
         for key in &used {
             self.own[*key as usize] = -1;

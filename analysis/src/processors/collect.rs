@@ -230,13 +230,9 @@ impl<'a> Collector<'a> {
         if id.tid == 0 {
             return; // the processor has nothing to do
         }
-        let thread = match self.threads.find(part, id.tid) {
-            Some(thread) => thread,
-            None => match self.threads.revive(part, id.tid, self.last_loss) {
-                Some(thread) => thread,
-                None => self.thread(part, id, time),
-            },
-        };
+        let known = self.threads.find(part, id.tid);
+        let known = known.or_else(|| self.threads.revive(part, id.tid, self.last_loss));
+        let thread = known.unwrap_or_else(|| self.thread(part, id, time));
         self.set(thread, time, State::Runs(lane));
     }
 
