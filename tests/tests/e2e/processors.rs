@@ -22,6 +22,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         }),
         trial("processors::two-programs-share-a-processor", programs),
         trial("processors::the-whole-system", || system(None)),
+        trial("processors::texts-end-packets", texts_last),
         trial("processors::names-of-a-tree", || tree(None)),
         trial("processors::times-and-switches-by-perf", || {
             coarse(Some("perf"))
@@ -48,6 +49,29 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("processors::where-perf-is-refused", refused),
         trial("processors::other-outputs", outputs),
     ]
+}
+
+/// babeltrace2 reads texts of any length also where one is the last event of its packet, or of the stream.
+fn texts_last() -> Check {
+    use instr_trace::kernel::{Info, Record, ThreadId, What, Writer, write_info};
+    const UUID: [u8; 16] = [1; 16];
+    let dir = workspace::work_dir("processors-texts")?;
+    let mut writer = Writer::new(dir.path(), UUID, 0)?;
+    for length in 0..9_u32 {
+        let text = Record {
+            time: 1_000 + u64::from(length),
+            processor: 0,
+            thread: ThreadId { pid: 7, tid: 7 },
+            what: What::Arguments("a".repeat(length as usize)),
+        };
+        writer.add(&text)?;
+        writer.flush()?;
+    }
+    write_info(dir.path(), UUID, &Info::default())?;
+    let found = ctf::read(dir.path())?;
+    let is_text = |event: &ctf::Event| event.name == "arguments" && event.get("tid") == Some(7);
+    let all = found.len() == 9 && found.iter().all(is_text);
+    ensure(all, || format!("{found:?}"))
 }
 
 struct Place {

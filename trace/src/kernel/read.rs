@@ -267,9 +267,10 @@ impl Stream {
             u64::from_le_bytes(field.unwrap_or_default())
         };
         let (end, content, size) = (number(32), number(40), number(48));
-        let bytes = usize::try_from(content / 8).unwrap_or(usize::MAX);
+        let bytes = usize::try_from(size / 8).unwrap_or(usize::MAX);
+        // What fills the last word is part of the size alone; former releases counted it among the content.
         let is_sound = header[..4] == MAGIC.to_le_bytes()
-            && content == size
+            && content.checked_next_multiple_of(32) == Some(size)
             && content % 8 == 0
             && (HEADER_BYTES..=MAX_PACKET).contains(&bytes);
         if !is_sound {

@@ -248,3 +248,41 @@ fn the_schema_has_the_events_and_sizes_that_are_written() {
         .collect();
     assert_eq!(sizes, [16, 20, 20, 24, 16, 32, 20, 28, 16, 20, 32, 20]);
 }
+
+/// Texts of any length, each the last event of its packet, as now and as former releases wrote them.
+#[test]
+fn what_fills_the_last_word_is_no_content() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut writer = Writer::new(dir.path(), [7; 16], 0).unwrap();
+    let texts: Vec<Record> = (0..8)
+        .map(|length| {
+            record(
+                100 + length,
+                0,
+                thread(7, 7),
+                What::Name("n".repeat(length as usize)),
+            )
+        })
+        .collect();
+    for text in &texts {
+        writer.add(text).unwrap();
+        writer.flush().unwrap();
+    }
+    write_info(dir.path(), [7; 16], &info()).unwrap();
+    let all = || read(&Part::open(dir.path()).unwrap());
+    assert_eq!(all(), (texts.clone(), 0));
+    let path = dir.path().join(file_name(0));
+    let mut bytes = std::fs::read(&path).unwrap();
+    let mut at = 0;
+    for length in 0..8 {
+        let number = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
+        let (content, size) = (number(at + 40), number(at + 48));
+        assert_eq!(content, (76 + 16 + length + 1) * 8);
+        assert_eq!(size, content.next_multiple_of(32));
+        bytes[at + 40..at + 48].copy_from_slice(&size.to_le_bytes());
+        at += (size / 8) as usize;
+    }
+    assert_eq!(at, bytes.len());
+    std::fs::write(&path, &bytes).unwrap();
+    assert_eq!(all(), (texts, 0));
+}

@@ -23,6 +23,8 @@ pub struct Writer {
     uuid: [u8; 16],
     processor: u32,
     packet: Vec<u8>,
+    /// Where the last event ends. Behind a text up to three bytes follow, which readers of CTF would take for the begin of an event.
+    content: usize,
     begin: u64,
     last: u64,
     sequence: u64,
@@ -46,6 +48,7 @@ impl Writer {
             uuid,
             processor,
             packet: vec![0; HEADER_BYTES],
+            content: HEADER_BYTES,
             begin: 0,
             last: 0,
             sequence: 0,
@@ -67,15 +70,15 @@ impl Writer {
         if let super::What::Lost(count) = record.what {
             self.lost = self.lost.saturating_add(count);
         }
-        if time == record.time {
-            record.encode(&mut self.packet);
+        self.content = if time == record.time {
+            record.encode(&mut self.packet)
         } else {
             let late = Record {
                 time,
                 ..record.clone()
             };
-            late.encode(&mut self.packet);
-        }
+            late.encode(&mut self.packet)
+        };
         match self.packet.len() < PACKET {
             true => Ok(()),
             false => self.flush(),
@@ -91,12 +94,19 @@ impl Writer {
         if self.packet.len() == HEADER_BYTES {
             return Ok(());
         }
-        let bits = self.packet.len() as u64 * 8;
+        let [content, size] = [self.content, self.packet.len()].map(|bytes| bytes as u64 * 8);
         let mut header = Vec::with_capacity(HEADER_BYTES);
         header.extend(MAGIC.to_le_bytes());
         header.extend(self.uuid);
         header.extend(0u32.to_le_bytes());
-        let context = [self.begin, self.last, bits, bits, self.sequence, self.lost];
+        let context = [
+            self.begin,
+            self.last,
+            content,
+            size,
+            self.sequence,
+            self.lost,
+        ];
         header.extend(context.iter().flat_map(|number| number.to_le_bytes()));
         header.extend(self.processor.to_le_bytes());
         self.packet[..HEADER_BYTES].copy_from_slice(&header);
