@@ -4,12 +4,13 @@ use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::MetadataExt as _;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
+
+use instr_test_needs::in_path;
 
 use crate::outcome::{Check, Stop, ensure};
 use crate::workspace;
@@ -158,15 +159,9 @@ impl Run {
             Some((_, path)) => path.clone(),
             None => std::env::var_os("PATH")?,
         };
-        let is_program = |file: &PathBuf| {
-            let found = file.metadata();
-            found.is_ok_and(|found| found.is_file() && found.mode() & 0o111 != 0)
-        };
-        let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
-        // The others are looked for from where the program runs.
-        (is_name && folders.iter().all(|folder| folder.is_absolute()))
-            .then(|| folders.iter().map(|folder| folder.join(&self.program)))?
-            .find(is_program)
+        // A relative folder is one of where the program runs.
+        let is_absolute = std::env::split_paths(&path).all(|folder| folder.is_absolute());
+        (is_name && is_absolute).then(|| in_path(&self.program, &path))?
     }
 
     /// Runs it to its end.

@@ -1,7 +1,10 @@
 //! What a test does when the machine lacks something it needs: it prints the reason and is skipped, and it fails when
 //! `INSTR_TEST_STRICT=1`. All tests of the workspace ask here, so that no skip is silent and none escapes strict mode.
 
+use std::ffi::OsStr;
 use std::io::Write;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::PathBuf;
 
 /// Whether a skipped test is a failure: `INSTR_TEST_STRICT=1`.
 #[must_use]
@@ -13,7 +16,18 @@ pub fn strict() -> bool {
 #[must_use]
 pub fn installed(program: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|dir| dir.join(program).is_file())
+    in_path(program.as_ref(), &path).is_some()
+}
+
+/// The file that the system starts for a bare name: the first one in the folders of `path` that may be executed.
+#[must_use]
+pub fn in_path(program: &OsStr, path: &OsStr) -> Option<PathBuf> {
+    let is_program = |file: &PathBuf| {
+        let found = file.metadata();
+        found.is_ok_and(|found| found.is_file() && found.mode() & 0o111 != 0)
+    };
+    let mut files = std::env::split_paths(path).map(|folder| folder.join(program));
+    files.find(is_program)
 }
 
 /// Whether `program` is in `PATH`; [`skipped`] when it is not.

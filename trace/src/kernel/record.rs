@@ -119,15 +119,16 @@ impl What {
 }
 
 impl Record {
-    /// Appends the event, whose time has 56 bits, and what fills its last word. Returns where the event itself ends.
-    pub(super) fn encode(&self, out: &mut Vec<u8>) -> usize {
+    /// Appends the event, and before it what fills the last word of the one before. Its time has 56 bits.
+    pub(super) fn encode(&self, out: &mut Vec<u8>) {
+        out.resize(out.len().next_multiple_of(4), 0);
         let header = u64::from(self.what.id()) | self.time << 8;
         out.extend(header.to_le_bytes());
         let mut put = |number: u32| out.extend(number.to_le_bytes());
         if let What::Lost(count) = self.what {
             put(count as u32);
             put((count >> 32) as u32);
-            return out.len();
+            return;
         }
         put(self.thread.tid);
         put(self.thread.pid);
@@ -152,13 +153,9 @@ impl Record {
                 let kept = text.bytes().take_while(|byte| *byte != 0).take(MOST_TEXT);
                 out.extend(kept);
                 out.push(0);
-                let end = out.len();
-                out.resize(end.next_multiple_of(4), 0);
-                return end;
             }
             What::In | What::Exit | What::Lost(_) => {}
         }
-        out.len()
     }
 
     /// Reads an event from the beginning of `bytes`, and how many it has; `None`: there is no whole one, or none of these kinds.

@@ -243,7 +243,7 @@ fn the_schema_has_the_events_and_sizes_that_are_written() {
             let id = usize::from(bytes[0]);
             let event = &instr_schema::kernel::EVENTS[id - 1];
             assert_eq!(usize::from(event.id), id);
-            bytes.len()
+            bytes.len().next_multiple_of(4)
         })
         .collect();
     assert_eq!(sizes, [16, 20, 20, 24, 16, 32, 20, 28, 16, 20, 32, 20]);

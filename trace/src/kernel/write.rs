@@ -23,8 +23,6 @@ pub struct Writer {
     uuid: [u8; 16],
     processor: u32,
     packet: Vec<u8>,
-    /// Where the last event ends. Behind a text up to three bytes follow, which readers of CTF would take for the begin of an event.
-    content: usize,
     begin: u64,
     last: u64,
     sequence: u64,
@@ -48,7 +46,6 @@ impl Writer {
             uuid,
             processor,
             packet: vec![0; HEADER_BYTES],
-            content: HEADER_BYTES,
             begin: 0,
             last: 0,
             sequence: 0,
@@ -70,15 +67,15 @@ impl Writer {
         if let super::What::Lost(count) = record.what {
             self.lost = self.lost.saturating_add(count);
         }
-        self.content = if time == record.time {
-            record.encode(&mut self.packet)
+        if time == record.time {
+            record.encode(&mut self.packet);
         } else {
             let late = Record {
                 time,
                 ..record.clone()
             };
-            late.encode(&mut self.packet)
-        };
+            late.encode(&mut self.packet);
+        }
         match self.packet.len() < PACKET {
             true => Ok(()),
             false => self.flush(),
@@ -94,7 +91,10 @@ impl Writer {
         if self.packet.len() == HEADER_BYTES {
             return Ok(());
         }
-        let [content, size] = [self.content, self.packet.len()].map(|bytes| bytes as u64 * 8);
+        // Readers of CTF take what follows the last event for another one, if it is content.
+        let content = self.packet.len() as u64 * 8;
+        let size = content.next_multiple_of(32);
+        self.packet.resize((size / 8) as usize, 0);
         let mut header = Vec::with_capacity(HEADER_BYTES);
         header.extend(MAGIC.to_le_bytes());
         header.extend(self.uuid);
