@@ -41,6 +41,13 @@
 #ifndef INSTR_PLATFORM_SMALL
 #define INSTR_PLATFORM_SMALL 0
 #endif
+
+/* How variables of threads are reached: never by a call. An image of a board is linked whole, so that their places are known then. */
+#if INSTR_PLATFORM_SMALL
+#define INSTR_TLS __attribute__((tls_model("local-exec")))
+#else
+#define INSTR_TLS __attribute__((tls_model("initial-exec")))
+#endif
 #if INSTR_PLATFORM_SMALL
 #undef INSTR_ARCH_POSITIVE /* nobody leaves an interrupt by a jump */
 #endif

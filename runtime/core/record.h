@@ -189,10 +189,14 @@ static inline __attribute__((always_inline)) uint32_t *instr_open(struct instr_t
 /* The same, without a call, of the calling thread: NULL where it would take one, and nothing has happened then. */
 static inline __attribute__((always_inline)) uint32_t *instr_open_at_once(struct instr_slot *s, unsigned id, size_t words)
 {
-#if INSTR_ARCH_HAS_TICKS && !INSTR_ARCH_HAS_PROCESSOR
+#if INSTR_ARCH_HAS_TICKS
     struct instr_thread *const t = instr_self;
     if (!INSTR_LIKELY(t != NULL) || instr_is_busy(t->limit))
         return NULL;
+#if INSTR_ARCH_HAS_PROCESSOR
+    if (!INSTR_LIKELY(t->processor == instr_arch_processor()))
+        return NULL;
+#endif
     t->limit = INSTR_BUSY;
     INSTR_BARRIER();
     char *const limit = INSTR_ROOM(t);

@@ -5,9 +5,9 @@
 #include "core/packed.h"
 
 struct instr_process instr_process __attribute__((aligned(4096)));
-_Thread_local struct instr_thread *instr_self __attribute__((tls_model("initial-exec")));
-_Thread_local bool instr_inside __attribute__((tls_model("initial-exec")));
-_Thread_local bool instr_own_thread __attribute__((tls_model("initial-exec")));
+_Thread_local struct instr_thread *instr_self INSTR_TLS;
+_Thread_local bool instr_inside INSTR_TLS;
+_Thread_local bool instr_own_thread INSTR_TLS;
 struct instr_registry instr_registry;
 
 #if INSTR_PLATFORM_SMALL

@@ -43,10 +43,10 @@ struct instr_registry {
 extern struct instr_registry instr_registry;
 
 /* Set while this thread is inside the runtime's slow paths, so that whatever they call cannot attach it again. */
-extern _Thread_local bool instr_inside __attribute__((tls_model("initial-exec")));
+extern _Thread_local bool instr_inside INSTR_TLS;
 
 /* Set on a thread of the runtime's own. */
-extern _Thread_local bool instr_own_thread __attribute__((tls_model("initial-exec")));
+extern _Thread_local bool instr_own_thread INSTR_TLS;
 
 /* Nobody waits longer for who has the lock, ns. However many are before the caller, they are waited for. */
 #define INSTR_LOCK_NS 1000000000u

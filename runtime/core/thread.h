@@ -278,7 +278,7 @@ struct instr_process {
 };
 
 extern struct instr_process instr_process;
-extern _Thread_local struct instr_thread *instr_self __attribute__((tls_model("initial-exec")));
+extern _Thread_local struct instr_thread *instr_self INSTR_TLS;
 
 /* Attaches the calling thread: gives it a window and writes thread_begin. NULL when nothing is recorded. */
 struct instr_thread *instr_attach(void);

@@ -7,6 +7,8 @@
 
 #include <stdint.h>
 
+#include "arch/arch.h"
+
 struct instr_local {
     uint32_t doacross; /* loops of the doacross nest that runs here; 0: none, or not seen */
     uint32_t widest;   /* the most that any doacross nest of this thread had */
@@ -15,6 +17,6 @@ struct instr_local {
     uintptr_t site;     /* where to it returned */
 };
 
-extern _Thread_local struct instr_local instr_local __attribute__((tls_model("initial-exec")));
+extern _Thread_local struct instr_local instr_local INSTR_TLS;
 
 #endif

@@ -9,7 +9,7 @@
  */
 #include "probes/memory.h"
 
-_Thread_local struct instr_memory_inside instr_memory_inside __attribute__((tls_model("initial-exec")));
+_Thread_local struct instr_memory_inside instr_memory_inside INSTR_TLS;
 
 struct instr_thread *instr_memory_attach(void)
 {

@@ -21,7 +21,7 @@ struct instr_memory_inside {
     uint64_t bytes;
     uintptr_t site;
 };
-extern _Thread_local struct instr_memory_inside instr_memory_inside __attribute__((tls_model("initial-exec")));
+extern _Thread_local struct instr_memory_inside instr_memory_inside INSTR_TLS;
 
 /* Out of line: the calling thread's first event, or recording is off. */
 struct instr_thread *instr_memory_attach(void);

@@ -31,7 +31,7 @@ struct instr_pthread_own {
     uint32_t creations; /* threads that this one has made */
     void (*once)(void); /* what pthread_once is to call */
 };
-extern _Thread_local struct instr_pthread_own instr_pthread_own __attribute__((tls_model("initial-exec")));
+extern _Thread_local struct instr_pthread_own instr_pthread_own INSTR_TLS;
 
 /* Out of line: the calling thread's first event, recording is off, or a wait has been left. */
 struct instr_thread *instr_pthread_slow(uint32_t level);

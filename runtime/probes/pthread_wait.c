@@ -8,7 +8,7 @@
 #include "instr/functions.h"
 #include "platform/platform.h"
 
-_Thread_local struct instr_pthread_own instr_pthread_own __attribute__((tls_model("initial-exec")));
+_Thread_local struct instr_pthread_own instr_pthread_own INSTR_TLS;
 
 struct instr_thread *instr_pthread_slow(uint32_t level)
 {

@@ -17,14 +17,7 @@
 #include "arch/arch.h"
 #include "platform/platform.h"
 
-/* Emulation of a board on another system compiles this file too, where these registers are privileged. */
-#if defined(__sparc__) && !defined(__gnu_linux__)
-#define HAS_ASR 1
-#else
-#define HAS_ASR 0
-#endif
-
-static bool up_counter;
+bool instr_rtems_up_counter;
 
 /* Number of times that bit 31 of the counter has changed. Whoever sees it change writes the same number. */
 static volatile uint32_t halves;
@@ -60,13 +53,13 @@ uint64_t instr_platform_realtime_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-#if HAS_ASR
+#if INSTR_RTEMS_HAS_ASR
 static uint64_t up_count(void)
 {
-    uint32_t high = instr_arch_asr22() & 0xffffffu;
+    uint32_t high = instr_arch_asr22() & INSTR_RTEMS_ASR22_MASK;
     for (;;) {
         const uint32_t low = instr_arch_asr23();
-        const uint32_t again = instr_arch_asr22() & 0xffffffu;
+        const uint32_t again = instr_arch_asr22() & INSTR_RTEMS_ASR22_MASK;
         if (again == high)
             return (uint64_t)high << 32 | low;
         high = again;
@@ -110,12 +103,12 @@ static uint64_t extended_count(void)
 
 uint64_t instr_rtems_ticks(void)
 {
-    return up_counter ? up_count() : extended_count();
+    return instr_rtems_up_counter ? up_count() : extended_count();
 }
 
 const char *instr_rtems_ticks_name(void)
 {
-    return up_counter ? "asr22/asr23" : "rtems_counter";
+    return instr_rtems_up_counter ? "asr22/asr23" : "rtems_counter";
 }
 
 /* Looks at the counter often enough that no turn is missed. */
@@ -136,8 +129,8 @@ bool instr_platform_ticks_ok(void)
 {
     rtems_id timer;
     const uint64_t frequency = rtems_counter_frequency(); /* of the up-counter, where there is one */
-    up_counter = has_up_counter();
-    if (up_counter) {
+    instr_rtems_up_counter = has_up_counter();
+    if (instr_rtems_up_counter) {
         be_sound((uint32_t)frequency);
         return true;
     }
