@@ -444,6 +444,34 @@ fn a_runtime_that_cannot_be_built_leaves_a_plain_program() {
 }
 
 #[test]
+fn why_there_is_no_runtime_is_told_where_the_link_fails_without_it() {
+    let place = Place::new();
+    script(
+        &place,
+        "picky-cc",
+        "case \"$*\" in *-std=c11*) echo 'picky: error: no C11 here' >&2; exit 1;; esac\nexec gcc \"$@\"",
+    );
+    place.write(
+        "needs.c",
+        "extern int instr_rtems_fatal(void); int main(void) {\n#pragma omp parallel\n ;\n return instr_rtems_fatal(); }",
+    );
+    let line = "./picky-cc -fopenmp needs.c -o needs";
+    let (plain, wrapped) = (place.run(line), place.wrapped(line));
+    assert_eq!(wrapped.status, plain.status);
+    assert!(!wrapped.status.success());
+    let told = text(&wrapped.stderr);
+    assert!(
+        told.contains("undefined reference to `instr_rtems_fatal'"),
+        "{told}"
+    );
+    assert!(
+        told.contains("instr-cc: warning: this link is without the runtime: "),
+        "{told}"
+    );
+    assert!(told.contains("picky: error: no C11 here"), "{told}");
+}
+
+#[test]
 fn a_program_that_is_no_known_compiler_is_run_plainly() {
     let place = Place::new();
     script(

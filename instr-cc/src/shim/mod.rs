@@ -124,7 +124,16 @@ pub fn run_linker(real: &Path, words: &[OsString], context: &Context, own: &Path
     match instrumented(real, words, context, own) {
         Ok(Outcome::Done(status)) => end_like(status),
         Ok(Outcome::Plain(why)) => say::note(context.verbose, &format!("linked plainly: {why}")),
-        Err(error) => say::note(context.verbose, &format!("linked plainly: {error:#}")),
+        Err(error) => {
+            say::note(context.verbose, &format!("linked plainly: {error:#}"));
+            // The program may ask for something of the runtime, and the linker can only say that it is missing.
+            if let Ok(status) = call(real, words).run() {
+                if !status.success() && !context.verbose {
+                    say::warning(&format!("this link is without the runtime: {error:#}"));
+                }
+                end_like(status);
+            }
+        }
     }
     plain(real, words)
 }
