@@ -37,7 +37,7 @@ const char *instr_rtems_ticks_name(void);
 uint64_t instr_rtems_ticks(void);
 uint32_t instr_rtems_processor(void);
 
-static inline uint64_t instr_arch_ticks(void)
+static inline __attribute__((always_inline)) uint64_t instr_arch_ticks(void)
 {
 #if INSTR_RTEMS_HAS_ASR
     if (__builtin_expect(instr_rtems_up_counter, 1)) {

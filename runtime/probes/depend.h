@@ -84,7 +84,8 @@ static inline __attribute__((always_inline)) void instr_task_put(struct instr_th
             instr_close(&s);
         return;
     }
-    struct instr_depends d = {NULL, 0, 0, 0, 0, false};
+    struct instr_depends d;
+    d.total = 0; /* where it is 0, nothing else is read: a call of memset() would take longer than all the rest */
     if (depend != NULL)
         d = instr_depends_of(depend);
     const size_t from = instr_depends_spill(t, seq, &d);

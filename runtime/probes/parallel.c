@@ -16,8 +16,9 @@ struct line {
     char rest[64 - sizeof(struct instr_team)];
 };
 
-#define TEAM(work_) \
-    {.team = {.reductions = 0, .fn = fn, .data = data, .thread = t->index, .seq = seq, .work = (work_)}}
+/* Not an initializer: that would clear the rest of the line as well. */
+#define FILL(line, work_) \
+    ((line).team = (struct instr_team){.reductions = 0, .fn = fn, .data = data, .thread = t->index, .seq = seq, .work = (work_)})
 
 void instr_probe_parallel(void (*real)(instr_fn *, void *, unsigned, unsigned), instr_fn *fn, void *data, unsigned num_threads,
                           unsigned flags)
@@ -28,7 +29,8 @@ void instr_probe_parallel(void (*real)(instr_fn *, void *, unsigned, unsigned), 
         return;
     }
     const uint32_t seq = instr_region_open(t, fn, num_threads, INSTR_PARALLEL_REGION);
-    struct line line = TEAM(NULL);
+    struct line line;
+    FILL(line, NULL);
     real(instr_team_body, &line.team, num_threads, flags);
     region_close(t, seq);
 }
@@ -40,7 +42,8 @@ unsigned instr_probe_parallel_reductions(unsigned (*real)(instr_fn *, void *, un
     if (t == NULL)
         return real(fn, data, num_threads, flags);
     const uint32_t seq = instr_region_open(t, fn, num_threads, INSTR_PARALLEL_REGION);
-    struct line line = TEAM(NULL);
+    struct line line;
+    FILL(line, NULL);
     line.team.reductions = *(uintptr_t *)data;
     const unsigned used = real(instr_team_body, &line.team, num_threads, flags);
     region_close(t, seq);
@@ -58,7 +61,8 @@ void instr_probe_parallel_loop(void (*real)(instr_fn *, void *, unsigned, long, 
     }
     const uint32_t seq = instr_region_open(t, fn, num_threads, INSTR_PARALLEL_LOOP);
     const struct instr_work work = {INSTR_PARALLEL_LOOP, schedule, 0, start, end, incr, chunk};
-    struct line line = TEAM(&work);
+    struct line line;
+    FILL(line, &work);
     real(instr_team_body, &line.team, num_threads, start, end, incr, chunk, flags);
     region_close(t, seq);
 }
@@ -74,7 +78,8 @@ void instr_probe_parallel_loop_runtime(void (*real)(instr_fn *, void *, unsigned
     }
     const uint32_t seq = instr_region_open(t, fn, num_threads, INSTR_PARALLEL_LOOP);
     const struct instr_work work = {INSTR_PARALLEL_LOOP, schedule, 0, start, end, incr, 0};
-    struct line line = TEAM(&work);
+    struct line line;
+    FILL(line, &work);
     real(instr_team_body, &line.team, num_threads, start, end, incr, flags);
     region_close(t, seq);
 }
@@ -89,7 +94,8 @@ void instr_probe_parallel_sections(void (*real)(instr_fn *, void *, unsigned, un
     }
     const uint32_t seq = instr_region_open(t, fn, num_threads, INSTR_PARALLEL_SECTIONS);
     const struct instr_work work = {INSTR_PARALLEL_SECTIONS, 0, count, 0, 0, 0, 0};
-    struct line line = TEAM(&work);
+    struct line line;
+    FILL(line, &work);
     real(instr_team_body, &line.team, num_threads, count, flags);
     region_close(t, seq);
 }

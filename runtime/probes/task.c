@@ -122,6 +122,21 @@ static void copy_block(void *to, void *from)
         memcpy(data, h->source, (size_t)h->size);
 }
 
+/* Writes a header where it stays: copied, it would cost a call of memcpy() where code is small. */
+static inline void fill(struct task_header *h, instr_fn *fn, instr_cpyfn *cpyfn, void *source, const struct instr_thread *creator, uint32_t seq,
+                        uint32_t offset, uint32_t flags, long size)
+{
+    h->handle = NULL;
+    h->fn = fn;
+    h->cpyfn = cpyfn;
+    h->source = source;
+    h->thread = creator->index;
+    h->seq = seq;
+    h->offset = offset;
+    h->flags = flags;
+    h->size = size;
+}
+
 /* A frame of its own, gone before the task runs: tasks that run at once nest on one stack. */
 static __attribute__((noinline)) void record_creation(struct instr_thread *t, uint32_t seq, instr_fn *fn, uint32_t flags, void **depend)
 {
@@ -142,21 +157,24 @@ void instr_probe_task(void (*real)(instr_fn *, void *, instr_cpyfn *, long, long
 
     const size_t align = (size_t)arg_align > _Alignof(struct task_header) ? (size_t)arg_align : _Alignof(struct task_header);
     const size_t offset = (sizeof(struct task_header) + align - 1) & ~(align - 1);
-    struct task_header header = {NULL, fn, cpyfn, data, t->index, seq, (uint32_t)offset, flags, arg_size};
-    if (cpyfn == NULL && !if_clause && !(flags & FLAG_DETACH)) {
-        real(task_body_in_place, &header, NULL, sizeof header, _Alignof(struct task_header), if_clause, flags, depend, priority, detach);
-        if (!INSTR_ARCH_SMALL && header.handle != NULL)
+    const bool plain = cpyfn == NULL && !(flags & FLAG_DETACH);
+    struct task_header own;
+    if (plain && !if_clause) {
+        fill(&own, fn, cpyfn, data, t, seq, (uint32_t)offset, flags, arg_size);
+        real(task_body_in_place, &own, NULL, sizeof own, _Alignof(struct task_header), if_clause, flags, depend, priority, detach);
+        if (!INSTR_ARCH_SMALL && own.handle != NULL)
             return;
-    } else if (cpyfn == NULL && arg_size <= INSTR_CFG_TASK_STACK_BYTES && align <= 64 && !(flags & FLAG_DETACH)) {
+    } else if (plain && arg_size <= INSTR_CFG_TASK_STACK_BYTES && align <= 64) {
         /* libgomp may run the task at once and on this very block: so it is aligned as the data must be, and no more. */
         const uintptr_t room = (uintptr_t)__builtin_alloca(offset + (size_t)arg_size + align);
         char *const block = (char *)((room + align - 1) & ~(uintptr_t)(align - 1));
-        memcpy(block, &header, sizeof header);
+        fill((struct task_header *)(void *)block, fn, cpyfn, data, t, seq, (uint32_t)offset, flags, arg_size);
         if (arg_size > 0)
             memcpy(block + offset, data, (size_t)arg_size);
         real(task_body, block, NULL, (long)offset + arg_size, (long)align, if_clause, flags, depend, priority, detach);
     } else {
-        real(task_body, &header, copy_block, (long)offset + arg_size, (long)align, if_clause, flags, depend, priority, detach);
+        fill(&own, fn, cpyfn, data, t, seq, (uint32_t)offset, flags, arg_size);
+        real(task_body, &own, copy_block, (long)offset + arg_size, (long)align, if_clause, flags, depend, priority, detach);
     }
     instr_event0(t, INSTR_EV_TASK_CREATED);
 }
