@@ -6,7 +6,10 @@
  *   INSTR_ARCH_UNALIGNED64   1 when a 64-bit store to a 4-byte boundary is fine
  *   INSTR_ARCH_ORDERED_STORES 1 when all processors see the stores of one in their order
  *   INSTR_ARCH_SMALL         1 when code size counts more than some nanoseconds
- *   INSTR_ARCH_HAS_PROCESSOR 1 when every record must tell its processor: instr_arch_processor()
+ *   INSTR_ARCH_HAS_PROCESSOR 1 when every record must tell its processor: instr_arch_processor(); without a call, while the clock is ticks
+ *                            and takes none, instr_arch_processor_by_ticks()
+ *   INSTR_ARCH_HAS_HALVES    1 when ticks, while they take no call, are two registers: instr_arch_ticks_low(), instr_arch_ticks_high()
+ *   INSTR_ARCH_TICKS_CALL    whether ticks take a call on the running processor
  *   INSTR_ARCH_POSITIVE      1 when a program's addresses are positive numbers: instr_arch_stack_pointer()
  *   INSTR_PLATFORM_SMALL     1 where there is little memory and no environment: other defaults (core/settings.c)
  *   INSTR_ARCH_CALL_WORDS    where there is one: assembly of instr_arch_call_words (probes/doacross.c)
@@ -37,6 +40,12 @@
 #endif
 #ifndef INSTR_ARCH_HAS_PROCESSOR
 #define INSTR_ARCH_HAS_PROCESSOR 0
+#endif
+#ifndef INSTR_ARCH_HAS_HALVES
+#define INSTR_ARCH_HAS_HALVES 0
+#endif
+#ifndef INSTR_ARCH_TICKS_CALL
+#define INSTR_ARCH_TICKS_CALL false
 #endif
 #ifndef INSTR_PLATFORM_SMALL
 #define INSTR_PLATFORM_SMALL 0

@@ -37,16 +37,8 @@ const char *instr_rtems_ticks_name(void);
 uint64_t instr_rtems_ticks(void);
 uint32_t instr_rtems_processor(void);
 
-static inline __attribute__((always_inline)) uint64_t instr_arch_ticks(void)
+static inline uint64_t instr_arch_ticks(void)
 {
-#if INSTR_RTEMS_HAS_ASR
-    if (__builtin_expect(instr_rtems_up_counter, 1)) {
-        const uint32_t high = instr_arch_asr22();
-        const uint32_t low = instr_arch_asr23();
-        if (__builtin_expect(instr_arch_asr22() == high, 1)) /* else the low half has just begun anew */
-            return (uint64_t)(high & INSTR_RTEMS_ASR22_MASK) << 32 | low;
-    }
-#endif
     return instr_rtems_ticks();
 }
 
@@ -54,3 +46,28 @@ static inline uint32_t instr_arch_processor(void)
 {
     return instr_rtems_processor();
 }
+
+/*
+ * Where the up-counter runs, events read it themselves. LEON3 and later have the processor's number in a register as well; where several
+ * systems share a board it is not the system's own number, and then the long way is taken.
+ */
+#if INSTR_RTEMS_HAS_ASR
+#define INSTR_ARCH_HAS_HALVES 1
+#define INSTR_ARCH_TICKS_CALL (!instr_rtems_up_counter)
+static inline uint32_t instr_arch_ticks_low(void)
+{
+    return instr_arch_asr23();
+}
+
+static inline uint32_t instr_arch_ticks_high(void)
+{
+    return instr_arch_asr22() & INSTR_RTEMS_ASR22_MASK;
+}
+
+static inline uint32_t instr_arch_processor_by_ticks(void)
+{
+    return instr_arch_asr17() >> INSTR_SPARC_ASR17_INDEX;
+}
+#else
+#define instr_arch_processor_by_ticks instr_arch_processor
+#endif

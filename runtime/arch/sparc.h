@@ -124,6 +124,15 @@ static inline uint32_t instr_arch_asr23(void)
     return value;
 }
 
+/* LEON's configuration register: the processor's number is in its upper four bits. */
+#define INSTR_SPARC_ASR17_INDEX 28u
+static inline uint32_t instr_arch_asr17(void)
+{
+    uint32_t value;
+    __asm__ volatile("rd %%asr17, %0" : "=r"(value));
+    return value;
+}
+
 static inline uint64_t instr_arch_ticks(void)
 {
 #if defined(__arch64__)

@@ -32,12 +32,18 @@ static inline bool instr_is_far(uintptr_t code)
 static inline __attribute__((always_inline)) void instr_parallel_put(struct instr_thread *t, uint32_t seq, uintptr_t function,
                                                                      uint32_t requested, uint32_t kind, uint32_t far)
 {
+    if (UINTPTR_MAX > 0xffffffffu && !INSTR_LIKELY(requested <= INSTR_MOST_PARALLEL_BEGIN_REQUESTED))
+        requested = INSTR_MOST_PARALLEL_BEGIN_REQUESTED;
+#if INSTR_ARCH_SMALL
+    if (far == 0) {
+        instr_event3(t, INSTR_EV_PARALLEL_BEGIN, seq, (uint32_t)function, INSTR_NUMBERS_PARALLEL_BEGIN(requested, kind, far));
+        return;
+    }
+#endif
     struct instr_slot s;
     uint32_t *p = instr_open(t, &s, INSTR_EV_PARALLEL_BEGIN, 3 + far);
     if (p == NULL)
         return;
-    if (UINTPTR_MAX > 0xffffffffu && !INSTR_LIKELY(requested <= INSTR_MOST_PARALLEL_BEGIN_REQUESTED))
-        requested = INSTR_MOST_PARALLEL_BEGIN_REQUESTED;
     p = instr_put32(p, seq);
     INSTR_BARRIER(); /* two stores; put together in a vector first, they take three instructions more */
     p = instr_put32(instr_put32(p, (uint32_t)function), INSTR_NUMBERS_PARALLEL_BEGIN(requested, kind, far));
@@ -71,8 +77,14 @@ static inline void instr_put_implicit(uint32_t *p, uint32_t thread, uint32_t seq
 
 static inline void instr_implicit_record(struct instr_thread *t, uint32_t thread, uint32_t seq, uint32_t number, uint32_t size)
 {
-    struct instr_slot s;
     const size_t words = instr_implicit_words(number, size);
+#if INSTR_ARCH_SMALL
+    if (INSTR_LIKELY(words == 3)) {
+        instr_event3(t, INSTR_EV_IMPLICIT_BEGIN, thread, seq, INSTR_NUMBERS_IMPLICIT_BEGIN(number, size, 0));
+        return;
+    }
+#endif
+    struct instr_slot s;
     uint32_t *p = instr_open(t, &s, INSTR_EV_IMPLICIT_BEGIN, words);
     if (p == NULL)
         return;
@@ -86,6 +98,12 @@ static inline void instr_implicit_record(struct instr_thread *t, uint32_t thread
     instr_close(&s);
 }
 
+/* The numbers of a task_create that share a word. */
+static inline uint32_t instr_task_numbers(uint32_t flags, size_t count, uint32_t far)
+{
+    return INSTR_NUMBERS_TASK_CREATE(INSTR_BIG_ENDIAN ? flags : flags & INSTR_MOST_TASK_CREATE_FLAGS, count, far);
+}
+
 /* Opens a task_create with `count` dependences, and returns where these go; NULL: as of instr_open(). */
 static inline __attribute__((always_inline)) uint32_t *instr_task_open(struct instr_thread *t, struct instr_slot *s, uint32_t seq,
                                                                        uintptr_t function, uint32_t flags, size_t count, uint32_t far)
@@ -94,7 +112,7 @@ static inline __attribute__((always_inline)) uint32_t *instr_task_open(struct in
     if (p == NULL)
         return NULL;
     p = instr_put32(instr_put32(p, seq), (uint32_t)function);
-    p = instr_put32(p, INSTR_NUMBERS_TASK_CREATE(INSTR_BIG_ENDIAN ? flags : flags & INSTR_MOST_TASK_CREATE_FLAGS, count, far));
+    p = instr_put32(p, instr_task_numbers(flags, count, far));
     return far != 0 ? instr_put32(p, (uint32_t)((uint64_t)function >> 32)) : p;
 }
 

@@ -133,7 +133,7 @@ bool instr_begin_child(void)
 /* What `instr_process.active` is while something is recorded. */
 static uint32_t switched_on(void)
 {
-    return instr_registry.clock | (instr_settings.stack ? (uint32_t)INSTR_ON_STACK : 0u);
+    return instr_registry.clock | (instr_settings.stack ? (uint32_t)INSTR_ON_STACK : 0u) | (INSTR_ARCH_TICKS_CALL ? (uint32_t)INSTR_ON_CALL : 0u);
 }
 
 void instr_process_each(void (*action)(struct instr_thread *t))

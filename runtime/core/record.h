@@ -116,6 +116,32 @@ static inline uint32_t instr_header(unsigned id, uint64_t ticks)
 #endif
 }
 
+/* The header of an event now, where ticks are the clock, and the last event was near; returns what follows. NULL: it was not. */
+static inline __attribute__((always_inline)) uint32_t *instr_put_near(struct instr_thread *t, uint32_t *p, unsigned id)
+{
+#if INSTR_ARCH_HAS_HALVES
+    /* The low half first: when it begins anew before the high half is read, this is another one than the last event's. */
+    const uint32_t low = instr_arch_ticks_low();
+    const uint32_t high = instr_arch_ticks_high();
+    uint32_t *const last = t->last_halves;
+    if (!INSTR_LIKELY(last[!INSTR_BIG_ENDIAN] == high && low - last[INSTR_BIG_ENDIAN] < INSTR_TIME_RANGE))
+        return NULL;
+    last[INSTR_BIG_ENDIAN] = low;
+    return instr_put32(p, instr_header(id, low));
+#elif INSTR_ARCH_HAS_TICKS
+    const uint64_t now = instr_arch_ticks();
+    if (!INSTR_LIKELY(now - t->last_event < INSTR_TIME_RANGE))
+        return NULL;
+    t->last_event = now;
+    return instr_put32(p, instr_header(id, now));
+#else
+    (void)t;
+    (void)p;
+    (void)id;
+    return NULL;
+#endif
+}
+
 /*
  * Opens an event of `words` 32-bit words of payload, with its header written, and returns where the payload goes; NULL when
  * tracing is off or the event was discarded (and counted).
@@ -186,17 +212,15 @@ static inline __attribute__((always_inline)) uint32_t *instr_open(struct instr_t
 }
 #endif
 
-/* The same, without a call, of the calling thread: NULL where it would take one, and nothing has happened then. */
-static inline __attribute__((always_inline)) uint32_t *instr_open_at_once(struct instr_slot *s, unsigned id, size_t words)
+/*
+ * The same, without a call: NULL where it would take one, and nothing has happened then. There is room for `most` words, of which the event
+ * takes `words`. `may_move`: the thread may run on another processor than at its last event, which is to be told where it matters.
+ */
+static inline __attribute__((always_inline)) uint32_t *instr_open_fast(struct instr_thread *t, struct instr_slot *s, unsigned id, size_t words,
+                                                                       size_t most, bool may_move)
 {
-#if INSTR_ARCH_HAS_TICKS
-    struct instr_thread *const t = instr_self;
-    if (!INSTR_LIKELY(t != NULL) || instr_is_busy(t->limit))
+    if (instr_is_busy(t->limit))
         return NULL;
-#if INSTR_ARCH_HAS_PROCESSOR
-    if (!INSTR_LIKELY(t->processor == instr_arch_processor()))
-        return NULL;
-#endif
     t->limit = INSTR_BUSY;
     INSTR_BARRIER();
     char *const limit = INSTR_ROOM(t);
@@ -205,21 +229,21 @@ static inline __attribute__((always_inline)) uint32_t *instr_open_at_once(struct
     s->limit = limit;
     s->end = p + 4 * (INSTR_HEADER_WORDS + words);
     const uint32_t *const active = (const uint32_t *)(uintptr_t)&instr_process.active; /* volatile, it would be an instruction more */
-    if (INSTR_LIKELY(*active == INSTR_ON_TICKS && (instr_place)s->end <= (instr_place)limit)) {
-        const uint64_t now = instr_arch_ticks();
-        if (INSTR_LIKELY(now - t->last_event < INSTR_TIME_RANGE)) {
-            t->last_event = now;
-            return instr_put32((uint32_t *)(void *)p, instr_header(id, now));
-        }
+    if (INSTR_LIKELY(*active == INSTR_ON_TICKS && (instr_place)p + (instr_place)(4 * (INSTR_HEADER_WORDS + most)) <= (instr_place)limit) &&
+        INSTR_LIKELY(!may_move || !instr_has_moved(t))) {
+        uint32_t *const payload = instr_put_near(t, (uint32_t *)(void *)p, id);
+        if (INSTR_LIKELY(payload != NULL))
+            return payload;
     }
     t->limit = t->slot_end;
     return NULL;
-#else
-    (void)s;
-    (void)id;
-    (void)words;
-    return NULL;
-#endif
+}
+
+/* instr_open_fast() of the calling thread. */
+static inline __attribute__((always_inline)) uint32_t *instr_open_at_once(struct instr_slot *s, unsigned id, size_t words)
+{
+    struct instr_thread *const t = instr_self;
+    return INSTR_ARCH_HAS_TICKS && INSTR_LIKELY(t != NULL) ? instr_open_fast(t, s, id, words, words, true) : NULL;
 }
 
 /* Commits the event: one store, of the host's cursor, makes it part of the trace. */
@@ -237,20 +261,11 @@ static inline __attribute__((always_inline)) void instr_close(const struct instr
 #if !INSTR_PLATFORM_SMALL
 #pragma weak instr_at_point
 #endif
-static inline void instr_point(struct instr_thread *t, unsigned point)
+static inline __attribute__((always_inline)) void instr_point(struct instr_thread *t, unsigned point)
 {
     if (__builtin_expect((instr_process.points & point) != 0, 0))
         instr_at_point(t, point);
 }
-
-/* Events with no, one or two words of payload. */
-#if INSTR_ARCH_SMALL
-void instr_event0(struct instr_thread *t, unsigned id);
-void instr_event1(struct instr_thread *t, unsigned id, uint32_t a);
-void instr_event2(struct instr_thread *t, unsigned id, uint32_t a, uint32_t b);
-#else
-#include "core/small_events.h"
-#endif
 
 /* Begins another event behind the one that is open, which was opened with room for both, at the same time: one look at the clock. */
 static inline uint32_t *instr_open_second(struct instr_thread *t, uint32_t *p, unsigned id)
@@ -259,26 +274,8 @@ static inline uint32_t *instr_open_second(struct instr_thread *t, uint32_t *p, u
     return instr_put32(p, instr_header(id, t->last_event));
 }
 
-/* Two events of one word each at one time. */
-#if INSTR_ARCH_SMALL
-static inline void instr_event1_pair(struct instr_thread *t, unsigned first, uint32_t a, unsigned second, uint32_t b)
-{
-    instr_event1(t, first, a);
-    instr_event1(t, second, b);
-}
-#else
-static inline void instr_event1_pair(struct instr_thread *t, unsigned first, uint32_t a, unsigned second, uint32_t b)
-{
-    struct instr_slot s;
-    uint32_t *p = instr_open(t, &s, first, 1 + INSTR_HEADER_WORDS + 1);
-    if (!INSTR_LIKELY(p != NULL)) { /* the first one is counted */
-        instr_event1(t, second, b);
-        return;
-    }
-    instr_put32(instr_open_second(t, instr_put32(p, a), second), b);
-    instr_close(&s);
-}
-#endif
+/* Events with up to three words of payload. */
+#include "core/small_events.h"
 
 /* Makes sure that the current packet holds the text behind `address`, which must stay valid and unchanged. */
 void instr_string(struct instr_thread *t, const char *address);

@@ -101,7 +101,10 @@ struct instr_thread {
 #if INSTR_HAS_LATE
     char *room;       /* slot_end; INSTR_LOOK: the next event takes the slow path, as handlers' events wait */
 #endif
-    uint64_t last_event; /* time of the last event, or of the packet's begin; INSTR_TIME_LATEST */
+    union {
+        uint64_t last_event; /* time of the last event, or of the packet's begin; INSTR_TIME_LATEST */
+        uint32_t last_halves[2];
+    };
     uint32_t lost_nested; /* events of handlers that are lost, and those of them that are in `discarded` */
     uint32_t lost_counted;
     uint32_t events;  /* events of the packet being filled, without those that it begins with */
@@ -263,9 +266,9 @@ static inline void instr_lose(struct instr_thread *t, uint64_t events)
     INSTR_TELL(t, discarded);
 }
 
-/* Clock in use; 0 = nothing is recorded. One word answers "on?" and "which clock?". A further bit asks every event to look at the stack
- * pointer: then the comparison with INSTR_ON_TICKS fails, and the clock is read out of line (core/stack.c). */
-enum { INSTR_OFF = 0, INSTR_ON_TICKS = 1, INSTR_ON_SYSTEM = 2, INSTR_ON_CLOCKS = 3, INSTR_ON_STACK = 4 };
+/* Clock in use; 0 = nothing is recorded. One word answers "on?" and "which clock?". Further bits ask every event to look at the stack
+ * pointer (core/stack.c), or for ticks that take a call: then the comparison with INSTR_ON_TICKS fails, and the clock is read out of line. */
+enum { INSTR_OFF = 0, INSTR_ON_TICKS = 1, INSTR_ON_SYSTEM = 2, INSTR_ON_CLOCKS = 3, INSTR_ON_STACK = 4, INSTR_ON_CALL = 8 };
 
 /*
  * Process-wide state. A page of its own: the kernel is asked to clear it in forked children (MADV_WIPEONFORK), so that even a
@@ -291,7 +294,19 @@ struct instr_thread *instr_attach_own(void);
 /* Threads migrate, and what a record says depends on where: an event tells the processor whenever it is another one. */
 void instr_moved(struct instr_thread *t, uint32_t processor);
 struct instr_thread *instr_thread(void);
+/* The same, wherever the thread runs. */
+struct instr_thread *instr_thread_now(void);
+/* Whether it runs on another processor than at its last event, or that takes a call to find out; while `active` is INSTR_ON_TICKS. */
+static inline bool instr_has_moved(const struct instr_thread *t)
+{
+    return t->processor != instr_arch_processor_by_ticks();
+}
 #else
+static inline bool instr_has_moved(const struct instr_thread *t)
+{
+    (void)t;
+    return false;
+}
 static inline struct instr_thread *instr_thread(void)
 {
     struct instr_thread *t = instr_self;

@@ -416,7 +416,7 @@ void instr_moved(struct instr_thread *t, uint32_t processor)
     t->processor = processor; /* a new packet asks again, and this event was it */
 }
 
-struct instr_thread *instr_thread(void)
+struct instr_thread *instr_thread_now(void)
 {
     struct instr_thread *t = instr_self;
     if (!INSTR_LIKELY(t != NULL && instr_process.active != INSTR_OFF))

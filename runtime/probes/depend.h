@@ -79,15 +79,18 @@ static inline __attribute__((always_inline)) void instr_task_put(struct instr_th
                                                                  void **depend, uint32_t far)
 {
     struct instr_slot s;
-    if (!INSTR_ARCH_SMALL && depend == NULL) { /* nothing of it depends on a list */
+    if (depend == NULL) { /* nothing of it depends on a list */
+#if INSTR_ARCH_SMALL
+        if (far == 0) {
+            instr_event3(t, INSTR_EV_TASK_CREATE, seq, (uint32_t)function, instr_task_numbers(flags, 0, far));
+            return;
+        }
+#endif
         if (instr_task_open(t, &s, seq, function, flags, 0, far) != NULL)
             instr_close(&s);
         return;
     }
-    struct instr_depends d;
-    d.total = 0; /* where it is 0, nothing else is read: a call of memset() would take longer than all the rest */
-    if (depend != NULL)
-        d = instr_depends_of(depend);
+    const struct instr_depends d = instr_depends_of(depend);
     const size_t from = instr_depends_spill(t, seq, &d);
     const size_t count = d.total - from;
     uint32_t *p = instr_task_open(t, &s, seq, function, flags, count, far);

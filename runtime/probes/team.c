@@ -7,10 +7,6 @@
 extern int omp_get_thread_num(void);
 extern int omp_get_num_threads(void);
 
-#if INSTR_ARCH_SMALL
-#define thread_num() ((uint32_t)omp_get_thread_num())
-#define num_threads() ((uint32_t)omp_get_num_threads())
-#else
 /* The same where `ld --wrap` has the stubs stand in for them: these would take twice as long to see that the runtime asks. */
 extern int __real_omp_get_thread_num(void) __attribute__((weak));
 extern int __real_omp_get_num_threads(void) __attribute__((weak));
@@ -24,7 +20,6 @@ static inline uint32_t num_threads(void)
 {
     return (uint32_t)(__real_omp_get_num_threads != NULL ? __real_omp_get_num_threads() : omp_get_num_threads());
 }
-#endif
 
 uint32_t instr_region_open(struct instr_thread *t, instr_fn *fn, unsigned num_threads, unsigned kind)
 {
@@ -79,6 +74,30 @@ static void record(struct instr_thread *t, const struct instr_team *team, uint32
     instr_implicit_record(t, team->thread, team->seq, number, size);
 }
 
+void instr_implicit_enter(struct instr_thread *t, const struct instr_team *team, uint32_t number, uint32_t size,
+                          struct instr_outer *outer)
+{
+    record(t, team, number, size);
+    enter(t, team, outer);
+    instr_point(t, INSTR_AT_IMPLICIT);
+}
+
+/*
+ * Only the encountering thread asks for the team's size: libgomp keeps it in a line which that thread has just written, so the others would
+ * wait some 45 ns for it, half of what recording a whole region costs. 0 of the others.
+ */
+static inline uint32_t size_for(const struct instr_thread *t, const struct instr_team *team)
+{
+    return t->index == team->thread ? num_threads() : 0;
+}
+
+#if INSTR_ARCH_SMALL
+void instr_implicit_begin(struct instr_thread *t, const struct instr_team *team, struct instr_outer *outer)
+{
+    const uint32_t size = size_for(t, team);
+    instr_implicit_enter(t, team, thread_num(), size, outer);
+}
+#else
 /* The implicit task begins, and with it the loop of a combined construct if there is one: both at one look at the clock. */
 static inline __attribute__((always_inline)) void begin(struct instr_thread *t, const struct instr_team *team, const struct instr_work *loop,
                                                         struct instr_outer *outer)
@@ -87,10 +106,7 @@ static inline __attribute__((always_inline)) void begin(struct instr_thread *t, 
     uint32_t *p = instr_open(t, &s, INSTR_EV_IMPLICIT_BEGIN, 3 + (loop != NULL ? INSTR_HEADER_WORDS + LOOP_WORDS : 0));
     bool with_loop = p != NULL && loop != NULL;
     if (p != NULL) {
-        /* Only the encountering thread asks for the team's size: libgomp keeps it in a line which that thread has just written, so the
-         * others would wait some 45 ns for it, half of what recording a whole region costs. Both calls may go through our
-         * own stubs, which leave calls from inside an event alone (probes/static_loop.c). */
-        const uint32_t size = t->index == team->thread ? num_threads() : 0;
+        const uint32_t size = size_for(t, team);
         const uint32_t number = thread_num();
         if (INSTR_LIKELY(instr_implicit_words(number, size) == 3)) {
             instr_put_implicit(p, team->thread, team->seq, number, size);
@@ -114,14 +130,7 @@ void instr_implicit_begin(struct instr_thread *t, const struct instr_team *team,
 {
     begin(t, team, NULL, outer);
 }
-
-void instr_implicit_enter(struct instr_thread *t, const struct instr_team *team, uint32_t number, uint32_t size,
-                          struct instr_outer *outer)
-{
-    record(t, team, number, size);
-    enter(t, team, outer);
-    instr_point(t, INSTR_AT_IMPLICIT);
-}
+#endif
 
 static inline __attribute__((always_inline)) void leave(struct instr_thread *t, const struct instr_outer *outer)
 {

@@ -14,14 +14,10 @@ static struct instr_thread *streams[INSTR_CFG_PROCESSORS];
 static void put(uint32_t processor, const struct _Thread_Control *executing, const struct _Thread_Control *heir)
 {
     struct instr_thread *t = streams[processor];
-    struct instr_slot s;
-    uint32_t *p;
     if (t == NULL && executing != heir && instr_process.active != INSTR_OFF)
         instr_lose_unattached();
-    if (t != NULL && (p = instr_open(t, &s, INSTR_EV_THREAD_SWITCH, 3)) != NULL) {
-        instr_put32(instr_put32(instr_put32(p, processor), executing->Object.id), heir->Object.id);
-        instr_close(&s);
-    }
+    if (t != NULL)
+        instr_event3(t, INSTR_EV_THREAD_SWITCH, processor, executing->Object.id, heir->Object.id);
 }
 
 /* Before the extension is there: nobody else writes to these streams yet. Who runs is told as a switch of a thread to itself. */
