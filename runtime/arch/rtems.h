@@ -48,8 +48,8 @@ static inline uint32_t instr_arch_processor(void)
 }
 
 /*
- * Where the up-counter runs, events read it themselves. LEON3 and later have the processor's number in a register as well; where several
- * systems share a board it is not the system's own number, and then the long way is taken.
+ * Where the up-counter runs, events read it themselves. LEON3 and later have the processor's number in a register as well, by which RTEMS
+ * numbers them where it has several. On a system of one processor, the events of all but the first on the board take the long way.
  */
 #if INSTR_RTEMS_HAS_ASR
 #define INSTR_ARCH_HAS_HALVES 1

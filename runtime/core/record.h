@@ -123,10 +123,9 @@ static inline __attribute__((always_inline)) uint32_t *instr_put_near(struct ins
     /* The low half first: when it begins anew before the high half is read, this is another one than the last event's. */
     const uint32_t low = instr_arch_ticks_low();
     const uint32_t high = instr_arch_ticks_high();
-    uint32_t *const last = t->last_halves;
-    if (!INSTR_LIKELY(last[!INSTR_BIG_ENDIAN] == high && low - last[INSTR_BIG_ENDIAN] < INSTR_TIME_RANGE))
+    if (!INSTR_LIKELY(t->last_halves[!INSTR_BIG_ENDIAN] == high && low - t->last_halves[INSTR_BIG_ENDIAN] < INSTR_TIME_RANGE))
         return NULL;
-    last[INSTR_BIG_ENDIAN] = low;
+    t->last_halves[INSTR_BIG_ENDIAN] = low;
     return instr_put32(p, instr_header(id, low));
 #elif INSTR_ARCH_HAS_TICKS
     const uint64_t now = instr_arch_ticks();
@@ -228,7 +227,7 @@ static inline __attribute__((always_inline)) uint32_t *instr_open_fast(struct in
     s->thread = t;
     s->limit = limit;
     s->end = p + 4 * (INSTR_HEADER_WORDS + words);
-    const uint32_t *const active = (const uint32_t *)(uintptr_t)&instr_process.active; /* volatile, it would be an instruction more */
+    const uint32_t *const active = (const uint32_t *)(uintptr_t)&instr_process.active; /* volatile, it would be an instruction more: the barrier above is enough */
     if (INSTR_LIKELY(*active == INSTR_ON_TICKS && (instr_place)p + (instr_place)(4 * (INSTR_HEADER_WORDS + most)) <= (instr_place)limit) &&
         INSTR_LIKELY(!may_move || !instr_has_moved(t))) {
         uint32_t *const payload = instr_put_near(t, (uint32_t *)(void *)p, id);

@@ -27,7 +27,7 @@ pub fn losses(summary: &Summary) -> Vec<String> {
     }
     if summary.discarded_unattached > 0 {
         notes.push(format!(
-            "{} of them belong to no thread shown: there was no memory for another buffer",
+            "{} of them belong to no thread shown: there was no memory for another buffer, or a signal handler or interrupt routine recorded where its thread had recorded nothing yet",
             count(summary.discarded_unattached)
         ));
     }
