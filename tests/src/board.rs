@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
+use crate::callgrind;
 use crate::outcome::{Check, ensure};
 use crate::process::{Outcome, Run, Status};
 use crate::toolchain;
@@ -300,23 +301,33 @@ impl Board {
         })
     }
 
+    /// The instructions of a program that was built for this machine.
+    ///
+    /// # Errors
+    ///
+    /// When it fails.
+    pub fn instructions(&self, program: &Path, arguments: &[&str]) -> Check<u64> {
+        let run = callgrind::valgrind(self.dir.path()).arg(program);
+        callgrind::instructions(self.on_board(run.args(arguments)))
+    }
+
     fn prepare(&self, program: &Path, arguments: &[&str], more: &[(&str, &str)]) -> Run {
         for old in ["console", "image", "report"] {
             let _ = std::fs::remove_file(self.path(old));
         }
         let _ = std::fs::remove_dir_all(self.path("files.instr"));
-        let run = self
-            .host
-            .run(program)
-            .args(arguments)
-            .env("OMP_NUM_THREADS", "4")
+        let run = self.on_board(self.host.run(program).args(arguments));
+        more.iter()
+            .fold(run, |run, (name, value)| run.env(name, value))
+    }
+
+    fn on_board(&self, run: Run) -> Run {
+        run.env("OMP_NUM_THREADS", "4")
             .env("INSTR_TRACE", self.path("files.instr"))
             .env("BOARD_CONSOLE", self.path("console"))
             .env("BOARD_IMAGE", self.path("image"))
             .env("BOARD_REPORT", self.path("report"))
-            .env("BOARD_NOISE", "1");
-        more.iter()
-            .fold(run, |run, (name, value)| run.env(name, value))
+            .env("BOARD_NOISE", "1")
     }
 
     /// Extracts a trace.

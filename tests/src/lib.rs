@@ -9,6 +9,7 @@
 
 pub mod agreement;
 pub mod board;
+pub mod callgrind;
 pub mod cases;
 pub mod conformance;
 pub mod ctf;

@@ -1,5 +1,6 @@
 //! The RTEMS platform, its sinks and its sensors, on a board that is not there (`tests/board`), little- and big-endian.
 
+mod costs;
 mod kernel;
 mod measures;
 mod size;
@@ -15,6 +16,7 @@ use instr_tests::workspace;
 use instr_trace::{Payload, Trace};
 use libtest_mimic::Arguments;
 
+use costs::instructions;
 use kernel::{
     all_events, attaching, dump_by_gdb, interrupts, late_metadata, leaf_functions, no_switches,
     no_windows, times_after_fatal, told_events,
@@ -112,6 +114,10 @@ fn main() {
         dump_by_gdb,
     ));
     trials.push(trial("board::the_runtime_is_small", footprint));
+    trials.push(trial(
+        "board::recording_takes_few_instructions",
+        instructions,
+    ));
     trials.push(trial(
         "board::the_runtime_has_no_heap_and_small_frames",
         no_heap,

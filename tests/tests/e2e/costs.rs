@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use instr_tests::callgrind::{self, valgrind};
 use instr_tests::outcome::{Check, ensure, trial};
 use instr_tests::process::Run;
 use instr_tests::toolchain::{Build, Target, need};
@@ -69,8 +70,7 @@ fn programs(dir: &Path) -> Check<[std::path::PathBuf; 2]> {
 
 /// The growth between two runs for one execution of the construct.
 fn growth(values: [u64; 2]) -> f64 {
-    let [less, more] = values.map(|value| value as f64);
-    (more - less) / (COUNTS[1] - COUNTS[0]) as f64
+    callgrind::growth(values, COUNTS)
 }
 
 fn instructions() -> Check {
@@ -78,23 +78,13 @@ fn instructions() -> Check {
     let dir = workspace::work_dir("costs-instructions")?;
     let programs = programs(dir.path())?;
     let executed = |program: &Path, construct: &str, count: u64| -> Check<u64> {
-        let run = Run::words(["valgrind", "--tool=callgrind"]);
-        let run = run.arg(format!(
-            "--callgrind-out-file={}",
-            dir.path().join("out").display()
-        ));
-        let run = run.arg(program).arg(construct).arg(count.to_string());
+        let run = valgrind(dir.path()).arg(program);
+        let run = run.arg(construct).arg(count.to_string());
         // All fits into one buffer: handing one over is not part of a construct's cost.
         let run = run.env("INSTR_TRACE", dir.path().join("trace"));
         // How often the processor is taken away is the machine's.
         let run = run.env("INSTR_SWITCHES", "0");
-        let outcome = run.env("INSTR_BUFFER", "4M").succeed()?;
-        let text = outcome.errors();
-        let collected = text
-            .lines()
-            .find_map(|line| line.split_once("Collected : "));
-        let number = collected.and_then(|(_, number)| number.trim().parse().ok());
-        number.ok_or_else(|| format!("no count of instructions: {text}").into())
+        callgrind::instructions(run.env("INSTR_BUFFER", "4M"))
     };
     executed(&programs[1], "event", 1)?;
     let metadata = std::fs::read(dir.path().join("trace/metadata"))?;
