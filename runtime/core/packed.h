@@ -34,21 +34,17 @@ static inline __attribute__((always_inline)) void instr_parallel_put(struct inst
 {
     if (UINTPTR_MAX > 0xffffffffu && !INSTR_LIKELY(requested <= INSTR_MOST_PARALLEL_BEGIN_REQUESTED))
         requested = INSTR_MOST_PARALLEL_BEGIN_REQUESTED;
-#if INSTR_ARCH_SMALL
+    const uint32_t numbers = INSTR_NUMBERS_PARALLEL_BEGIN(requested, kind, far);
     if (far == 0) {
-        instr_event3(t, INSTR_EV_PARALLEL_BEGIN, seq, (uint32_t)function, INSTR_NUMBERS_PARALLEL_BEGIN(requested, kind, far));
+        instr_event3(t, INSTR_EV_PARALLEL_BEGIN, seq, (uint32_t)function, numbers);
         return;
     }
-#endif
     struct instr_slot s;
-    uint32_t *p = instr_open(t, &s, INSTR_EV_PARALLEL_BEGIN, 3 + far);
+    uint32_t *p = instr_open(t, &s, INSTR_EV_PARALLEL_BEGIN, 4);
     if (p == NULL)
         return;
-    p = instr_put32(p, seq);
-    INSTR_BARRIER(); /* two stores; put together in a vector first, they take three instructions more */
-    p = instr_put32(instr_put32(p, (uint32_t)function), INSTR_NUMBERS_PARALLEL_BEGIN(requested, kind, far));
-    if (far != 0)
-        instr_put32(p, (uint32_t)((uint64_t)function >> 32));
+    p = instr_put32(instr_put32(instr_put32(p, seq), (uint32_t)function), numbers);
+    instr_put32(p, (uint32_t)((uint64_t)function >> 32));
     instr_close(&s);
 }
 
@@ -77,24 +73,16 @@ static inline void instr_put_implicit(uint32_t *p, uint32_t thread, uint32_t seq
 
 static inline void instr_implicit_record(struct instr_thread *t, uint32_t thread, uint32_t seq, uint32_t number, uint32_t size)
 {
-    const size_t words = instr_implicit_words(number, size);
-#if INSTR_ARCH_SMALL
-    if (INSTR_LIKELY(words == 3)) {
+    if (INSTR_LIKELY(instr_implicit_words(number, size) == 3)) {
         instr_event3(t, INSTR_EV_IMPLICIT_BEGIN, thread, seq, INSTR_NUMBERS_IMPLICIT_BEGIN(number, size, 0));
         return;
     }
-#endif
     struct instr_slot s;
-    uint32_t *p = instr_open(t, &s, INSTR_EV_IMPLICIT_BEGIN, words);
+    uint32_t *p = instr_open(t, &s, INSTR_EV_IMPLICIT_BEGIN, 5);
     if (p == NULL)
         return;
-    if (INSTR_LIKELY(words == 3)) {
-        instr_put_implicit(p, thread, seq, number, size);
-    } else {
-        instr_put_implicit(p, thread, seq, 0, 0);
-        p[2] |= INSTR_NUMBERS_IMPLICIT_BEGIN(0, 0, 2);
-        instr_put32(instr_put32(p + 3, number), size);
-    }
+    p = instr_put32(instr_put32(instr_put32(p, thread), seq), INSTR_NUMBERS_IMPLICIT_BEGIN(0, 0, 2));
+    instr_put32(instr_put32(p, number), size);
     instr_close(&s);
 }
 

@@ -6,12 +6,7 @@
 
 void instr_ompt_mutex_event(struct instr_thread *t, unsigned id, unsigned kind, uintptr_t object)
 {
-    struct instr_slot s;
-    uint32_t *p = instr_open(t, &s, id, 1 + INSTR_ADDR_WORDS);
-    if (p != NULL) {
-        instr_put_addr(instr_put32(p, kind), object);
-        instr_close(&s);
-    }
+    instr_event_addr(t, id, kind, (const void *)object);
 }
 
 /* Releases are not told any more. */

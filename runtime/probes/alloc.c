@@ -19,12 +19,8 @@ static void got(unsigned kind, const void *address, uint64_t bytes, uintptr_t al
 static void gives_back(unsigned kind, const void *address)
 {
     struct instr_thread *t = instr_thread();
-    struct instr_slot s;
-    uint32_t *p;
-    if (t == NULL || address == NULL || (p = instr_open(t, &s, INSTR_EV_OMP_FREE, 1 + INSTR_ADDR_WORDS)) == NULL)
-        return;
-    instr_put_addr(instr_put32(p, kind), (uintptr_t)address);
-    instr_close(&s);
+    if (t != NULL && address != NULL)
+        instr_event_addr(t, INSTR_EV_OMP_FREE, kind, address);
 }
 
 /* n × size as asked for; an overflowing product is refused by libgomp, and told as the largest number. */

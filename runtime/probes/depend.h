@@ -80,13 +80,9 @@ static inline __attribute__((always_inline)) void instr_task_put(struct instr_th
 {
     struct instr_slot s;
     if (depend == NULL) { /* nothing of it depends on a list */
-#if INSTR_ARCH_SMALL
-        if (far == 0) {
+        if (far == 0)
             instr_event3(t, INSTR_EV_TASK_CREATE, seq, (uint32_t)function, instr_task_numbers(flags, 0, far));
-            return;
-        }
-#endif
-        if (instr_task_open(t, &s, seq, function, flags, 0, far) != NULL)
+        else if (instr_task_open(t, &s, seq, function, flags, 0, far) != NULL)
             instr_close(&s);
         return;
     }

@@ -88,12 +88,8 @@ static void gives(unsigned id, unsigned kind, const void *address)
     if (inside->giving != 0)
         return;
     struct instr_thread *const t = instr_memory_thread(0);
-    struct instr_slot s;
-    uint32_t *p;
-    if (t == NULL || (p = instr_open(t, &s, id, 1 + INSTR_ADDR_WORDS)) == NULL)
-        return;
-    instr_put_addr(instr_put32(p, kind), (uintptr_t)address);
-    instr_close(&s);
+    if (t != NULL)
+        instr_event_addr(t, id, kind, address);
 }
 
 /* Bytes of `count` blocks as asked for; an overflowing product is refused by the library, and told as the largest number. */

@@ -16,18 +16,7 @@
 
 static void mutex(struct instr_thread *t, unsigned id, unsigned kind, const void *object)
 {
-#if INSTR_ARCH_SMALL
-    uint32_t address[2] = {0};
-    instr_put_addr(address, (uintptr_t)object);
-    instr_event_words(t, id, 1 + INSTR_ADDR_WORDS, kind, address[0], address[1]);
-#else
-    struct instr_slot s;
-    uint32_t *p = instr_open(t, &s, id, 1 + INSTR_ADDR_WORDS);
-    if (p != NULL) {
-        instr_put_addr(instr_put32(p, kind), (uintptr_t)object);
-        instr_close(&s);
-    }
-#endif
+    instr_event_addr(t, id, kind, object);
 }
 
 #define ACQUIRE(kind, object, call)                              \

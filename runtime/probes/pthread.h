@@ -71,12 +71,7 @@ static inline void instr_pthread_event(struct instr_thread *t, unsigned id, unsi
 /* The same without the call. */
 static inline void instr_pthread_event_of(struct instr_thread *t, unsigned id, unsigned kind, const void *object)
 {
-    struct instr_slot s;
-    uint32_t *p = instr_open(t, &s, id, 1 + INSTR_ADDR_WORDS);
-    if (p == NULL)
-        return;
-    instr_put_addr(instr_put32(p, kind), (uintptr_t)object);
-    instr_close(&s);
+    instr_event_addr(t, id, kind, object);
 }
 
 /* The calling thread begins to wait. `mutex`, if there is one, is given back meanwhile. */

@@ -149,6 +149,14 @@ static __attribute__((noinline)) void record_creation(struct instr_thread *t, ui
     instr_task_create(t, seq, (uintptr_t)fn, flags, depend);
 }
 
+_Static_assert(_Alignof(struct plain_header) == _Alignof(struct full_header), "headers have one alignment");
+
+/* Of a block: as its data asks, and as a header needs. */
+static inline size_t alignment(long asked)
+{
+    return (size_t)asked > _Alignof(struct full_header) ? (size_t)asked : _Alignof(struct full_header);
+}
+
 /* Where the user's data is, behind a header of `bytes`. */
 static inline size_t offset_behind(size_t bytes, size_t align)
 {
@@ -180,7 +188,7 @@ void instr_probe_task(void (*real)(instr_fn *, void *, instr_cpyfn *, long, long
             return;
     } else if (plain && arg_size <= INSTR_CFG_TASK_STACK_BYTES && arg_align <= 64) {
         /* libgomp may run the task at once and on this very block: so it is aligned as the data must be, and no more. */
-        const size_t align = (size_t)arg_align > _Alignof(struct plain_header) ? (size_t)arg_align : _Alignof(struct plain_header);
+        const size_t align = alignment(arg_align);
         const size_t offset = offset_behind(sizeof(struct plain_header), align);
         const uintptr_t room = (uintptr_t)__builtin_alloca(offset + (size_t)arg_size + align);
         char *const block = (char *)((room + align - 1) & ~(uintptr_t)(align - 1));
@@ -191,7 +199,7 @@ void instr_probe_task(void (*real)(instr_fn *, void *, instr_cpyfn *, long, long
             memcpy(block + offset, data, (size_t)arg_size);
         real(plain_body, block, NULL, (long)offset + arg_size, (long)align, if_clause, flags, depend, priority, detach);
     } else {
-        const size_t align = (size_t)arg_align > _Alignof(struct full_header) ? (size_t)arg_align : _Alignof(struct full_header);
+        const size_t align = alignment(arg_align);
         const size_t offset = offset_behind(sizeof(struct full_header), align);
         struct full_header own = {NULL, task, (uint32_t)offset, flags, cpyfn, data, arg_size};
         real(full_body, &own, copy_block, (long)offset + arg_size, (long)align, if_clause, flags, depend, priority, detach);

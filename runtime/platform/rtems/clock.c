@@ -56,10 +56,10 @@ uint64_t instr_platform_realtime_ns(void)
 #if INSTR_RTEMS_HAS_ASR
 static uint64_t up_count(void)
 {
-    uint32_t high = instr_arch_asr22() & INSTR_RTEMS_ASR22_MASK;
+    uint32_t high = instr_arch_ticks_high();
     for (;;) {
-        const uint32_t low = instr_arch_asr23();
-        const uint32_t again = instr_arch_asr22() & INSTR_RTEMS_ASR22_MASK;
+        const uint32_t low = instr_arch_ticks_low();
+        const uint32_t again = instr_arch_ticks_high();
         if (again == high)
             return (uint64_t)high << 32 | low;
         high = again;

@@ -1,8 +1,8 @@
 //! What one construct costs where code size counts: instructions on the board in memory, x86-64.
 
 use instr_tests::board::{Board, Host, Sources};
-use instr_tests::callgrind::growth;
-use instr_tests::outcome::{Check, ensure};
+use instr_tests::callgrind::gate;
+use instr_tests::outcome::Check;
 use instr_tests::toolchain::{Build, Target, need};
 use instr_tests::workspace;
 
@@ -37,21 +37,10 @@ pub(crate) fn instructions() -> Check {
     let source = workspace::root()?.join("tests/costs/costs.c");
     let build = Build::openmp(Target::X86_64).flag("-O2");
     build.plain(&[&source], &plain)?;
-    let mut found = Vec::new();
-    for (construct, limit) in COSTS {
-        let mut each = [0.0; 2];
-        for (each, program) in each.iter_mut().zip([&plain, &traced]) {
-            let mut values = [0; 2];
-            for (value, count) in values.iter_mut().zip(COUNTS) {
-                *value = board.instructions(program, &[construct, &count.to_string()])?;
-            }
-            *each = growth(values, COUNTS);
-        }
-        let added = each[1] - each[0];
-        println!("{construct}: +{added:.0} instructions, at most {limit}");
-        if !(1.0..=limit).contains(&added) {
-            found.push(format!("{construct}: +{added:.0}, not up to {limit}"));
-        }
-    }
-    ensure(found.is_empty(), || found.join("\n"))
+    gate(
+        &COSTS,
+        COUNTS,
+        [plain, traced],
+        |program, construct, count| board.instructions(program, &[construct, &count.to_string()]),
+    )
 }

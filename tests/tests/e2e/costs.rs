@@ -91,23 +91,10 @@ fn instructions() -> Check {
     let is_fast = String::from_utf8_lossy(&metadata).contains("clock_source = \"tsc\"");
     // Where the processor's counter is no clock, each look at the system's takes more.
     let slack = if is_fast { 1.0 } else { 6.0 };
-    let mut found = Vec::new();
-    for (construct, limit, _) in COSTS {
-        let mut each = [0.0; 2];
-        for (each, program) in each.iter_mut().zip(&programs) {
-            let mut values = [0; 2];
-            for (value, count) in values.iter_mut().zip(COUNTS) {
-                *value = executed(program, construct, count)?;
-            }
-            *each = growth(values);
-        }
-        let added = each[1] - each[0];
-        println!("{construct}: +{added:.0} instructions, at most {limit}");
-        if !(1.0..=limit * slack).contains(&added) {
-            found.push(format!("{construct}: +{added:.0}, not up to {limit}"));
-        }
-    }
-    ensure(found.is_empty(), || found.join("\n"))
+    let limits = COSTS.map(|(construct, limit, _)| (construct, limit * slack));
+    callgrind::gate(&limits, COUNTS, programs, |program, construct, count| {
+        executed(program, construct, count)
+    })
 }
 
 fn bytes() -> Check {
