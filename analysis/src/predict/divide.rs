@@ -2,8 +2,10 @@
 //!
 //! A recorded chunk of 10 iterations that took 50 us counts 5 us for each iteration. A piece of 4 iterations of it takes 20 us; one that goes on in
 //! the next chunk has a part of both. A lock that a piece takes is given back in the same piece.
+//!
+//! Time in which the chunk's thread had no processor is no work: where it lies among the steps decides nothing. Pieces have parts of it as large as their parts of the iterations.
 
-use super::model::Step;
+use super::model::{NO_PROCESSOR, Region, Step};
 
 /// Cuts `sources`, each with the number of its units (not 0), into pieces of so many units as `sizes` gives, one after the other. What is left when `sizes`
 /// ends is one more piece. Each piece is given to `out`.
@@ -21,10 +23,13 @@ pub(super) fn divide<'s>(
     };
     let mut whole = false;
     for (steps, units) in sources {
-        let work = super::model::Region::work(steps);
+        let part =
+            |of: u64, upto: u64| (u128::from(of) * u128::from(upto) / u128::from(units)) as u64;
+        let work = Region::work(steps);
+        let waited = Region::waited(steps);
         let (mut done, mut units_left) = (0u64, units);
-        let mut steps = steps.iter().copied();
-        let mut rest = steps.next();
+        let mut unwaited = steps.iter().copied().filter(|step| !step.is_waiting());
+        let mut rest = unwaited.next();
         while units_left > 0 || rest.is_some() {
             if cut.left == 0 && cut.held == 0 && !whole {
                 out(&cut.piece);
@@ -39,12 +44,29 @@ pub(super) fn divide<'s>(
             } else {
                 units_left.min(cut.left)
             };
+            let before = units - units_left;
             units_left -= take;
             cut.left -= take.min(cut.left);
-            // Up to here of the source's work.
-            let upto =
-                (u128::from(work) * u128::from(units - units_left) / u128::from(units)) as u64;
-            rest = cut.fill(rest, &mut steps, &mut done, upto, units_left == 0);
+            if take == units {
+                // It stays in one piece: what waited with a lock does so again.
+                cut.piece.extend_from_slice(steps);
+                break;
+            }
+            let after = units - units_left;
+            rest = cut.fill(
+                rest,
+                &mut unwaited,
+                &mut done,
+                part(work, after),
+                units_left == 0,
+            );
+            let ns = part(waited, after) - part(waited, before);
+            if ns > 0 {
+                cut.piece.push(Step::Work {
+                    spot: NO_PROCESSOR,
+                    ns,
+                });
+            }
         }
     }
     out(&cut.piece);
@@ -120,7 +142,14 @@ mod tests {
     use super::*;
 
     fn work(ns: u64) -> Step {
-        Step::Work { spot: 0, ns }
+        Step::Work { spot: 1, ns }
+    }
+
+    fn waiting(ns: u64) -> Step {
+        Step::Work {
+            spot: NO_PROCESSOR,
+            ns,
+        }
     }
 
     fn cut(sources: &[(&[Step], u64)], sizes: &[u64]) -> Vec<Vec<Step>> {
@@ -139,6 +168,26 @@ mod tests {
         assert_eq!(
             pieces,
             [vec![work(20)], vec![work(20)], vec![work(10), work(20)]]
+        );
+    }
+
+    #[test]
+    fn waiting_for_a_processor_is_no_work() {
+        // As the collector writes it: behind all work of the chunk.
+        let a = [work(80), waiting(40)];
+        let piece = vec![work(20), waiting(10)];
+        assert_eq!(cut(&[(&a, 8)], &[2; 4]), vec![piece; 4]);
+        let held = [
+            work(2),
+            Step::Acquire(0),
+            work(2),
+            waiting(9),
+            Step::Release(0),
+        ];
+        assert_eq!(
+            cut(&[(&held, 2)], &[2]),
+            [held.to_vec()],
+            "a piece that is not cut stays as it is"
         );
     }
 
@@ -184,6 +233,7 @@ mod tests {
                     let mut steps = Vec::new();
                     for at in 0..random.u32(..4) {
                         steps.push(work(random.u64(..50)));
+                        steps.push(waiting(random.u64(1..50)));
                         if random.bool() {
                             steps.extend([
                                 Step::Acquire(at),
@@ -203,9 +253,10 @@ mod tests {
                 .iter()
                 .map(|(steps, units)| (steps.as_slice(), *units));
             divide(given, sizes, |piece| pieces.push(piece.to_vec()));
-            let sum = |steps: &[Step]| super::super::model::Region::work(steps);
-            let before: u64 = sources.iter().map(|(steps, _)| sum(steps)).sum();
-            assert_eq!(pieces.iter().map(|piece| sum(piece)).sum::<u64>(), before);
+            for sum in [Region::work, Region::waited] {
+                let before: u64 = sources.iter().map(|(steps, _)| sum(steps)).sum();
+                assert_eq!(pieces.iter().map(|piece| sum(piece)).sum::<u64>(), before);
+            }
             let other = |steps: &[Step]| {
                 steps
                     .iter()

@@ -22,6 +22,9 @@ use instr_trace::model::Code;
 /// Number of a [`Spot`] in [`Spots`].
 pub type SpotId = u32;
 
+/// The number of [`Spot::NoProcessor`]: that of the first spot.
+pub(super) const NO_PROCESSOR: SpotId = 0;
+
 /// Where user code runs: what can be made faster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Spot {
@@ -97,6 +100,13 @@ pub enum Step {
     Acquire(u32),
     /// It is given back.
     Release(u32),
+}
+
+impl Step {
+    /// Whether it is no work, but waiting for a processor.
+    pub(super) fn is_waiting(&self) -> bool {
+        matches!(self, Self::Work { spot, .. } if *spot == NO_PROCESSOR)
+    }
 }
 
 /// Steps: a range of [`Region::steps`].
@@ -233,10 +243,23 @@ impl Region {
     /// Work of some steps, ns.
     #[must_use]
     pub fn work(steps: &[Step]) -> u64 {
-        let work = |step: &Step| match step {
-            Step::Work { ns, .. } => *ns,
-            _ => 0,
-        };
-        steps.iter().map(work).fold(0, u64::saturating_add)
+        Self::time(steps, |step| !step.is_waiting())
+    }
+
+    /// How long the threads of some steps had work and no processor, ns.
+    #[must_use]
+    pub(super) fn waited(steps: &[Step]) -> u64 {
+        Self::time(steps, Step::is_waiting)
+    }
+
+    fn time(steps: &[Step], is_meant: impl Fn(&Step) -> bool) -> u64 {
+        let times = steps
+            .iter()
+            .filter(|step| is_meant(step))
+            .map(|step| match step {
+                Step::Work { ns, .. } => *ns,
+                _ => 0,
+            });
+        times.fold(0, u64::saturating_add)
     }
 }

@@ -225,6 +225,12 @@ pub(crate) fn of_trace(
                 .to_owned(),
         );
     }
+    if !trace.metadata().closed {
+        notes.push(format!(
+            "{} was not closed (the program was killed, crashed, or still runs, or the disk was full): what is predicted is the part of the run that it has.",
+            trace.dir().display()
+        ));
+    }
     let processes = trace.children().len() as u64;
     if processes > 0 {
         notes.push(format!(

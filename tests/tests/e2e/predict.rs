@@ -325,7 +325,8 @@ fn killed() -> Check {
     let source = dir.path().join("app.c");
     std::fs::write(
         &source,
-        "#include <signal.h>\n#include <stdlib.h>\nint main(void)\n{\n    #pragma omp parallel num_threads(2)\n    {\n        #pragma omp single\n        raise(SIGKILL);\n    }\n    return 0;\n}\n",
+        "#include <signal.h>\n#include <stdlib.h>\nint main(int argc, char **argv)\n{\n    for (int more = argc; more >= 1; more--)\n    {\n        #pragma omp parallel num_threads(2)\n        \
+         {\n            #pragma omp single\n            if (more == 1)\n                raise(SIGKILL);\n        }\n    }\n    return argv == NULL;\n}\n",
     )?;
     let program = dir.path().join("app");
     Build::openmp(Target::X86_64).traced(&[&source], &program)?;
@@ -339,7 +340,11 @@ fn killed() -> Check {
     ensure(
         outcome.errors().contains("nothing can be predicted from"),
         || format!("{outcome}"),
-    )
+    )?;
+    // What ended before can be predicted, but not the run.
+    Run::new(&program).arg("more").dir(dir.path()).output()?;
+    let notes = predict(&dir.path().join("app.instr"), &[])?["notes"].to_string();
+    ensure(notes.contains("app.instr was not closed"), || notes)
 }
 
 /// Traces of other processors are as good.

@@ -1,10 +1,7 @@
 //! A body while it runs: the steps that it has done.
 
 use super::super::costs::Off;
-use super::super::model::{Part, Piece, Region, Sharing, SpotId, Step};
-
-/// The number of [`super::Spot::NoProcessor`]: that of the first spot.
-pub(super) const NO_PROCESSOR: SpotId = 0;
+use super::super::model::{NO_PROCESSOR, Part, Piece, Region, Sharing, SpotId, Step};
 
 /// What a body is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -16,7 +16,7 @@ use instr_trace::tasks::{RegionRecord, TaskRecord, TaskSink, TaskStates};
 use instr_trace::{TaskId, ThreadInfo};
 
 use super::costs::{Off, Samples};
-use super::model::{Region, Spot, Spots};
+use super::model::{NO_PROCESSOR, Region, Spot, Spots};
 use body::Body;
 use open::Open;
 pub use survey::{Survey, Why};
@@ -106,7 +106,7 @@ impl<R: Receiver> Collector<R> {
         };
         let mut spots = Spots::default();
         let first = spots.number(Spot::NoProcessor);
-        debug_assert_eq!(first, body::NO_PROCESSOR);
+        debug_assert_eq!(first, NO_PROCESSOR);
         Self {
             out,
             tasks: TaskStates::new(threads, Edges::default()),
