@@ -311,13 +311,17 @@ impl<S: TaskSink> TaskStates<S> {
             return;
         };
         let kind = live.record.kind;
-        live.record.cancelled =
-            live.record.begin.is_none() && matches!(kind, TaskKind::Task | TaskKind::Taskloop);
-        if live.record.end.is_some()
-            && live.record.complete.is_none()
-            && let Some(team) = live.team.and_then(|team| self.teams.get_mut(team))
-        {
-            team.tasks.add(live.end);
+        // Of a region that the trace cuts, nobody knows whether it would have begun.
+        live.record.cancelled = !self.is_over
+            && live.record.begin.is_none()
+            && matches!(kind, TaskKind::Task | TaskKind::Taskloop);
+        if let Some(team) = live.team.and_then(|team| self.teams.get_mut(team)) {
+            match (live.record.begin, live.record.end, live.record.complete) {
+                (_, Some(_), None) => team.tasks.add(live.end),
+                // It was cut: what it has done is at the end of its path.
+                (Some(_), None, _) => team.tasks.append(&mut live.start.clone()),
+                _ => {}
+            }
         }
         if let Some(context) = live.context.and_then(|key| self.bodies.get(key)) {
             (live.record.duration, live.record.work) = (context.duration, context.work);

@@ -48,6 +48,8 @@ pub struct TaskStates<S> {
     now: u64,
     /// The last event of all threads: regions that nothing ends are counted up to there.
     last_time: u64,
+    /// The trace has ended: regions that are left are cut by its end.
+    pub(super) is_over: bool,
     pub(super) order_violations: u64,
     pub(super) overlaps: u64,
 }
@@ -92,6 +94,7 @@ impl<S: TaskSink> TaskStates<S> {
             exclusive: HashMap::new(),
             ending: Vec::new(),
             now: 0,
+            is_over: false,
             last_time: threads.iter().map(|info| info.last_time).max().unwrap_or(0),
             order_violations: 0,
             overlaps: 0,
@@ -123,6 +126,7 @@ impl<S: TaskSink> TaskStates<S> {
     pub fn finish(mut self) -> S {
         let end = self.now;
         self.end_regions(u64::MAX);
+        self.is_over = true;
         for unit in self.units.keys() {
             if let Some(id) = self.units.get(unit).and_then(|unit| unit.record.id) {
                 self.ending.push((end, id, unit));
@@ -351,6 +355,10 @@ impl<S: TaskSink> Sink for TaskStates<S> {
     /// What is open now ends with the trace, though its threads are ended one by one, each at the time of its last event.
     fn trace_end(&mut self) {
         self.advance(self.last_time);
+        // Threads that have not ended went on doing what they did, as far as is known: as work of their regions and as a part of their paths.
+        for position in 0..self.threads.len() {
+            self.account(position, self.last_time);
+        }
     }
 
     fn thread_end(&mut self, at: At) {

@@ -407,6 +407,31 @@ fn a_region_that_the_trace_cuts_ends_with_the_last_event_of_all() {
     let region = &collected.regions[0];
     assert_eq!((region.threads, region.elapsed), (2, 290));
     assert_eq!(region.work, (300 - 20) - (35 - 30) + (300 - 20));
+    assert_eq!(region.span, 300 - 20);
+    // Whether the task would have begun, nobody knows.
+    assert!(collected.tasks[0].begin.is_none() && !collected.tasks[0].cancelled);
+}
+
+/// A chain does one thing at a time, wherever it is cut.
+#[test]
+fn a_task_that_the_trace_cuts_is_on_its_path() {
+    let collected = of(&[
+        (0, 0, 1, &|b| _ = b.u32(1).u32(1)),
+        (1, 5, 1, &|b| _ = b.u32(2).u32(0)),
+        (0, 10, 16, &|b| _ = b.u32(1).addr(0x1000).u32(2).u32(0)),
+        (0, 20, 18, &|b| _ = b.u32(0).u32(1).u32(0).u32(2)),
+        (1, 20, 18, &|b| _ = b.u32(0).u32(1).u32(1).u32(2)),
+        (1, 21, 32, &|b| _ = b.u32(2)),
+        (0, 30, 40, &task(1, 8)),
+        (0, 30, 41, &none),
+        (0, 40, 32, &|b| _ = b.u32(2)),
+        (1, 50, 42, &id(1)),
+        // Another thread's event is the last one.
+        (0, 400, 42, &id(7)),
+    ]);
+    // 10 ns up to the creation of the task, which thread 1 runs from 50 to the end at 400.
+    let region = &collected.regions[0];
+    assert_eq!(region.span, 10 + 350);
 }
 
 #[test]
