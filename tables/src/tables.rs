@@ -77,7 +77,7 @@ tables! {
         name: Option<Text>;
         /// Type of a user event, number of a section, flags of a cancellation, number of a new thread among those of its creator.
         number: Option<i64>;
-        /// Value of a user event or counter, first iteration of a chunk, error of `thread created`, creator of a thread that starts.
+        /// Value of a user event or counter, first iteration of a chunk (of an unsigned loop above 2^63 less 2^64), error of `thread created`, creator of a thread that starts.
         value: Option<i64>;
         /// Iteration behind the last one of a chunk.
         value_end: Option<i64>;
@@ -349,11 +349,11 @@ tables! {
         time_ns: i64, "ns";
         /// The call: `malloc`, `calloc`, `aligned`, `pages`, `realloc`, `free`, `new`, `new[]`, `delete`, `delete[]`, `mmap`, `munmap`, `mremap`, `omp_alloc`, `omp_free`; or `heap` (the C library's own account) or `stack`.
         call: Text;
-        /// The block that is got.
+        /// The block that is got, or the pages that are mapped.
         address: Option<i64>;
         /// Bytes that are got, nothing where they are refused; of `stack` in use; of `heap` handed out to the program.
         bytes: Option<i64>, "bytes";
-        /// Bytes that are given back, where the block is known.
+        /// Bytes that are given back, where the block is known; of `mmap` and its like the bytes of pages that were known to be mapped and no longer are.
         freed_bytes: Option<i64>, "bytes";
         /// Whether it was asked for in vain.
         refused: bool;

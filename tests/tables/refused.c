@@ -1,6 +1,7 @@
-// Blocks of 1000, 40 × 25 and 500 bytes are got; one of them becomes 2000 bytes. All other requests are in vain.
+// Blocks of 1000, 40 × 25 and 500 bytes are got; one of them becomes 2000 bytes. All other requests are in vain. 8,192 bytes of pages come and go.
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 static void *volatile keep[8];
 
@@ -18,5 +19,6 @@ int main(void)
     keep[0] = realloc(keep[0], 2000);
     for (int i = 0; i < 8; i++)
         free(keep[i]);
-    return 0;
+    void *pages = mmap(NULL, 8192, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return munmap(pages, 8192);
 }

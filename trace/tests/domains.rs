@@ -342,17 +342,38 @@ fn what_is_mapped_is_known_when_parts_of_it_go() {
             let Calls(_, pages) = calls(trace);
             let shorts: Vec<_> = pages
                 .iter()
-                .map(|call| (call.function, call.refused, call.mapped / KIB))
+                .map(|call| {
+                    (
+                        call.function,
+                        call.refused,
+                        call.mapped / KIB,
+                        call.gone / KIB,
+                    )
+                })
                 .collect();
             let expected = [
-                (PagesFunction::Map, false, 64),
-                (PagesFunction::Unmap, false, 56),
-                (PagesFunction::Map, false, 64),
-                (PagesFunction::Remap, false, 4),
-                (PagesFunction::Map, true, 4),
-                (PagesFunction::Unmap, true, 4),
+                (PagesFunction::Map, false, 64, 0),
+                (PagesFunction::Unmap, false, 56, 8),
+                (PagesFunction::Map, false, 64, 8),
+                (PagesFunction::Remap, false, 4, 64),
+                (PagesFunction::Map, true, 4, 0),
+                (PagesFunction::Unmap, true, 4, 0),
             ];
             assert_eq!(shorts, expected);
+            let got: Vec<_> = pages
+                .iter()
+                .map(|call| (call.address, call.bytes))
+                .collect();
+            let none = (0, 0);
+            let expected = [
+                (0x10_0000, 64 * KIB),
+                none,
+                (0x10_4000, 16 * KIB),
+                (0x80_0000, 100),
+                none,
+                none,
+            ];
+            assert_eq!(got, expected);
         },
     );
 }

@@ -75,15 +75,17 @@ impl<const ALL: bool> Rows<'_, '_, ALL> {
                 row.refused = call.refused;
                 row.blocks_in_use = Some(int(call.blocks_in_use));
                 row.bytes_in_use = Some(int(call.bytes_in_use));
-                let site = call.got.map_or(0, |got| got.site.key);
-                if let Some(place) = self.places.site(site, &mut self.out.texts) {
-                    (row.function, row.file, row.line) = (place.function, place.file, place.line);
-                }
+                self.call_of(call.got.map_or(0, |got| got.site.key), &mut row);
             }
             Memory::Pages(call) => {
                 row.call = self.word(words::pages(call.function));
                 row.refused = call.refused;
+                if call.address != 0 {
+                    (row.address, row.bytes) = (Some(int(call.address)), Some(int(call.bytes)));
+                }
+                row.freed_bytes = Some(int(call.gone)).filter(|bytes| *bytes > 0);
                 row.bytes_in_use = Some(int(call.mapped));
+                self.call_of(call.site, &mut row);
             }
             Memory::Library { used, .. } => {
                 row.call = self.word("heap");
@@ -96,6 +98,13 @@ impl<const ALL: bool> Rows<'_, '_, ALL> {
             _ => return,
         }
         self.out.add(row);
+    }
+
+    /// Where memory is asked for; 0: unknown.
+    fn call_of(&mut self, site: u64, row: &mut memory::Row) {
+        if let Some(place) = self.places.site(site, &mut self.out.texts) {
+            (row.function, row.file, row.line) = (place.function, place.file, place.line);
+        }
     }
 
     pub(super) fn add_reading(&mut self, at: At, reading: &Reading<'_>) {

@@ -142,15 +142,19 @@ impl Heap {
                 let told = self.got(&call, address, caller);
                 return at_once(at, call, told, calls, sink);
             }
-            Payload::MemMap { address, bytes, .. } => Memory::Pages(self.pages.map(address, bytes)),
+            Payload::MemMap {
+                address,
+                bytes,
+                site,
+            } => Memory::Pages(self.pages.map(address, bytes, site)),
             Payload::MemUnmap { address, bytes } => Memory::Pages(self.pages.unmap(address, bytes)),
             Payload::MemRemap {
                 old,
                 old_bytes,
                 address,
                 bytes,
-                ..
-            } => Memory::Pages(self.pages.remap((old, old_bytes), (address, bytes))),
+                site,
+            } => Memory::Pages(self.pages.remap((old, old_bytes), (address, bytes), site)),
             Payload::MemHeap {
                 arena,
                 used,

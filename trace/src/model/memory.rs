@@ -150,6 +150,14 @@ pub struct PagesCall {
     pub function: PagesFunction,
     /// It got nothing, or was refused by the system.
     pub refused: bool,
+    /// What is mapped now: its address, and how many bytes were asked for. 0: nothing.
+    pub address: u64,
+    /// Those bytes.
+    pub bytes: u64,
+    /// Bytes of pages that were known to be mapped and no longer are.
+    pub gone: u64,
+    /// The return address of the call that maps; 0: unknown.
+    pub site: u64,
     /// Bytes mapped in the process after the call.
     pub mapped: u64,
 }

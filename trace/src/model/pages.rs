@@ -23,42 +23,54 @@ pub(super) struct Pages {
 }
 
 impl Pages {
-    pub(super) fn map(&mut self, address: u64, bytes: u64) -> PagesCall {
-        let refused = address == 0;
-        if !refused {
-            self.remove(address, bytes);
-            self.insert(address, bytes);
-        }
-        self.call(PagesFunction::Map, refused)
+    /// `bytes` at `address`, or nothing at 0.
+    pub(super) fn map(&mut self, address: u64, bytes: u64, site: u64) -> PagesCall {
+        self.call(PagesFunction::Map, (0, 0), (address, bytes), site)
     }
 
     /// Recorded before the call: the system refuses some.
     pub(super) fn unmap(&mut self, address: u64, bytes: u64) -> PagesCall {
         let refused = !address.is_multiple_of(PAGE) || bytes == 0;
-        if !refused {
-            self.remove(address, bytes);
+        let gone = match refused {
+            true => 0,
+            false => self.remove(address, bytes),
+        };
+        PagesCall {
+            function: PagesFunction::Unmap,
+            refused,
+            address: 0,
+            bytes: 0,
+            gone,
+            site: 0,
+            mapped: self.bytes,
         }
-        self.call(PagesFunction::Unmap, refused)
     }
 
-    pub(super) fn remap(
+    /// The mapping `old` becomes `new`.
+    pub(super) fn remap(&mut self, old: (u64, u64), new: (u64, u64), site: u64) -> PagesCall {
+        self.call(PagesFunction::Remap, old, new, site)
+    }
+
+    fn call(
         &mut self,
-        (old, old_bytes): (u64, u64),
+        function: PagesFunction,
+        old: (u64, u64),
         (address, bytes): (u64, u64),
+        site: u64,
     ) -> PagesCall {
         let refused = address == 0;
+        let mut gone = 0;
         if !refused {
-            self.remove(old, old_bytes);
-            self.remove(address, bytes);
+            gone = self.remove(old.0, old.1) + self.remove(address, bytes);
             self.insert(address, bytes);
         }
-        self.call(PagesFunction::Remap, refused)
-    }
-
-    fn call(&self, function: PagesFunction, refused: bool) -> PagesCall {
         PagesCall {
             function,
             refused,
+            address,
+            bytes: if refused { 0 } else { bytes },
+            gone,
+            site,
             mapped: self.bytes,
         }
     }
@@ -71,8 +83,9 @@ impl Pages {
         self.bytes = self.bytes.saturating_add(end - address);
     }
 
-    /// Takes [address, address + bytes) out of the mappings, parts of them too.
-    fn remove(&mut self, address: u64, bytes: u64) {
+    /// Takes [address, address + bytes) out of the mappings, parts of them too; gives how many bytes of them were mapped.
+    fn remove(&mut self, address: u64, bytes: u64) -> u64 {
+        let before = self.bytes;
         let end = address.saturating_add(pages(bytes));
         let below = self.mapped.range(..address).next_back();
         if let Some((&from, &to)) = below
@@ -91,6 +104,7 @@ impl Pages {
             }
             self.removed(to.min(end) - from);
         }
+        before - self.bytes
     }
 
     fn removed(&mut self, bytes: u64) {
