@@ -60,6 +60,13 @@ int main(void)
 #pragma omp parallel for schedule(dynamic, 4) num_threads(3)
     for (int i = 0; i < 40; i++)
         work(1);
+    // The closing barrier of the outer region is behind those of the inner ones.
+    omp_set_max_active_levels(2);
+#pragma omp parallel num_threads(2)
+    {
+#pragma omp parallel num_threads(2)
+        work(1);
+    }
     printf("%d\n", cells[0]);
     omp_destroy_lock(&lock);
     return 0;

@@ -50,8 +50,10 @@ pub(super) struct Thread {
     pub(super) name: Text,
     /// The code of the running body, and its kind; nothing in the initial task.
     body: Option<(Code, CodeRole)>,
-    /// The last region that it worked in, and its code.
-    region: Option<(RegionId, Code)>,
+    /// The region whose implicit task ended last, and its code.
+    ended: Option<(RegionId, Code)>,
+    /// Regions in whose closing barriers it is, and their code: in one, a task may have others.
+    closing: Vec<(RegionId, Code)>,
     /// Texts by address.
     pub(super) texts: HashMap<u64, Text>,
     /// What the last call of threads for a lock found, where it returns to, and the lock. OpenMP's critical sections have no such call.
@@ -75,7 +77,8 @@ impl Thread {
             index: info.index as i32,
             name: texts.number(&info.name),
             body: None,
-            region: None,
+            ended: None,
+            closing: Vec::new(),
             texts: HashMap::new(),
             lock: None,
             wait: (0, 0),
@@ -353,11 +356,14 @@ impl<'r, 'o, const ALL: bool> Rows<'r, 'o, ALL> {
             _ => return,
         };
         // The closing barrier lies behind the body that it closes.
-        let around = match (*span, thread.region) {
-            (Span::Closing { region }, Some((known, code))) if known == region => {
-                Some((code, CodeRole::Parallel))
-            }
-            _ => thread.body,
+        let closed = match *span {
+            // Others on top were cut off.
+            Span::Closing { region } => thread.closing.iter().rposition(|(of, _)| *of == region),
+            _ => None,
+        };
+        let around = match closed.and_then(|at| thread.closing.drain(at..).next()) {
+            Some((_, code)) => Some((code, CodeRole::Parallel)),
+            None => thread.body,
         };
         let body = around.map(|(code, role)| self.places.code(code, role, texts));
         let place = self.places.site(site, texts).or(body);
@@ -439,8 +445,13 @@ impl<const ALL: bool> Sink for Rows<'_, '_, ALL> {
 
     #[inline]
     fn begin(&mut self, at: At, span: &Span, how: Begin) {
-        if let Span::Implicit { region, code, .. } = *span {
-            self.threads[at.position].region = Some((region, code));
+        let thread = &mut self.threads[at.position];
+        if let Span::Closing { region } = *span
+            && self.wants.sync
+            && let Some((known, code)) = thread.ended.take()
+            && known == region
+        {
+            thread.closing.push((region, code));
         }
         if let Span::Hold { object, .. } = *span
             && how == Begin::Found
@@ -455,6 +466,9 @@ impl<const ALL: bool> Sink for Rows<'_, '_, ALL> {
     fn end(&mut self, at: At, span: &Span, how: End, since: Since) {
         if self.wants.spans {
             self.span(at, span, how, since);
+        }
+        if let Span::Implicit { region, code, .. } = *span {
+            self.threads[at.position].ended = Some((region, code));
         }
         if how.is_final() {
             match *span {
