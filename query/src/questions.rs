@@ -126,19 +126,19 @@ ORDER BY waited_ns DESC, kind",
     Question {
         name: "locks",
         about: "For which locks do threads wait, and how long are they held?",
-        sql: "SELECT object_name, kind,
+        sql: "SELECT process, object_name, kind, object,
   sum(CASE WHEN what = 'acquire' THEN duration_ns ELSE 0 END) AS waited_ns,
   sum(CASE WHEN what = 'hold' THEN 1 ELSE 0 END) AS holds,
   sum(CASE WHEN what = 'hold' THEN duration_ns ELSE 0 END) AS held_ns
 FROM sync
 WHERE what IN ('acquire', 'hold')
-GROUP BY object_name, kind
-ORDER BY waited_ns DESC, object_name, kind",
+GROUP BY process, object_name, kind, object
+ORDER BY waited_ns DESC, process, object_name, kind, object",
     },
     Question {
         name: "lock-holders",
         about: "Who held the locks that a thread waited for, and for how much of that time?",
-        sql: "SELECT w.process, w.thread, w.object_name, h.thread AS holder, count(*) AS times,
+        sql: "SELECT w.process, w.thread, w.object_name, w.object, h.thread AS holder, count(*) AS times,
   sum((CASE WHEN h.end_ns < w.end_ns THEN h.end_ns ELSE w.end_ns END)
     - (CASE WHEN h.begin_ns > w.begin_ns THEN h.begin_ns ELSE w.begin_ns END)) AS held_ns
 FROM sync w
@@ -146,8 +146,8 @@ JOIN sync h ON h.process = w.process AND h.object = w.object AND h.what = 'hold'
   AND h.object_name = w.object_name AND h.thread <> w.thread
   AND h.begin_ns < w.end_ns AND h.end_ns > w.begin_ns
 WHERE w.what = 'acquire'
-GROUP BY w.process, w.thread, w.object_name, h.thread
-ORDER BY held_ns DESC, w.process, w.thread, w.object_name, holder",
+GROUP BY w.process, w.thread, w.object_name, w.object, h.thread
+ORDER BY held_ns DESC, w.process, w.thread, w.object_name, w.object, holder",
     },
     Question {
         name: "states",
@@ -185,7 +185,7 @@ ORDER BY periods DESC, function",
         about: "Which functions get most memory of the heap?",
         sql: "SELECT function, file, count(*) AS blocks, sum(bytes) AS bytes
 FROM memory
-WHERE address IS NOT NULL
+WHERE address IS NOT NULL AND call NOT IN ('mmap', 'mremap')
 GROUP BY function, file
 ORDER BY bytes DESC, function, file",
     },
