@@ -41,6 +41,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         }));
     }
     trials.push(trial("tables::requests-in-vain", requests_in_vain));
+    trials.push(trial("tables::lines-typed-ahead", typed_ahead));
     trials.push(trial("tables::cluster::dask", || {
         cluster("dask", "profile_dask.py")
     }));
@@ -140,10 +141,18 @@ fn requests_in_vain() -> Check {
     let source = workspace::root()?.join("tests/tables/refused.c");
     let ran = Ran::new(&source, Target::X86_64, &["--instr-memory"])?;
     let asked = "select sum(bytes), min(bytes), sum(case when refused then 1 else 0 end), \
-                 sum(case when refused and bytes is not null then 1 else 0 end) from memory where function = 'main' or refused";
+                 sum(case when refused and bytes is not null then 1 else 0 end) from memory where (function = 'main' or refused) and call <> 'mmap'";
     let run = Run::new(&tools()?.instr).args(["query", "--format", "csv"]);
     let outcome = run.arg(&ran.trace).arg(asked).succeed()?;
     let (got, least, in_vain) = (1000 + 40 * 25 + 500 + 2000, 500, 5);
+    let pages = "select call, bytes, freed_bytes, function from memory where call in ('mmap', 'munmap') and address is not null = (call = 'mmap')";
+    let run = Run::new(&tools()?.instr).args(["query", "--format", "csv"]);
+    let answer = run.arg(&ran.trace).arg(pages).succeed()?;
+    let text = answer.text();
+    let rows: Vec<&str> = text.lines().skip(1).collect();
+    ensure(rows == ["mmap,8192,,main", "munmap,,8192,"], || {
+        format!("{answer}")
+    })?;
     // The current folder cannot be replaced.
     let place = workspace::work_dir("tables")?;
     for to in [".", "./", &place.path().display().to_string()] {
@@ -158,6 +167,24 @@ fn requests_in_vain() -> Check {
     ensure(row == Some(format!("{got},{least},{in_vain},0")), || {
         format!("{outcome}")
     })
+}
+
+/// Lines that arrive together, as pasted ones do, are statements as well.
+fn typed_ahead() -> Check {
+    need("script")?;
+    let ran = Ran::new(&source("locks")?, Target::X86_64, &[])?;
+    let typed = r"select 40 +\n 1 as one,\n 2 as two;\nselect 40 + 2 as more;\nselect 40 + 3 as last;\n.quit\n";
+    let (instr, trace) = (tools()?.instr.display(), ran.trace.display());
+    let line =
+        format!("printf '{typed}' | timeout 60 script -qec '{instr} query {trace}' /dev/null");
+    let run = Run::words(["sh", "-c", &line]).env("HOME", ran.dir.path());
+    let outcome = run.succeed()?;
+    let text = outcome.text();
+    let lines = text.lines().map(str::trim);
+    let answers: Vec<&str> = lines
+        .filter(|line| ["41    2", "42", "43"].contains(line))
+        .collect();
+    ensure(answers.len() == 3, || format!("{outcome}"))
 }
 
 /// Two data sets, one of several processes.
