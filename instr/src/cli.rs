@@ -178,13 +178,19 @@ pub struct AttachOptions {
     pub quiet: bool,
 }
 
-/// `5%`, or `5`, as a share of 1.
+/// `5%`, or `5`, as a share of 1. `0.05` may be meant as either: it needs its sign.
 pub(crate) fn share(text: &str) -> Result<f64, String> {
-    let number = text.trim().trim_end_matches('%').trim_end();
-    let number: Option<f64> = number.parse().ok();
-    let right = number.filter(|number| (0.0..=10_000.0).contains(number));
-    let share = right.map(|percent| percent / 100.0);
-    share.ok_or_else(|| "not a share in percent, such as 5%".to_owned())
+    let (number, has_sign) = match text.trim().strip_suffix('%') {
+        Some(number) => (number.trim_end(), true),
+        None => (text.trim(), false),
+    };
+    let parsed: Option<f64> = number.parse().ok();
+    let right = parsed.filter(|number| (0.0..=10_000.0).contains(number));
+    let percent = right.ok_or_else(|| "not a share in percent, such as 5%".to_owned())?;
+    if !has_sign && percent > 0.0 && percent < 1.0 {
+        return Err(format!("is that {}% or {number}%?", 100.0 * percent));
+    }
+    Ok(percent / 100.0)
 }
 
 /// A time in seconds, more than none and less than ten years.
@@ -770,6 +776,18 @@ mod tests {
         for text in ["", "5", "ms", "-1ms", "1e99s", "nan s", "1 h", "5µs"] {
             assert!(moment(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn shares_are_percents() {
+        for (text, wanted) in [("5%", 0.05), ("5", 0.05), ("0", 0.0), ("0.5 %", 0.005)] {
+            assert_eq!(share(text), Ok(wanted), "{text}");
+        }
+        for text in ["", "%", "-1%", "nan", "1e99", "5%%"] {
+            assert!(share(text).is_err(), "{text}");
+        }
+        let unclear = share("0.05").unwrap_err();
+        assert_eq!(unclear, "is that 5% or 0.05%?");
     }
 
     #[test]

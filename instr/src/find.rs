@@ -1,5 +1,6 @@
 //! Which trace directory a user means: a path, a program, a run of it by its number, or the folder where it lies.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -58,9 +59,33 @@ pub(crate) fn trace(given: &Path) -> Result<PathBuf> {
 ///
 /// # Errors
 ///
-/// Those of [`trace`].
+/// Those of [`trace`], and two words that name one trace: it is not two processes.
 pub(crate) fn traces(given: &[PathBuf]) -> Result<Vec<PathBuf>> {
-    given.iter().map(|given| trace(given)).collect()
+    let found: Vec<PathBuf> = given
+        .iter()
+        .map(|given| trace(given))
+        .collect::<Result<_>>()?;
+    once(&found)?;
+    Ok(found)
+}
+
+/// No trace is there twice.
+///
+/// # Errors
+///
+/// One is.
+pub(crate) fn once<'p>(traces: impl IntoIterator<Item = &'p PathBuf>) -> Result<()> {
+    let mut seen = BTreeSet::new();
+    for path in traces {
+        let own = fs::canonicalize(path).unwrap_or_else(|_| path.clone());
+        if !seen.insert(own) {
+            return Err(refusal(
+                format!("{} is there twice", shown(path)),
+                "name each run once; a program's name is its newest run, app.3 is run 3 (instr list)".to_owned(),
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// The trace of a program, or of a run of it.
@@ -286,6 +311,16 @@ mod tests {
             wanted,
             "the program is gone"
         );
+    }
+
+    #[test]
+    fn a_trace_is_not_two_processes() {
+        let dir = folder(&["heat.instr"]);
+        let named = |name: &str| dir.path().join(name);
+        let why = |names: [&str; 2]| traces(&names.map(named)).unwrap_err().to_string();
+        for twice in [["heat.instr", "./heat.instr"], ["heat.instr", "heat"]] {
+            assert!(why(twice).ends_with("is there twice"), "{twice:?}");
+        }
     }
 
     #[test]

@@ -4,7 +4,6 @@
 //! behind `--before` and `--after`.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
@@ -137,17 +136,7 @@ fn of_folder(folder: &Path, inside: Vec<PathBuf>) -> Result<Vec<PathBuf>> {
 ///
 /// One is.
 pub(crate) fn once(sides: &[Vec<PathBuf>; 2]) -> Result<()> {
-    let mut seen = BTreeSet::new();
-    for path in sides.iter().flatten() {
-        let own = fs::canonicalize(path).unwrap_or_else(|_| path.clone());
-        if !seen.insert(own) {
-            return Err(refusal(
-                format!("{} is there twice", shown(path)),
-                "compare different runs; a program's name is its newest run, app.3 is run 3 (instr list)",
-            ));
-        }
-    }
-    Ok(())
+    find::once(sides.iter().flatten())
 }
 
 fn refusal(message: String, help: &str) -> anyhow::Error {

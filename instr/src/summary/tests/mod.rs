@@ -145,10 +145,13 @@ fn one_directory_is_an_object_and_several_are_an_array() {
     assert_eq!(status, Status::Done);
     let one: Value = serde_json::from_str(&out).unwrap();
     assert_eq!(one["directory"], json!(fixture.path()));
-    let (_, out, _) = instr(&["summary", "--json", fixture.path(), fixture.path()]);
+    let other = Fixture::new(synth::layouts()[3]);
+    let (_, out, _) = instr(&["summary", "--json", fixture.path(), other.path()]);
+    let mut second = one.clone();
+    second["directory"] = json!(other.path());
     assert_eq!(
         serde_json::from_str::<Value>(&out).unwrap(),
-        json!([one, one])
+        json!([one, second])
     );
 }
 
