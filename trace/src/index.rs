@@ -50,7 +50,10 @@ impl Files {
                 let path = entry.path();
                 let is_trace = Metadata::file_in(&path).is_some();
                 match entry.file_type() {
-                    Ok(kind) if kind.is_dir() && is_trace => children.push((child, path)),
+                    Ok(kind) if kind.is_dir() && is_trace => {
+                        // A forked process starts its program later.
+                        children.push((child, name.starts_with(STARTED), path));
+                    }
                     Ok(kind) if kind.is_dir() => files.add_unreadable(path),
                     _ if is_trace => files.links.push(path),
                     _ => {}
@@ -61,7 +64,7 @@ impl Files {
         files.windows.sort();
         files.unreadable.sort();
         children.sort();
-        files.children = children.into_iter().map(|(_, path)| path).collect();
+        files.children = children.into_iter().map(|(.., path)| path).collect();
         Ok(files)
     }
 

@@ -722,7 +722,7 @@ fn forked_children_are_further_traces() {
     let dir = tempfile::tempdir().unwrap();
     let layout = synth::layouts()[0];
     synth::user_events(dir.path(), layout, 1, 10, 5).unwrap();
-    for child in ["fork-12", "fork-5", "fork-5/fork-99"] {
+    for child in ["fork-12", "exec-12", "fork-5", "fork-5/fork-99"] {
         synth::user_events(&dir.path().join(child), layout, 1, 10, 5).unwrap();
     }
     let session = Session::open(&[dir.path()]).unwrap();
@@ -732,9 +732,10 @@ fn forked_children_are_further_traces() {
         .skip(1)
         .map(|trace| trace.dir().file_name().unwrap().to_str().unwrap())
         .collect();
-    assert_eq!(names, ["fork-5", "fork-99", "fork-12"]);
-    let parents: Vec<_> = (0..4).map(|process| session.parent(process)).collect();
-    assert_eq!(parents, [None, Some(0), Some(1), Some(0)]);
+    // A forked process starts its program later.
+    assert_eq!(names, ["fork-5", "fork-99", "fork-12", "exec-12"]);
+    let parents: Vec<_> = (0..5).map(|process| session.parent(process)).collect();
+    assert_eq!(parents, [None, Some(0), Some(1), Some(0), Some(0)]);
 }
 
 #[test]
