@@ -455,8 +455,9 @@ fn wait(mut command: Command) -> io::Result<ExitStatus> {
     status
 }
 
-/// Signals that somebody may send to the process he started, for the program behind it.
-const SENT: [libc::c_int; 8] = [
+/// Signals that somebody may send to the process he started, for the program behind it: batch systems send SIGXCPU before the time is over. Those of real time, which service managers send,
+/// are passed on too. Those of faults, SIGPIPE and SIGXFSZ mean this process itself.
+const SENT: [libc::c_int; 15] = [
     libc::SIGINT,
     libc::SIGQUIT,
     libc::SIGTERM,
@@ -465,6 +466,13 @@ const SENT: [libc::c_int; 8] = [
     libc::SIGUSR2,
     libc::SIGALRM,
     libc::SIGWINCH,
+    libc::SIGXCPU,
+    libc::SIGVTALRM,
+    libc::SIGPROF,
+    libc::SIGIO,
+    libc::SIGPWR,
+    libc::SIGSTKFLT,
+    libc::SIGURG,
 ];
 
 /// A signal that came before the program had begun; 0: none.
@@ -493,7 +501,7 @@ extern "C" fn pass_on_sent(
 /// Takes the signals, but for those that are ignored: the program ignores them, too.
 fn take_sent_signals() {
     let handler: extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void) = pass_on_sent;
-    for signal in SENT {
+    for signal in SENT.into_iter().chain(libc::SIGRTMIN()..=libc::SIGRTMAX()) {
         // SAFETY: zeros are valid in all fields of both structures, which outlive the calls; the handler only loads and stores atomics and
         // calls `kill`.
         unsafe {

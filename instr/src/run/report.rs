@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use instr_trace::Metadata;
 
 use super::owner;
-use super::tree::{Moved, Tree, Untraced};
+use super::tree::{Moved, Tree, Untraced, VARIABLE};
 use crate::console::Console;
 use crate::find;
 use crate::kernel::Finished;
@@ -30,7 +30,7 @@ pub(super) fn report(
     console: &mut Console<'_>,
 ) {
     let place = question.place();
-    let mut found = made_since(&place, begin);
+    let mut found = not_of_others(made_since(&place, begin));
     let has_more = tree.as_ref().is_some_and(|tree| !tree.traces().is_empty());
     let pid = match &finished {
         Some(Ok(finished)) => Some(u64::from(finished.pid())),
@@ -244,6 +244,19 @@ fn made_since(place: &Path, begin: u64) -> Vec<(PathBuf, Metadata)> {
     };
     let all = find::all_in(runs::folder_of(place)).into_iter();
     all.filter_map(read).collect()
+}
+
+/// Without those that another `instr run` at the same time has made, unless there are no others: the program may have started that one.
+fn not_of_others(found: Vec<(PathBuf, Metadata)>) -> Vec<(PathBuf, Metadata)> {
+    let launcher = format!("{}:", std::process::id());
+    let is_of_other = |metadata: &Metadata| {
+        let mut settings = metadata.settings.iter();
+        settings.any(|(name, value)| name == VARIABLE && !value.starts_with(&launcher))
+    };
+    let (others, own): (Vec<_>, Vec<_>) = found
+        .into_iter()
+        .partition(|(_, metadata)| is_of_other(metadata));
+    if own.is_empty() { others } else { own }
 }
 
 /// Those named after `place`, or all if none is (a script starts other programs).

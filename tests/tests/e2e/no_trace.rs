@@ -271,7 +271,7 @@ const MISTAKES: &[Way] = &[
     (&["run", "./app"], &[("INSTR_BUFFER", "1T"), ("INSTR_KEEP", "x"), ("INSTR_SINK", "fil")],
      &["INSTR_BUFFER=1T is not a size", "INSTR_KEEP=x is not a number from 0 to 1000", "INSTR_SINK=fil is not file, console, ram or own (did you mean file?)"]),
     (&["run", "./app"], &[("INSTR_BUFER", "1M")], &["INSTR_BUFER is no setting; did you mean INSTR_BUFFER?"]),
-    (&["run", "./app"], &[("INSTR_SAMPLING_PERIOD", "5")], &["INSTR_SAMPLING_PERIOD=5 is not a time such as 500us, 10ms or 2s, or 0"]),
+    (&["run", "./app"], &[("INSTR_SAMPLING_PERIOD", "5")], &["INSTR_SAMPLING_PERIOD=5 is not a time of at least 50us, such as 500us, 10ms or 2s, or 0"]),
     (&["run", "./app"], &[("INSTR_VERBOSE", "yes")], &["INSTR_VERBOSE=yes is not 0 or 1"]),
     (&["run", "./app"], &[("INSTR_SENSORS_AT", "regoins")], &["INSTR_SENSORS_AT=regoins is not a list of begin-end"]),
 ];
@@ -356,11 +356,15 @@ fn run_is_transparent() -> Check {
         ("TERM", "got TERM\n"),
         ("ALRM", "got ALRM\n"),
         ("USR1", "got USR1\n"),
+        // Batch systems and service managers send these.
+        ("XCPU", "got XCPU\n"),
+        ("PWR", "got PWR\n"),
+        ("RTMIN+3", "got RTMIN+3\n"),
     ] {
         let inner =
             format!("trap 'echo got {signal}' {signal}; kill -{signal} $PPID; sleep 0.3; true");
         let outcome = place
-            .instr(&["run", "-q", "--", "sh", "-c", &inner])?
+            .instr(&["run", "-q", "--", "bash", "-c", &inner])?
             .succeed()?;
         ensure(outcome.text() == expected, || format!("{outcome}"))?;
     }
