@@ -121,7 +121,7 @@ mod tests {
                 "INSTR_POLICY=rng is not stream, end or ring (did you mean ring?); the default is used",
                 "INSTR_BUFFER=1T is not a size such as 65536, 256K or 4M; the default is used",
                 "INSTR_KEEP=all is not a number from 0 to 1000; the default is used",
-                "INSTR_SAMPLING_PERIOD=5 is not a time such as 500us, 10ms or 2s, or 0; the default is used",
+                "INSTR_SAMPLING_PERIOD=5 is not a time of at least 50us, such as 500us, 10ms or 2s, or 0; the default is used",
                 "INSTR_QQQ is no setting",
                 "INSTR_BUFER is no setting; did you mean INSTR_BUFFER?",
             ]

@@ -88,6 +88,10 @@
 #ifndef INSTR_CFG_SAMPLING_LEAST_NS
 #define INSTR_CFG_SAMPLING_LEAST_NS 50000u
 #endif
+/* The same of real time: Linux makes the rest of a sleep that a signal ends 50 us longer, so that a program which continues it would never come to its end. */
+#ifndef INSTR_CFG_SAMPLING_REAL_LEAST_NS
+#define INSTR_CFG_SAMPLING_REAL_LEAST_NS 500000u
+#endif
 
 /* Bytes of each thread's stack that are painted where it was never used (core/stack.h, INSTR_STACK=1): what deeper use is told exactly. */
 #ifndef INSTR_CFG_PAINT_BYTES

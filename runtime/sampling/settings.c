@@ -41,6 +41,10 @@ void instr_sampling_settings(void)
         s->sampling_clock = INSTR_SAMPLING_CPU;
     else if (text != NULL && text[0] != '\0' && strcmp(text, "cpu") != 0)
         instr_settings_complain(INSTR_WHY("INSTR_SAMPLING_CLOCK is not cpu, timer or real; cpu is used"));
+    if (s->sampling_clock == INSTR_SAMPLING_REAL && s->sampling_ns < INSTR_CFG_SAMPLING_REAL_LEAST_NS && s->sampling_ns != 0) {
+        s->sampling_ns = INSTR_CFG_SAMPLING_REAL_LEAST_NS;
+        instr_settings_complain(INSTR_WHY("INSTR_SAMPLING_PERIOD is less than 500us, too short for INSTR_SAMPLING_CLOCK=real; 500us is used"));
+    }
     set_number("INSTR_SAMPLING_DEPTH", INSTR_WHY("INSTR_SAMPLING_DEPTH is not a number up to 128; 32 is used"), 128, &s->sampling_depth);
     set_number("INSTR_SAMPLING_STACK", INSTR_WHY("INSTR_SAMPLING_STACK is not a size up to 64K; 0 is used"), 65536, &s->sampling_stack);
 }

@@ -30,16 +30,18 @@ pub enum Kind {
     Size,
     /// The same, up to so many.
     SizeUpTo(u64),
-    /// A time with its unit, us, ms or s.
-    Time,
+    /// A time with its unit, us, ms or s; at least so many ns.
+    Time(u64),
     /// The same, or 0: none.
-    TimeOrZero,
+    TimeOrZero(u64),
     /// A whole number from 0 to this.
     UpTo(u32),
     /// A signal of the traced machine, by name or number.
     Signal,
     /// A path.
     Path,
+    /// A path of at most so many bytes.
+    PathUpTo(usize),
     /// A list of names, which the runtime knows; what the list is of.
     Names(&'static str),
 }
@@ -85,11 +87,11 @@ impl Setting {
             Kind::ListOf(words) => format!("list of {}", quoted(words)),
             Kind::Size => "bytes, with K, M or G".to_owned(),
             Kind::SizeUpTo(most) => format!("bytes, up to {}", short(most)),
-            Kind::Time => "time: 500us, 10ms, 2s".to_owned(),
-            Kind::TimeOrZero => "time: 1ms, 500us; or 0".to_owned(),
+            Kind::Time(_) => "time: 500us, 10ms, 2s".to_owned(),
+            Kind::TimeOrZero(_) => "time: 1ms, 500us; or 0".to_owned(),
             Kind::UpTo(most) => format!("0 to {most}"),
             Kind::Signal => "name or number".to_owned(),
-            Kind::Path => "path".to_owned(),
+            Kind::Path | Kind::PathUpTo(_) => "path".to_owned(),
             Kind::Names(of) => format!("list of {of}"),
         }
     }
@@ -108,16 +110,16 @@ pub const SETTINGS: &[Setting] = &[
     setting("INSTR_WRITE_MAX", Kind::SizeUpTo(1 << 30), "0; 8192 on RTEMS", "the most bytes of one `write()`, 0: no limit. NFS version 2 takes 8192"),
     setting("INSTR_SWITCHES", Kind::OneOf(&["0", "1", "perf", "ebpf"]), "1", "0: context switches are not recorded. They are on RTEMS, and on Linux (x86-64, AArch64, RISC-V) where the kernel lets users have those of their own threads (perf, `kernel.perf_event_paranoid` at most 2), with `INSTR_POLICY=stream` into files; the trace says why not, where it does not. 1, where it is set, also tries where a seccomp filter is in place, and for every thread of thousands. `perf` and `ebpf` say by which means `instr run` records the whole tree, also where such a filter is in place ([instr run](#instr-run)); a program that runs alone records its threads' switches by perf, with either"),
     setting("INSTR_SENSORS", Kind::Names("patterns"), "none", "sensors to read: `all`, families (`hwmon`, `thermal`, `rapl`, `perf-energy`, `cpufreq`, `psi`, `schedstat`, `ipmi`; on RTEMS `l4stat`, `gr740`), or names (`rapl/package-0/dram`, `hwmon/coretemp/temp*`); `!PATTERN` takes out. `*` does not go past a `/`. What is asked for and missing says why in the metadata. `ipmi/power` is asked at begin and end and on a period only: its answer takes milliseconds"),
-    setting("INSTR_SENSORS_PERIOD", Kind::Time, "not", "read them on this period too (100us at least), from a low-priority thread of the runtime's own"),
+    setting("INSTR_SENSORS_PERIOD", Kind::Time(100_000), "not", "read them on this period too (100us at least), from a low-priority thread of the runtime's own"),
     setting("INSTR_SENSORS_AT", Kind::ListOf(&["begin-end", "regions", "implicit", "tasks", "samples", "functions"]), "sensors `begin-end`; counters `regions,implicit,tasks`", "read sensors and counters also at begin and end of parallel and user regions, of implicit tasks, at the end of explicit tasks; with each sample of a thread (a sensor whose reading takes more than a tenth of the period is not read there, and says so); where recorded functions of Python begin, go on, and leave their thread"),
-    setting("INSTR_SENSORS_ROOT", Kind::Path, "none", "put in front of `/sys`, `/proc`, `/dev`: a copy of another machine's, for tests; at most 140 bytes"),
+    setting("INSTR_SENSORS_ROOT", Kind::PathUpTo(140), "none", "put in front of `/sys`, `/proc`, `/dev`: a copy of another machine's, for tests; at most 140 bytes"),
     setting("INSTR_L4STAT", Kind::Names("`EVENT@NUMBER`"), "instructions, cache misses and bus use of processors 0 to 3", "what the counters of the sensor `l4stat` (LEON statistics unit, RTEMS) count, at most 16: an event by name (`instructions`, `icache-miss`, `dcache-miss`, `ahb-utilization`, `ahb-read`, `ahb2-read`, `external-3`, `grant-0`, `no-grant-0` …) or number (`0x47`), of a processor or AHB master; `@*`: of processors 0 to 3"),
     setting("INSTR_COUNTERS", Kind::Names("names"), "none", "counters of each thread, as perf spells them: `cycles`, `instructions:u`, `L1-dcache-load-misses`, `r01a8`, `cpu/event=0x3c,umask=0/`, `task-clock`, `page-faults`, `sched:sched_switch` (tracepoints, where `/sys/kernel/tracing` may be read), with the modifiers `u` and `k`; and `schedstat-run`, `schedstat-wait`, `schedstat-slices`. At most 16"),
     setting("INSTR_MEMORY", Kind::Switch, "1; 0 in programs that instr-cc did not build", "0: nothing of the heap is recorded. 1: of programs linked with `--instr-memory` each call that gets or gives back memory; under `instr run` also of programs that instr-cc did not build ([more](#the-heap-under-instr-run))"),
     setting("INSTR_PTHREAD", Kind::OneOf(&["off", "threads", "waits", "all"]), "`all`; `waits` in programs that instr-cc did not build", "what is recorded of POSIX, C11 and C++ threads, and of OpenMP's locks: nothing; begins, ends and names of threads, who made them; also what waits: locks that are not free, conditions, barriers, semaphores, joins; also each lock that is taken or given back. libomp's, and OpenMP's on SPARC and RTEMS, are recorded at every level"),
     setting("INSTR_STACK", Kind::Switch, "0", "1: record how deep the stack of each thread was used; up to 256 KiB below the point where its recording begins are painted for that"),
-    setting("INSTR_SAMPLING_PERIOD", Kind::TimeOrZero, "not", "record where each thread is, at the end of each such period of its time (50us at least; on RTEMS whole clock ticks of each processor)"),
-    setting("INSTR_SAMPLING_CLOCK", Kind::OneOf(&["cpu", "timer", "real"]), "`cpu`", "what a thread's period is of. `cpu`: of its processor time, by perf's task clock where the system allows it (a descriptor for each thread), else as `timer`: by a timer that the kernel looks at with its own ticks, some milliseconds apart, so that a sample stands for several periods. `real`: of real time, also while the thread waits; calls that are never restarted return `EINTR` then"),
+    setting("INSTR_SAMPLING_PERIOD", Kind::TimeOrZero(50_000), "not", "record where each thread is, at the end of each such period of its time (50us at least, with the clock `real` 500us; on RTEMS whole clock ticks of each processor)"),
+    setting("INSTR_SAMPLING_CLOCK", Kind::OneOf(&["cpu", "timer", "real"]), "`cpu`", "what a thread's period is of. `cpu`: of its processor time, by perf's task clock where the system allows it (a descriptor for each thread), else as `timer`: by a timer that the kernel looks at with its own ticks, some milliseconds apart, so that a sample stands for several periods. `real`: of real time, also while the thread waits; calls that are never restarted return `EINTR` then, and each sample of a sleep that the program continues makes it some 60 us longer"),
     setting("INSTR_SAMPLING_SIGNAL", Kind::Signal, "`SIGURG`", "signal that ends periods. If the program has or takes a handler for it, or waits for it, it gets the signal, and there are no more samples. One that by default does nothing (SIGURG, SIGCHLD, SIGWINCH) can meet no program that this one becomes by `exec`; with others, time in the kernel counts at the next sample outside"),
     setting("INSTR_SAMPLING_DEPTH", Kind::UpTo(128), "32", "return addresses of a sample, found by frame pointers (x86-64: code built with `-fno-omit-frame-pointer`) or register windows (SPARC)"),
     setting("INSTR_SAMPLING_STACK", Kind::SizeUpTo(64 << 10), "0", "copy so much of the stack with each sample instead; the host finds the return addresses by the program's unwind tables (x86-64)"),
@@ -239,19 +241,33 @@ impl Setting {
                 size(value).is_some_and(|bytes| bytes <= most),
                 format!("a size up to {}, such as 8192 or 64K", short(most)),
             ),
-            Kind::Time => (
-                is_time(value),
-                "a time such as 500us, 10ms or 2s".to_owned(),
+            Kind::Time(least) => (
+                time_ns(value).is_some_and(|ns| ns >= least),
+                format!(
+                    "a time of at least {}us, such as 500us, 10ms or 2s",
+                    least / 1000
+                ),
             ),
-            Kind::TimeOrZero => (
-                value == "0" || is_time(value),
-                "a time such as 500us, 10ms or 2s, or 0".to_owned(),
+            Kind::TimeOrZero(least) => (
+                value == "0" || time_ns(value).is_some_and(|ns| ns >= least),
+                format!(
+                    "a time of at least {}us, such as 500us, 10ms or 2s, or 0",
+                    least / 1000
+                ),
             ),
             Kind::UpTo(most) => (
                 value.parse().is_ok_and(|number: u32| number <= most),
                 format!("a number from 0 to {most}"),
             ),
-            Kind::Path | Kind::Signal | Kind::Names(_) => (true, String::new()),
+            Kind::PathUpTo(most) => (
+                value.len() <= most,
+                format!("a path of at most {most} bytes"),
+            ),
+            Kind::Signal => (
+                is_signal(value),
+                "a signal for this, such as SIGURG, SIGPROF, SIGUSR2 or SIGRTMIN+3".to_owned(),
+            ),
+            Kind::Path | Kind::Names(_) => (true, String::new()),
         };
         if right { Ok(()) } else { Err(what) }
     }
@@ -294,11 +310,32 @@ fn size(value: &str) -> Option<u64> {
     number.checked_mul(1 << shift)
 }
 
-fn is_time(value: &str) -> bool {
-    let digits = ["us", "ms", "s"]
+/// ns of a time such as `500us`; one that is too long for them is the longest.
+fn time_ns(value: &str) -> Option<u64> {
+    let units = [("us", 1_000), ("ms", 1_000_000), ("s", 1_000_000_000)];
+    let (digits, ns) = units
         .iter()
-        .find_map(|unit| value.strip_suffix(unit));
-    digits.is_some_and(|digits| is_number(digits) && digits.bytes().any(|byte| byte != b'0'))
+        .find_map(|(unit, ns)| Some((value.strip_suffix(unit)?, *ns)))?;
+    let number: u64 = is_number(digits).then(|| digits.parse().ok())??;
+    Some(number.saturating_mul(ns))
+}
+
+/// As the runtime reads it: a name that it has, `SIGRTMIN+3`, or a number. Those that nobody can take are none; empty is the usual one.
+fn is_signal(value: &str) -> bool {
+    const NAMES: [&str; 6] = ["URG", "PROF", "VTALRM", "ALRM", "USR1", "USR2"];
+    const NOBODYS: [u8; 2] = [9, 19];
+    let name = value.strip_prefix("SIG").unwrap_or(value);
+    let number = |digits: &str| {
+        is_number(digits)
+            .then(|| digits.parse::<u8>().ok())
+            .flatten()
+    };
+    let is_of_real_time = |digits: &str| number(digits).is_some_and(|number| number <= 30);
+    value.is_empty()
+        || NAMES.contains(&name)
+        || name.strip_prefix("RTMIN+").is_some_and(is_of_real_time)
+        || number(name)
+            .is_some_and(|number| (1..=64).contains(&number) && !NOBODYS.contains(&number))
 }
 
 #[cfg(test)]
@@ -335,7 +372,7 @@ mod tests {
             ),
             (
                 "sensors_period = 10",
-                "sensors_period = \"10\" is not a time such as 500us, 10ms or 2s",
+                "sensors_period = \"10\" is not a time of at least 100us, such as 500us, 10ms or 2s",
             ),
             ("sensors_period = \"0ms\"", "is not a time"),
             ("sensors_period = \"0\"", "is not a time"),
@@ -345,6 +382,12 @@ mod tests {
                 "is not a list of begin-end",
             ),
             ("buffer = \"1T\"", "is not a size"),
+            ("sensors_period = \"1us\"", "a time of at least 100us"),
+            ("sampling_period = \"49us\"", "a time of at least 50us"),
+            ("sampling_signal = \"SIGFOO\"", "is not a signal for this"),
+            ("sampling_signal = \"SIGKILL\"", "is not a signal for this"),
+            ("sampling_signal = 9", "is not a signal for this"),
+            ("sampling_signal = \"SIGSEGV\"", "is not a signal for this"),
             ("write_max = \"2G\"", "is not a size up to 1G"),
             ("sampling_stack = 65537", "is not a size up to 64K"),
             ("sampling_depth = 129", "is not a number from 0 to 128"),
@@ -370,6 +413,10 @@ mod tests {
             "sampling_depth = 128",
             "sampling_period = \"0\"",
             "buffer = \"4k\"",
+            "sampling_period = \"50us\"",
+            "sampling_signal = \"SIGRTMIN+3\"",
+            "sampling_signal = \"USR2\"",
+            "sampling_signal = 27",
         ] {
             assert!(parse(text).is_ok(), "{text}");
         }

@@ -14,6 +14,9 @@ use instr_tests::workspace;
 use libtest_mimic::Trial;
 use serde_json::Value;
 
+/// A sleep of 100 ms, as `sleep_for` of C++ does it: what is left of one that a signal ends is slept behind it.
+const SLEEPS: &str = "#include <errno.h>\n#include <time.h>\nint main(void)\n{\n    struct timespec left = {0, 100000000};\n#pragma omp parallel num_threads(1)\n    while (nanosleep(&left, &left) != 0 && errno == EINTR)\n        ;\n    return 0;\n}\n";
+
 /// Runs of the program that has every chance to wait for itself; more when `INSTR_TEST_RUNS` says so.
 const RUNS: u32 = 100;
 
@@ -22,6 +25,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("sampling::never-waits-for-itself", never_waits),
         trial("sampling::paraver", paraver),
         trial("sampling::guest", guest),
+        trial("sampling::sleeps-come-to-their-end", sleeps_end),
         trial("sampling::hole-in-front-of-the-code", hole),
         trial("sampling::secrets-stay-in-the-stack", secret),
         trial("sampling::sanitizer", sanitizer),
@@ -435,8 +439,12 @@ fn never_waits() -> Check {
     let some = |first: u32| -> Check {
         for number in (first..runs).step_by(2) {
             let trace = dir.path().join(format!("t{first}"));
-            let period = if number % 5 == 4 { "100us" } else { "1ms" };
             let clock = ["cpu", "cpu", "timer", "real"][number as usize / 2 % 4];
+            let period = match number % 5 {
+                4 if clock == "real" => "500us",
+                4 => "100us",
+                _ => "1ms",
+            };
             let copied = if number % 3 == 0 { "4096" } else { "0" };
             let sampled = Run::new(&program)
                 .arg("2")
@@ -564,4 +572,25 @@ fn at_samples() -> Check {
         },
     )?;
     ensure((mean - 41.0).abs() < 1e-6, || format!("mean {mean}"))
+}
+
+/// Each signal makes the rest of a sleep longer; with the shortest period it would never end.
+fn sleeps_end() -> Check {
+    let dir = workspace::work_dir("sampling-sleep")?;
+    let (source, program, trace) = (
+        dir.path().join("sleep.c"),
+        dir.path().join("sleep"),
+        dir.path().join("trace"),
+    );
+    std::fs::write(&source, SLEEPS)?;
+    Build::openmp(Target::X86_64).traced(&[&source], &program)?;
+    let run = Run::words(["timeout", "-s", "KILL", "20"])
+        .arg(&program)
+        .env("INSTR_TRACE", &trace)
+        .env("INSTR_SAMPLING_PERIOD", "50us")
+        .env("INSTR_SAMPLING_CLOCK", "real");
+    run.succeed()?;
+    let summary = Run::new(&tools()?.instr).args(["summary", "--json"]);
+    let text = summary.arg(&trace).succeed()?.text();
+    ensure(text.contains("500us is used"), || text.clone())
 }

@@ -404,7 +404,7 @@ fn settings_file() -> Check {
         .arg("--")
         .arg(&program)
         .output()?;
-    let told = refused.errors().contains("is not a time such as 500us");
+    let told = refused.errors().contains("is not a time of at least 100us");
     ensure(refused.status == Status::Code(1) && told, || {
         format!("{refused}")
     })
