@@ -93,7 +93,7 @@ impl Totals {
         let mut held: Vec<u32> = Vec::new();
         for step in steps {
             match *step {
-                Step::Work { spot, .. } if spots[spot as usize] == Spot::NoProcessor => {}
+                _ if step.is_waiting() => {}
                 Step::Work { spot, ns } => {
                     match by_spot.iter_mut().find(|(known, _)| *known == spot) {
                         Some((_, sum)) => *sum += ns,
@@ -117,15 +117,6 @@ impl Totals {
     }
 }
 
-/// User code of steps, ns.
-fn work(steps: &[Step], spots: &[Spot]) -> u64 {
-    let work = steps.iter().filter_map(|step| match step {
-        Step::Work { spot, ns } if spots[*spot as usize] != Spot::NoProcessor => Some(*ns),
-        _ => None,
-    });
-    work.sum()
-}
-
 impl Receiver for Totals {
     fn region(&mut self, region: Region, spots: &Spots) {
         let (spots, locks) = (spots.all(), region.locks.as_slice());
@@ -144,7 +135,7 @@ impl Receiver for Totals {
                 | Part::Masked(steps)) = part;
                 let steps = region.at(steps);
                 self.instance(steps, spots, locks);
-                let work = work(steps, spots);
+                let work = Region::work(steps);
                 match part {
                     Part::Own(_) if !steps.iter().any(super::plan::is_creation) => {
                         self.undetermined += work;

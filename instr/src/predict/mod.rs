@@ -28,7 +28,7 @@ use crate::console::{Console, NO_OUTPUT, Refusal, WrongUsage};
 use crate::diff::sides;
 use crate::progress::Progress;
 use crate::quote::shown;
-use crate::summary::notes::WITHOUT_MUTEXES;
+use crate::summary::notes::{NOT_CLOSED, WITHOUT_MUTEXES};
 use crate::summary::units::{count, counted, percent, time};
 use crate::symbols::{self, Symbols};
 use model::Prediction;
@@ -227,7 +227,7 @@ pub(crate) fn of_trace(
     }
     if !trace.metadata().closed {
         notes.push(format!(
-            "{} was not closed (the program was killed, crashed, or still runs, or the disk was full): what is predicted is the part of the run that it has.",
+            "{} {NOT_CLOSED}: what is predicted is the part of the run that it has.",
             trace.dir().display()
         ));
     }

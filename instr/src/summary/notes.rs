@@ -14,6 +14,10 @@ pub struct Told {
 /// What the runtime says of libomp where it asked for no mutual exclusion (`runtime/ompt/tool.c`).
 pub(crate) const WITHOUT_MUTEXES: &str = "mutual exclusion is not recorded";
 
+/// What can be said of a trace that its program did not close.
+pub(crate) const NOT_CLOSED: &str =
+    "was not closed (the program was killed, crashed, or still runs, or the disk was full)";
+
 /// What is missing from the trace of one process, most serious first: the numbers are of what is there.
 pub fn losses(summary: &Summary) -> Vec<String> {
     let mut notes = Vec::new();
@@ -60,10 +64,7 @@ pub fn losses(summary: &Summary) -> Vec<String> {
         });
     }
     if !summary.closed {
-        notes.push(
-            "the trace was not closed (the program was killed, crashed, or still runs, or the disk was full)"
-                .to_owned(),
-        );
+        notes.push(format!("the trace {NOT_CLOSED}"));
     }
     notes
 }
