@@ -22,7 +22,7 @@ use instr_trace::model::Code;
 /// Number of a [`Spot`] in [`Spots`].
 pub type SpotId = u32;
 
-/// The number of [`Spot::NoProcessor`]: that of the first spot.
+/// The number of [`Spot::NoProcessor`].
 pub(super) const NO_PROCESSOR: SpotId = 0;
 
 /// Where user code runs: what can be made faster.
@@ -44,11 +44,20 @@ pub enum Spot {
     NoProcessor,
 }
 
-/// Numbers for spots.
-#[derive(Clone, Debug, Default)]
+/// Numbers for spots. [`Spot::NoProcessor`] always has the first, so that steps are known for waiting without a table.
+#[derive(Clone, Debug)]
 pub struct Spots {
     all: Vec<Spot>,
     numbers: HashMap<Spot, SpotId>,
+}
+
+impl Default for Spots {
+    fn default() -> Self {
+        Self {
+            all: vec![Spot::NoProcessor],
+            numbers: [(Spot::NoProcessor, NO_PROCESSOR)].into_iter().collect(),
+        }
+    }
 }
 
 impl Spots {

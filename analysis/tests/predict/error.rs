@@ -7,7 +7,7 @@ use instr_analysis::predict::model::{Region, Spot, Spots};
 use instr_analysis::predict::simulate::Library;
 use instr_analysis::predict::totals::Totals;
 
-use super::{Graph, time};
+use super::{Graph, SPOT, time};
 
 /// How long things take in a run.
 #[derive(Clone, Copy, Debug)]
@@ -49,7 +49,7 @@ fn record(law: Law, random: &mut fastrand::Rng) -> (Region, u64) {
 fn within(law: Law) -> (u32, f64) {
     let mut random = fastrand::Rng::with_seed(21);
     let mut spots = Spots::default();
-    spots.number(Spot::Task(0x400_000.into()));
+    assert_eq!(spots.number(Spot::Task(0x400_000.into())), SPOT);
     // The run-time library takes no time, and that is known.
     let known = Measure {
         count: 1000,

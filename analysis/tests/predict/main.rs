@@ -8,12 +8,15 @@ mod runs;
 use std::collections::BTreeMap;
 
 use instr_analysis::predict::costs::Costs;
-use instr_analysis::predict::model::{Part, Region, Step, Task};
+use instr_analysis::predict::model::{Part, Region, SpotId, Step, Task};
 use instr_analysis::predict::plan::{Plan, Shape};
 use instr_analysis::predict::simulate::{Case, Library, Outcome, simulate};
 
 /// Numbers of threads that closed forms are checked for.
 const THREADS: std::ops::RangeInclusive<usize> = 1..=64;
+
+/// Where all their work is: the first spot after that of waiting for a processor.
+const SPOT: SpotId = 1;
 
 /// Explicit tasks that one thread creates, by their durations, and pairs (before, after).
 #[derive(Clone, Default)]
@@ -54,7 +57,10 @@ impl Graph {
     fn region(&self) -> Region {
         let mut region = Region::default();
         for ns in &self.work {
-            let steps = region.add_steps(&[Step::Work { spot: 0, ns: *ns }]);
+            let steps = region.add_steps(&[Step::Work {
+                spot: SPOT,
+                ns: *ns,
+            }]);
             region.tasks.push(Task {
                 steps,
                 ..Task::default()

@@ -6,10 +6,10 @@ use instr_analysis::predict::plan::{Plan, Shape};
 use instr_analysis::predict::simulate::{Case, Library, Stuck, simulate};
 use instr_trace::event::MutexKind;
 
-use super::{Graph, THREADS, free, run, time};
+use super::{Graph, SPOT, THREADS, free, run, time};
 
 fn work(ns: u64) -> Step {
-    Step::Work { spot: 0, ns }
+    Step::Work { spot: SPOT, ns }
 }
 
 fn costs(of: &[(Cost, u64)]) -> Costs {
@@ -50,7 +50,7 @@ fn shared(sharing: Sharing, pieces: &[(u64, u64)]) -> Region {
     region.gaps = vec![vec![vec![]]; 2];
     region.meetings = vec![Meeting::Share {
         sharing,
-        spot: 0,
+        spot: SPOT,
         pieces,
     }];
     region
@@ -407,7 +407,7 @@ fn faster_code_takes_its_share() {
         graph.task(100);
     }
     let case = Case {
-        factors: vec![0.25],
+        factors: vec![1.0, 0.25],
         ..Case::default()
     };
     assert_eq!(run(&graph.region(), 4, &case).elapsed, 50);

@@ -16,7 +16,7 @@ use instr_trace::tasks::{RegionRecord, TaskRecord, TaskSink, TaskStates};
 use instr_trace::{TaskId, ThreadInfo};
 
 use super::costs::{Off, Samples};
-use super::model::{NO_PROCESSOR, Region, Spot, Spots};
+use super::model::{Region, Spots};
 use body::Body;
 use open::Open;
 pub use survey::{Survey, Why};
@@ -104,16 +104,13 @@ impl<R: Receiver> Collector<R> {
             body: u32::MAX,
             ..Line::default()
         };
-        let mut spots = Spots::default();
-        let first = spots.number(Spot::NoProcessor);
-        debug_assert_eq!(first, NO_PROCESSOR);
         Self {
             out,
             tasks: TaskStates::new(threads, Edges::default()),
             lines: threads.iter().map(line).collect(),
             bodies: Vec::new(),
             open: None,
-            spots,
+            spots: Spots::default(),
             samples: Samples::default(),
             times: Times::default(),
             survey: Survey::default(),
