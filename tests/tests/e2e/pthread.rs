@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use instr_tests::cases;
 use instr_tests::outcome::{Check, Stop, ensure, trial};
-use instr_tests::process::Run;
+use instr_tests::process::{Outcome, Run};
 use instr_tests::toolchain::{Build, Family, Language, Target, need, tools};
 use instr_tests::workspace;
 use libtest_mimic::Trial;
@@ -39,9 +39,10 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("pthread::before-the-first-thread", before_the_first),
         trial("pthread::instructions-of-a-pair", instructions),
     ];
-    let programs: [(&str, Case); 5] = [
+    let programs: [(&str, Case); 6] = [
         ("every-function", every_function),
         ("known-times", known_times),
+        ("waits-that-their-threads-end", unended),
         ("c11", c11),
         ("cxx", cxx),
         ("with-openmp", with_openmp),
@@ -242,16 +243,19 @@ fn near(what: &str, found: &Value, wanted: f64) -> Check {
     })
 }
 
+/// What a program prints.
+fn numbers(outcome: &Outcome) -> Vec<f64> {
+    let text = outcome.text();
+    let numbers = text.split_whitespace().filter_map(|n| n.parse().ok());
+    numbers.collect()
+}
+
 fn known_times(way: Way) -> Check {
     let program = program("known.c", way, false)?;
     let outcome = program.run("all")?.succeed()?;
-    let text = outcome.text();
-    let own: Vec<f64> = text
-        .split_whitespace()
-        .filter_map(|n| n.parse().ok())
-        .collect();
+    let own = numbers(&outcome);
     let [a_holds, b_waits, b_holds, c_waits, joins] = own[..] else {
-        return Err(format!("not five numbers: {text}").into());
+        return Err(format!("not five numbers: {own:?}").into());
     };
     let summary = sound(&program.trace())?;
     let locks = list(&summary, "criticals");
@@ -294,6 +298,27 @@ fn known_times(way: Way) -> Check {
     }
     cases::paraver(&program.trace(), Default::default())?;
     Ok(())
+}
+
+/// Threads are cancelled, or the process ends, while they wait.
+fn unended(way: Way) -> Check {
+    let program = program("unended.c", way, false)?;
+    let outcome = program.run("all")?.succeed()?;
+    let own = numbers(&outcome);
+    let [condition, semaphore, lock] = own[..] else {
+        return Err(format!("not three numbers: {own:?}").into());
+    };
+    let summary = sound(&program.trace())?;
+    for (object, wanted) in [("cond", condition), ("sem", semaphore)] {
+        let mut waits = list(&summary, "waits").iter();
+        let wait = waits.find(|wait| wait["object"] == object);
+        let wait = wait.ok_or_else(|| format!("nobody waits for {object}: {summary:#}"))?;
+        equal(object, &wait["count"], &Value::from(1))?;
+        near(object, &wait["total_ns"], wanted)?;
+    }
+    let mut locks = list(&summary, "criticals").iter();
+    let found = locks.find(|found| found["name"] == "lock");
+    near("lock", &found.ok_or("no lock")?["wait_ns"], lock)
 }
 
 fn c11(way: Way) -> Check {

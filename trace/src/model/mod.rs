@@ -18,6 +18,8 @@
 //! * A task that leaves its thread takes along the innermost span of each kind, and 16 locks and taskgroups; what else is open in it ends
 //!   ([`End::Implied`]).
 //! * A thread lives up to its last event. That no event ends it says nothing of the time behind that.
+//! * What a thread waits for when its end is recorded (it was cancelled, or the process ended), it waited for until then ([`End::Told`]);
+//!   a lock it asked for in vain ([`End::Refused`]).
 //! * A thread that waits for a lock does nothing else with locks: what it does instead ends the wait ([`End::Implied`]).
 //! * A lock that a thread gets without having asked for it (that event was lost) is held from then on ([`Begin::Found`]). A lock that it
 //!   gives back without having it, or asked for in vain without having asked, is passed over.
@@ -330,7 +332,10 @@ impl Interpreter {
             {
                 return thread.apply(at, &event.payload, &mut self.shared, sink);
             }
-            Payload::ThreadEnd => return thread.end(at, &mut self.shared, sink),
+            Payload::ThreadEnd => {
+                thread.waited_to_the_end(at, sink);
+                return thread.end(at, &mut self.shared, sink);
+            }
             Payload::ParallelEnd { seq } => self.join(at, seq, sink),
             Payload::TracingOff if S::MARKS => self.stop(at, sink),
             ref payload => thread.apply(at, payload, &mut self.shared, sink),

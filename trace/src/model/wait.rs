@@ -36,6 +36,23 @@ impl Thread {
         }
     }
 
+    /// The thread ends, by an event, in what it waits for.
+    pub(super) fn waited_to_the_end<S: Sink>(&mut self, at: At, sink: &mut S) {
+        for body in self.bodies.iter_mut().rev() {
+            let at = body.at(at);
+            loop {
+                let how = match body.stack.last() {
+                    Some(Span::Sync(_)) => End::Told,
+                    Some(Span::Acquire { .. }) => End::Refused,
+                    _ => break,
+                };
+                if let Some((span, begin)) = body.stack.pop() {
+                    sink.end(at, &span, how, body.since(begin));
+                }
+            }
+        }
+    }
+
     fn end_sync<S: Sink>(&mut self, at: At, kind: SyncKind, sink: &mut S) {
         if let Some(to) = self.top().stack.find_sync(kind) {
             self.close(at, to, End::Told, sink);
