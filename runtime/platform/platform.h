@@ -71,7 +71,7 @@ static inline bool instr_platform_in_interrupt(void)
 #endif
 
 /* Not on small systems, for the probes of threads (platform/linux/pthread.c). Tries to take a lock, INSTR_MUTEX_…: 0, or an errno; INSTR_NO_TRY: it
- * was not tried. */
+ * was not tried. One that cannot be tried and that another thread has answers as if it had been. */
 #define INSTR_NO_TRY (-1)
 int instr_platform_lock_try(unsigned kind, void *lock);
 bool instr_platform_semaphore_try(void *semaphore);

@@ -31,13 +31,26 @@
  * that inherit priorities or have a ceiling are the kernel's matter too. All have a bit of these.
  */
 #define KERNEL_KINDS 0x70
+#ifdef __GLIBC__
+#define CEILING 0x40         /* its word has the ceiling; the other kinds' have their holder, as futex(2) wants it */
+#define HOLDER 0x3fffffffu   /* FUTEX_TID_MASK */
+
+/* Whether another thread holds a mutex that cannot be tried. Its own holder does not wait for it. */
+static bool is_held(const pthread_mutex_t *mutex, int kind)
+{
+    const int *const word = (kind & CEILING) != 0 ? &mutex->__data.__owner : &mutex->__data.__lock;
+    const uint32_t holder = (uint32_t)__atomic_load_n(word, __ATOMIC_RELAXED) & HOLDER;
+    return holder != 0 && holder != instr_platform_tid();
+}
+#endif
 
 static int try_mutex(void *lock)
 {
 #ifdef __GLIBC__
     const pthread_mutex_t *const mutex = lock;
-    if ((__atomic_load_n(&mutex->__data.__kind, __ATOMIC_RELAXED) & KERNEL_KINDS) != 0)
-        return INSTR_NO_TRY;
+    const int kind = __atomic_load_n(&mutex->__data.__kind, __ATOMIC_RELAXED);
+    if ((kind & KERNEL_KINDS) != 0)
+        return is_held(mutex, kind) ? EBUSY : INSTR_NO_TRY;
 #endif
     return pthread_mutex_trylock != NULL ? pthread_mutex_trylock(lock) : INSTR_NO_TRY;
 }

@@ -39,10 +39,11 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("pthread::before-the-first-thread", before_the_first),
         trial("pthread::instructions-of-a-pair", instructions),
     ];
-    let programs: [(&str, Case); 6] = [
+    let programs: [(&str, Case); 7] = [
         ("every-function", every_function),
         ("known-times", known_times),
         ("waits-that-their-threads-end", unended),
+        ("mutexes-that-cannot-be-tried", untried),
         ("c11", c11),
         ("cxx", cxx),
         ("with-openmp", with_openmp),
@@ -319,6 +320,28 @@ fn unended(way: Way) -> Check {
     let mut locks = list(&summary, "criticals").iter();
     let found = locks.find(|found| found["name"] == "lock");
     near("lock", &found.ok_or("no lock")?["wait_ns"], lock)
+}
+
+/// Of each mutex that the kernel has a part in, one of three acquisitions has to wait.
+fn untried(way: Way) -> Check {
+    let program = program("untried.c", way, false)?;
+    for level in ["waits", "all"] {
+        let outcome = program.run(level)?.succeed()?;
+        let own = numbers(&outcome);
+        let summary = sound(&program.trace())?;
+        let names = ["robust", "inherits", "both"];
+        equal("numbers", own.len(), names.len())?;
+        for (name, waited) in names.into_iter().zip(own) {
+            let mut locks = list(&summary, "criticals").iter();
+            let lock = locks.find(|lock| lock["name"] == name);
+            let lock = lock.ok_or_else(|| format!("no {name}: {summary:#}"))?;
+            equal(name, &lock["count"], &Value::from(3))?;
+            equal(name, &lock["contended"], &Value::from(1))?;
+            near(name, &lock["wait_max_ns"], waited)?;
+        }
+        std::fs::remove_dir_all(program.trace())?;
+    }
+    Ok(())
 }
 
 fn c11(way: Way) -> Check {
