@@ -65,7 +65,7 @@ enum State {
     Empty,
     /// It was not closed, and its process lives.
     Running,
-    /// It was not closed: the program was killed, or crashed.
+    /// It was not closed: the program was killed, crashed, or became another one by exec.
     Killed,
     Unreadable,
 }

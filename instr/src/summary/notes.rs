@@ -15,8 +15,7 @@ pub struct Told {
 pub(crate) const WITHOUT_MUTEXES: &str = "mutual exclusion is not recorded";
 
 /// What can be said of a trace that its program did not close.
-pub(crate) const NOT_CLOSED: &str =
-    "was not closed (the program was killed, crashed, or still runs, or the disk was full)";
+pub(crate) const NOT_CLOSED: &str = "was not closed (the program was killed, crashed, became another one by exec, or still runs; or the disk was full)";
 
 /// What is missing from the trace of one process, most serious first: the numbers are of what is there.
 pub fn losses(summary: &Summary) -> Vec<String> {

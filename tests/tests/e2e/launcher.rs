@@ -58,7 +58,7 @@ fn names(folder: &Path) -> Check<Vec<String>> {
 }
 
 /// Scripts of a shell in which `hard` is the program; what they print does not depend on the moment.
-const SCRIPTS: [&str; 30] = [
+const SCRIPTS: [&str; 31] = [
     "exec ./hard chain 3",
     "./hard thread-exec; echo $?; ./hard chain 60",
     "./hard spawn 300; ./hard vfork 50; ./hard clone 50; ./hard tree 5",
@@ -75,6 +75,7 @@ const SCRIPTS: [&str; 30] = [
     "for i in 0 1 2 3 4 5 6 7 8 9; do eval \"exec $i>&-\"; done; ./hard chain 3",
     "ulimit -v 200000; ./hard chain 2",
     "ulimit -u 1; ./hard chain 2",
+    "ulimit -s 64; \"$INSTR\" run -q -o inner.instr -- ./hard chain 2; echo $?; rm -r inner.instr",
     "ulimit -f 0; exec ./hard chain 2",
     "ulimit -f 8; ./hard spawn 20",
     "ulimit -n 8; ./hard state; ./hard chain 2",

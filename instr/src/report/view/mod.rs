@@ -344,7 +344,7 @@ fn source(summary: &Summary) -> Vec<(&'static str, String)> {
     };
     let closed = match summary.closed {
         true => "yes",
-        false => "no: the program was killed, crashed, or still runs",
+        false => "no: the program was killed, crashed, became another one by exec, or still runs",
     };
     let whole = summary.events.saturating_add(summary.discarded);
     let lost = match summary.discarded {
