@@ -3,8 +3,9 @@
  * and an end.
  *
  * A try and a call that finds the lock free do the same, but that calls with a time refuse one that is none before they look at the lock. Whatever
- * else a try says, the call itself is asked for its answer. Mutexes that cannot be tried have a begin and an end in any case. C11's mutexes are those of POSIX in the C libraries that there are, and 0 is success
- * in both.
+ * else a try says, the call itself is asked for its answer. Mutexes that cannot be tried have a begin and an end in any case.
+ *
+ * C11's mutexes are those of POSIX in the C libraries that there are, and 0 is success in both.
  */
 #include "core/cold.h"
 

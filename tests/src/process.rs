@@ -2,7 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
@@ -14,6 +14,10 @@ use instr_test_needs::in_path;
 
 use crate::outcome::{Check, Stop, ensure};
 use crate::workspace;
+
+/// How often a busy file is tried again, and how long that waits.
+const BUSY_TRIES: u32 = 20;
+const BUSY_WAIT: Duration = Duration::from_millis(50);
 
 /// Time given to one program; the machines of a busy farm are slow, an endless loop is endless.
 const TIME_LIMIT: Duration = Duration::from_secs(120);
@@ -145,9 +149,22 @@ impl Run {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .process_group(0);
-        command
-            .spawn()
-            .map_err(|error| Stop::Fail(format!("cannot start `{}`: {error}", self.shown())))
+        // A file that a test has just written is busy while a child that another thread forked meanwhile has not begun its own program.
+        let mut tries = 0;
+        loop {
+            match command.spawn() {
+                Err(error)
+                    if error.kind() == ErrorKind::ExecutableFileBusy && tries < BUSY_TRIES =>
+                {
+                    tries += 1;
+                    std::thread::sleep(BUSY_WAIT);
+                }
+                outcome => {
+                    let fail = |error| format!("cannot start `{}`: {error}", self.shown());
+                    return outcome.map_err(|error| Stop::Fail(fail(error)));
+                }
+            }
+        }
     }
 
     /// The file of a program that is a bare name. Where the environment is cleared, the standard library looks for it in a forked child, and to copy
