@@ -5,30 +5,16 @@
  */
 #define _GNU_SOURCE
 #include <omp.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
+
+#include "../pthread/times.h"
 
 extern void omp_set_lock_(omp_lock_t *);
 extern void omp_unset_lock_(omp_lock_t *);
 
 static omp_lock_t lock;
 static omp_nest_lock_t nest;
-
-static int64_t now(void)
-{
-    struct timespec at;
-    clock_gettime(CLOCK_MONOTONIC, &at);
-    return (int64_t)at.tv_sec * 1000000000 + at.tv_nsec;
-}
-
-static void rest(int ms)
-{
-    struct timespec time = {0, ms * 1000000};
-    while (nanosleep(&time, &time) != 0)
-        ;
-}
 
 static void set(int which)
 {

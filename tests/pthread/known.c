@@ -4,29 +4,15 @@
  */
 #define _GNU_SOURCE
 #include <pthread.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <time.h>
+
+#include "times.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER, guard = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
 static pthread_barrier_t ready;
 static int done;
 static int64_t a_holds, b_waits, b_holds, c_waits;
-
-static int64_t now(void)
-{
-    struct timespec at;
-    clock_gettime(CLOCK_MONOTONIC, &at);
-    return (int64_t)at.tv_sec * 1000000000 + at.tv_nsec;
-}
-
-static void rest(int ms)
-{
-    struct timespec time = {0, ms * 1000000};
-    while (nanosleep(&time, &time) != 0)
-        ;
-}
 
 static void *a(void *arg)
 {

@@ -3,30 +3,16 @@
  * a third waits for a lock for 100 ms, until the process ends. The times are printed, ns: condition, semaphore, lock.
  */
 #define _GNU_SOURCE
-#include <inttypes.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdio.h>
-#include <time.h>
+
+#include "times.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER, guard = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
 static sem_t sem, begun;
 static int64_t began[3];
-
-static int64_t now(void)
-{
-    struct timespec at;
-    clock_gettime(CLOCK_MONOTONIC, &at);
-    return (int64_t)at.tv_sec * 1000000000 + at.tv_nsec;
-}
-
-static void rest(int ms)
-{
-    struct timespec time = {0, ms * 1000000};
-    while (nanosleep(&time, &time) != 0)
-        ;
-}
 
 static void begin(int thread)
 {

@@ -3,28 +3,19 @@
  * waits for that, and by main again. How long main waits for each is printed, ns.
  */
 #define _GNU_SOURCE
-#include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <time.h>
+
+#include "times.h"
 
 static pthread_mutex_t robust, inherits, both;
 static pthread_barrier_t ready;
 
-static int64_t now(void)
-{
-    struct timespec at;
-    clock_gettime(CLOCK_MONOTONIC, &at);
-    return (int64_t)at.tv_sec * 1000000000 + at.tv_nsec;
-}
-
 static void *holds(void *mutex)
 {
-    struct timespec time = {0, 100 * 1000000};
     pthread_mutex_lock(mutex);
     pthread_barrier_wait(&ready);
-    while (nanosleep(&time, &time) != 0)
-        ;
+    rest(100);
     pthread_mutex_unlock(mutex);
     return NULL;
 }
