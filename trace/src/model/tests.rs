@@ -76,7 +76,7 @@ fn a_wait_ends_with_its_thread() {
                 true => Payload::ThreadEnd,
                 false => Payload::UserEvent { kind: 1, value: 2 },
             };
-            for (time, payload) in [(50, begin.clone()), (90, last)] {
+            for (time, payload) in [(50, begin), (90, last)] {
                 let event = Event {
                     thread: 0,
                     time,
