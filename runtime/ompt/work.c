@@ -43,6 +43,9 @@ static void work_end(struct instr_thread *t, struct instr_ompt_state *state, con
     state->after_site = site;
 }
 
+/* Of libgomp's flags: the construct itself is no taskgroup. libomp tells of the one around it. */
+#define NO_GROUP 0x800u
+
 static void taskloop_begin(struct instr_thread *t, struct instr_ompt_state *state, const ompt_data_t *owner, uint64_t count,
                            const void *site)
 {
@@ -58,7 +61,7 @@ static void taskloop_begin(struct instr_thread *t, struct instr_ompt_state *stat
     if (p == NULL)
         return;
     p = instr_put_addr(instr_put32(p, seq), (uintptr_t)site);
-    p = instr_put64(instr_put32(p, INSTR_TASK_FLAG_CALL_SITE), 0);
+    p = instr_put64(instr_put32(p, INSTR_TASK_FLAG_CALL_SITE | NO_GROUP), 0);
     p = instr_put64(instr_put64(p, 0), count);
     instr_put64(p, 1);
     instr_close(&s);

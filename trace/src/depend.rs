@@ -77,6 +77,7 @@ impl Sets {
         node: Node,
         kind: DependKind,
         predecessors: &mut Vec<Node>,
+        excluded: &mut Vec<Node>,
         members: &mut Members,
     ) {
         if self.kind != Some(kind) || kind == DependKind::Out {
@@ -86,6 +87,9 @@ impl Sets {
             self.kind = Some(kind);
         }
         predecessors.extend_from_slice(&self.previous);
+        if kind == DependKind::MutexInOutSet {
+            excluded.extend(self.current.last());
+        }
         self.current.push(node);
         members.add(node);
     }
@@ -115,6 +119,7 @@ pub struct Graph {
     pending: Vec<Pending>,
     entries: Vec<Dep>,
     predecessors: Vec<Node>,
+    excluded: Vec<Node>,
     members: Members,
     spare: Vec<Sets>,
 }
@@ -165,6 +170,7 @@ impl Graph {
     pub fn create(&mut self, at: At, node: Node) -> &[Node] {
         self.entries.clear();
         self.predecessors.clear();
+        self.excluded.clear();
         if let Some(pending) = self.pending.get_mut(at.position)
             && !pending.entries.is_empty()
         {
@@ -202,7 +208,8 @@ impl Graph {
                     children.all.inspect(|all| self.members.add(*all));
                     sets
                 });
-                sets.add(node, dep.kind, &mut self.predecessors, &mut self.members);
+                let (before, excluded) = (&mut self.predecessors, &mut self.excluded);
+                sets.add(node, dep.kind, before, excluded, &mut self.members);
             }
         }
         if self.predecessors.len() > 1 {
@@ -215,6 +222,13 @@ impl Graph {
     #[inline]
     pub fn entries(&self) -> &[Dep] {
         &self.entries
+    }
+
+    /// Of each `mutexinoutset` that the task created last is in, the member created before it: it runs at another time. That is no order, but
+    /// all members are among these, one after the other.
+    #[inline]
+    pub fn excluded(&self) -> &[Node] {
+        &self.excluded
     }
 
     /// The body creates no more tasks.

@@ -147,6 +147,8 @@ pub enum Sharing {
     Blocks,
     /// Sections: as dynamic, and they cannot be divided.
     Sections,
+    /// Sections, of which the begins are not known: a piece for each thread, as with blocks.
+    Unseen,
 }
 
 /// A piece of a construct: steps for so many iterations.

@@ -21,6 +21,8 @@ pub struct Shape {
     pub chunk: Option<u64>,
     /// What each thread does by itself is divided among the threads, not repeated by each.
     pub divided: bool,
+    /// What a recorded thread did of sections is one section, where their begins are not known.
+    pub whole: bool,
 }
 
 /// What happens between two meetings.
@@ -188,7 +190,9 @@ impl Plan {
         };
         let chunk = shape.chunk;
         match (sharing, chunk) {
-            (Sharing::Blocks, _) | (Sharing::Static(None), None) => {
+            (Sharing::Blocks | Sharing::Unseen, _) | (Sharing::Static(None), None)
+                if !(sharing == Sharing::Unseen && shape.whole) =>
+            {
                 let (each, more) = (iterations / threads, iterations % threads);
                 let mut sizes = (0..threads).map(|thread| each + u64::from(thread < more));
                 let ranges = cut(&mut sizes);
@@ -204,7 +208,7 @@ impl Plan {
                 MeetingPlan::Queue(cut(&mut sizes))
             }
             (Sharing::Dynamic, Some(size)) => MeetingPlan::Queue(cut(&mut chunks(size))),
-            (Sharing::Dynamic | Sharing::Sections, _) => {
+            (Sharing::Dynamic | Sharing::Sections | Sharing::Unseen | Sharing::Blocks, _) => {
                 let ranges = pieces
                     .iter()
                     .map(|piece| self.add(region.at(&piece.steps).iter().copied()));

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use instr_trace::model::Code;
 
 use super::collect::Receiver;
-use super::model::{Lock, Meeting, Part, Region, Sharing, Spot, SpotId, Spots, Step};
+use super::model::{Lock, Meeting, Part, Piece, Region, Sharing, Spot, SpotId, Spots, Step};
 use super::spread::Spread;
 
 /// Of a spot: tasks, pieces of a loop, or threads' own parts.
@@ -58,6 +58,8 @@ pub struct Totals {
     pub undetermined: u64,
     /// What they divided by their numbers, so that loops begin and do not end, ns.
     pub divided: u64,
+    /// What they did in sections whose begins are not known, ns.
+    pub unseen: u64,
     /// Explicit tasks, and steps of all bodies.
     pub tasks: u64,
     /// See `tasks`.
@@ -153,7 +155,10 @@ impl Receiver for Totals {
                 continue;
             };
             let iterations = pieces.iter().map(|piece| piece.iterations);
-            if *sharing != Sharing::Blocks {
+            if *sharing == Sharing::Unseen {
+                let of = |piece: &Piece| Region::work(region.at(&piece.steps));
+                self.unseen += pieces.iter().map(of).sum::<u64>();
+            } else if *sharing != Sharing::Blocks {
                 let all = iterations.fold(0, u64::saturating_add);
                 self.iterations = self.iterations.max(all);
             }

@@ -120,7 +120,7 @@ fn other_chunks_have_their_part_of_the_iterations() {
     let shape = Shape {
         threads: 10,
         chunk: Some(5),
-        divided: false,
+        ..Shape::default()
     };
     let plan = Plan::new(&region, shape);
     let outcome = simulate(&region, &plan, &free(Library::Gomp)).unwrap();

@@ -427,7 +427,7 @@ fn question(
     };
     threads.sort_unstable();
     threads.dedup();
-    let mut faster = Vec::new();
+    let mut faster: Vec<(Spot, f64)> = Vec::new();
     for (given, factor) in &asked.faster {
         let spots = found.spots.all().iter().chain([&Spot::Serial]);
         let meant: Vec<Spot> = spots
@@ -436,6 +436,10 @@ fn question(
             .collect();
         if meant.is_empty() {
             return Err(no_such(given, "--faster", "code", known_spots(found, namer)).into());
+        }
+        if faster.iter().any(|(spot, _)| meant.contains(spot)) {
+            let message = format!("--faster {given}: this code has a factor already");
+            return Err(WrongUsage(message).into());
         }
         faster.extend(meant.into_iter().map(|spot| (spot, *factor)));
     }

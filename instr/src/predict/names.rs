@@ -156,5 +156,14 @@ pub(super) fn why(why: Why) -> &'static str {
         Why::Detached => "tasks with a detach clause or on a device: only what the host runs",
         Why::Priority => "priorities of tasks, which the trace does not hold: in order of creation",
         Why::ReadLocks => "locks for reading: left out",
+        Why::Undeferred => {
+            "regions of one thread in which libomp deferred no task: as if all were deferred with more threads, also those with an if clause that is false"
+        }
+        Why::Sections => {
+            "sections whose begins are not recorded (libomp): as if they took the same time"
+        }
+        Why::Chunks => {
+            "loops whose chunks are not recorded (libomp): as if the threads divided them evenly in advance"
+        }
     }
 }

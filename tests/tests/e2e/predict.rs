@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use instr_tests::cases;
 use instr_tests::outcome::{Check, Stop, ensure, measuring, trial};
 use instr_tests::process::{Run, Status};
-use instr_tests::toolchain::{Build, Target, tools};
+use instr_tests::toolchain::{Build, Family, Target, tools};
 use instr_tests::workspace;
 use libtest_mimic::Trial;
 use serde_json::Value;
@@ -33,6 +33,8 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("predict::costs-of-another-library", costs_of_no_use),
         trial("predict::runs-of-other-work", other_work),
         trial("predict::fastest-alone", fastest_alone),
+        trial("predict::constructs::gcc", || constructs(Family::Gcc)),
+        trial("predict::constructs::clang", || constructs(Family::Clang)),
     ];
     // Runs of some milliseconds, whose times other work on the machine moves by more than is allowed here.
     if cases::all() {
@@ -317,6 +319,39 @@ fn two_locks(dir: &Path) -> Check {
     // 40 times 0.2 ms one after the other become 40 times 0.55 ms on 8 threads.
     let is_less = gone.zip(time).is_some_and(|(gone, time)| gone < 0.7 * time);
     ensure(is_less && locks.next().is_none(), || format!("{without}"))
+}
+
+/// Of constructs of known times, four threads from one; what libomp does not record is named.
+fn constructs(family: Family) -> Check {
+    let dir = workspace::work_dir("predict-constructs")?;
+    let source = workspace::root()?.join("tests/predict/constructs.c");
+    let program = dir.path().join("constructs");
+    let mut build = Build::openmp(Target::X86_64).flag("-O1").flag("-g");
+    build.family = family;
+    build.traced(&[&source], &program)?;
+    for (shape, unknown) in [
+        ("exclusive", None),
+        ("nogroup", None),
+        ("undeferred", Some("an if clause")),
+        ("sections", Some("sections whose begins are not recorded")),
+    ] {
+        let trace = record(Target::X86_64, &program, shape, 1)?;
+        let prediction = predict(&trace, &["--threads", "4"])?;
+        let point = &prediction["points"][0];
+        let [low, time, high] =
+            ["low_ns", "time_ns", "high_ns"].map(|key| point[key].as_f64().unwrap_or(f64::NAN));
+        let unknown = unknown.filter(|_| family == Family::Clang);
+        let unmodelled = prediction["unmodelled"].to_string();
+        let is_named = unknown.is_none_or(|why| unmodelled.contains(why));
+        // A sleep takes a little longer than asked for.
+        let is_right = match (unknown, shape) {
+            (None, _) => (40e6..46e6).contains(&time),
+            (Some(_), "sections") => low < 40e6 && 40e6 < high,
+            (Some(_), _) => true,
+        };
+        ensure(is_named && is_right, || format!("{shape}: {prediction:#}"))?;
+    }
+    Ok(())
 }
 
 /// A trace that ends inside of its only region holds nothing to predict from, and says so.

@@ -136,6 +136,9 @@ impl<S: TaskSink> TaskStates<S> {
                 waiting += 1;
             }
         }
+        for before in self.graph.excluded() {
+            self.out.excludes(before.task, task);
+        }
         if let Some(live) = self.live.get_mut(key) {
             live.node = own;
             live.start.append(&mut start);

@@ -140,6 +140,11 @@ pub trait TaskSink {
         let _ = (from, to);
     }
 
+    /// `before` and `task`, which is created, do not run at the same time, in whatever order: they follow each other in a `mutexinoutset`. Given as edges are.
+    fn excludes(&mut self, before: TaskId, task: TaskId) {
+        let _ = (before, task);
+    }
+
     /// At this time one more task of a region is ready to begin, or one that was so is no longer: it began, or the trace ends. Times do not go back.
     fn ready(&mut self, time: u64, more: bool) {
         let _ = (time, more);
@@ -161,6 +166,10 @@ pub trait TaskSink {
 impl<S: TaskSink + ?Sized> TaskSink for &mut S {
     fn edge(&mut self, from: TaskId, to: TaskId) {
         (**self).edge(from, to);
+    }
+
+    fn excludes(&mut self, before: TaskId, task: TaskId) {
+        (**self).excludes(before, task);
     }
 
     fn ready(&mut self, time: u64, more: bool) {

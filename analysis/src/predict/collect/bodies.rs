@@ -123,9 +123,11 @@ impl<R: Receiver> Collector<R> {
         let (Some(open), false) = (&mut self.open, body.kind == Kind::Ignored) else {
             return;
         };
-        let undeferred = flags & task_flags::IF_FALSE != 0
-            || body.is_final
-            || flags & task_flags::UNDEFERRED != 0 && open.members() > 1;
+        let asked = flags & task_flags::IF_FALSE != 0 || body.is_final;
+        // libomp defers nothing in a team of one thread.
+        let is_told = flags & task_flags::UNDEFERRED != 0;
+        let undeferred = asked || is_told && open.members() > 1;
+        open.undeferred |= is_told && !undeferred;
         let Some(number) = open.create(task, spot, flags, undeferred) else {
             return;
         };

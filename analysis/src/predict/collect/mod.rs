@@ -46,6 +46,11 @@ impl TaskSink for Edges {
         self.0.push((from, to));
     }
 
+    /// In order of creation, as libgomp runs them.
+    fn excludes(&mut self, before: TaskId, task: TaskId) {
+        self.0.push((before, task));
+    }
+
     fn task(&mut self, _task: &TaskRecord) {}
 
     fn region(&mut self, _region: RegionRecord) {}

@@ -34,6 +34,10 @@ pub(super) struct Open {
     pub(super) ordered: bool,
     pub(super) detached: bool,
     pub(super) read_locks: bool,
+    /// Tasks are undeferred, maybe only since the team has one thread.
+    pub(super) undeferred: bool,
+    /// Sections whose begins, and loops whose chunks, are not known.
+    unseen: (bool, bool),
     meetings: usize,
     failed: Option<Why>,
 }
@@ -61,6 +65,8 @@ impl Open {
             ordered: false,
             detached: false,
             read_locks: false,
+            undeferred: false,
+            unseen: (false, false),
             meetings: 0,
             failed: is_teams.then_some(Why::Teams),
         }
@@ -261,6 +267,10 @@ impl Open {
         };
         if share.done.is_empty() && !body.steps.is_empty() {
             let steps = std::mem::take(&mut body.steps);
+            match share.sharing {
+                Some(Sharing::Sections) => self.unseen.0 = true,
+                _ => self.unseen.1 = true,
+            }
             let number = match body.kind {
                 Kind::Implicit(member) => self.members[member].0,
                 _ => 0,
@@ -325,6 +335,9 @@ impl Open {
             (self.detached, Why::Detached),
             (priority, Why::Priority),
             (self.read_locks, Why::ReadLocks),
+            (self.undeferred, Why::Undeferred),
+            (self.unseen.0, Why::Sections),
+            (self.unseen.1, Why::Chunks),
         ];
         let some = all.into_iter().filter(|(is, _)| *is);
         some.map(|(_, why)| (why, 0)).collect()
@@ -403,6 +416,7 @@ fn meeting(row: Vec<Met>, loops: &mut u32, code: Code, spots: &mut Spots) -> Res
     let sizes: Vec<u64> = all.iter().map(|(_, piece)| piece.iterations).collect();
     let least = sizes.iter().rev().skip(1).min().copied().unwrap_or(1);
     let sharing = match how {
+        Some(Sharing::Sections) if sizes.contains(&UNKNOWN) => Sharing::Unseen,
         _ if sizes.contains(&UNKNOWN) => Sharing::Blocks,
         Some(Sharing::Static(_)) if most > 1 => Sharing::Static(sizes.first().copied()),
         Some(Sharing::Guided(_)) => Sharing::Guided(least),

@@ -27,6 +27,12 @@ pub enum Why {
     Priority,
     /// Locks for reading. They are left out.
     ReadLocks,
+    /// Tasks that libomp calls undeferred because the team has one thread. Whether an `if` clause says so too is not recorded: they are modelled as deferred.
+    Undeferred,
+    /// Sections whose begins are not recorded. They are modelled as if they took the same time; the error has that they are one.
+    Sections,
+    /// Loops whose chunks are not recorded. They are modelled as divided evenly.
+    Chunks,
 }
 
 impl Why {

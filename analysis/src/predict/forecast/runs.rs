@@ -25,6 +25,7 @@ pub(super) enum Role {
     Unchanged(usize),
     Slow(usize),
     Divided(usize),
+    Whole(usize),
     Drawn(usize),
     Half(usize),
     Gone(usize),
@@ -89,7 +90,7 @@ impl Forecaster<'_> {
         let shape = |threads: usize, chunk| Shape {
             threads,
             chunk,
-            divided: false,
+            ..Shape::default()
         };
         let chunk = question.chunk;
         let as_it_was = case(&recorded, &self.survey.recorded_costs);
@@ -99,7 +100,8 @@ impl Forecaster<'_> {
             shape(1, chunk),
             with(case(&self.inflated(&asked, 1), self.measures(1))),
         );
-        let undetermined = totals.undetermined as f64 > UNDETERMINED * totals.work() as f64;
+        let matters = |ns: u64| ns as f64 > UNDETERMINED * totals.work() as f64;
+        let (undetermined, unseen) = (matters(totals.undetermined), matters(totals.unseen));
         let points = self.threads.len() as u64;
         let threads: u64 = self.threads.iter().map(|threads| *threads as u64).sum();
         let own = totals.steps + totals.tasks + 1;
@@ -135,6 +137,10 @@ impl Forecaster<'_> {
                     ..own
                 };
                 self.push(Role::Divided(point), shape, with(case(&inflated)));
+            }
+            if unseen {
+                let shape = Shape { whole: true, ..own };
+                self.push(Role::Whole(point), shape, with(case(&inflated)));
             }
             for draw in &drawn {
                 let case = Case {
