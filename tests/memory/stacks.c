@@ -3,14 +3,18 @@
  *   stacks painted   on stacks that the program painted; prints "painted DEPTH BYTES", by its paint
  *   stacks fresh     on stacks of the C library, as deep
  *   stacks dirty     the same, each on the stack of a deeper thread before it
+ *   stacks guarded   one on a stack of the C library whose lowest pages it protects
  *   stacks deep      one thread that goes deeper than the runtime paints
  */
+#define _GNU_SOURCE
 #include <instr/instr.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #define BYTES (1024 * 1024)
 #define THREADS 3
@@ -25,8 +29,23 @@ __attribute__((noinline)) static int deep(int n)
     return n == 0 ? pad[0] : deep(n - 1) + pad[n % 301];
 }
 
+static int guarded;
+
+/* Guard pages of the program's own. */
+static void protect(void)
+{
+    pthread_attr_t attributes;
+    void *low;
+    size_t bytes;
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0 || pthread_attr_getstack(&attributes, &low, &bytes) != 0 ||
+        mprotect(low, 4 * (size_t)getpagesize(), PROT_NONE) != 0)
+        abort();
+}
+
 static void *body(void *depth)
 {
+    if (guarded)
+        protect();
     instr_event(1, 1);
     return (void *)(intptr_t)deep((int)(intptr_t)depth);
 }
@@ -52,6 +71,11 @@ int main(int argc, char **argv)
         return 2;
     if (strcmp(mode, "deep") == 0) {
         run(NULL, 2000);
+        return 0;
+    }
+    if (strcmp(mode, "guarded") == 0) {
+        guarded = 1;
+        run(NULL, DEPTHS[1]);
         return 0;
     }
     for (int i = 0; i < THREADS; i++) {

@@ -6,7 +6,9 @@
 
 #include "platform/platform.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <string.h>
@@ -14,6 +16,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 /* End of the mapping that holds `address`, from /proc/self/maps ("BEGIN-END …", a line each); 0: not found. */
@@ -80,6 +83,13 @@ bool instr_platform_stack_bounds(uintptr_t *low, uintptr_t *high)
 
 static volatile bool refused; /* by emulators and strict containers: then memory is taken to stay where it was a moment ago */
 
+/* Whether a word can be read, as futex(2) sees it: it compares the word, and waits for no time. */
+static bool is_readable(uintptr_t at)
+{
+    const struct timespec none = {0, 0};
+    return syscall(SYS_futex, at & ~(uintptr_t)3, FUTEX_WAIT_PRIVATE, 0, &none, NULL, 0) == 0 || errno != EFAULT;
+}
+
 /*
  * Copies between this process's memory and a buffer, by the system: another thread's stack may be unmapped at any moment, and checkers of
  * memory take what lies below a stack pointer for a mistake.
@@ -95,11 +105,15 @@ static bool move(bool out, uintptr_t at, void *buffer, size_t bytes)
         if (count == (long)bytes)
             return true;
         unsigned char resident;
-        if (count >= 0 || mincore((void *)(at & ~((uintptr_t)getpagesize() - 1)), 1, &resident) != 0)
+        if (count >= 0 || errno == EFAULT) /* not there, or protected: a guard page of the program's */
+            return false;
+        if (mincore((void *)(at & ~((uintptr_t)getpagesize() - 1)), 1, &resident) != 0)
             return false;
         refused = true;
     }
 #endif
+    if (!is_readable(at) || !is_readable(at + bytes - 1))
+        return false;
     if (out)
         memcpy((void *)at, buffer, bytes);
     else
@@ -127,7 +141,7 @@ static uintptr_t first_other(uintptr_t low, uintptr_t high, uintptr_t word)
     return 0;
 }
 
-/* The initial thread's stack grows page by page. */
+/* The initial thread's stack grows page by page. Programs protect the lowest pages of others (a JVM does). */
 uintptr_t instr_platform_stack_mapped(uintptr_t low, uintptr_t high)
 {
     unsigned char resident[VECTOR];
@@ -137,7 +151,11 @@ uintptr_t instr_platform_stack_mapped(uintptr_t low, uintptr_t high)
     for (size_t pages = VECTOR * LEAST_PAGE / page; pages != 0; pages /= 2)
         while (at - first >= pages * page && mincore((void *)(at - pages * page), pages * page, resident) == 0)
             at -= pages * page;
-    return at >= high ? 0 : at < low ? low : at;
+    if (at < low)
+        at = low;
+    for (uintptr_t word; at < high && !move(false, at, &word, sizeof word);)
+        at = (at & ~(page - 1)) + page;
+    return at >= high ? 0 : at;
 }
 
 uintptr_t instr_platform_stack_touched(uintptr_t low, uintptr_t high, uintptr_t word)

@@ -451,6 +451,12 @@ fn stacks(target: Target) -> Check {
             format!("{mode}: {told:?}; paint says {painted:?}, {plainly:?} without us")
         })?;
     }
+    run(&traced, "guarded")?;
+    let guarded = depths(&dir.path().join("guarded"))?;
+    let near = |told: &(u64, bool)| told.1 && told.0.abs_diff(painted[1]) <= tolerance(target);
+    ensure(guarded.len() == 1 && near(&guarded[0]), || {
+        format!("guarded: {guarded:?}; paint says {painted:?}")
+    })?;
     run(&traced, "deep")?;
     let deep = depths(&dir.path().join("deep"))?;
     // 2,000 frames of 301 bytes and more.
