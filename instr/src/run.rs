@@ -92,11 +92,16 @@ pub fn run(options: &RunOptions, console: &mut Console<'_>) -> Result<()> {
                 typed(folder)
             ));
         }
-        let trace = question.variable("INSTR_TRACE").map(OsString::as_os_str);
-        call.env.push((tree::VARIABLE, Some(tree.variable(trace))));
+        let trace = question.variable("INSTR_TRACE");
+        let trace = absolute(trace).or(trace.cloned());
+        let tree = tree.variable(trace.as_deref());
+        call.env.push((tree::VARIABLE, Some(tree)));
     }
     if let Some(launcher) = recorder.as_ref().and_then(launcher) {
         call.env.push((LAUNCHER, Some(launcher.into())));
+    }
+    if let Some(trace) = absolute(question.variable("INSTR_TRACE")) {
+        call.env.push(("INSTR_TRACE", Some(trace)));
     }
     let mut pid = 0;
     let status = launch::run_instead(&call, |id| pid = id)?;
@@ -119,6 +124,13 @@ pub fn run(options: &RunOptions, console: &mut Console<'_>) -> Result<()> {
         put(console);
     }
     end_instead(status)
+}
+
+/// What a relative place is in the folder where the command is typed: the program may go to another one before its trace begins.
+fn absolute(place: Option<&OsString>) -> Option<OsString> {
+    let place = Path::new(place.filter(|place| !place.is_empty())?);
+    let folder = std::env::current_dir().ok()?;
+    place.is_relative().then(|| folder.join(place).into())
 }
 
 /// Says to the runtime that it can leave context switches to this process: `PID:NAMESPACE` (`runtime/platform/linux/switches.c`).

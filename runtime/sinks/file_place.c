@@ -665,14 +665,39 @@ static bool another_name_helps(uint32_t attempt)
            || (INSTR_KEEPS_RUNS && errno == ENOENT); /* it has another name by now */
 }
 
+#if INSTR_KEEPS_RUNS
+/* The launcher's folder, in `place`, as instr_tree_folder(). */
+static const char *enter_tree(void)
+{
+    return instr_tree_folder(instr_platform_getenv("INSTR_TREE"), place, sizeof place);
+}
+
+static bool is_runs_own(void)
+{
+    return instr_place_number(instr_platform_getenv("INSTR_TREE"), "") == (long)getppid();
+}
+
+/* `place` is where `instr run` was typed: its own process, which may have gone to another folder since, leaves its trace there. */
+static bool enter_launchers_folder(void)
+{
+    const char *const end = enter_tree();
+    char *const name = end != NULL && end[2] == '\0' && is_runs_own() ? strrchr(place, '/') : NULL;
+    if (name != NULL)
+        name[1] = '\0';
+    return name != NULL;
+}
+#endif
+
 /* The absolute path of the first place, which may be the only one, in `place`. */
 static bool first_place(const char *wanted, const char *program)
 {
     place[0] = '\0';
+    bool is_absolute = wanted != NULL && wanted[0] == '/';
 #if INSTR_KEEPS_RUNS
+    is_absolute = is_absolute || (wanted == NULL && enter_launchers_folder());
     errno = ERANGE; /* of what fails without a reason */
 #endif
-    if ((wanted == NULL || wanted[0] != '/') &&
+    if (!is_absolute &&
         (getcwd(place, sizeof place) == NULL || !instr_text_append(place, sizeof place, "/")))
         return false;
     return instr_text_append(place, sizeof place, wanted != NULL ? wanted : program) &&
@@ -734,12 +759,6 @@ static const char *refusal(int error)
 #endif
 
 #if INSTR_KEEPS_RUNS
-/* The launcher's folder, in `place`, as instr_tree_folder(). */
-static const char *enter_tree(void)
-{
-    return instr_tree_folder(instr_platform_getenv("INSTR_TREE"), place, sizeof place);
-}
-
 /* The launcher finds a folder untraced-PID-ERROR, and says why this process has no trace. To make it takes no descriptor. */
 static void leave_reason(void)
 {
@@ -757,7 +776,7 @@ static bool open_in_tree(const char *wanted, const char *program)
 {
     const char *const end = enter_tree();
     if (end == NULL || strcmp(end + 2, wanted != NULL ? wanted : "") != 0 ||
-        instr_place_number(instr_platform_getenv("INSTR_TREE"), "") == (long)getppid() || !instr_text_append(place, sizeof place, "/exec-") ||
+        is_runs_own() || !instr_text_append(place, sizeof place, "/exec-") ||
         !append_number(place, sizeof place, (uint32_t)getpid(), 1))
         return false;
     struct stat status;

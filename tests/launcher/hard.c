@@ -233,7 +233,7 @@ int main(int argc, char **argv)
     const int number = argc > 2 ? atoi(argv[2]) : 0;
     const char *const names[] = {"chain", "thread-exec", "leaf",   "spawn", "vfork",   "clone",  "tree",  "daemon",
                                  "filter", "strict",     "state", "signal", "stop", "orphans", "sleep", "setsid",
-                                 "few", "few-in-child"};
+                                 "few", "few-in-child", "goes"};
     unsigned chosen = 0;
     while (chosen < sizeof names / sizeof *names && strcmp(what, names[chosen]) != 0)
         chosen++;
@@ -289,6 +289,8 @@ int main(int argc, char **argv)
         return few(number);
     case 17:
         return few_in_child(number);
+    case 18: /* to another folder, before the first thread */
+        return chdir(argc > 2 ? argv[2] : "/") != 0 || pthread_create(&thread, NULL, nothing, NULL) != 0 || pthread_join(thread, NULL) != 0;
     default:
         return 99;
     }

@@ -22,6 +22,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             allows_itself_few,
         ),
         trial("launcher::a-program-for-32-bits", bits),
+        trial("launcher::a-program-that-goes-to-another-folder", goes),
     ]
 }
 
@@ -190,6 +191,30 @@ fn killed() -> Check {
     living.wait()?;
     let names = place.names()?;
     ensure(names == ["hard", "one", "two"], || format!("{names:?}"))
+}
+
+/// The trace is where the command is typed, wherever the program goes before its first thread.
+fn goes() -> Check {
+    let place = Place::new()?;
+    std::fs::create_dir(place.dir.path().join("deep"))?;
+    for (words, variable, trace) in [
+        (&["-o", "named"][..], None, "named"),
+        (&[], Some("set"), "set"),
+        (&[], None, "hard.instr"),
+    ] {
+        let mut run = place.instr(&["run", "-q"])?.args(words);
+        if let Some(value) = variable {
+            run = run.env("INSTR_TRACE", value);
+        }
+        run.args(["--", "./hard", "goes", "deep"]).succeed()?;
+        let left = names(&place.dir.path().join("deep"))?;
+        let trace = place.dir.path().join(trace);
+        let has_threads = trace.join("thread_0001").is_file() && trace.join("kernel").is_dir();
+        ensure(left.is_empty() && has_threads, || {
+            format!("{left:?}, {:?}", names(&trace))
+        })?;
+    }
+    Ok(())
 }
 
 /// Where no descriptor is left for the folder's lock, there is no trace, and one line says so; not a thousand folders.
