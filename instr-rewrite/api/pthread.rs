@@ -113,4 +113,6 @@ unsafe extern "C" {
     pub fn _ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE(condition: *mut c_void, lock: *mut c_void);
     #[probe(cxx_future, INSTR_CALLER)]
     pub fn _ZNSt28__atomic_futex_unsigned_base19_M_futex_wait_untilEPjjbNSt6chrono8durationIlSt5ratioILl1ELl1EEEENS2_IlS3_ILl1ELl1000000000EEEE(futex: *mut c_void, word: *mut c_void, value: c_uint, has_end: bool, seconds: c_long, nanoseconds: c_long) -> bool;
+    #[probe(cxx_future, INSTR_CALLER)]
+    pub fn _ZNSt28__atomic_futex_unsigned_base26_M_futex_wait_until_steadyEPjjbNSt6chrono8durationIlSt5ratioILl1ELl1EEEENS2_IlS3_ILl1ELl1000000000EEEE(futex: *mut c_void, word: *mut c_void, value: c_uint, has_end: bool, seconds: c_long, nanoseconds: c_long) -> bool;
 }

@@ -1,4 +1,5 @@
 // std::thread, std::mutex, std::condition_variable, std::async, std::call_once: three threads take a mutex 100 times each.
+#include <chrono>
 #include <condition_variable>
 #include <future>
 #include <iostream>
@@ -53,6 +54,11 @@ int main()
     } catch (const std::runtime_error &error) {
         std::cout << error.what() << '\n';
     }
+    std::promise<int> never;
+    auto nothing = never.get_future();
+    for (int i = 0; i < 3; i++)
+        nothing.wait_for(std::chrono::milliseconds(5));
+    nothing.wait_until(std::chrono::steady_clock::now() + std::chrono::milliseconds(5));
     {
         std::lock_guard<std::mutex> guard(lock);
         ready = true;

@@ -384,7 +384,8 @@ fn cxx(way: Way) -> Check {
         .filter(joined)
         .filter_map(|wait| wait["count"].as_u64())
         .sum();
-    equal("joins", joins, 6)
+    equal("joins", joins, 6)?;
+    equal("waits with an end", waits_of(&summary, "future"), 4)
 }
 
 /// Three workers of TBB, main and a thread of the program's own: what they lock is the program's, whichever way it is traced; where the workers come from is
