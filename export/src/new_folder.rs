@@ -126,6 +126,9 @@ fn may_replace(path: &Path) -> Result<(), Error> {
     if whole.is_some() && whole == std::env::current_dir().ok() {
         return taken("it is the current folder, and would be replaced".into());
     }
+    if status.is_symlink() {
+        return taken("it is a symbolic link, and stays one".into());
+    }
     if !status.is_dir() {
         return taken("it is there, and no folder".into());
     }

@@ -1,6 +1,6 @@
 //! `instr export`: traces as a file or folder of another tool.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context as _, Result};
 use instr_export::{Error, Format, Input, Shape, Stats, Target};
@@ -8,7 +8,7 @@ use instr_trace::Session;
 
 use crate::cli::ExportOptions;
 use crate::console::{Console, NO_OUTPUT, Refusal};
-use crate::output::{is_folder, write_folder, write_to};
+use crate::output::{is_folder, is_standard_output, write_folder, write_to};
 use crate::progress::Progress;
 use crate::summary::units::{count, counted};
 use crate::symbols::{
@@ -77,7 +77,7 @@ pub fn run(options: &ExportOptions, console: &mut Console<'_>) -> Result<()> {
     let traces = session.traces().iter();
     traces.for_each(|trace| warn_of_unreadable(trace, console));
     symbols.iter().for_each(|symbols| symbols.report(console));
-    if path == Path::new("-") {
+    if is_standard_output(&path) {
         return Ok(());
     }
     writeln!(

@@ -8,7 +8,7 @@ use instr_trace::paraver::{self, Options, Stats};
 
 use crate::cli::{Comms, MergeOptions};
 use crate::console::{Console, NO_OUTPUT, WrongUsage};
-use crate::output::{check_outside, is_folder, is_special};
+use crate::output::{check_outside, is_folder, is_special, is_standard_output};
 use crate::progress::Progress;
 use crate::summary::units::{count, counted};
 use crate::symbols::{
@@ -32,7 +32,7 @@ impl From<Comms> for paraver::Comms {
 ///
 /// Directories that hold no readable trace, and failures to write.
 pub fn run(options: &MergeOptions, console: &mut Console<'_>) -> Result<()> {
-    if options.output.as_deref() == Some(Path::new("-")) {
+    if options.output.as_deref().is_some_and(is_standard_output) {
         let why = "`-o -` is not possible here: merge writes three files; give a base name";
         return Err(WrongUsage(why.to_owned()).into());
     }

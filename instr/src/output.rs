@@ -90,7 +90,7 @@ pub fn write_to(
     console: &mut Console<'_>,
     write: impl FnOnce(&mut dyn Write) -> Result<()>,
 ) -> Result<()> {
-    if path == Path::new("-") {
+    if is_standard_output(path) {
         let mut out = BufWriter::with_capacity(BUFFER_BYTES, &mut *console.out);
         write(&mut out).context(NO_OUTPUT)?;
         return out.flush().context(NO_OUTPUT);
@@ -136,7 +136,7 @@ pub fn write_folder(
         }
         .into()
     };
-    if path == Path::new("-") {
+    if is_standard_output(path) {
         return Err(refused(format!(
             "cannot write {format} to standard output: it is a folder of files"
         )));
@@ -150,6 +150,12 @@ pub fn write_folder(
     let folder = NewFolder::create(path).map_err(with_help)?;
     fill(folder.path()).with_context(|| format!("cannot write {}", path.display()))?;
     folder.publish(format).map_err(with_help)
+}
+
+/// Whether a path names the standard output, as `-` does.
+pub fn is_standard_output(path: &Path) -> bool {
+    const NAMES: [&str; 4] = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
+    NAMES.iter().any(|name| path == Path::new(name))
 }
 
 /// Whether something is there that is neither a file nor a folder: a file must not take its place.

@@ -219,6 +219,8 @@ impl Archive {
     pub(super) fn end_events(&mut self) -> Result<Vec<Option<u64>>, Error> {
         let mut counts = Vec::new();
         for writer in std::mem::take(&mut self.events) {
+            // Behind a write that failed the library must not be asked to write again: it dies of it.
+            self.result()?;
             if writer.is_null() {
                 counts.push(None);
                 continue;
@@ -234,6 +236,7 @@ impl Archive {
             codes.into_iter().for_each(|code| self.check(code));
             counts.push(Some(count));
         }
+        self.result()?;
         // SAFETY: the archive is open. Readers look for a file of definitions for each location.
         let code = unsafe { (self.library.close_events)(self.handle) };
         self.check(code);
@@ -277,6 +280,7 @@ impl Archive {
             let code = unsafe { (self.library.close_global)(self.handle, self.global) };
             self.check(code);
         }
+        self.result()?;
         let handle = std::mem::replace(&mut self.handle, null_mut());
         // SAFETY: the archive is open, and is not used again.
         let code = unsafe { (self.library.close)(handle) };
@@ -286,8 +290,9 @@ impl Archive {
 }
 
 impl Drop for Archive {
+    /// Where a write has failed the archive stays open: to close it is to write what is left, of which the library dies.
     fn drop(&mut self) {
-        if !self.handle.is_null() {
+        if !self.handle.is_null() && self.failed.is_none() {
             // SAFETY: the archive is open, and is not used again. What it says does not matter any more.
             unsafe { (self.library.close)(self.handle) };
         }

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use instr_tests::outcome::{Check, Stop, ensure, trial};
-use instr_tests::process::{Outcome, Run};
+use instr_tests::process::{Outcome, Run, Status};
 use instr_tests::toolchain::{Build, Target, need, tools};
 use instr_tests::workspace;
 use libtest_mimic::Trial;
@@ -31,6 +31,8 @@ pub(crate) fn trials() -> Vec<Trial> {
     trials.push(trial("viewers::sampled", sampled));
     trials.push(trial("viewers::of-a-killed-program", killed));
     trials.push(trial("viewers::folders-of-others-stay", folders));
+    trials.push(trial("viewers::archives-on-a-full-disk", full_disk));
+    trials.push(trial("viewers::standard-output-by-its-names", by_names));
     trials
 }
 
@@ -165,11 +167,56 @@ fn killed() -> Check {
                   #pragma omp parallel num_threads(2)\n#pragma omp single\n    {\n#pragma omp task if(0)\n        {\n\
                   omp_set_lock(&lock);\n            instr_region_begin(\"inside\");\n            raise(SIGKILL);\n        }\n    }\n}\n";
     let outcome = run(&place, source, &[])?;
-    ensure(
-        outcome.status != instr_tests::process::Status::Code(0),
-        || format!("{outcome}"),
-    )?;
+    ensure(outcome.status != Status::Code(0), || format!("{outcome}"))?;
     all_formats(&place)
+}
+
+const TASKS: &str = "int main(void) {\n    int sum = 0;\n#pragma omp parallel num_threads(2)\n#pragma omp single\n    for (int i = 0; i < 100000; i++) {\n\
+                     #pragma omp task shared(sum)\n#pragma omp atomic\n        sum++;\n    }\n    return sum != 100000;\n}\n";
+
+/// Whichever write fails, OTF2's library is left alone from then on: it dies of the next one.
+fn full_disk() -> Check {
+    need("unshare")?;
+    let place = Place::new()?;
+    run(&place, TASKS, &[])?;
+    std::fs::create_dir(place.at("disk"))?;
+    let space = match instr_test_needs::administrator() {
+        true => "--mount",
+        false => "-Urm",
+    };
+    let instr = tools()?.instr.display().to_string();
+    for kib in [64, 256, 512, 1024, 1500] {
+        let mount = format!("mount -t tmpfs -o size={kib}k none disk");
+        let export = format!("'{instr}' export trace -f otf2 -o disk/archive; echo $?; ls -A disk");
+        let script = format!("{mount} || exit 99; {export}");
+        let outcome = Run::words(["unshare", space, "sh", "-c", &script])
+            .dir(place.dir.path())
+            .output()?;
+        if outcome.status == Status::Code(99) || outcome.text().is_empty() {
+            return Err(Stop::NotAllowed("to mount a small disk".into()));
+        }
+        let told = outcome.errors().contains("No space left on device");
+        ensure(outcome.text() == "1\n" && told, || {
+            format!("{kib} KiB: {outcome}")
+        })?;
+    }
+    Ok(())
+}
+
+/// What names the standard output gets nothing but the export.
+fn by_names() -> Check {
+    let place = Place::new()?;
+    run(&place, TASKS, &[])?;
+    let export = |to: &str| {
+        let run = place.instr(&["export", "trace", "-f", "folded", "-o", to])?;
+        Ok::<_, Stop>(run.succeed()?.text())
+    };
+    let wanted = export("-")?;
+    for name in ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"] {
+        let found = export(name)?;
+        ensure(found == wanted, || format!("{name}: {found}"))?;
+    }
+    Ok(())
 }
 
 /// A folder is replaced by an export if it is one, and by nothing else; a folder is no standard output.
@@ -187,9 +234,11 @@ fn folders() -> Check {
     }
     std::fs::create_dir(place.at("home"))?;
     std::fs::write(place.at("home/thesis"), "years")?;
+    std::os::unix::fs::symlink("nowhere", place.at("link"))?;
     for (to, why) in [
         ("home", "the folder holds other files"),
         ("home/thesis", "it is there, and no folder"),
+        ("link", "it is a symbolic link"),
         ("-", "standard output"),
     ] {
         let refused = export(to)?.output()?;
