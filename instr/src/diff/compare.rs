@@ -58,6 +58,7 @@ pub(crate) fn compare(before: &[Run], after: &[Run], settings: Settings) -> Diff
         after: side(after),
         order: groups.order(),
         level: has_repeats.then_some(settings.level),
+        decides: super::notes::decide(&groups.design, tested, settings),
         noticeable: settings.noticeable,
         tested,
         notes: super::notes::of(

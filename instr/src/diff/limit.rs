@@ -12,7 +12,7 @@ use crate::summary::units::elide;
 const NAMED: usize = 5;
 
 /// Looks for what is slower by `share` or more: the run's time, regions, tasks, loops, own regions and calls. With repeats only what is significant counts; without, everything that takes a
-/// noticeable part of the time.
+/// noticeable part of the time; so it is where the repeats are too few for anything to be significant.
 pub(super) fn find(diff: &Diff, share: f64) -> Limit {
     let slower = |row: &Row| -> Option<(String, f64)> {
         let is_meant =
@@ -25,9 +25,9 @@ pub(super) fn find(diff: &Diff, share: f64) -> Limit {
         let changes = all
             .into_iter()
             .flatten()
-            .filter(|measure| match diff.level {
-                Some(_) => measure.is_different,
-                None => row.share >= LEAST_SHARE,
+            .filter(|measure| match diff.decides {
+                true => measure.is_different,
+                false => row.share >= LEAST_SHARE,
             });
         let change = changes.filter_map(|measure| measure.change);
         let change = change.max_by(f64::total_cmp)?;
@@ -52,14 +52,20 @@ pub(super) fn refusal(diff: &Diff, limit: &Limit) -> Option<Refusal> {
         more => format!(", and {more} more"),
     };
     let share = change(limit.share);
-    let noise = "one run each: that this is more than noise cannot be said; several runs of each, made in turn, tell".to_owned();
+    let runs = match diff.level {
+        None => "one run each",
+        Some(_) => "too few runs",
+    };
+    let noise = format!(
+        "{runs}: that this is more than noise cannot be said; more runs of each, made in turn, tell"
+    );
     Some(Refusal {
         message: format!(
             "slower by {} or more: {}{more}",
             share.trim_start_matches('+'),
             names.join(", ")
         ),
-        notes: diff.level.is_none().then_some(noise).into_iter().collect(),
+        notes: (!diff.decides).then_some(noise).into_iter().collect(),
         help: None,
     })
 }

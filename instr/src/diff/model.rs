@@ -18,6 +18,9 @@ pub(crate) struct Diff {
     pub(crate) order: Order,
     /// Largest probability that any construct is called slower or faster although none is; null without repeats.
     pub(crate) level: Option<f64>,
+    /// Whether there are enough runs for a difference to be more than noise.
+    #[serde(skip)]
+    pub(crate) decides: bool,
     /// Smaller differences, as shares, are not called one.
     pub(crate) noticeable: f64,
     /// Differences that were tested.

@@ -38,6 +38,11 @@ pub(super) fn of(
     notes
 }
 
+/// Whether so many runs can show that a difference is more than noise, among so many comparisons.
+pub(super) fn decide(design: &Design, tested: usize, settings: Settings) -> bool {
+    design.has_repeats() && design.least_p() * tested.max(1) as f64 <= settings.level
+}
+
 fn too_few(
     before: &[Run],
     after: &[Run],
@@ -55,8 +60,7 @@ fn too_few(
             "{runs}: whether a difference is more than noise cannot be said; several runs of each, made in turn, tell (docs/diff.md)"
         ));
     }
-    let least = |design: &Design| design.least_p() * tested.max(1) as f64;
-    if least(design) <= settings.level {
+    if decide(design, tested, settings) {
         return None;
     }
     let would_do = |runs: &usize| {
@@ -65,7 +69,7 @@ fn too_few(
             _ => at >= *runs,
         };
         let runs: Vec<(u64, bool)> = (0..2 * runs).map(|at| (at as u64, letter(at))).collect();
-        least(&Design::by_time(&runs)) <= settings.level
+        decide(&Design::by_time(&runs), tested, settings)
     };
     let enough = (2..MOST_RUNS).find(would_do);
     let help = enough.map_or(String::new(), |runs| format!("; {runs} of each would do"));

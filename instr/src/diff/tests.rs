@@ -262,6 +262,14 @@ fn a_limit_sees_all_executions_as_well_as_one() {
     let (status, _, err) = diff(&[&before, &after, "--fail-if-slower", "5%"]);
     assert_eq!(status, Status::Refused);
     assert!(err.contains("region 1 without a name +157"), "{err}");
+    // So few runs show nothing: what is told is no more than with one run each, and no less.
+    let few = dir.path().join("few");
+    let [before, after] = exact(&few, 3, &[(0x1000, 200_000); 40], &[(0x1000, 405_800); 40]);
+    let (status, _, err) = diff(&[&before, &after, "--fail-if-slower", "5%"]);
+    assert_eq!(status, Status::Refused);
+    assert!(err.contains("too few runs: that this is more"), "{err}");
+    let (status, _, err) = diff(&[&after, &before, "--fail-if-slower", "5%"]);
+    assert_eq!(status, Status::Done, "{err}");
     // Each is faster, all of them are slower.
     let [before, after] = exact(
         &dir.path().join("more"),
