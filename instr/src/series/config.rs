@@ -279,7 +279,7 @@ fn bounded(period: Duration) -> Result<Duration, String> {
 
 /// `"100ms"`.
 fn period_of(value: &DeValue<'_>) -> Result<Duration, String> {
-    let wrong = || "`period` is a time such as \"100ms\", \"0.5s\" or \"500us\"".to_owned();
+    let wrong = || "`period` is a time such as \"100ms\", \"0.5s\" or \"2min\"".to_owned();
     let text = value.as_str().ok_or_else(wrong)?.trim();
     let digits = text
         .find(|c: char| c.is_ascii_alphabetic())
@@ -291,6 +291,7 @@ fn period_of(value: &DeValue<'_>) -> Result<Duration, String> {
         "ms" => 1e-3,
         "s" => 1.0,
         "min" => 60.0,
+        "h" => 3600.0,
         _ => return Err(wrong()),
     };
     bounded(Duration::try_from_secs_f64(number * seconds).map_err(|_| wrong())?)
@@ -370,7 +371,7 @@ mod tests {
                 "7:31: `cpu-cycles` is there already",
                 "7:45: the name of an event is a text",
                 "9:11: `enabled` is true or false",
-                "10:10: `period` is a time such as \"100ms\", \"0.5s\" or \"500us\"",
+                "10:10: `period` is a time such as \"100ms\", \"0.5s\" or \"2min\"",
                 "12:1: [numa]: there is no key `events`; there are enabled, period, rate",
                 "13:10: there are 1 ms to 1 hour between two readings",
                 "14:1: `period` and `rate` say the same: write one of them",

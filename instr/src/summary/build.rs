@@ -150,13 +150,15 @@ fn tasks(summary: &mut Summary, collected: &Collected, totals: &Totals, names: &
         detached: collected.special_tasks.detached,
         fulfilled: collected.special_tasks.fulfilled,
         suspended: collected.special_tasks.suspended,
-        discarded: collected.special_tasks.discarded,
+        // libgomp tells of none: there they are those that cancellation left without a begin.
+        discarded: collected.special_tasks.discarded.max(totals.cancelled),
     };
     let task = |(code, count): (&Code, &super::counts::TaskCount)| TaskFunction {
         place: Place::of(names, Some(*code), CodeRole::Task),
         created: count.created,
         executed: count.executed,
-        work_ns: totals.work_of(*code),
+        // A body that the end of the trace cuts has work and no total.
+        work_ns: totals.work_of(*code).min(count.own.total_ns),
         total_ns: count.own.total_ns,
         min_ns: count.own.min_ns,
         mean_ns: count.own.mean_ns(),
