@@ -21,6 +21,12 @@ pub enum Error {
     /// The output could not be written.
     #[error(transparent)]
     Output(std::io::Error),
+    /// A trace of no thread, where threads' events are asked for.
+    #[error("{} has no events of threads, of which this is made; what the kernel recorded is in other formats (perfetto, parquet, arrow, csv, json)", path.display())]
+    NoEvents {
+        /// The trace.
+        path: PathBuf,
+    },
     /// The directory holds no trace of ours.
     #[error("{} is not a trace: {why}", path.display())]
     NotATrace {
@@ -60,9 +66,8 @@ impl Error {
     #[must_use]
     pub fn no_events(traces: &[Trace]) -> Self {
         let path = traces.first().map(|trace| trace.dir().to_owned());
-        Self::NotATrace {
+        Self::NoEvents {
             path: path.unwrap_or_default(),
-            why: "it holds no events".into(),
         }
     }
 

@@ -33,6 +33,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     trials.push(trial("viewers::folders-of-others-stay", folders));
     trials.push(trial("viewers::archives-on-a-full-disk", full_disk));
     trials.push(trial("viewers::standard-output-by-its-names", by_names));
+    trials.push(trial("viewers::a-trace-of-no-thread", no_thread));
     trials
 }
 
@@ -199,6 +200,29 @@ fn full_disk() -> Check {
         ensure(outcome.text() == "1\n" && told, || {
             format!("{kib} KiB: {outcome}")
         })?;
+    }
+    Ok(())
+}
+
+/// What the kernel recorded of a program without threads is a trace: formats that have nothing of it name those that do.
+fn no_thread() -> Check {
+    let place = Place::new()?;
+    place
+        .instr(&["run", "-q", "-o", "trace", "true"])?
+        .succeed()?;
+    if !place.at("trace/kernel").is_dir() {
+        return Err(Stop::NotAllowed("to record context switches".into()));
+    }
+    let export = |format: &str| place.instr(&["export", "trace", "-f", format, "-o", format]);
+    export("perfetto")?.succeed()?;
+    for format in ["chrome", "otf2", "folded", "pprof", "speedscope"] {
+        let refused = export(format)?.output()?;
+        let told = refused.errors().contains("trace has no events of threads");
+        let is_left = place.at(format).exists();
+        ensure(
+            refused.status == Status::Code(1) && told && !is_left,
+            || format!("{refused}"),
+        )?;
     }
     Ok(())
 }
