@@ -44,14 +44,17 @@ impl NewFolder {
         let around = path
             .parent()
             .filter(|parent| !parent.as_os_str().is_empty());
-        let folder = tempfile::Builder::new()
-            .prefix(".instr-")
-            .permissions(std::fs::Permissions::from_mode(MODE))
-            .tempdir_in(around.unwrap_or(Path::new(".")))
+        let make = || {
+            tempfile::Builder::new()
+                .prefix(".instr-")
+                .permissions(std::fs::Permissions::from_mode(MODE))
+                .tempdir_in(around.unwrap_or(Path::new(".")))
+        };
+        let (folder, unfinished) = Unfinished::making(make, TempDir::path)
             .map_err(|error| Error::io("create", &path)(plain(error)))?;
         Ok(Self {
-            _unfinished: Unfinished::new(folder.path()),
             folder,
+            _unfinished: unfinished,
             path,
         })
     }

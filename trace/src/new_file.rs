@@ -26,14 +26,22 @@ static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 pub struct Unfinished(PathBuf);
 
 impl Unfinished {
-    /// Of a path that will go, or get another name, before this does.
-    #[must_use]
-    pub fn new(path: &Path) -> Self {
+    /// Of what `make` makes, at a path that will go, or get another name, before this does. A signal that comes meanwhile finds it.
+    ///
+    /// # Errors
+    ///
+    /// Those of `make`.
+    pub fn making<T, E>(
+        make: impl FnOnce() -> Result<T, E>,
+        path: impl FnOnce(&T) -> &Path,
+    ) -> Result<(T, Self), E> {
+        let mut all = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
+        let made = make()?;
+        let path = path(&made);
         // Names stay right where the process changes its folder meanwhile.
         let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-        let mut all = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
         all.push(path.clone());
-        Self(path)
+        Ok((made, Self(path)))
     }
 }
 
@@ -113,12 +121,13 @@ impl NewFile {
         });
         // Who may not read the file that is there reads nothing of the new one meanwhile.
         let mode = before.map_or(NEW, |before| before.mode & NEW);
-        let file = tempfile::Builder::new()
-            .prefix(".instr-")
-            .permissions(Permissions::from_mode(mode))
-            .tempfile_in(folder)
-            .map_err(plain)?;
-        let unfinished = Unfinished::new(file.path());
+        let make = || {
+            tempfile::Builder::new()
+                .prefix(".instr-")
+                .permissions(Permissions::from_mode(mode))
+                .tempfile_in(folder)
+        };
+        let (file, unfinished) = Unfinished::making(make, NamedTempFile::path).map_err(plain)?;
         Ok(Self {
             file,
             unfinished,

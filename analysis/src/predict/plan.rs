@@ -189,10 +189,12 @@ impl Plan {
             ranges
         };
         let chunk = shape.chunk;
+        let sharing = match (sharing, shape.whole) {
+            (Sharing::Unseen, true) => Sharing::Sections,
+            (sharing, _) => sharing,
+        };
         match (sharing, chunk) {
-            (Sharing::Blocks | Sharing::Unseen, _) | (Sharing::Static(None), None)
-                if !(sharing == Sharing::Unseen && shape.whole) =>
-            {
+            (Sharing::Blocks | Sharing::Unseen, _) | (Sharing::Static(None), None) => {
                 let (each, more) = (iterations / threads, iterations % threads);
                 let mut sizes = (0..threads).map(|thread| each + u64::from(thread < more));
                 let ranges = cut(&mut sizes);
@@ -208,7 +210,7 @@ impl Plan {
                 MeetingPlan::Queue(cut(&mut sizes))
             }
             (Sharing::Dynamic, Some(size)) => MeetingPlan::Queue(cut(&mut chunks(size))),
-            (Sharing::Dynamic | Sharing::Sections | Sharing::Unseen | Sharing::Blocks, _) => {
+            (Sharing::Dynamic | Sharing::Sections, _) => {
                 let ranges = pieces
                     .iter()
                     .map(|piece| self.add(region.at(&piece.steps).iter().copied()));
