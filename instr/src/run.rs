@@ -79,6 +79,7 @@ pub fn run(options: &RunOptions, console: &mut Console<'_>) -> Result<()> {
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default();
     let recorder = record(&question, arguments, (options, &series), console)?;
+    let trace = question.variable("INSTR_TRACE").map(absolute);
     // Without a folder for them, traces of started programs have names of their own.
     let tree = match recorder {
         Some(_) => Tree::beside(&question.place()).ok(),
@@ -92,16 +93,14 @@ pub fn run(options: &RunOptions, console: &mut Console<'_>) -> Result<()> {
                 typed(folder)
             ));
         }
-        let trace = question.variable("INSTR_TRACE");
-        let trace = absolute(trace).or(trace.cloned());
         let tree = tree.variable(trace.as_deref());
         call.env.push((tree::VARIABLE, Some(tree)));
     }
     if let Some(launcher) = recorder.as_ref().and_then(launcher) {
         call.env.push((LAUNCHER, Some(launcher.into())));
     }
-    if let Some(trace) = absolute(question.variable("INSTR_TRACE")) {
-        call.env.push(("INSTR_TRACE", Some(trace)));
+    if trace.is_some() {
+        call.env.push(("INSTR_TRACE", trace));
     }
     let mut pid = 0;
     let status = launch::run_instead(&call, |id| pid = id)?;
@@ -127,10 +126,10 @@ pub fn run(options: &RunOptions, console: &mut Console<'_>) -> Result<()> {
 }
 
 /// What a relative place is in the folder where the command is typed: the program may go to another one before its trace begins.
-fn absolute(place: Option<&OsString>) -> Option<OsString> {
-    let place = Path::new(place.filter(|place| !place.is_empty())?);
-    let folder = std::env::current_dir().ok()?;
-    place.is_relative().then(|| folder.join(place).into())
+/// Where that folder is gone, it stays as it is.
+fn absolute(place: &OsString) -> OsString {
+    let folder = std::env::current_dir();
+    folder.map_or(place.clone(), |folder| folder.join(place).into())
 }
 
 /// Says to the runtime that it can leave context switches to this process: `PID:NAMESPACE` (`runtime/platform/linux/switches.c`).

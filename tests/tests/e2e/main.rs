@@ -46,6 +46,7 @@ mod robust;
 mod sampling;
 mod sensors;
 mod series;
+mod small_disk;
 mod sparselu;
 mod sweep;
 mod sweep_folders;

@@ -9,6 +9,8 @@ use instr_tests::toolchain::{Build, Target, need, tools};
 use instr_tests::workspace;
 use libtest_mimic::Trial;
 
+use crate::small_disk::SmallDisk;
+
 /// Programs of `tests/sources` that between them have every kind of span, and a target for each.
 const SOURCES: [(&str, Target); 8] = [
     ("cancel", Target::X86_64),
@@ -177,25 +179,13 @@ const TASKS: &str = "int main(void) {\n    int sum = 0;\n#pragma omp parallel nu
 
 /// Whichever write fails, OTF2's library is left alone from then on: it dies of the next one.
 fn full_disk() -> Check {
-    need("unshare")?;
     let place = Place::new()?;
     run(&place, TASKS, &[])?;
-    std::fs::create_dir(place.at("disk"))?;
-    let space = match instr_test_needs::administrator() {
-        true => "--mount",
-        false => "-Urm",
-    };
     let instr = tools()?.instr.display().to_string();
     for kib in [64, 256, 512, 1024, 1500] {
-        let mount = format!("mount -t tmpfs -o size={kib}k none disk");
+        let disk = SmallDisk::new(place.dir.path(), &format!("{kib}k"))?;
         let export = format!("'{instr}' export trace -f otf2 -o disk/archive; echo $?; ls -A disk");
-        let script = format!("{mount} || exit 99; {export}");
-        let outcome = Run::words(["unshare", space, "sh", "-c", &script])
-            .dir(place.dir.path())
-            .output()?;
-        if outcome.status == Status::Code(99) || outcome.text().is_empty() {
-            return Err(Stop::NotAllowed("to mount a small disk".into()));
-        }
+        let outcome = disk.run(&export).output()?;
         let told = outcome.errors().contains("No space left on device");
         ensure(outcome.text() == "1\n" && told, || {
             format!("{kib} KiB: {outcome}")

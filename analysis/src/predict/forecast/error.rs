@@ -54,7 +54,7 @@ impl Forecaster<'_> {
                     variance = run.variance;
                 }
                 Role::Unchanged(own) if own == point => unchanged = Some(elapsed),
-                Role::Slow(own) | Role::Divided(own) | Role::Whole(own) if own == point => {}
+                Role::Bound(own) if own == point => {}
                 Role::Drawn(own) if own == point => {
                     drawn.push(elapsed as f64);
                     continue;

@@ -23,9 +23,8 @@ pub(super) enum Role {
     /// Of a point.
     Asked(usize),
     Unchanged(usize),
-    Slow(usize),
-    Divided(usize),
-    Whole(usize),
+    /// What else is possible: it bounds the error.
+    Bound(usize),
     Drawn(usize),
     Half(usize),
     Gone(usize),
@@ -130,17 +129,17 @@ impl Forecaster<'_> {
                 costs: self.slow(&measures),
                 ..with(case(&inflated))
             };
-            self.push(Role::Slow(point), own, slow);
+            self.push(Role::Bound(point), own, slow);
             if undetermined {
                 let shape = Shape {
                     divided: true,
                     ..own
                 };
-                self.push(Role::Divided(point), shape, with(case(&inflated)));
+                self.push(Role::Bound(point), shape, with(case(&inflated)));
             }
             if unseen {
                 let shape = Shape { whole: true, ..own };
-                self.push(Role::Whole(point), shape, with(case(&inflated)));
+                self.push(Role::Bound(point), shape, with(case(&inflated)));
             }
             for draw in &drawn {
                 let case = Case {

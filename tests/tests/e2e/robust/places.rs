@@ -7,11 +7,13 @@ use std::path::{Path, PathBuf};
 
 use instr_tests::cases;
 use instr_tests::ctf;
-use instr_tests::outcome::{Check, Stop, ensure, trial};
+use instr_tests::outcome::{Check, ensure, trial};
 use instr_tests::process::{Outcome, Run, Status};
-use instr_tests::toolchain::{Build, Target, need, tools};
+use instr_tests::toolchain::{Build, Target, tools};
 use libtest_mimic::Trial;
 use serde_json::Value;
+
+use crate::small_disk::SmallDisk;
 
 use super::{Guest, contiguous, discarded, only_entry, repair_to, sound, source, values};
 
@@ -452,8 +454,7 @@ fn killed_at_rename() -> Check {
     contiguous(&sound(&guest.path("trace"), false)?, 500, 1, 60)
 }
 
-/// Runs a shell script as [`compare_in_shell`] does, where `disk` in the working folder is a file system of `size` (and further options
-/// of its mount) that only the script sees. Root needs a name space of its own for that, others one in which they are root.
+/// Runs a shell script as [`compare_in_shell`] does, where `disk` in the working folder is a [`SmallDisk`] of `size`.
 pub(super) fn compare_on_disk(
     guest: &Guest,
     size: &str,
@@ -461,30 +462,11 @@ pub(super) fn compare_on_disk(
     args: &[&str],
     env: &[(&str, &str)],
 ) -> Check {
-    need("unshare")?;
-    let disk = guest.path("disk");
-    std::fs::create_dir_all(&disk)?;
-    let mount = format!("mount -t tmpfs -o size={size} none disk");
-    let space = if instr_test_needs::administrator() {
-        "--mount"
-    } else {
-        "-Urm" // user (mapped to root) and mounts
-    };
-    let inside = |script: &str| {
-        let script = format!("{mount} || exit 99; {script}");
-        Run::words(["unshare", space, "sh", "-c", &script, "sh"]).dir(guest.dir.path())
-    };
-    let tried = inside("exit 0").output()?;
-    if tried.status != Status::Code(0) {
-        return Err(Stop::NotAllowed(format!(
-            "no right to mount a small disk, not even in a name space: {}",
-            tried.errors().trim()
-        )));
-    }
+    let disk = SmallDisk::new(guest.dir.path(), size)?;
     let run = |program: &Path| {
         env.iter()
             .fold(
-                inside(script).arg(program).args(args),
+                disk.run(script).arg(program).args(args),
                 |run, (name, value)| run.env(name, value),
             )
             .output()
